@@ -1,0 +1,196 @@
+"""Charges: what a release costs, as a frozen description that an accountant turns into numbers.
+
+A charge says what happened; :mod:`tacit.privacy.accountants` says what it costs. A charge is a curve, not a number,
+so that composition stays tight.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, final
+
+
+class Charge:
+    """Base of all charges. Subclasses are frozen, final and carry their JSON name in ``kind``."""
+
+    kind: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The charge as plain JSON data; :func:`charge_from_dict` is the inverse."""
+        return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
+
+
+@final
+@dataclass(frozen=True)
+class Gaussian(Charge):
+    """Gaussian mechanism whose noise has ``noise_multiplier`` standard deviations per unit of L2 sensitivity.
+
+    ``T`` of them compose exactly to one with multiplier ``1 / sqrt(sum 1 / z_t**2)`` (Dong, Roth, Su 2022, Cor. 3.3).
+    """
+
+    noise_multiplier: float
+    kind: ClassVar[str] = "gaussian"
+
+    def __post_init__(self) -> None:
+        _require(self.noise_multiplier > 0, f"noise_multiplier must be positive, got {self.noise_multiplier}")
+
+    @property
+    def precision(self) -> float:
+        """``1 / noise_multiplier**2``: what adds up when Gaussian releases compose."""
+        return self.noise_multiplier**-2
+
+
+@final
+@dataclass(frozen=True)
+class Laplace(Charge):
+    """Laplace mechanism with ``noise_multiplier`` scales per unit of L1 sensitivity: pure ``1 / noise_multiplier``."""
+
+    noise_multiplier: float
+    kind: ClassVar[str] = "laplace"
+
+    def __post_init__(self) -> None:
+        _require(self.noise_multiplier > 0, f"noise_multiplier must be positive, got {self.noise_multiplier}")
+
+    @property
+    def epsilon(self) -> float:
+        """The pure epsilon."""
+        return 1.0 / self.noise_multiplier
+
+
+@final
+@dataclass(frozen=True)
+class BoundedRange(Charge):
+    """Exponential mechanism of range ``range``: ``range``-DP and ``range**2 / 8``-zCDP.
+
+    Source: Dong, Durfee, Rogers 2020 (bounded range); Cesar, Rogers 2021 (the zCDP constant).
+    """
+
+    range: float
+    kind: ClassVar[str] = "bounded_range"
+
+    def __post_init__(self) -> None:
+        _require(self.range >= 0, f"range must not be negative, got {self.range}")
+
+
+@final
+@dataclass(frozen=True)
+class Pure(Charge):
+    """Pure ``epsilon``-differential privacy."""
+
+    epsilon: float
+    kind: ClassVar[str] = "pure"
+
+    def __post_init__(self) -> None:
+        _require(self.epsilon >= 0, f"epsilon must not be negative, got {self.epsilon}")
+
+
+@final
+@dataclass(frozen=True)
+class ZCDP(Charge):
+    """``rho``-zero-concentrated differential privacy (Bun, Steinke 2016)."""
+
+    rho: float
+    kind: ClassVar[str] = "zcdp"
+
+    def __post_init__(self) -> None:
+        _require(self.rho >= 0, f"rho must not be negative, got {self.rho}")
+
+
+@final
+@dataclass(frozen=True)
+class Renyi(Charge):
+    """A Renyi curve on a grid: divergence ``divergences[i]`` at order ``orders[i] > 1`` (Mironov 2017)."""
+
+    orders: tuple[float, ...]
+    divergences: tuple[float, ...]
+    kind: ClassVar[str] = "renyi"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "orders", tuple(float(a) for a in self.orders))
+        object.__setattr__(self, "divergences", tuple(float(d) for d in self.divergences))
+        _require(len(self.orders) == len(self.divergences) > 0, "orders and divergences must have one, equal, length")
+        _require(all(a > 1 for a in self.orders), "every order must exceed 1")
+        _require(all(d >= 0 for d in self.divergences), "divergences must not be negative")
+
+
+@final
+@dataclass(frozen=True)
+class PrivacyLoss(Charge):
+    """A dominating privacy-loss distribution: loss ``losses[i]`` with probability ``probabilities[i]``.
+
+    ``infinity_mass`` is the probability of an infinite loss. Losses must be rounded up by whoever makes the charge
+    (a pessimistic discretisation), so that the curve dominates the mechanism's.
+    """
+
+    losses: tuple[float, ...]
+    probabilities: tuple[float, ...]
+    infinity_mass: float = 0.0
+    kind: ClassVar[str] = "privacy_loss"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "losses", tuple(float(x) for x in self.losses))
+        object.__setattr__(self, "probabilities", tuple(float(p) for p in self.probabilities))
+        _require(len(self.losses) == len(self.probabilities) > 0, "losses and probabilities must have one, equal, length")
+        total = math.fsum(self.probabilities) + self.infinity_mass
+        _require(abs(total - 1.0) < 1e-9, f"probabilities must sum to 1, got {total}")
+
+
+@final
+@dataclass(frozen=True)
+class ApproxDP(Charge):
+    """(``epsilon``, ``delta``)-differential privacy, nothing else known."""
+
+    epsilon: float
+    delta: float
+    kind: ClassVar[str] = "approx_dp"
+
+    def __post_init__(self) -> None:
+        _require(self.epsilon >= 0, f"epsilon must not be negative, got {self.epsilon}")
+        _require(0 <= self.delta < 1, f"delta must lie in [0, 1), got {self.delta}")
+
+
+@final
+@dataclass(frozen=True)
+class Repeated(Charge):
+    """``times`` adaptive uses of one charge."""
+
+    charge: Charge
+    times: int
+    kind: ClassVar[str] = "repeated"
+
+    def __post_init__(self) -> None:
+        _require(self.times >= 1, f"times must be at least 1, got {self.times}")
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "charge": self.charge.to_dict(), "times": self.times}
+
+
+@final
+@dataclass(frozen=True)
+class NonPrivate(Charge):
+    """A release without noise (``epsilon=inf``). Infinite cost: allowed only where the user asked for it by name."""
+
+    kind: ClassVar[str] = "non_private"
+
+
+_KINDS: dict[str, type[Charge]] = {
+    c.kind: c
+    for c in (Gaussian, Laplace, BoundedRange, Pure, ZCDP, Renyi, PrivacyLoss, ApproxDP, Repeated, NonPrivate)
+}
+
+
+def charge_from_dict(data: dict[str, Any]) -> Charge:
+    """The inverse of :meth:`Charge.to_dict`. An unknown kind is an error, never a cost of zero."""
+    fields = dict(data)
+    kind = fields.pop("kind", None)
+    if kind not in _KINDS:
+        raise ValueError(f"unknown charge kind {kind!r}; known kinds: {', '.join(sorted(_KINDS))}")
+    if kind == Repeated.kind:
+        fields["charge"] = charge_from_dict(fields["charge"])
+    return _KINDS[kind](**fields)
