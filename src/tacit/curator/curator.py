@@ -1,0 +1,94 @@
+"""The curator: the only holder of both the rows and the noise.
+
+The order inside a verb is fixed: validate, charge, aggregate, add noise, release. A learner holds a curator and asks; it
+never sees a row, an exact answer, or a draw of noise.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from tacit.curator.measurement import Measurement
+from tacit.noise.source import NoiseSource
+from tacit.privacy.charges import Charge, Gaussian, Laplace, NonPrivate
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.query import Layout, Query
+from tacit.queries.sensitivity import Sensitivity
+from tacit.table.protocol import SealedTable
+
+LATTICE_SLACK = 9.0
+"""An integer Gaussian of scale sigma > 3 is dominated by the continuous one of variance ``sigma**2 - 9`` (privacy notes,
+section 0): asking for multiplier z therefore takes ``sigma**2 = (z D)**2 + 9`` integer units."""
+
+
+def integer_scale(charge: Gaussian | Laplace, sensitivity: Sensitivity) -> float:
+    """The scale of integer noise, in integer units, that costs at most ``charge`` at this sensitivity."""
+    if isinstance(charge, Gaussian):
+        return math.nextafter(math.sqrt((charge.noise_multiplier * sensitivity.l2) ** 2 + LATTICE_SLACK), math.inf)
+    return math.nextafter(charge.noise_multiplier * sensitivity.l1, math.inf)
+
+
+class Curator:
+    """The gate in front of one sealed table.
+
+    Args:
+        table: the sealed rows.
+        reservation: the budget, already durably charged; every release is checked against it.
+        noise: where noise comes from.
+        rows_per_unit: how many rows one protected unit may hold; multiplies every sensitivity.
+    """
+
+    def __init__(
+        self, table: SealedTable, reservation: Reservation, noise: NoiseSource, rows_per_unit: int = 1
+    ) -> None:
+        self._table = table
+        self._reservation = reservation
+        self._noise = noise
+        self._rows_per_unit = rows_per_unit
+
+    @property
+    def neighbouring(self) -> Neighbouring:
+        """The relation every guarantee here is about."""
+        return self._reservation.neighbouring
+
+    @property
+    def layout(self) -> Layout:
+        """What is public about the table: columns, codes, labels; never a number of rows."""
+        return self._table.layout
+
+    @property
+    def public_generator(self) -> np.random.Generator:
+        """Randomness for choices that protect nobody."""
+        return self._noise.public_generator()
+
+    def measure(self, query: Query, charge: Charge, label: str) -> Measurement:
+        """Releases a noisy answer.
+
+        Args:
+            query: what to ask; states its own sensitivity under each relation.
+            charge: ``Gaussian`` or ``Laplace`` with the noise multiplier to use, or ``NonPrivate``.
+            label: what this is, for the ledger.
+
+        Raises:
+            BudgetExceeded: if the reservation does not cover it; nothing is read then.
+        """
+        if not isinstance(charge, Gaussian | Laplace | NonPrivate):
+            raise TypeError(f"measure takes a Gaussian, Laplace or NonPrivate charge, got {type(charge).__name__}")
+        sensitivity = query.sensitivity(self.neighbouring).times(self._rows_per_unit)
+        self._reservation.record(charge, label, sensitivity.theorem)
+        unit = float(query.unit)
+        if isinstance(charge, NonPrivate):
+            return Measurement(label, self._table.answer(query) / unit, 0.0, charge, sensitivity.theorem)
+        scale = integer_scale(charge, sensitivity)
+        draw = self._noise.gaussian if isinstance(charge, Gaussian) else self._noise.laplace
+        size = math.prod(query.shape)
+        with ThreadPoolExecutor(1) as pool:  # the draw takes as long as a pass over the rows: let them overlap
+            noise = pool.submit(draw, scale, size)
+            exact = self._table.answer(query)
+            noisy = exact + noise.result().reshape(query.shape)
+        sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / unit
+        return Measurement(label, noisy / unit, sd, charge, sensitivity.theorem)

@@ -1,0 +1,29 @@
+"""A measurement: what the curator lets out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.privacy.charges import Charge
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """A released answer with all that is known about its noise.
+
+    Attributes:
+        label: what was measured, for people.
+        value: the noisy answer in natural units (1.0 = a full-weight row), shape as the query says.
+        sd: standard deviation of the noise in each coordinate, natural units; 0 where no privacy was asked for.
+        charge: what it cost.
+        theorem: the sensitivity claim it stands on.
+    """
+
+    label: str
+    value: npt.NDArray[np.float64]
+    sd: float
+    charge: Charge
+    theorem: str

@@ -1,0 +1,32 @@
+"""What a source of noise must offer. Two exist: OpenDP on the operating system's entropy, and a seeded one."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+
+class NoiseSource(Protocol):
+    """Exact noise on the integers.
+
+    Attributes:
+        name: goes into the certificate.
+        releasable: whether what it touches may be released; false for a source that can be replayed.
+    """
+
+    name: str
+    releasable: bool
+
+    def gaussian(self, scale: float, size: int) -> npt.NDArray[np.int64]:
+        """``size`` draws of the discrete Gaussian, ``P(k) ~ exp(-k**2 / (2 scale**2))``."""
+
+    def laplace(self, scale: float, size: int) -> npt.NDArray[np.int64]:
+        """``size`` draws of the discrete Laplace, ``P(k) ~ exp(-|k| / scale)``."""
+
+    def exponential(self, scores: npt.NDArray[np.int64], scale: float) -> int:
+        """The exponential mechanism: index ``i`` with probability proportional to ``exp(scores[i] / scale)``."""
+
+    def public_generator(self) -> np.random.Generator:
+        """A generator for choices that protect nobody (orders, random tree structures); never for noise."""

@@ -1,0 +1,92 @@
+"""The weighted histogram: per cell, the sum of what its rows contribute, optionally through a public linear map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.cells import Cells
+from tacit.queries.margins import Margins
+from tacit.queries.rules import RowRule
+from tacit.queries.sensitivity import Sensitivity, largest_difference, largest_vector
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseMap:
+    """A public integer matrix ``A`` of shape ``(outputs, cells)``: what is released is ``A @ histogram``.
+
+    ``unit`` integer units stand for 1.0 in ``A``. Column norms are computed in integers.
+    """
+
+    matrix: npt.NDArray[np.int64]
+    unit: int
+
+    @property
+    def column_norms(self) -> tuple[int, int]:
+        """The largest L1 norm and squared L2 norm of a column."""
+        return largest_vector(np.ascontiguousarray(self.matrix.T))
+
+    @staticmethod
+    def from_floats(matrix: npt.NDArray[np.float64], unit: int = 1 << 12) -> ReleaseMap:
+        """Truncates a real matrix toward zero: no column norm grows."""
+        return ReleaseMap(np.trunc(matrix * unit).astype(np.int64), unit)
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """A query for ``sum over rows of rule(label, margin)`` per cell: integers of shape ``(outputs, channels)``.
+
+    Sensitivity (privacy notes, section 0): adding or removing a row changes one cell by one vector of the rule. Replacing
+    a row is one removal and one addition, whatever happens to its label and margin: either the two vectors fall into
+    different cells (squared norms add) or into one (their difference counts); through a release map, the triangle
+    inequality gives twice the add/remove bound.
+    """
+
+    cells: Cells
+    rule: RowRule
+    margins: Margins | None = None
+    release_map: ReleaseMap | None = None
+
+    def __post_init__(self) -> None:
+        if self.rule.uses_margin and self.margins is None:
+            raise ValueError("a rule that depends on the margin needs margins")
+        if self.release_map is not None and self.release_map.matrix.shape[1] != self.cells.size:
+            raise ValueError(
+                f"the release map has {self.release_map.matrix.shape[1]} columns for {self.cells.size} cells"
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(outputs, channels)``."""
+        outputs = self.cells.size if self.release_map is None else len(self.release_map.matrix)
+        return (outputs, self.rule.channels)
+
+    @property
+    def unit(self) -> int:
+        """Integer units that stand for 1.0 in the answer."""
+        return self.rule.unit * (1 if self.release_map is None else self.release_map.unit)
+
+    def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
+        """How far one row moves the answer, in integer units."""
+        l1, l2_squared = largest_vector(self.rule.vectors)
+        theorem = "weighted histogram: one row, one cell"
+        if self.release_map is not None:
+            map_l1, map_l2_squared = self.release_map.column_norms
+            l1, l2_squared = l1 * map_l1, l2_squared * map_l2_squared
+            theorem += ", through a public map"
+        if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
+            return Sensitivity(l1, l2_squared, theorem)
+        if self.release_map is not None:
+            return Sensitivity(2 * l1, 4 * l2_squared, f"{theorem}; replace = remove + add")
+        same_l1, same_l2_squared = largest_difference(self.rule.vectors)
+        apart = 0 if self.cells.size == 1 else 1
+        return Sensitivity(
+            max(2 * l1 * apart, same_l1), max(2 * l2_squared * apart, same_l2_squared), f"{theorem}; replace"
+        )
+
+    def finish(self, histogram: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The exact answer from the raw histogram of shape ``(cells, channels)``."""
+        return histogram if self.release_map is None else self.release_map.matrix @ histogram

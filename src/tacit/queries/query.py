@@ -1,0 +1,43 @@
+"""What every query states about itself, and what is public about the table it asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.sensitivity import Sensitivity
+
+
+class Query(Protocol):
+    """A question whose exact answer is an array of integers."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the answer; public."""
+
+    @property
+    def unit(self) -> int:
+        """Integer units that stand for 1.0 in the answer."""
+
+    def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
+        """How far one row moves the answer, in integer units, under a relation."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What is public about a sealed table. The number of rows is not, and is not here.
+
+    Attributes:
+        n_codes: per column, how many codes its encoding has (missing and "other" included).
+        n_labels: number of classes.
+        n_dense: width of the dense fixed-point rows, 0 if there are none.
+    """
+
+    n_codes: tuple[int, ...]
+    n_labels: int
+    n_dense: int = 0
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.n_codes)

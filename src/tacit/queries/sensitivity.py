@@ -1,0 +1,48 @@
+"""Sensitivities, in integer units, exact or rounded up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How far one row can move an integer answer: in L1 (exact integer) and in L2 (as an exact integer square)."""
+
+    l1: int
+    l2_squared: int
+    theorem: str
+
+    @property
+    def l2(self) -> float:
+        """L2 sensitivity, rounded up."""
+        root = math.sqrt(self.l2_squared)
+        return root if root * root >= self.l2_squared and root == int(root) else math.nextafter(root, math.inf)
+
+    def times(self, rows: int) -> Sensitivity:
+        """The sensitivity to a unit of up to ``rows`` rows (triangle inequality)."""
+        if rows == 1:
+            return self
+        return Sensitivity(self.l1 * rows, self.l2_squared * rows**2, f"{self.theorem}; {rows} rows per unit")
+
+
+def largest_vector(vectors: npt.NDArray[np.int64]) -> tuple[int, int]:
+    """The largest L1 norm and the largest squared L2 norm among the lines of ``vectors``."""
+    magnitudes = np.abs(vectors)
+    return int(magnitudes.sum(axis=1).max(initial=0)), int((vectors * vectors).sum(axis=1).max(initial=0))
+
+
+def largest_difference(vectors: npt.NDArray[np.int64]) -> tuple[int, int]:
+    """The largest L1 norm and squared L2 norm of a difference of two lines.
+
+    Exact up to 512 distinct lines or in one dimension; beyond that the range per coordinate bounds it from above.
+    """
+    if vectors.shape[1] == 1 or len(vectors) > 512:
+        span = vectors.max(axis=0) - vectors.min(axis=0)
+        return int(span.sum()), int((span * span).sum())
+    gaps = vectors[:, None, :] - vectors[None, :, :]
+    return int(np.abs(gaps).sum(axis=2).max()), int((gaps * gaps).sum(axis=2).max())

@@ -1,0 +1,24 @@
+"""What a sealed table must offer, whatever engine holds its rows."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.queries.query import Layout, Query
+
+
+class SealedTable(Protocol):
+    """Rows that answer queries exactly and give themselves to nobody but the curator."""
+
+    @property
+    def layout(self) -> Layout:
+        """What is public."""
+
+    def answer(self, query: Query) -> npt.NDArray[np.int64]:
+        """The exact answer, the same on one partition or many, one thread or many."""
+
+    def coarsen(self, column: int, mapping: npt.NDArray[np.int64]) -> None:
+        """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""
