@@ -14,8 +14,8 @@ import numpy.typing as npt
 from tacit.queries.cells import Cells
 from tacit.queries.rules import MARGIN_BITS
 
-MARGIN_LIMIT = 1 << 26
-"""One update moves a margin by at most 2**10 units of log-odds, so that 16 of them fit an int32 before clipping."""
+MARGIN_LIMIT = (1 << 31) - 1
+"""Margins are int32. The log knows how far its updates can move any row and clips the one that would go beyond."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +31,7 @@ class Margins:
     """The log of one score. Identity is the object: an engine caches by it."""
 
     updates: list[Update] = field(default_factory=list)
+    reach: int = 0
 
     def add(self, cells: Cells, values: npt.ArrayLike) -> None:
         """Appends an update of ``values`` (shape ``(cells.size,)``, units of log-odds) and rounds it to fixed point."""
@@ -39,5 +40,7 @@ class Margins:
             raise ValueError(f"an update over {cells.size} cells needs that many values, got shape {exact.shape}")
         if not np.all(np.isfinite(exact)):
             raise ValueError("an update must be finite")
-        fixed = np.clip(np.rint(exact * 2**MARGIN_BITS), -MARGIN_LIMIT, MARGIN_LIMIT)
+        room = MARGIN_LIMIT - self.reach
+        fixed = np.clip(np.rint(exact * 2**MARGIN_BITS), -room, room)
+        self.reach += int(np.abs(fixed).max(initial=0))
         self.updates.append(Update(cells, fixed.astype(np.int32)))

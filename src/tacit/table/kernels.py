@@ -1,0 +1,70 @@
+"""The passes over the rows. Everything is integer: the result does not depend on order, blocks or threads.
+
+Each kernel works on rows ``start .. stop - 1`` and releases the interpreter lock, so a thread pool runs several at once. Sums are by code; codes are folded into cells afterwards, which
+spares a look-up per row.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+
+from tacit.queries.rules import LEVEL_SHIFT, LEVELS
+
+HALF = LEVELS // 2
+TOP = LEVELS - 1
+
+
+@nb.njit(nogil=True, cache=True)
+def map_codes(codes, mapping, out, start, stop):  # type: ignore[no-untyped-def]
+    """``out = mapping[codes]``."""
+    for i in range(start, stop):
+        out[i] = mapping[codes[i]]
+
+
+@nb.njit(nogil=True, cache=True)
+def add_mapped_codes(codes, offsets, out, start, stop):  # type: ignore[no-untyped-def]
+    """``out += offsets[codes]``: one factor of a product of columns."""
+    for i in range(start, stop):
+        out[i] += offsets[codes[i]]
+
+
+@nb.njit(nogil=True, cache=True)
+def count(codes, labels, rule, channels, cells, start, stop):  # type: ignore[no-untyped-def]
+    """Adds ``rule[label]`` to each row's code; margins play no part. ``rule`` is flat: ``label * channels + channel``."""
+    for i in range(start, stop):
+        cell = nb.uintp(codes[i] * channels)
+        entry = nb.uintp(labels[i] * channels)
+        for c in range(channels):
+            cells[cell + c] += rule[entry + c]
+
+
+@nb.njit(nogil=True, cache=True)
+def update(codes, steps, margins, start, stop):  # type: ignore[no-untyped-def]
+    """Adds a released update, by code, to the margins."""
+    for i in range(start, stop):
+        margins[i] += steps[codes[i]]
+
+
+@nb.njit(nogil=True, cache=True)
+def update_and_sum(old_codes, steps, codes, labels, rule, margins, cells, start, stop):  # type: ignore[no-untyped-def]
+    """One boosting step in one pass: apply the last released update, look up each row's weight, scatter it.
+
+    ``steps[code]`` is the update by old code; ``rule`` is flat, ``label * LEVELS + level``, one channel. The log bounds
+    what margins can reach (``queries.margins``), so 32 bits do not overflow. Unsigned indices spare a sign test per row.
+    """
+    for i in range(start, stop):
+        margin = margins[i] + steps[old_codes[i]]
+        margins[i] = margin
+        level = max(min((margin >> LEVEL_SHIFT) + HALF, TOP), 0)
+        cells[codes[i]] += rule[nb.uintp(labels[i] * LEVELS + level)]
+
+
+@nb.njit(nogil=True, cache=True)
+def weighted_sum(codes, labels, rule, channels, margins, cells, start, stop):  # type: ignore[no-untyped-def]
+    """Adds ``rule[label, level]`` (``channels`` of them) to each row's code."""
+    for i in range(start, stop):
+        level = max(min((margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
+        entry = nb.uintp((labels[i] * LEVELS + level) * channels)
+        cell = nb.uintp(codes[i] * channels)
+        for c in range(channels):
+            cells[cell + c] += rule[entry + c]

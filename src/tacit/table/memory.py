@@ -1,0 +1,182 @@
+"""The memory engine: sealed columns of small integers, aggregated by all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.queries.cells import Cells, OneCell, ProductCells
+from tacit.queries.histogram import Histogram
+from tacit.queries.margins import Margins, Update
+from tacit.queries.query import Layout, Query
+from tacit.table import kernels
+
+Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
+Pass = Callable[[int, int, npt.NDArray[np.int64]], Any]
+"""A pass over rows ``start .. stop - 1`` that adds to a vector of int64 sums."""
+
+BLOCK = 1 << 16
+"""Rows below which a second thread costs more than it saves."""
+
+DROPPED = 255
+"""The label code of a row that a public rule drops."""
+
+
+class _MarginCache:
+    """The running margins of one log: how much of it is applied, and the sums."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.applied = 0
+        self.sums = np.zeros(n_rows, np.int32)
+
+
+class MemoryTable:
+    """Rows in memory, column by column.
+
+    Args:
+        columns: one vector of codes per column, uint8 or uint16, all of one length.
+        labels: uint8 class codes; rows with :data:`DROPPED` are left out, whatever the rest holds.
+        n_codes: number of codes of every column (public).
+        n_labels: number of classes (public).
+        threads: how many cores to use; None for all.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Codes],
+        labels: npt.NDArray[np.uint8],
+        n_codes: Sequence[int],
+        n_labels: int,
+        threads: int | None = None,
+    ) -> None:
+        keep = labels != DROPPED
+        if not keep.all():
+            columns = [column[keep] for column in columns]
+            labels = labels[keep]
+        self._columns: list[Codes] = list(columns)
+        self._labels = labels
+        self._layout = Layout(tuple(n_codes), n_labels)
+        self._threads = threads or os.cpu_count() or 1
+        self._pool: ThreadPoolExecutor | None = None
+        self._margins: WeakKeyDictionary[Margins, _MarginCache] = WeakKeyDictionary()
+        self._derived: WeakKeyDictionary[Cells, Codes] = WeakKeyDictionary()
+        self._zeros = np.zeros(len(labels), np.uint8)
+
+    @property
+    def layout(self) -> Layout:
+        """What is public."""
+        return self._layout
+
+    def answer(self, query: Query) -> npt.NDArray[np.int64]:
+        """The exact answer to a query, shape ``query.shape``."""
+        if isinstance(query, Histogram):
+            return query.finish(self._histogram(query))
+        raise TypeError(f"the memory engine cannot answer a {type(query).__name__}")
+
+    def coarsen(self, column: int, mapping: npt.NDArray[np.int64]) -> None:
+        """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""
+        size = int(mapping.max()) + 1
+        if len(mapping) != self._layout.n_codes[column] or mapping.min() < 0 or size > 256:
+            raise ValueError(f"a map for column {column} needs {self._layout.n_codes[column]} values in 0..255")
+        coarse = np.empty(len(self._labels), np.uint8)
+        old, table = self._columns[column], mapping.astype(np.uint8)
+        self._in_parallel(lambda start, stop, _: kernels.map_codes(old, table, coarse, start, stop))
+        self._columns[column] = coarse
+        n_codes = list(self._layout.n_codes)
+        n_codes[column] = size
+        self._layout = Layout(tuple(n_codes), self._layout.n_labels, self._layout.n_dense)
+
+    def derive(self, cells: Cells) -> None:
+        """Keeps the codes of ``cells`` for as long as the object lives, because many queries will use them."""
+        self._derived[cells] = self._product(cells) if isinstance(cells, ProductCells) else self._zeros
+
+    def _histogram(self, query: Histogram) -> npt.NDArray[np.int64]:
+        channels, rule, labels = query.rule.channels, query.rule.table.reshape(-1), self._labels
+        codes, lookup = self._codes(query.cells)
+        run: Pass
+        if query.margins is None or not query.rule.uses_margin:
+
+            def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
+                kernels.count(codes, labels, rule, channels, sums, start, stop)
+
+        elif channels == 1:
+            margins, last = self._caught_up(query.margins, leave=1)
+            old_codes, steps = self._steps(last)
+
+            def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
+                kernels.update_and_sum(old_codes, steps, codes, labels, rule, margins, sums, start, stop)
+
+        else:
+            margins, _ = self._caught_up(query.margins)
+
+            def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
+                kernels.weighted_sum(codes, labels, rule, channels, margins, sums, start, stop)
+
+        by_code = self._in_parallel(run, len(lookup) * channels).reshape(len(lookup), channels)
+        by_cell = np.zeros((query.cells.size, channels), np.int64)
+        np.add.at(by_cell, lookup, by_code)
+        return by_cell
+
+    def _caught_up(self, margins: Margins, leave: int = 0) -> tuple[npt.NDArray[np.int32], Update | None]:
+        """The running margins, with the log applied but for its last ``leave`` new entries, which the caller applies."""
+        cache = self._margins.get(margins)
+        if cache is None:
+            cache = self._margins[margins] = _MarginCache(len(self._labels))
+        pending = margins.updates[cache.applied :]
+        last = pending.pop() if leave and pending else None
+        sums = cache.sums
+        for entry in pending:
+            codes, steps = self._steps(entry)
+            self._in_parallel(lambda start, stop, _, c=codes, s=steps: kernels.update(c, s, sums, start, stop))
+        cache.applied = len(margins.updates)
+        return sums, last
+
+    def _steps(self, entry: Update | None) -> tuple[Codes, npt.NDArray[np.int32]]:
+        """An update as codes and what to add for each code."""
+        if entry is None:
+            return self._zeros, np.zeros(1, np.int32)
+        codes, lookup = self._codes(entry.cells)
+        return codes, np.ascontiguousarray(entry.values[lookup])
+
+    def _codes(self, cells: Cells) -> tuple[Codes, npt.NDArray[np.int32]]:
+        """Codes of all rows and the table from code to cell."""
+        derived = self._derived.get(cells)
+        if derived is not None:
+            return derived, np.arange(cells.size, dtype=np.int32)
+        if isinstance(cells, OneCell):
+            return self._zeros, np.zeros(1, np.int32)
+        if isinstance(cells, ProductCells):
+            if len(cells.columns) == 1:
+                return self._columns[cells.columns[0]], cells.offsets[0]
+            return self._product(cells), np.arange(cells.size, dtype=np.int32)
+        raise TypeError(f"the memory engine has no rule for {type(cells).__name__}")
+
+    def _product(self, cells: ProductCells) -> Codes:
+        out = np.zeros(len(self._labels), np.uint8 if cells.size <= 256 else np.uint16)
+        for column, offsets in zip(cells.columns, cells.offsets, strict=True):
+            codes, table = self._columns[column], offsets.astype(out.dtype)
+            self._in_parallel(
+                lambda start, stop, _, c=codes, t=table: kernels.add_mapped_codes(c, t, out, start, stop)
+            )
+        return out
+
+    def _in_parallel(self, run: Pass, size: int = 0) -> npt.NDArray[np.int64]:
+        """Runs a pass over all rows in row ranges, one per thread, and adds their int64 sums up."""
+        n_rows = len(self._labels)
+        parts = min(self._threads, max(1, n_rows // BLOCK))
+        if parts == 1:
+            sums = np.zeros(size, np.int64)
+            run(0, n_rows, sums)
+            return sums
+        bounds = [n_rows * part // parts for part in range(parts + 1)]
+        results = [np.zeros(size, np.int64) for _ in range(parts)]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads)
+        list(self._pool.map(run, bounds[:-1], bounds[1:], results))
+        return np.sum(results, axis=0, dtype=np.int64)
