@@ -43,7 +43,8 @@ class Gaussian(Charge):
     @property
     def precision(self) -> float:
         """``1 / noise_multiplier**2``: what adds up when Gaussian releases compose."""
-        return self.noise_multiplier**-2
+        inverse = 1.0 / self.noise_multiplier
+        return inverse * inverse  # a power would raise where this overflows to infinity
 
 
 @final
@@ -136,7 +137,9 @@ class PrivacyLoss(Charge):
     def __post_init__(self) -> None:
         object.__setattr__(self, "losses", tuple(float(x) for x in self.losses))
         object.__setattr__(self, "probabilities", tuple(float(p) for p in self.probabilities))
-        _require(len(self.losses) == len(self.probabilities) > 0, "losses and probabilities must have one, equal, length")
+        _require(
+            len(self.losses) == len(self.probabilities) > 0, "losses and probabilities must have one, equal, length"
+        )
         total = math.fsum(self.probabilities) + self.infinity_mass
         _require(abs(total - 1.0) < 1e-9, f"probabilities must sum to 1, got {total}")
 
@@ -180,8 +183,7 @@ class NonPrivate(Charge):
 
 
 _KINDS: dict[str, type[Charge]] = {
-    c.kind: c
-    for c in (Gaussian, Laplace, BoundedRange, Pure, ZCDP, Renyi, PrivacyLoss, ApproxDP, Repeated, NonPrivate)
+    c.kind: c for c in (Gaussian, Laplace, BoundedRange, Pure, ZCDP, Renyi, PrivacyLoss, ApproxDP, Repeated, NonPrivate)
 }
 
 
