@@ -1,0 +1,66 @@
+# Everything works from a fresh Debian machine with Python and make. All paths are relative, so blanks in the
+# directory's name do no harm; stamp files in .venv make each step run once until what it depends on changes.
+
+PYTHON ?= python3
+WORKERS ?= 2
+BIN := .venv/bin
+# Runs a command as root when we are not.
+ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+BROWSERS := chromium chromium-browser google-chrome
+
+.DEFAULT_GOAL := help
+.PHONY: help setup check format test test-slow demo bench lock clean
+
+help: ## what can be made
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
+
+setup: .venv/.installed .venv/.browser ## .venv from the lock, and a browser for the tests of the report
+
+.venv/.created:
+	$(PYTHON) -m venv .venv || { rm -rf .venv; $(ROOT) apt-get update && $(ROOT) apt-get install -y python3-venv && $(PYTHON) -m venv .venv; }
+	touch .venv/.created
+
+.venv/.installed: .venv/.created requirements/dev.lock pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch .venv/.installed
+
+.venv/.browser: .venv/.created
+	@for name in $(BROWSERS); do command -v $$name >/dev/null 2>&1 && found=$$name && break; done; \
+	if [ -z "$${found:-}" ]; then $(ROOT) apt-get update && $(ROOT) apt-get install -y --no-install-recommends chromium fonts-dejavu-core; fi
+	touch .venv/.browser
+
+check: setup ## ruff, mypy, the import contracts, the papers page
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tools.papers_page --check
+
+format: setup ## ruff's formatting, and what it can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/python -m tools.papers_page
+
+test: check ## the checks and the tests
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow and not bench"
+
+test-slow: setup ## the long statistics
+	$(BIN)/python -m pytest -n $(WORKERS) -m slow
+
+bench: setup ## the figures of the benchmarks that run under pytest
+	$(BIN)/python -m pytest -m bench
+
+demo: setup ## a private model of real survey data, with certificate and report, in ./demo
+	$(BIN)/tacit demo
+
+lock: .venv/.created ## the lock files, for every supported Python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.5,<1"
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --custom-compile-command "make lock" --upgrade pyproject.toml --group dev --output-file requirements/dev.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --custom-compile-command "make lock" --constraint requirements/dev.lock pyproject.toml --output-file requirements/run.lock
+
+clean: ## what was made, but not .venv
+	rm -rf demo dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

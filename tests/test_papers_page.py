@@ -1,0 +1,46 @@
+"""docs/papers.md is up to date, and every algorithm and theorem has a file and a test, or is listed as to come."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools import papers_page as pages
+
+
+def test_the_page_is_made_from_the_rows() -> None:
+    assert pages.PAGE.read_text("utf-8") == pages.page(pages.rows()), "run python -m tools.papers_page"
+
+
+def test_every_file_and_test_exists() -> None:
+    wrong = pages.problems(pages.rows())
+    assert not wrong, "\n".join(wrong)
+
+
+def test_everything_in_the_papers_has_a_row_or_is_to_come() -> None:
+    listed = {(line[0], line[1]) for line in pages.outstanding()}
+    missing = set(pages.uncovered(pages.rows()))
+    assert missing <= listed, f"neither a row nor listed in outstanding.md: {sorted(missing - listed)}"
+    assert listed <= missing, f"has a row: run python -m tools.papers_page: {sorted(listed - missing)}"
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("Thm 22 (the private weak learner)", {"Theorem 22"}),
+        ("Algorithms 1-3, Lemma 21", {"Algorithm 1", "Algorithm 2", "Algorithm 3", "Lemma 21"}),
+        ("Lemma A.1 and Theorem 3.5", {"Lemma A.1", "Theorem 3.5"}),
+        ("Algs. 14, 15", {"Algorithm 14", "Algorithm 15"}),
+        ("nothing numbered", set()),
+    ],
+)
+def test_references_are_read_as_people_write_them(text: str, items: set[str]) -> None:
+    assert pages.named_items(text) == items
+
+
+def test_a_wrong_row_is_found() -> None:
+    row = pages.Row("boosting", "Theorem 22", "src/tacit/nowhere.py", "tests/test_rules.py::test_nowhere", "x.md")
+    assert [line.split(": ", 2)[2] for line in pages.problems([row])] == [
+        "no file src/tacit/nowhere.py",
+        "no test test_nowhere in tests/test_rules.py",
+    ]
+    assert pages.problems([pages.Row("poetry", "Ode 1", "README.md", "tests/test_rules.py::dotted", "x.md")])

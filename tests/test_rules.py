@@ -1,0 +1,313 @@
+"""The layout rules of CONTRIBUTING.md that a machine can check, read from the syntax trees of `src/tacit`.
+
+Each rule is a function from one parsed module to the violations it finds, and each is shown a small module that breaks
+it, so that no rule can pass by finding nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "tacit"
+
+SOFT_FILE, HARD_FILE = 400, 600
+SOFT_FUNCTION, HARD_FUNCTION = 50, 100
+
+
+@dataclass(frozen=True)
+class Module:
+    """One parsed file: ``name`` is its path below ``src/tacit``; ``private`` the private names its room defines."""
+
+    name: str
+    tree: ast.Module
+    private: frozenset[str] = frozenset()
+
+    @property
+    def room(self) -> str:
+        return self.name.split("/")[0]
+
+
+Rule = Callable[[Module], Iterator[str]]
+
+
+def dotted(node: ast.AST) -> str:
+    """`a.b.c` for a chain of names, otherwise an empty string."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        base = dotted(node.value)
+        return f"{base}.{node.attr}" if base else ""
+    return ""
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+def annotations(tree: ast.Module) -> set[int]:
+    """Ids of all nodes inside a type annotation."""
+    inside: set[int] = set()
+    for node in ast.walk(tree):
+        roots: list[ast.AST | None] = []
+        if isinstance(node, ast.AnnAssign | ast.arg):
+            roots.append(node.annotation)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            roots.append(node.returns)
+        for root in roots:
+            if root is not None:
+                inside.update(id(n) for n in ast.walk(root))
+    return inside
+
+
+def randomness(module: Module) -> Iterator[str]:
+    """No source of randomness outside `noise`; a type annotation draws nothing."""
+    if module.room == "noise":
+        return
+    typed = annotations(module.tree)
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            bad = [a.name for a in node.names if a.name.split(".")[0] in {"random", "secrets", "uuid"}]
+            bad += [a.name for a in node.names if a.name.startswith("numpy.random")]
+        elif isinstance(node, ast.ImportFrom):
+            source = node.module or ""
+            bad = [source] if source.split(".")[0] in {"random", "secrets"} or source.startswith("numpy.random") else []
+            bad += [
+                f"{source}.{a.name}" for a in node.names if (source, a.name) in {("numpy", "random"), ("os", "urandom")}
+            ]
+        elif isinstance(node, ast.Attribute) and id(node) not in typed:
+            name = dotted(node)
+            bad = [name] if name in {"np.random", "numpy.random", "os.urandom", "os.getrandom"} else []
+        elif isinstance(node, ast.Call) and dotted(node.func).split(".")[-1] in {"default_rng", "check_random_state"}:
+            bad = [dotted(node.func)]
+        else:
+            continue
+        yield from (f"line {node.lineno}: {name}" for name in bad)
+
+
+def dangerous_calls(module: Module) -> Iterator[str]:
+    """No eval, exec, pickle or print; the command line speaks through rich."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and dotted(node.func) in {"eval", "exec", "compile", "__import__", "print"}:
+            yield f"line {node.lineno}: {dotted(node.func)}()"
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+            roots = {n.split(".")[0] for n in names} & {"pickle", "marshal", "shelve", "dill", "cloudpickle"}
+            yield from (f"line {node.lineno}: import {root}" for root in sorted(roots))
+
+
+def bare_except(module: Module) -> Iterator[str]:
+    """An except names what it expects."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ExceptHandler) and node.type is None:
+            yield f"line {node.lineno}: bare except"
+
+
+def _is_mutable(value: ast.expr) -> bool:
+    if isinstance(value, ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp | ast.SetComp):
+        return True
+    makers = {"dict", "list", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict", "WeakKeyDictionary"}
+    return isinstance(value, ast.Call) and dotted(value.func).split(".")[-1] in makers
+
+
+MUTATORS = {
+    "append", "add", "update", "clear", "pop", "popitem", "remove", "discard", "insert", "extend", "setdefault", "sort",
+}  # fmt: skip
+
+
+def module_state(module: Module) -> Iterator[str]:
+    """No module-level state: a mutable literal is an UPPER_CASE constant that nothing in its module changes."""
+    constants: set[str] = set()
+    for node in module.tree.body:
+        if isinstance(node, ast.Assign):
+            targets, value = [t for t in node.targets if isinstance(t, ast.Name)], node.value
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            targets, value = [node.target], node.value
+        else:
+            continue
+        for target in targets:
+            if target.id == "__all__" or not _is_mutable(value):
+                continue
+            if not target.id.isupper():
+                yield f"line {node.lineno}: {target.id} is mutable and not a constant"
+            constants.add(target.id)
+    for inner in ast.walk(module.tree):
+        changed = ""
+        if isinstance(inner, ast.Global):
+            changed = ", ".join(inner.names)
+        elif isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store | ast.Del):
+            changed = dotted(inner.value) if dotted(inner.value) in constants else ""
+        elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in MUTATORS:
+            changed = dotted(inner.func.value) if dotted(inner.func.value) in constants else ""
+        if changed:
+            yield f"line {getattr(inner, 'lineno', 0)}: {changed} is changed after the module was made"
+
+
+def private_access(module: Module) -> Iterator[str]:
+    """`x._y` reaches into another object: allowed on self and cls, and inside the room that defines `_y`."""
+    published = {"_replace", "_asdict", "_fields", "_make", "_repr_html_"}
+    for node in ast.walk(module.tree):
+        if not isinstance(node, ast.Attribute) or not is_private(node.attr) or node.attr in published:
+            continue
+        owner = dotted(node.value)
+        if owner not in {"self", "cls"} and node.attr not in module.private:
+            yield f"line {node.lineno}: {owner or '(...)'}.{node.attr}"
+
+
+def private_imports(module: Module) -> Iterator[str]:
+    """No private module or name of another library or room."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            paths = [a.name for a in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            if node.module == "__future__" or node.module.startswith(f"tacit.{module.room}"):
+                continue
+            paths = [f"{node.module}.{a.name}" for a in node.names]
+        else:
+            continue
+        for path in paths:
+            if any(is_private(part) for part in path.split(".")):
+                yield f"line {node.lineno}: {path}"
+
+
+def too_long(module: Module, file_limit: int, function_limit: int, lines: int) -> Iterator[str]:
+    """Length of the file and of each function, docstring included."""
+    if lines > file_limit:
+        yield f"{lines} lines (limit {file_limit})"
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            if length > function_limit:
+                yield f"{node.name}: {length} lines (limit {function_limit})"
+
+
+def _defined_privates(trees: list[ast.Module]) -> frozenset[str]:
+    """Private names that a room gives to its own objects: methods, `self._x`, class fields, functions."""
+    names: set[str] = set()
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                names.add(node.name)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) == "self":
+                names.add(node.attr)
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                names.add(node.target.id)
+    return frozenset(n for n in names if is_private(n))
+
+
+def _load() -> list[tuple[Module, int]]:
+    parsed = {path: ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+    rooms: dict[str, list[ast.Module]] = {}
+    for path, tree in parsed.items():
+        rooms.setdefault(path.relative_to(SOURCE).parts[0], []).append(tree)
+    privates = {room: _defined_privates(trees) for room, trees in rooms.items()}
+    return [
+        (
+            Module(path.relative_to(SOURCE).as_posix(), tree, privates[path.relative_to(SOURCE).parts[0]]),
+            len(path.read_text("utf-8").splitlines()),
+        )
+        for path, tree in parsed.items()
+    ]
+
+
+RULES: list[tuple[Rule, str]] = [
+    (randomness, "import numpy as np\nrng = np.random.default_rng(0)"),
+    (randomness, "import random"),
+    (randomness, "from os import urandom"),
+    (randomness, "import os\nkey = os.urandom(8)"),
+    (dangerous_calls, "eval('1')"),
+    (dangerous_calls, "def f():\n    print('x')"),
+    (dangerous_calls, "import pickle"),
+    (bare_except, "try:\n    x = 1\nexcept:\n    pass"),
+    (module_state, "cache = {}"),
+    (module_state, "CACHE = {}\ndef f():\n    CACHE['x'] = 1"),
+    (module_state, "SEEN = set()\ndef f():\n    SEEN.add(1)"),
+    (module_state, "n = 0\ndef f():\n    global n\n    n = 1"),
+    (private_access, "def f(curator):\n    return curator._table"),
+    (private_imports, "from sklearn.utils._array import xp"),
+    (private_imports, "from tacit.curator.curator import _secret"),
+]
+
+
+@pytest.mark.parametrize(
+    "rule", sorted({rule for rule, _ in RULES}, key=lambda r: r.__name__), ids=lambda r: r.__name__
+)
+def test_the_package_keeps_the_rule(rule: Rule) -> None:
+    found = [f"src/tacit/{module.name}: {violation}" for module, _ in _load() for violation in rule(module)]
+    assert not found, f"{rule.__doc__}\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(("rule", "offence"), RULES, ids=lambda v: getattr(v, "__name__", None))
+def test_the_rule_finds_an_offence(rule: Rule, offence: str) -> None:
+    assert list(rule(Module("models/example.py", ast.parse(offence))))
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (randomness, "import numpy as np\ndef f(rng: np.random.Generator) -> np.random.Generator:\n    return rng"),
+        (module_state, "NAMES = {'a': 1}\ndef f():\n    names = []\n    names.append(1)"),
+        (private_access, "class A:\n    def f(self):\n        return self._x"),
+    ],
+)
+def test_the_rule_lets_honest_code_pass(rule: Rule, text: str) -> None:
+    assert not list(rule(Module("models/example.py", ast.parse(text))))
+
+
+def test_files_and_functions_stay_short() -> None:
+    """Beyond the soft limit a warning lists them; beyond the hard one the test fails."""
+    loaded = _load()
+    hard = [f"{m.name}: {v}" for m, n in loaded for v in too_long(m, HARD_FILE, HARD_FUNCTION, n)]
+    soft = [f"{m.name}: {v}" for m, n in loaded for v in too_long(m, SOFT_FILE, SOFT_FUNCTION, n)]
+    if soft:
+        warnings.warn("longer than they should be:\n" + "\n".join(soft), stacklevel=1)
+    assert not hard, "\n".join(hard)
+
+
+def test_a_long_function_is_found() -> None:
+    body = "def f():\n" + "    x = 1\n" * HARD_FUNCTION
+    assert list(too_long(Module("models/example.py", ast.parse(body)), HARD_FILE, HARD_FUNCTION, 10))
+    assert list(too_long(Module("models/example.py", ast.parse("x = 1")), HARD_FILE, HARD_FUNCTION, HARD_FILE + 1))
+
+
+# Written in pieces, so that this file does not find itself.
+PLACES = re.compile(r"(?<![\w.])/" + r"(?:home|root|work|Users|mnt)/" + r"\w")
+HOSTS = re.compile("|".join([r"pypi\." + "org", "pythonhosted" + r"\.org", r"registry\." + r"npm", "ghcr" + r"\.io"]))
+
+
+def offending_lines(text: str) -> list[str]:
+    """Lines that name a place on somebody's machine or the host of a registry."""
+    return [line.strip()[:160] for line in text.splitlines() if PLACES.search(line) or HOSTS.search(line)]
+
+
+def _text_files() -> Iterator[tuple[str, str]]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode == 0 and listed.stdout:
+        paths = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
+    else:  # a source archive has no index
+        paths = [
+            p for folder in ("src", "tests", "docs", "tools", "requirements") for p in (ROOT / folder).rglob("*.*")
+        ]
+    for path in paths:
+        if path.suffix in {".png", ".gz", ".parquet", ".ico", ".pyc"} or not path.is_file():
+            continue
+        yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8", errors="replace")
+
+
+def test_no_file_names_a_machine_or_a_registry() -> None:
+    found = [f"{name}: {line}" for name, text in _text_files() for line in offending_lines(text)]
+    assert not found, "\n".join(found)
+
+
+def test_places_and_hosts_are_found() -> None:
+    assert offending_lines("open('/" + "home/someone/data.csv')")
+    assert offending_lines("--index-url https://" + "pypi.or" + "g/simple")
+    assert not offending_lines("see docs/work/home for src/tacit/models")

@@ -1,0 +1,202 @@
+"""Makes docs/papers.md from docs/papers.d: which file and which test stand for each algorithm and theorem.
+
+    python -m tools.papers_page            writes docs/papers.md, and takes what has a row off the list of what is to come
+    python -m tools.papers_page --check    says whether both are up to date, and writes nothing
+
+Rooms write their rows into ``docs/papers.d/<room>.md``, tables with the columns ``paper | item | file | test``. What
+the papers contain is ``docs/papers.d/items.toml``; what has no row yet is listed in ``docs/papers.d/outstanding.md``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "papers.d"
+PAGE = ROOT / "docs" / "papers.md"
+OUTSTANDING = FOLDER / "outstanding.md"
+
+COLUMNS = ("paper", "item", "file", "test")
+KINDS = {
+    "algorithm": "Algorithm", "algorithms": "Algorithm", "alg": "Algorithm", "algs": "Algorithm",
+    "theorem": "Theorem", "theorems": "Theorem", "thm": "Theorem", "thms": "Theorem",
+    "lemma": "Lemma", "lemmas": "Lemma", "lem": "Lemma",
+    "corollary": "Corollary", "cor": "Corollary",
+    "proposition": "Proposition", "prop": "Proposition",
+    "definition": "Definition", "def": "Definition",
+    "claim": "Claim", "claims": "Claim", "observation": "Observation",
+}  # fmt: skip
+NUMBER = r"(?:[A-Z]\.)?\d+(?:\.\d+)*"
+REFERENCE = re.compile(
+    rf"\b({'|'.join(sorted(KINDS, key=len, reverse=True))})s?\.?\s*({NUMBER}(?:\s*(?:,|-|–|to|and|/)\s*{NUMBER})*)",
+    re.I,
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a room's table; ``source`` is the file it stands in."""
+
+    paper: str
+    item: str
+    file: str
+    test: str
+    source: str
+
+
+def tables(text: str, columns: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+    """The lines of every markdown table of ``text`` whose header is ``columns``, code marks stripped."""
+    inside = False
+    for line in text.splitlines():
+        if not line.lstrip().startswith("|"):
+            inside = False
+            continue
+        cells = tuple(cell.strip().strip("`") for cell in line.strip().strip("|").split("|"))
+        if tuple(c.lower() for c in cells) == columns:
+            inside = True
+        elif inside and not all(re.fullmatch(r":?-+:?", c) for c in cells):
+            yield cells
+
+
+def rows() -> list[Row]:
+    """All rows of all rooms, in the order of the files."""
+    found = []
+    for path in sorted(FOLDER.glob("*.md")):
+        if path == OUTSTANDING:
+            continue
+        for cells in tables(path.read_text("utf-8"), COLUMNS):
+            if len(cells) != len(COLUMNS):
+                raise ValueError(f"{path.name}: a row needs {len(COLUMNS)} cells: {' | '.join(cells)}")
+            found.append(Row(*cells, source=path.name))
+    return found
+
+
+def papers() -> dict[str, dict[str, object]]:
+    """What the papers contain: per paper its title and its items."""
+    return tomllib.loads((FOLDER / "items.toml").read_text("utf-8"))
+
+
+def named_items(text: str) -> set[str]:
+    """The items a cell speaks of: ``Thms 20-22, Alg. 3`` gives Theorem 20, 21, 22 and Algorithm 3."""
+    found = set()
+    for kind, numbers in REFERENCE.findall(text):
+        parts = re.split(r"\s*(,|-|–|to|and|/)\s*", numbers)
+        previous = ""
+        for sign, number in zip([",", *parts[1::2]], parts[0::2], strict=True):
+            if sign in {"-", "–", "to"} and previous.isdigit() and number.isdigit():
+                found.update(f"{KINDS[kind.lower()]} {n}" for n in range(int(previous), int(number) + 1))
+            found.add(f"{KINDS[kind.lower()]} {number}")
+            previous = number
+    return found
+
+
+def normalised(text: str) -> str:
+    """Letters and digits only, lower case: how items without a number are compared."""
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def covers(row: Row, paper: str, item: str) -> bool:
+    """Whether a row stands for an item: by its number, or by its name when it has none."""
+    if row.paper != paper:
+        return False
+    numbered = named_items(item)
+    return bool(numbered & named_items(row.item)) if numbered else normalised(item) in normalised(row.item)
+
+
+def uncovered(found: list[Row]) -> list[tuple[str, str]]:
+    """``(paper, item)`` for everything in the papers that no row stands for."""
+    return [
+        (paper, str(item).split(":")[0])
+        for paper, content in papers().items()
+        for item in content["items"]  # type: ignore[attr-defined]
+        if not any(covers(row, paper, str(item).split(":")[0]) for row in found)
+    ]
+
+
+def page(found: list[Row]) -> str:
+    """The text of docs/papers.md."""
+    lines = [
+        "# What stands for what",
+        "",
+        "Made by `python -m tools.papers_page` from `docs/papers.d`: change the tables there. Every algorithm and theorem",
+        "of the four papers has a row here or on the [list of what is to come](papers.d/outstanding.md);",
+        "`tests/test_papers_page.py` keeps that true and checks that each file and test exists.",
+    ]
+    for paper, content in papers().items():
+        lines += ["", f"## {content['title']}", "", "| paper | item | file | test |", "|---|---|---|---|"]
+        mine = [row for row in found if row.paper == paper]
+        lines += [f"| {r.paper} | {r.item} | `{r.file}` | `{r.test}` |" for r in mine]
+    return "\n".join(lines) + "\n"
+
+
+def outstanding() -> list[tuple[str, ...]]:
+    """The lines of the list of the outstanding: paper, item, where it will be."""
+    return list(tables(OUTSTANDING.read_text("utf-8"), ("paper", "item", "comes with")))
+
+
+def outstanding_text(found: list[Row]) -> str:
+    """The list of the outstanding without what has a row by now."""
+    missing = set(uncovered(found))
+    kept = []
+    for line in OUTSTANDING.read_text("utf-8").splitlines():
+        cells = [c.strip() for c in line.strip().strip("|").split("|")]
+        listed = line.startswith("|") and len(cells) == 3 and cells[0] in papers()
+        if not listed or (cells[0], cells[1]) in missing:
+            kept.append(line)
+    return "\n".join(kept) + "\n"
+
+
+def test_names(path: Path) -> set[str]:
+    """Names of the tests a file holds, methods as ``Class::test``, from its syntax tree."""
+    names = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.ClassDef):
+            names.update(f"{node.name}::{inner.name}" for inner in node.body if isinstance(inner, ast.FunctionDef))
+    return names
+
+
+def problems(found: list[Row]) -> list[str]:
+    """What is wrong with the rows: unknown papers, files or tests that do not exist."""
+    wrong = []
+    for row in found:
+        where = f"docs/papers.d/{row.source}: {row.item}"
+        if row.paper not in papers():
+            wrong.append(f"{where}: unknown paper {row.paper!r}; known: {', '.join(papers())}")
+        files = re.split(r"`?\s*,\s*`?", row.file)
+        wrong += [f"{where}: no file {file}" for file in files if not (ROOT / file.split("::")[0]).is_file()]
+        for test in re.split(r"`?\s*,\s*`?", row.test):
+            file, _, name = test.partition("::")
+            name = name.split("[")[0]
+            if not (ROOT / file).is_file():
+                wrong.append(f"{where}: no test file {file}")
+            elif name not in test_names(ROOT / file):
+                wrong.append(f"{where}: no test {name or '(unnamed)'} in {file}")
+    return wrong
+
+
+def main(arguments: list[str]) -> int:
+    """Writes or checks both pages; the exit status is 1 when something is wrong."""
+    found = rows()
+    wrong = problems(found)
+    if "--check" in arguments:
+        if not PAGE.is_file() or PAGE.read_text("utf-8") != page(found):
+            wrong.append("docs/papers.md is out of date: run python -m tools.papers_page")
+        if OUTSTANDING.read_text("utf-8") != outstanding_text(found):
+            wrong.append("docs/papers.d/outstanding.md lists what has a row: run python -m tools.papers_page")
+    else:
+        PAGE.write_text(page(found), "utf-8")
+        OUTSTANDING.write_text(outstanding_text(found), "utf-8")
+    print("\n".join(wrong) or f"{len(found)} rows, {len(uncovered(found))} items outstanding")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
