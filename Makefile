@@ -59,7 +59,7 @@ lock: .venv/.created ## the lock files, for every supported Python
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --custom-compile-command "make lock" --upgrade pyproject.toml --group dev --output-file requirements/dev.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --custom-compile-command "make lock" --constraint requirements/dev.lock pyproject.toml --output-file requirements/run.lock
+	  --custom-compile-command "make lock" -c requirements/dev.lock pyproject.toml --output-file requirements/run.lock
 
 clean: ## what was made, but not .venv
 	rm -rf demo dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

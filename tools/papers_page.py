@@ -1,6 +1,6 @@
 """Makes docs/papers.md from docs/papers.d: which file and which test stand for each algorithm and theorem.
 
-    python -m tools.papers_page            writes docs/papers.md, and takes what has a row off the list of what is to come
+    python -m tools.papers_page            writes docs/papers.md, takes what has a row off the outstanding
     python -m tools.papers_page --check    says whether both are up to date, and writes nothing
 
 Rooms write their rows into ``docs/papers.d/<room>.md``, tables with the columns ``paper | item | file | test``. What
@@ -35,7 +35,7 @@ KINDS = {
 NUMBER = r"(?:[A-Z]\.)?\d+(?:\.\d+)*"
 REFERENCE = re.compile(
     rf"\b({'|'.join(sorted(KINDS, key=len, reverse=True))})s?\.?\s*({NUMBER}(?:\s*(?:,|-|–|to|and|/)\s*{NUMBER})*)",
-    re.I,
+    re.IGNORECASE,
 )
 
 
@@ -124,8 +124,8 @@ def page(found: list[Row]) -> str:
     lines = [
         "# What stands for what",
         "",
-        "Made by `python -m tools.papers_page` from `docs/papers.d`: change the tables there. Every algorithm and theorem",
-        "of the four papers has a row here or on the [list of what is to come](papers.d/outstanding.md);",
+        "Made by `python -m tools.papers_page` from `docs/papers.d`: change the tables there. Each algorithm and",
+        "theorem of the four papers has a row here or on the [list of what is to come](papers.d/outstanding.md);",
         "`tests/test_papers_page.py` keeps that true and checks that each file and test exists.",
     ]
     for paper, content in papers().items():
