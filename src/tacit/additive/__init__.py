@@ -1,0 +1,1 @@
+"""The flagship: private boosting of an additive model over public bins."""

@@ -10,12 +10,14 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.curator.measurement import Measurement
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.cells import Cells
 from tacit.queries.query import Layout, Query
 from tacit.queries.sensitivity import Sensitivity
 from tacit.table.protocol import SealedTable
@@ -92,3 +94,11 @@ class Curator:
             noisy = exact + noise.result().reshape(query.shape)
         sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / unit
         return Measurement(label, noisy / unit, sd, charge, sensitivity.theorem)
+
+    def coarsen(self, column: int, mapping: npt.NDArray[np.int64]) -> None:
+        """Replaces a column's codes by a public map of them. Releases nothing; the map is released already."""
+        self._table.coarsen(column, mapping)
+
+    def derive(self, cells: Cells) -> None:
+        """Keeps the codes of ``cells`` behind the gate for as long as the object lives. Releases nothing."""
+        self._table.derive(cells)

@@ -41,8 +41,8 @@ class Histogram:
 
     Sensitivity (privacy notes, section 0): adding or removing a row changes one cell by one vector of the rule. Replacing
     a row is one removal and one addition, whatever happens to its label and margin: either the two vectors fall into
-    different cells (squared norms add) or into one (their difference counts); through a release map, the triangle
-    inequality gives twice the add/remove bound.
+    different cells (squared norms add) or into one (their difference counts; a row that a public rule drops counts as the
+    zero vector); through a release map, the triangle inequality gives twice the add/remove bound.
     """
 
     cells: Cells
@@ -81,7 +81,8 @@ class Histogram:
             return Sensitivity(l1, l2_squared, theorem)
         if self.release_map is not None:
             return Sensitivity(2 * l1, 4 * l2_squared, f"{theorem}; replace = remove + add")
-        same_l1, same_l2_squared = largest_difference(self.rule.vectors)
+        nothing = np.zeros((1, self.rule.channels), np.int64)
+        same_l1, same_l2_squared = largest_difference(np.concatenate([self.rule.vectors, nothing]))
         apart = 0 if self.cells.size == 1 else 1
         return Sensitivity(
             max(2 * l1 * apart, same_l1), max(2 * l2_squared * apart, same_l2_squared), f"{theorem}; replace"

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tacit.queries.cells import Cells
 from tacit.queries.query import Layout, Query
 
 
@@ -22,3 +23,6 @@ class SealedTable(Protocol):
 
     def coarsen(self, column: int, mapping: npt.NDArray[np.int64]) -> None:
         """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""
+
+    def derive(self, cells: Cells) -> None:
+        """Keeps the codes of ``cells`` for as long as the object lives."""

@@ -1,0 +1,148 @@
+"""Bins from noisy counts: where the rows are, so that every bin is worth its noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.additive.density import smooth_histogram
+from tacit.additive.term import LEAST_SD
+from tacit.curator.curator import Curator
+from tacit.privacy.purse import Purse
+from tacit.queries.cells import OneCell, mapped_cells
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import RowRule
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+BASE_CELLS = 64
+SUB_CELLS = 64
+BASE_SHARE = 0.6
+"""Share of a column's binning budget for the coarse histogram; the rest is for splitting its heavy cells."""
+
+LARGEST, SMALLEST = 48, 6
+MASS_MIX = 0.75
+MAX_CATEGORIES = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """What was learned about a column's distribution.
+
+    Attributes:
+        mapping: code of the public encoding -> bin, shape ``(n_codes,)``.
+        counts: released counts per bin, smoothed; they sum to the released number of rows.
+        ordered: whether neighbouring bins are alike; then the last bin is "missing".
+    """
+
+    mapping: Ints
+    counts: Floats
+    ordered: bool
+
+
+def count_rule_fine(n_labels: int) -> RowRule:
+    """Every row counts 1, on a lattice of 1/64, so that the lattice does not coarsen small noise."""
+    return RowRule(np.full((n_labels, 1, 1), 64, np.int32), unit=64)
+
+
+def release_total(curator: Curator, purse: Purse, share: float) -> float:
+    """The number of rows that count (those with a known label), with noise, and never absurdly small."""
+    query = Histogram(OneCell(), count_rule_fine(curator.layout.n_labels))
+    sd = purse.sd(share)
+    released = curator.measure(query, purse.charge(share), "number of rows").value.item()
+    return max(released, 30.0, 0.5 * sd)
+
+
+def categorical_bins(
+    curator: Curator, purse: Purse, column: int, name: str, share: float, total: float
+) -> Bins:
+    """Counts of the categories, shrunk to uniform; the rarest share one bin when there are very many."""
+    n_codes = curator.layout.n_codes[column]
+    query = Histogram(mapped_cells(column, np.arange(n_codes)), count_rule_fine(curator.layout.n_labels))
+    release = curator.measure(query, purse.charge(share), f"counts of {name}")
+    counts, sd = release.value[:, 0], max(release.sd, LEAST_SD)
+    mapping = np.arange(n_codes, dtype=np.int64)
+    if n_codes > MAX_CATEGORIES:
+        kept = np.sort(np.argsort(-counts, kind="stable")[: MAX_CATEGORIES - 1])
+        mapping = np.full(n_codes, MAX_CATEGORIES - 1, dtype=np.int64)
+        mapping[kept] = np.arange(len(kept))
+        pooled = np.bincount(mapping, weights=counts, minlength=MAX_CATEGORIES)
+        pooled[-1] = max(total - np.maximum(pooled[:-1], 0).sum(), 0.0)
+        counts = pooled
+    uniform = total / len(counts)
+    trust = uniform**2 / (uniform**2 + sd**2)
+    counts = np.maximum(trust * counts + (1 - trust) * uniform, min(0.3 * sd, 0.3 * uniform))
+    return Bins(mapping, _scaled(counts, total), ordered=False)
+
+
+def numeric_bins(
+    curator: Curator, purse: Purse, column: int, name: str, share: float, total: float
+) -> Bins:
+    """Bins of a numeric column from two noisy histograms: uniform cells, then the heavy ones split again."""
+    n_codes = curator.layout.n_codes[column]
+    fine = n_codes - 1
+    width = fine // (BASE_CELLS * SUB_CELLS)
+    if width * BASE_CELLS * SUB_CELLS != fine:
+        raise ValueError(f"a numeric encoding needs a multiple of {BASE_CELLS * SUB_CELLS} cells, got {fine}")
+    rule = count_rule_fine(curator.layout.n_labels)
+    leaf = np.append(np.arange(fine) // width, BASE_CELLS * SUB_CELLS)  # 4096 cells and missing
+    base = np.append(np.arange(fine) // (width * SUB_CELLS), BASE_CELLS)
+    coarse = curator.measure(
+        Histogram(mapped_cells(column, base), rule), purse.charge(BASE_SHARE * share), f"coarse counts of {name}"
+    )
+    sd = max(coarse.sd, LEAST_SD)
+    missing = max(float(coarse.value[-1, 0]) - 0.5 * sd, 0.0)
+    present = max(total - missing, 0.2 * total)
+    masses = smooth_histogram(coarse.value[:-1, 0], sd, present)
+    fine_share = (1 - BASE_SHARE) * share
+    fine_sd = max(purse.sd(fine_share), LEAST_SD)
+    heavy = np.flatnonzero(masses > max(total / 48, 4 * fine_sd))
+    leaf_mass = np.repeat(masses / SUB_CELLS, SUB_CELLS)
+    split = np.zeros(BASE_CELLS, bool)
+    if len(heavy):
+        order = np.full(BASE_CELLS + 1, len(heavy), dtype=np.int64)
+        order[heavy] = np.arange(len(heavy))
+        inside = leaf[:-1] % SUB_CELLS
+        cells = np.append(
+            np.where(order[base[:-1]] < len(heavy), order[base[:-1]] * SUB_CELLS + inside, len(heavy) * SUB_CELLS),
+            len(heavy) * SUB_CELLS,
+        )
+        detail = curator.measure(
+            Histogram(mapped_cells(column, cells), rule), purse.charge(fine_share), f"fine counts of {name}"
+        )
+        for index, cell in enumerate(heavy):
+            part = detail.value[index * SUB_CELLS : (index + 1) * SUB_CELLS, 0]
+            leaf_mass[cell * SUB_CELLS : (cell + 1) * SUB_CELLS] = smooth_histogram(
+                part, max(detail.sd, LEAST_SD), masses[cell]
+            )
+        split[heavy] = True
+    wanted = int(np.clip(total / (2 * sd), SMALLEST, LARGEST))
+    leaf_bin = _cut(leaf_mass, split, wanted)
+    counts = np.append(np.bincount(leaf_bin, weights=leaf_mass), max(missing, 1.0))
+    mapping = np.append(leaf_bin, leaf_bin.max() + 1)[leaf]
+    return Bins(mapping, _scaled(counts, total), ordered=True)
+
+
+def _cut(leaf_mass: Floats, split: npt.NDArray[np.bool_], wanted: int) -> Ints:
+    """Bins of equal ``.75 mass + .25 sqrt(mass x width)``; a cell that was not split is not cut.
+
+    Returns:
+        The bin of each leaf, non-decreasing from 0, without gaps.
+    """
+    cell = np.arange(len(leaf_mass)) // SUB_CELLS
+    group = np.cumsum(np.concatenate([[0], (split[cell[1:]] | (cell[1:] != cell[:-1])).astype(np.int64)]))
+    mass = np.bincount(group, weights=leaf_mass)
+    width = np.bincount(group) / SUB_CELLS
+    spread = np.sqrt(mass * width)
+    measure = MASS_MIX * mass / mass.sum() + (1 - MASS_MIX) * spread / spread.sum()
+    upto = np.cumsum(measure)
+    bins = np.minimum(((upto - measure / 2) * wanted).astype(np.int64), wanted - 1)
+    return np.unique(bins, return_inverse=True)[1].astype(np.int64)[group]
+
+
+def _scaled(counts: Floats, total: float) -> Floats:
+    counts = np.maximum(counts, 1e-3 * total / len(counts))
+    return counts * total / counts.sum()

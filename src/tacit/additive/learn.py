@@ -1,0 +1,144 @@
+"""The flagship from start to end: count, bin, sweep, look for pairs, sweep again. Post-processing of measurements only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.additive.binning import Bins, categorical_bins, numeric_bins, release_total
+from tacit.additive.covariance import categorical_covariances, numeric_covariances
+from tacit.additive.pairs import PAIRS_PER_COLUMN, SCREENED_COLUMNS, Side, pair_side, pair_terms, screen_pairs
+from tacit.additive.plan import BINNING_SHARE, Plan, plan
+from tacit.additive.release_map import principal_modes, with_missing
+from tacit.additive.sweeps import HyperPrior, Intercept, State, sweep
+from tacit.additive.term import Term
+from tacit.curator.curator import Curator
+from tacit.privacy.purse import Purse
+from tacit.queries.cells import column_cells
+from tacit.queries.margins import Margins
+
+Floats = npt.NDArray[np.float64]
+
+AVERAGING_LOSS = 4 / 3
+"""Variance of the weighted average of releases, relative to spending the whole share on one."""
+
+MODE_SCALE, MODE_CURVATURE = 0.3, 0.35
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the learner knows it: its place, its name, and whether it is ordered with a missing code last."""
+
+    index: int
+    name: str
+    ordered: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What was learned, all of it released: the model is built from this."""
+
+    total: float
+    intercept: float
+    columns: tuple[Column, ...]
+    bins: tuple[Bins, ...]
+    mains: tuple[Term, ...]
+    pairs: tuple[tuple[Side, Side, Term], ...]
+    plan: Plan
+    slope: float
+
+
+def measure_bins(curator: Curator, purse: Purse, columns: Sequence[Column], total: float, share: float) -> list[Bins]:
+    """Bins of every column; the columns' codes in the table are replaced by them."""
+    bins = []
+    for column in columns:
+        measure = numeric_bins if column.ordered else categorical_bins
+        found = measure(curator, purse, column.index, column.name, share, total)
+        curator.coarsen(column.index, found.mapping)
+        bins.append(found)
+    return bins
+
+
+def main_term(column: Column, bins: Bins, noise_variance: float, binning_sd: float, total: float, pure: bool) -> Term:
+    """The term of one column: its priors, and the release map that fits them."""
+    masses = bins.counts / total
+    kind = "numeric" if bins.ordered else "categorical"
+    covariances = numeric_covariances(masses) if bins.ordered else categorical_covariances(masses)
+    release_map = None
+    if bins.ordered and len(masses) > 3 and not pure:
+        shares = masses[:-1] / masses[:-1].sum()
+        ratio = noise_variance / (MODE_SCALE * total * MODE_CURVATURE) ** 2
+        release_map = with_missing(principal_modes(shares, covariances[2][:-1, :-1], ratio))
+    guard = 0.5 * min(binning_sd, total / len(masses))
+    cells = column_cells(column.index, len(masses))
+    return Term(column.name, kind, cells, bins.counts, guard, covariances, release_map, noise_variance)
+
+
+def learn_additive(
+    curator: Curator,
+    purse: Purse,
+    columns: Sequence[Column],
+    interactions: bool = True,
+    progress: Callable[[str], None] | None = None,
+) -> Learned:
+    """Learns an additive model of a binary label with at most pairs.
+
+    Args:
+        curator: the gate to the rows.
+        purse: the whole budget of the fit; all of it is planned for.
+        columns: columns to use.
+        interactions: whether to look for pairs where the budget allows.
+        progress: told the name of every stage.
+    """
+    tell = progress or (lambda _: None)
+    count = len(columns)
+    tell("counting rows and bins")
+    each = BINNING_SHARE / (count + 1)
+    total = release_total(curator, purse, each)
+    # the noise of one release of all columns, relative to the rows, says what can be afforded
+    signal = total / max(purse.sd(1.0) * math.sqrt(max(count, 1)), 1e-12)
+    chosen = plan(total, count, signal, interactions, purse.is_pure)
+    bins = measure_bins(curator, purse, columns, total, each)
+    noise_variance = purse.sd(chosen.mains / (count + 1)) ** 2 * AVERAGING_LOSS
+    mains = [
+        main_term(column, found, noise_variance, purse.sd(each), total, purse.is_pure)
+        for column, found in zip(columns, bins, strict=True)
+    ]
+    state = State(Margins(), Intercept(total), HyperPrior())
+    tell("learning columns")
+    sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state, total)
+    pairs: list[tuple[Side, Side, Term]] = []
+    if chosen.looks_for_pairs:
+        tell("looking for interactions")
+        pairs = _learn_pairs(curator, purse, chosen, columns, bins, mains, state, total)
+    return Learned(
+        total, state.intercept.value, tuple(columns), tuple(bins), tuple(mains), tuple(pairs), chosen, state.slope
+    )
+
+
+def _learn_pairs(
+    curator: Curator,
+    purse: Purse,
+    chosen: Plan,
+    columns: Sequence[Column],
+    bins: Sequence[Bins],
+    mains: list[Term],
+    state: State,
+    total: float,
+) -> list[tuple[Side, Side, Term]]:
+    strongest = np.sort(np.argsort([-term.variance for term in mains], kind="stable")[:SCREENED_COLUMNS])
+    sides = [pair_side(columns[i].index, columns[i].name, bins[i]) for i in strongest]
+    most = int(max(3, PAIRS_PER_COLUMN * len(columns)))
+    found = screen_pairs(curator, purse, chosen.screening, sides, most, state, total)
+    if not found:
+        sweep(curator, purse, chosen.joint + chosen.pair_counts, chosen.joint_sweeps, mains, state, total)
+        return []
+    terms = pair_terms(curator, purse, chosen.pair_counts, chosen.joint, found, len(mains), total)
+    for term in mains:
+        term.share = 0.15 + 0.35 * term.liveliness
+    sweep(curator, purse, chosen.joint, chosen.joint_sweeps, mains + terms, state, total)
+    return [(left, right, term) for (left, right), term in zip(found, terms, strict=True)]

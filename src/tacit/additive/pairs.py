@@ -1,0 +1,173 @@
+"""Interactions of two columns: screened by noisy residual tables, then learned as terms of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.additive.binning import Bins, count_rule_fine
+from tacit.additive.covariance import centred
+from tacit.additive.release_map import principal_modes
+from tacit.additive.sweeps import State, mada_boost_rule
+from tacit.additive.term import LEAST_SD, Term
+from tacit.curator.curator import Curator
+from tacit.privacy.purse import Purse
+from tacit.queries.cells import ProductCells
+from tacit.queries.histogram import Histogram, ReleaseMap
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+GROUPS = 8
+"""Each column of a pair is merged to at most this many groups."""
+
+SCREENED_COLUMNS = 14
+"""Pairs are screened among this many columns of largest variance."""
+
+PAIRS_PER_COLUMN = 2.0
+LEAST_EVIDENCE = 1.0
+SCREEN_SCALES = (0.03, 0.06, 0.12, 0.25, 0.5)
+MODE_SCALE = 0.3
+MODE_CURVATURE = 0.35
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One column as a factor of pairs: few groups, their masses, the prior of its effect and that prior's modes."""
+
+    column: int
+    name: str
+    mapping: Ints
+    masses: Floats
+    covariance: Floats
+    ordered: bool
+
+    @property
+    def groups(self) -> int:
+        return len(self.masses)
+
+
+def pair_side(column: int, name: str, bins: Bins) -> Side:
+    """Merges a column's bins into at most :data:`GROUPS` groups: equal mass in order, or the largest categories."""
+    counts = bins.counts
+    if bins.ordered:
+        shares = counts[:-1] / counts[:-1].sum()
+        upto = np.cumsum(shares)
+        group = np.minimum(((upto - shares / 2) * GROUPS).astype(np.int64), GROUPS - 1)
+        group = np.unique(group, return_inverse=True)[1]
+        merge = np.append(group, group.max())  # missing joins the last group
+    elif len(counts) <= GROUPS:
+        merge = np.arange(len(counts))
+    else:
+        merge = np.full(len(counts), GROUPS - 1)
+        merge[np.argsort(-counts, kind="stable")[: GROUPS - 1]] = np.arange(GROUPS - 1)
+    masses = np.bincount(merge, weights=counts) / counts.sum()
+    size = len(masses)
+    prior = np.eye(size)
+    if bins.ordered:
+        position = np.cumsum(masses) - masses / 2 - 0.5
+        prior = 6.0 * np.outer(position, position) - np.abs(position[:, None] - position[None, :])
+    return Side(column, name, merge.astype(np.int64), masses, centred(prior, masses), bins.ordered)
+
+
+def _modes(side: Side, noise_variance: float, total: float) -> Floats:
+    if not side.ordered:
+        return np.eye(side.groups)
+    return principal_modes(side.masses, side.covariance, noise_variance / (MODE_SCALE * total * MODE_CURVATURE) ** 2)
+
+
+def pair_cells(left: Side, right: Side) -> ProductCells:
+    """The cells of a pair."""
+    return ProductCells((left.column, right.column), (left.mapping, right.mapping), (left.groups, right.groups))
+
+
+@dataclass(frozen=True, eq=False)
+class _Screen:
+    """A side's release map for screening, rotated to the axes in which its prior is diagonal."""
+
+    matrix: Floats
+    rotation: Floats
+    signal: Floats
+    sampling: Floats
+
+    @staticmethod
+    def of(side: Side, noise_variance: float, total: float) -> _Screen:
+        matrix = _modes(side, noise_variance, total)
+        design = matrix * side.masses[None, :]
+        values, rotation = np.linalg.eigh(design @ side.covariance @ design.T)
+        sampling = np.einsum("ij,ij->i", rotation.T @ design, rotation.T @ matrix)
+        return _Screen(matrix, rotation, np.maximum(values, 0.0), sampling)
+
+
+def _evidence(left: _Screen, right: _Screen, release: Floats, sd: float, total: float, slope: float) -> float:
+    """Log marginal likelihood of an interaction (best of a few sizes) above that of noise alone."""
+    modes = left.rotation.T @ release @ right.rotation
+    noise = sd**2 + total * slope * np.outer(left.sampling, right.sampling)
+    signal = np.outer(left.signal, right.signal) * (total * slope) ** 2
+    best = -np.inf
+    for scale in SCREEN_SCALES:
+        variance = noise + scale**2 * signal
+        best = max(best, float((-0.5 * np.log(variance / noise) + 0.5 * modes**2 * (1 / noise - 1 / variance)).sum()))
+    return best
+
+
+def screen_pairs(
+    curator: Curator, purse: Purse, share: float, sides: list[Side], most: int, state: State, total: float
+) -> list[tuple[Side, Side]]:
+    """The pairs whose residuals hold more than noise, strongest first, at most ``most``.
+
+    Every pair among ``sides`` is released once as a noisy table of residual sums; ``share`` of the purse pays for all.
+    """
+    candidates = list(combinations(sides, 2))
+    each = share / len(candidates)
+    nominal = purse.sd(each) ** 2
+    screens = {side.column: _Screen.of(side, nominal, total) for side in sides}
+    rule, found = mada_boost_rule(), []
+    for left, right in candidates:
+        a, b = screens[left.column], screens[right.column]
+        release_map = ReleaseMap.from_floats(np.kron(a.matrix, b.matrix))
+        query = Histogram(pair_cells(left, right), rule, state.margins, release_map)
+        release = curator.measure(query, purse.charge(each), f"screening of {left.name} x {right.name}")
+        table = release.value[:, 0].reshape(len(a.matrix), len(b.matrix))
+        found.append(_evidence(a, b, table, max(release.sd, LEAST_SD), total, state.slope))
+    order = np.argsort(-np.array(found), kind="stable")[:most]
+    return [candidates[i] for i in order if found[i] > LEAST_EVIDENCE]
+
+
+def pair_terms(
+    curator: Curator,
+    purse: Purse,
+    share: float,
+    learn_share: float,
+    pairs: list[tuple[Side, Side]],
+    n_mains: int,
+    total: float,
+) -> list[Term]:
+    """Terms for the chosen pairs; ``share`` pays for their counts, ``learn_share`` is what the sweeps will spend."""
+    each, terms = share / len(pairs), []
+    noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / 3)) ** 2 * 4 / 3
+    mode_variance = purse.sd(learn_share / max(n_mains, 1)) ** 2
+    for left, right in pairs:
+        cells, name = pair_cells(left, right), f"{left.name} x {right.name}"
+        curator.derive(cells)
+        query = Histogram(cells, count_rule_fine(curator.layout.n_labels))
+        release = curator.measure(query, purse.charge(each), f"counts of {name}")
+        sd = max(release.sd, LEAST_SD)
+        expected = np.outer(left.masses, right.masses).ravel() * total
+        trust = expected**2 / (expected**2 + sd**2)
+        counts = np.maximum(trust * release.value[:, 0] + (1 - trust) * expected, 0.02 * expected)
+        counts *= total / counts.sum()
+        covariances = [
+            centred(
+                np.kron(left.covariance + mains, right.covariance + mains) + alone * np.eye(len(counts)),
+                counts / total,
+            )
+            for mains, alone in ((0.0, 0.0), (0.3, 0.05))
+        ]
+        release_map = np.kron(_modes(left, mode_variance, total), _modes(right, mode_variance, total))
+        guard = 0.5 * np.minimum(sd, expected)
+        terms.append(Term(name, "pair", cells, counts, guard, covariances, release_map, noise_variance))
+    return terms

@@ -1,0 +1,85 @@
+"""A term of the additive model while it is being learned."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.additive.posterior import SCALES, Posterior
+from tacit.curator.measurement import Measurement
+from tacit.queries.cells import Cells
+from tacit.queries.histogram import ReleaseMap
+
+Floats = npt.NDArray[np.float64]
+
+LEAST_SD = 0.5
+"""Noise is thought to be at least half a row: without it (``epsilon=inf``) the posterior would divide by zero."""
+
+
+class Term:
+    """A block of the embedding (a column's bins, or a pair's cells) with its releases so far and its effect.
+
+    Args:
+        name: for ledger and people.
+        kind: terms of one kind share a hyper-prior: ``"numeric"``, ``"categorical"`` or ``"pair"``.
+        cells: which rows fall where.
+        counts: released bin counts, smoothed, summing to the released number of rows.
+        guard: added to the counts where they act as curvature, against their own noise.
+        covariances: priors of the effect.
+        release_map: what is released of the bins, ``(outputs, bins)``; None for the bins themselves.
+        noise_variance: noise variance of the averaged release that is expected at the end.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        cells: Cells,
+        counts: Floats,
+        guard: Floats | float,
+        covariances: list[Floats],
+        release_map: Floats | None,
+        noise_variance: float,
+    ) -> None:
+        self.name, self.kind, self.cells, self.counts = name, kind, cells, counts
+        self.release_map = None if release_map is None else ReleaseMap.from_floats(release_map)
+        matrix = np.eye(len(counts)) if self.release_map is None else self.release_map.matrix / self.release_map.unit
+        weighted = counts + guard
+        self._design = matrix * weighted[None, :]
+        self._posterior = Posterior(weighted, matrix, covariances, max(noise_variance, LEAST_SD**2))
+        self.effect: Floats = np.zeros(len(counts))
+        self.share = 1.0
+        self.weights: Floats = np.full((len(covariances), len(SCALES)), 1.0 / (len(covariances) * len(SCALES)))
+        self._releases = 0
+        self._precision = 0.0
+        self._sum: Floats = np.zeros(len(matrix))
+        self._effects: Floats = np.zeros(len(counts))
+        self._variance = 0.0
+
+    @property
+    def variance(self) -> float:
+        """Variance of the effect over the rows: its importance."""
+        return float((self.counts * self.effect**2).sum() / self.counts.sum())
+
+    @property
+    def liveliness(self) -> float:
+        """Posterior probability that the effect is not negligible (over .05 log-odds)."""
+        return float(self.weights[:, SCALES > 0.05**2].sum())
+
+    def observe(self, release: Measurement) -> None:
+        """Adds a release to the average; later ones count more, because the model they refer to is closer to the end."""
+        self._releases += 1
+        sd = max(release.sd, LEAST_SD)
+        weight = np.sqrt(self._releases) / sd**2
+        self._precision += weight
+        self._sum += weight * release.value[:, 0]
+        self._effects += weight * self.effect
+        self._variance += (weight * sd) ** 2
+
+    def solve(self, curvature: float, log_prior: Floats | None) -> Floats:
+        """The posterior mean of the effect given all releases, each referred to the effect at which it was made."""
+        referred = self._sum / self._precision + curvature * (self._design @ (self._effects / self._precision))
+        mean, self.weights = self._posterior.solve(
+            referred, self._variance / self._precision**2, curvature, log_prior
+        )
+        return mean

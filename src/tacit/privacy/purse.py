@@ -1,0 +1,73 @@
+"""A purse: a request (epsilon, delta) as a budget that can be divided into shares."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tacit.privacy.charges import Charge, Gaussian, NonPrivate, Pure
+from tacit.privacy.charges import Laplace as LaplaceCharge
+
+
+@dataclass(frozen=True)
+class Purse:
+    """What a request can buy, in shares that add up.
+
+    With ``delta > 0`` everything is Gaussian: shares divide ``mu**2``, and a release with share ``p`` has multiplier
+    ``1 / (mu sqrt(p))``. With ``delta = 0`` everything is Laplace: shares divide epsilon. Adaptive shares are sound: the sum
+    is fixed beforehand (fully adaptive composition of Gaussian privacy, Smith and Thakurta 2022; of pure privacy, Dwork and
+    others 2006).
+
+    Attributes:
+        epsilon, delta: the request.
+        mu: the Gaussian privacy parameter that (epsilon, delta) buys; 0 when ``delta == 0``.
+    """
+
+    epsilon: float
+    delta: float
+    mu: float
+
+    @staticmethod
+    def of(epsilon: float, delta: float) -> Purse:
+        """The purse of a request; ``epsilon=inf`` asks for no privacy."""
+        if math.isinf(epsilon):
+            return Purse(epsilon, delta, math.inf)
+        if delta == 0:
+            return Purse(epsilon, delta, 0.0)
+        from tacit.privacy.calibration import gaussian_noise_multiplier
+
+        return Purse(epsilon, delta, 1.0 / gaussian_noise_multiplier(epsilon, delta))
+
+    @property
+    def is_private(self) -> bool:
+        return not math.isinf(self.epsilon)
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether releases are Laplace, paid from epsilon alone."""
+        return self.is_private and self.delta == 0
+
+    @property
+    def whole(self) -> Charge:
+        """The charge to reserve."""
+        if not self.is_private:
+            return NonPrivate()
+        return Pure(self.epsilon) if self.is_pure else Gaussian(1.0 / self.mu)
+
+    def charge(self, share: float) -> Charge:
+        """The charge of one release that takes ``share`` of the purse, ``0 < share <= 1``."""
+        if not 0 < share <= 1 + 1e-9:
+            raise ValueError(f"a share lies in (0, 1], got {share}")
+        if not self.is_private:
+            return NonPrivate()
+        if self.is_pure:
+            return LaplaceCharge(1.0 / (self.epsilon * share))
+        return Gaussian(1.0 / (self.mu * math.sqrt(share)))
+
+    def sd(self, share: float, sensitivity: float = 1.0) -> float:
+        """Standard deviation of the noise of such a release, for a release of this sensitivity; 0 without privacy."""
+        if not self.is_private:
+            return 0.0
+        if self.is_pure:
+            return math.sqrt(2.0) * sensitivity / (self.epsilon * share)
+        return sensitivity / (self.mu * math.sqrt(share))
