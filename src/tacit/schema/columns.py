@@ -1,0 +1,242 @@
+"""What is publicly known about each column. Frozen, no data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, final
+
+from tacit.schema.errors import SchemaError, nearest, refuse_unknown
+from tacit.schema.values import (
+    Value,
+    distinct_values,
+    plain_count,
+    plain_flag,
+    plain_number,
+    plain_text,
+    short_number,
+)
+
+MOST_CATEGORIES = 60_000
+"""Codes are 16 bits; "other" and missing need two of them."""
+
+MOST_BINS = 32_768
+"""Cells of the finest public grid."""
+
+SMALLEST_SPAN, LARGEST_SPAN = 1e-290, 1e290
+"""Spans between bounds that 64-bit floats can be scaled over without underflow or overflow."""
+
+CLOSEST_BOUNDS = 2.0**-34
+"""Bounds nearer to each other than this share of their size leave too few floats between them for a fine grid."""
+
+
+class Column:
+    """Base of all column kinds. Subclasses are frozen and carry their name in files in ``kind``."""
+
+    kind: ClassVar[str]
+    description: str
+
+    @property
+    def is_feature(self) -> bool:
+        """Whether a model may learn from the column."""
+        return True
+
+    def to_dict(self) -> dict[str, Any]:
+        """The column as plain data, without what is at its default; :func:`column_from_dict` is the inverse."""
+        written: dict[str, Any] = {"kind": self.kind}
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if value != field.default:
+                written[field.name] = _written(value)
+        return written
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_written(item) for item in value]
+    return short_number(value) if isinstance(value, float) else value
+
+
+@final
+@dataclass(frozen=True)
+class NumericColumn(Column):
+    """Numbers between two public bounds. Values outside are clipped; NaN and infinity go to the missing bin.
+
+    Attributes:
+        lower: lower bound, finite.
+        upper: upper bound, above ``lower``.
+        bins: number of public bins, if it is to be fixed; otherwise the learner chooses from a fine grid.
+        spacing: ``"linear"``, ``"log"`` (needs ``lower > 0``), or the cuts between bins: increasing numbers strictly
+            between the bounds, which make one bin more than there are cuts.
+        monotone: ``"increasing"`` or ``"decreasing"`` if the effect is known to be.
+        description: for people.
+
+    Raises:
+        SchemaError: names the field.
+    """
+
+    lower: float
+    upper: float
+    bins: int | None = None
+    spacing: str | tuple[float, ...] = "linear"
+    monotone: str | None = None
+    description: str = ""
+    kind: ClassVar[str] = "numeric"
+
+    def __post_init__(self) -> None:
+        lower, upper = plain_number(self.lower, "lower"), plain_number(self.upper, "upper")
+        self._set("lower", lower)
+        self._set("upper", upper)
+        check_bounds(lower, upper)
+        if self.bins is not None:
+            self._set("bins", plain_count(self.bins, "bins", 2, MOST_BINS))
+        if isinstance(self.spacing, str):
+            if self.spacing not in ("linear", "log"):
+                hint = nearest(self.spacing, ("linear", "log"))
+                raise SchemaError(f"unknown spacing '{self.spacing}'", f"{hint} (or a list of cuts)", "spacing")
+            if self.spacing == "log" and lower <= 0:
+                raise SchemaError(
+                    f"log spacing needs lower above 0, got {lower:g}", "raise lower or use linear spacing", "spacing"
+                )
+        else:
+            self._set("spacing", self._cuts())
+        if self.monotone not in (None, "increasing", "decreasing"):
+            raise SchemaError(
+                f"got {self.monotone!r}", "give 'increasing' or 'decreasing', or leave it out", "monotone"
+            )
+        self._set("description", plain_text(self.description, "description"))
+
+    def _cuts(self) -> tuple[float, ...]:
+        if not isinstance(self.spacing, Iterable):
+            raise SchemaError(f"got {self.spacing!r}", "give 'linear', 'log' or a list of cuts", "spacing")
+        cuts = tuple(plain_number(cut, "spacing") for cut in self.spacing)
+        if not 1 <= len(cuts) < MOST_BINS:
+            raise SchemaError(f"has {len(cuts)} cuts", f"give 1 to {MOST_BINS - 1}", "spacing")
+        for left, right in zip((self.lower, *cuts), (*cuts, self.upper), strict=True):
+            if not left < right:
+                raise SchemaError(
+                    f"{right:g} does not lie above {left:g}",
+                    f"cuts must increase and lie strictly between lower = {self.lower:g} and upper = {self.upper:g}",
+                    "spacing",
+                )
+        if self.bins is not None and self.bins != len(cuts) + 1:
+            raise SchemaError(f"{len(cuts)} cuts make {len(cuts) + 1} bins, not {self.bins}", "leave bins out", "bins")
+        return cuts
+
+
+def check_bounds(lower: float, upper: float) -> None:
+    """Raises unless ``lower < upper`` with a span that a grid of 64-bit floats can be laid over."""
+    if not lower < upper:
+        raise SchemaError(f"lower = {lower:g} is not below upper = {upper:g}", "give lower < upper", "lower")
+    span = upper - lower
+    if not SMALLEST_SPAN <= span <= LARGEST_SPAN or span < CLOSEST_BOUNDS * max(abs(lower), abs(upper)):
+        raise SchemaError(
+            f"{lower!r} to {upper!r} is too narrow or too wide for 64-bit numbers",
+            "shift or rescale it",
+            "upper",
+        )
+
+
+@dataclass(frozen=True)
+class _Listed(Column):
+    categories: tuple[Value, ...]
+    missing: bool = False
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        self._set("categories", distinct_values(self.categories, "categories", 1, MOST_CATEGORIES))
+        self._set("missing", plain_flag(self.missing, "missing"))
+        self._set("description", plain_text(self.description, "description"))
+
+
+@final
+@dataclass(frozen=True)
+class CategoricalColumn(_Listed):
+    """One of a public list of values. Anything else goes to "other", nothing to the missing bin; both always exist.
+
+    One category is enough: being it, being something else and being missing are three things.
+
+    Attributes:
+        categories: texts, numbers or booleans; two that read the same (``3`` and ``"3"``) are refused.
+        missing: documents that missing is expected.
+        description: for people.
+    """
+
+    kind: ClassVar[str] = "categorical"
+
+
+@final
+@dataclass(frozen=True)
+class OrdinalColumn(_Listed):
+    """Like a categorical column, with ``categories`` in a meaningful order, lowest first."""
+
+    kind: ClassVar[str] = "ordinal"
+
+
+@dataclass(frozen=True)
+class _Bare(Column):
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        self._set("description", plain_text(self.description, "description"))
+
+
+@final
+@dataclass(frozen=True)
+class BooleanColumn(_Bare):
+    """True or false (also 1 and 0, yes and no); anything else is missing."""
+
+    kind: ClassVar[str] = "boolean"
+
+
+@final
+@dataclass(frozen=True)
+class IgnoredColumn(_Bare):
+    """A column nobody learns from."""
+
+    kind: ClassVar[str] = "ignore"
+
+    @property
+    def is_feature(self) -> bool:
+        return False
+
+
+@final
+@dataclass(frozen=True)
+class IdColumn(_Bare):
+    """An identifier: not learned from, but rows may be told apart or assigned to parts by it."""
+
+    kind: ClassVar[str] = "id"
+
+    @property
+    def is_feature(self) -> bool:
+        return False
+
+
+KINDS: Mapping[str, type[Column]] = {
+    kind.kind: kind
+    for kind in (NumericColumn, CategoricalColumn, BooleanColumn, OrdinalColumn, IgnoredColumn, IdColumn)
+}
+
+
+def column_from_dict(data: Mapping[str, Any]) -> Column:
+    """The inverse of :meth:`Column.to_dict`; refuses unknown kinds and keys."""
+    if not isinstance(data, Mapping):
+        raise SchemaError(f"must be a table of keys, got {data!r}", 'write for example kind = "numeric"')
+    if "kind" not in data:
+        raise SchemaError("is missing", f"give one of {', '.join(KINDS)}", "kind")
+    kind = data["kind"]
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise SchemaError(f"unknown kind {kind!r}", nearest(str(kind), KINDS), "kind")
+    given = {key: value for key, value in data.items() if key != "kind"}
+    known = [field.name for field in fields(KINDS[kind])]  # type: ignore[arg-type]
+    refuse_unknown(given, known)
+    for required in {"numeric": ("lower", "upper"), "categorical": ("categories",), "ordinal": ("categories",)}.get(
+        kind, ()
+    ):
+        if required not in given:
+            raise SchemaError("is missing", f"a column of kind '{kind}' needs it", required)
+    return KINDS[kind](**given)

@@ -1,0 +1,45 @@
+"""The error of a schema that cannot be used. A schema is public, so its errors may say all they know."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SchemaError(ValueError):
+    """A schema that cannot be used: says where, what is wrong and what would be right; no budget was touched.
+
+    Attributes:
+        problem: what is wrong.
+        remedy: what would be right.
+        field: the key concerned, if there is one.
+        where: the column, section or file concerned, outermost first.
+    """
+
+    def __init__(self, problem: str, remedy: str = "", field: str = "", where: str = "") -> None:
+        self.problem, self.remedy, self.field, self.where = problem, remedy, field, where
+        place = ", ".join(part for part in (where, f"field '{field}'" if field else "") if part)
+        body = "; ".join(part for part in (problem, remedy) if part)
+        super().__init__(f"{f'{place}: ' if place else ''}{body}. Nothing was spent.")
+
+    def __reduce__(self) -> tuple[type[SchemaError], tuple[str, str, str, str]]:
+        return (SchemaError, (self.problem, self.remedy, self.field, self.where))
+
+    def inside(self, where: str) -> SchemaError:
+        """The same error, with the place it happened in named."""
+        return SchemaError(self.problem, self.remedy, self.field, f"{where}, {self.where}" if self.where else where)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """``did you mean 'x'?``, or the list of what is known."""
+    choices = list(known)
+    close = difflib.get_close_matches(word, choices, n=1, cutoff=0.6)
+    return f"did you mean '{close[0]}'?" if close else f"known here: {', '.join(choices) or 'nothing'}"
+
+
+def refuse_unknown(keys: Iterable[object], known: Iterable[str]) -> None:
+    """Raises on the first key that is not known, with the nearest known one."""
+    choices = list(known)
+    for key in keys:
+        if key not in choices:
+            raise SchemaError("unknown key", nearest(str(key), choices), field=str(key))

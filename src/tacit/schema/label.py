@@ -1,0 +1,154 @@
+"""The label and the protected unit, as publicly declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, final
+
+from tacit.schema.columns import check_bounds
+from tacit.schema.errors import SchemaError, nearest, refuse_unknown
+from tacit.schema.values import (
+    Value,
+    distinct_values,
+    identity,
+    plain_count,
+    plain_number,
+    plain_text,
+    plain_value,
+    short_number,
+)
+
+MOST_CLASSES = 254
+"""Label codes are 8 bits and 255 stands for a dropped row."""
+
+
+@final
+@dataclass(frozen=True)
+class Label:
+    """What is to be predicted.
+
+    Attributes:
+        column: name of the label's column.
+        kind: ``"classes"`` or ``"numeric"``.
+        classes: for classes: the values, at least two. A row with any other label is dropped.
+        positive: for classes: a value or several. If given, the problem has two classes: positive and the rest. Of two
+            classes without it the second is the positive one; of more, each stays a class of its own.
+        lower, upper: for numeric labels: finite bounds, values outside are clipped.
+    """
+
+    column: str
+    kind: str = "classes"
+    classes: tuple[Value, ...] = ()
+    positive: Any = ()
+    lower: float | None = None
+    upper: float | None = None
+
+    def __post_init__(self) -> None:
+        if not plain_text(self.column, "column"):
+            raise SchemaError("is empty", "name the label's column", "column")
+        if self.kind == "classes":
+            self._check_classes()
+        elif self.kind == "numeric":
+            self._check_numeric()
+        else:
+            raise SchemaError(f"unknown kind {self.kind!r}", nearest(str(self.kind), ("classes", "numeric")), "kind")
+
+    def _check_classes(self) -> None:
+        classes = distinct_values(self.classes, "classes", 2, MOST_CLASSES)
+        given = self.positive if _is_list(self.positive) else () if self.positive is None else (self.positive,)
+        names = {identity(value): value for value in classes}
+        positive = []
+        for item in given:
+            value = plain_value(item, "positive")
+            if identity(value) not in names:
+                hint = nearest(identity(value), names)
+                raise SchemaError(f"{value!r} is not one of classes", hint, "positive")
+            positive.append(names[identity(value)])
+        if positive and len(set(map(identity, positive))) == len(classes):
+            raise SchemaError("all classes are positive", "leave at least one out", "positive")
+        for field in ("lower", "upper"):
+            if getattr(self, field) is not None:
+                raise SchemaError("belongs to a numeric label", "leave it out, or set kind = 'numeric'", field)
+        chosen = {identity(value) for value in positive}
+        object.__setattr__(self, "classes", classes)
+        object.__setattr__(self, "positive", tuple(value for value in classes if identity(value) in chosen))
+
+    def _check_numeric(self) -> None:
+        for field in ("classes", "positive"):
+            if getattr(self, field) not in ((), None):
+                raise SchemaError("belongs to a label of kind 'classes'", "leave it out", field)
+        for field in ("lower", "upper"):
+            if getattr(self, field) is None:
+                raise SchemaError("is missing", "a numeric label needs public bounds", field)
+            object.__setattr__(self, field, plain_number(getattr(self, field), field))
+        assert self.lower is not None
+        assert self.upper is not None
+        check_bounds(self.lower, self.upper)
+        object.__setattr__(self, "classes", ())
+        object.__setattr__(self, "positive", ())
+
+    @property
+    def positive_classes(self) -> tuple[Value, ...]:
+        """The positive classes of a problem with two sides; empty if every class stands for itself."""
+        if self.positive:
+            return tuple(self.positive)
+        return self.classes[1:] if len(self.classes) == 2 else ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The label as plain data; :meth:`from_dict` is the inverse."""
+        if self.kind == "numeric":
+            assert self.lower is not None
+            assert self.upper is not None
+            return {
+                "column": self.column,
+                "kind": self.kind,
+                "lower": short_number(self.lower),
+                "upper": short_number(self.upper),
+            }
+        written: dict[str, Any] = {"column": self.column, "kind": self.kind, "classes": list(self.classes)}
+        if self.positive:
+            written["positive"] = self.positive[0] if len(self.positive) == 1 else list(self.positive)
+        return written
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Label:
+        """The inverse of :meth:`to_dict`; refuses unknown keys."""
+        return Label(**_keys_of(data, Label, ("column",)))
+
+
+@final
+@dataclass(frozen=True)
+class Unit:
+    """Who is protected, when not a row: a person's rows share a value of ``column``, and at most ``max_rows`` count."""
+
+    column: str
+    max_rows: int
+
+    def __post_init__(self) -> None:
+        if not plain_text(self.column, "column"):
+            raise SchemaError("is empty", "name the unit's column", "column")
+        object.__setattr__(self, "max_rows", plain_count(self.max_rows, "max_rows", 1, 1_000_000))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The unit as plain data; :meth:`from_dict` is the inverse."""
+        return {"column": self.column, "max_rows": self.max_rows}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Unit:
+        """The inverse of :meth:`to_dict`; refuses unknown keys."""
+        return Unit(**_keys_of(data, Unit, ("column", "max_rows")))
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
+
+
+def _keys_of(data: Any, kind: type, required: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(data, Mapping):
+        raise SchemaError(f"must be a table of keys, got {data!r}", "")
+    refuse_unknown(data, [field.name for field in fields(kind)])
+    for field in required:
+        if field not in data:
+            raise SchemaError("is missing", "it is needed", field)
+    return dict(data)
