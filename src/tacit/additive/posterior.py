@@ -24,11 +24,12 @@ LARGEST_EFFECT = 4.0
 
 @dataclass(frozen=True, eq=False)
 class _Spectrum:
-    """One covariance, diagonal in the whitened release: eigenvalues, release -> modes, modes -> bins."""
+    """One covariance, diagonal in the whitened release: eigenvalues, release -> modes, modes -> bins, prior variances."""
 
     values: Floats
     analyse: Floats
     synthesise: Floats
+    variances: Floats
 
 
 class Posterior:
@@ -55,7 +56,7 @@ class Posterior:
             values, vectors = np.linalg.eigh(image @ whitened.T)
             keep = values > 1e-8 * values[-1]
             values, vectors = values[keep], vectors[:, keep]
-            self._spectra.append(_Spectrum(values, vectors.T @ whiten, image.T @ vectors))
+            self._spectra.append(_Spectrum(values, vectors.T @ whiten, image.T @ vectors, np.diag(covariance).copy()))
 
     def solve(
         self, release: Floats, noise_variance: float, curvature: float, log_prior: Floats | None
@@ -88,3 +89,13 @@ class Posterior:
         for spectrum, z, variance, weight in zip(self._spectra, modes, variances, weights, strict=True):
             mean += spectrum.synthesise @ (z * (weight @ (SCALES[:, None] / variance)))
         return np.clip(mean, -LARGEST_EFFECT, LARGEST_EFFECT), weights
+
+    def sd(self, noise_variance: float, curvature: float, weights: Floats) -> Floats:
+        """Posterior standard deviation of the effect in every bin, averaged over the mixture; shape ``(bins,)``."""
+        noise = noise_variance / curvature**2
+        total = np.zeros(self._spectra[0].synthesise.shape[0])
+        for spectrum, weight in zip(self._spectra, weights, strict=True):
+            variance = SCALES[:, None] * spectrum.values[None, :] + noise
+            explained = spectrum.synthesise**2 @ (weight @ (SCALES[:, None] ** 2 / variance))
+            total += np.maximum((weight @ SCALES) * spectrum.variances - explained, 0.0)
+        return np.sqrt(total)

@@ -83,3 +83,7 @@ class Term:
             referred, self._variance / self._precision**2, curvature, log_prior
         )
         return mean
+
+    def sd(self, curvature: float) -> Floats:
+        """Posterior standard deviation of the effect per bin, from the known noise; shape ``(bins,)``."""
+        return self._posterior.sd(self._variance / self._precision**2, curvature, self.weights)

@@ -1,0 +1,222 @@
+"""The additive model a user gets: an intercept, one curve or row of bars per column, a table per interaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from tacit.encoding.encoders import Encoder, encoder_from_dict
+from tacit.encoding.frames import Frame
+from tacit.models.base import Model, floats, ints
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """A column of the model: its name, its public encoding, and the released map from codes to bins.
+
+    Attributes:
+        name: the column.
+        encoder: the public encoding.
+        mapping: code -> bin, shape ``(encoder.n_codes,)``.
+        ordered: whether bins are intervals; then the last one is "missing".
+    """
+
+    name: str
+    encoder: Encoder
+    mapping: Ints
+    ordered: bool
+
+    @property
+    def n_bins(self) -> int:
+        return int(self.mapping.max()) + 1
+
+    def bins(self, frame: Frame) -> Ints:
+        """The bin of every row."""
+        return self.mapping[self.encoder.encode(frame.column(self.name))]
+
+    def edges(self) -> Floats:
+        """For an ordered column: the edges of the bins but for "missing", shape ``(n_bins,)``, from lower to upper bound."""
+        starts = np.flatnonzero(np.diff(self.mapping[:-1])) + 1
+        return np.array([self.encoder.edge(int(code)) for code in (0, *starts, len(self.mapping) - 1)])
+
+    def bin_labels(self) -> list[str]:
+        """What to call every bin."""
+        if self.ordered:
+            edges = [f"{edge:.4g}" for edge in self.edges()]
+            return [f"[{a}, {b})" for a, b in zip(edges[:-1], edges[1:], strict=True)] + ["missing"]
+        names = self.encoder.code_labels()
+        groups: list[list[str]] = [[] for _ in range(self.n_bins)]
+        for name, group in zip(names, self.mapping, strict=True):
+            groups[group].append(name)
+        return [group[0] if len(group) == 1 else f"{len(group)} rare ones" for group in groups]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; the map is written as the codes at which the bin changes."""
+        changes = np.flatnonzero(np.diff(self.mapping)) + 1
+        return {
+            "name": self.name,
+            "encoder": self.encoder.to_dict(),
+            "ordered": self.ordered,
+            "starts": [0, *changes.tolist()],
+            "bins": [int(self.mapping[0]), *self.mapping[changes].tolist()],
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Feature:
+        """The inverse of :meth:`to_dict`."""
+        encoder = encoder_from_dict(data["encoder"])
+        starts = ints(data["starts"])
+        lengths = np.diff(np.append(starts, encoder.n_codes))
+        return Feature(data["name"], encoder, np.repeat(ints(data["bins"]), lengths), bool(data["ordered"]))
+
+
+@dataclass(frozen=True, eq=False)
+class MainEffect:
+    """Log-odds per bin of one column, with the standard deviation due to noise and the released number of rows."""
+
+    feature: int
+    effect: Floats
+    sd: Floats
+    counts: Floats
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "feature": self.feature,
+            "effect": self.effect.tolist(),
+            "sd": self.sd.tolist(),
+            "counts": self.counts.tolist(),
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> MainEffect:
+        """The inverse of :meth:`to_dict`."""
+        return MainEffect(int(data["feature"]), floats(data["effect"]), floats(data["sd"]), floats(data["counts"]))
+
+
+@dataclass(frozen=True, eq=False)
+class PairEffect:
+    """Log-odds per pair of groups of two columns; ``groups[j]`` maps the bins of column ``features[j]`` to groups.
+
+    ``effect``, ``sd`` and ``counts`` have shape ``(groups of the first, groups of the second)``.
+    """
+
+    features: tuple[int, int]
+    groups: tuple[Ints, Ints]
+    effect: Floats
+    sd: Floats
+    counts: Floats
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "features": list(self.features),
+            "groups": [group.tolist() for group in self.groups],
+            "effect": self.effect.tolist(),
+            "sd": self.sd.tolist(),
+            "counts": self.counts.tolist(),
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> PairEffect:
+        """The inverse of :meth:`to_dict`."""
+        first, second = data["features"]
+        return PairEffect(
+            (int(first), int(second)),
+            (ints(data["groups"][0]), ints(data["groups"][1])),
+            floats(data["effect"]),
+            floats(data["sd"]),
+            floats(data["counts"]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveModel(Model):
+    """``log-odds = intercept + sum of effects``. Frozen; everything in it was released.
+
+    Attributes:
+        classes: the two classes, the positive one last.
+        intercept: log-odds at average effects.
+        features: the columns.
+        mains: one effect per column.
+        pairs: effects of two columns.
+    """
+
+    kind: ClassVar[str] = "additive"
+
+    classes: tuple[Any, ...]
+    intercept: float
+    features: tuple[Feature, ...]
+    mains: tuple[MainEffect, ...]
+    pairs: tuple[PairEffect, ...]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(feature.name for feature in self.features)
+
+    def contributions(self, frame: Frame) -> tuple[list[str], Floats]:
+        """What each term adds to the log-odds of each row: names, and an array of shape ``(rows, terms)``."""
+        bins = [feature.bins(frame) for feature in self.features]
+        names, parts = [], []
+        for main in self.mains:
+            names.append(self.features[main.feature].name)
+            parts.append(main.effect[bins[main.feature]])
+        for pair in self.pairs:
+            i, j = pair.features
+            names.append(f"{self.features[i].name} x {self.features[j].name}")
+            parts.append(pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]])
+        return names, np.column_stack(parts) if parts else np.zeros((frame.n_rows, 0))
+
+    def decision_function(self, frame: Frame) -> Floats:
+        """Log-odds of the positive class, shape ``(rows,)``."""
+        bins = [feature.bins(frame) for feature in self.features]
+        score = np.full(frame.n_rows, self.intercept)
+        for main in self.mains:
+            score += main.effect[bins[main.feature]]
+        for pair in self.pairs:
+            i, j = pair.features
+            score += pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]]
+        return score
+
+    def predict_proba(self, frame: Frame) -> Floats:
+        """Probabilities, shape ``(rows, 2)``, in the order of ``classes``."""
+        positive = expit(self.decision_function(frame))
+        return np.column_stack([1 - positive, positive])
+
+    def importance(self) -> dict[str, float]:
+        """Standard deviation of every term's effect over the released counts: log-odds, larger matters more."""
+        out = {}
+        for main in self.mains:
+            share = main.counts / main.counts.sum()
+            out[self.features[main.feature].name] = float(np.sqrt((share * main.effect**2).sum()))
+        for pair in self.pairs:
+            share = pair.counts / pair.counts.sum()
+            i, j = pair.features
+            name = f"{self.features[i].name} x {self.features[j].name}"
+            out[name] = float(np.sqrt((share * pair.effect**2).sum()))
+        return dict(sorted(out.items(), key=lambda item: -item[1]))
+
+    def body(self) -> dict[str, Any]:
+        return {
+            "classes": list(self.classes),
+            "intercept": self.intercept,
+            "features": [feature.to_dict() for feature in self.features],
+            "mains": [main.to_dict() for main in self.mains],
+            "pairs": [pair.to_dict() for pair in self.pairs],
+        }
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> AdditiveModel:
+        return cls(
+            tuple(body["classes"]),
+            float(body["intercept"]),
+            tuple(Feature.from_dict(item) for item in body["features"]),
+            tuple(MainEffect.from_dict(item) for item in body["mains"]),
+            tuple(PairEffect.from_dict(item) for item in body["pairs"]),
+        )

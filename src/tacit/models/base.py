@@ -1,0 +1,103 @@
+"""What all models share: they are frozen, predict without the data, and are written as versioned JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.encoding.frames import Frame
+
+FORMAT_VERSION = 1
+
+
+class ModelError(ValueError):
+    """A model file that cannot be used. Nothing was spent."""
+
+
+def floats(values: Any) -> npt.NDArray[np.float64]:
+    """A float array from plain data."""
+    return np.asarray(values, dtype=np.float64)
+
+
+def ints(values: Any) -> npt.NDArray[np.int64]:
+    """An integer array from plain data."""
+    return np.asarray(values, dtype=np.int64)
+
+
+class Model:
+    """Base of all models. A subclass has a ``kind``, predicts, and says how its body is written."""
+
+    kind: ClassVar[str]
+    classes: tuple[Any, ...]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Columns that prediction needs."""
+        raise NotImplementedError
+
+    def predict_proba(self, frame: Frame) -> npt.NDArray[np.float64]:
+        """Probabilities, shape ``(rows, classes)``."""
+        raise NotImplementedError
+
+    def predict(self, frame: Frame) -> npt.NDArray[Any]:
+        """The likeliest class of every row."""
+        return np.asarray(self.classes)[self.predict_proba(frame).argmax(axis=1)]
+
+    def body(self) -> dict[str, Any]:
+        """The model as plain data."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Self:
+        """The inverse of :meth:`body`."""
+        raise NotImplementedError
+
+    def to_dict(self, certificate: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Versioned plain data, with the certificate beside the model."""
+        return {
+            "format": "tacit model",
+            "version": FORMAT_VERSION,
+            "kind": self.kind,
+            "model": self.body(),
+            "certificate": None if certificate is None else dict(certificate),
+        }
+
+
+def write_atomically(path: str | os.PathLike[str], text: str) -> None:
+    """Writes a text file by way of a temporary one beside it: there is never half a file."""
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def checked_file(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Reads a model file and checks that this version can use it.
+
+    Raises:
+        ModelError: if it is not JSON, not a model, or from a newer version.
+    """
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path} is not a model file: {error}") from error
+    if not isinstance(data, dict) or data.get("format") != "tacit model":
+        raise ModelError(f"{path} is not a model file: it lacks format = 'tacit model'")
+    if not isinstance(data.get("version"), int) or data["version"] > FORMAT_VERSION:
+        raise ModelError(
+            f"{path} has model format {data.get('version')}, and this version of tacit reads up to {FORMAT_VERSION}: "
+            "use a newer tacit"
+        )
+    return data

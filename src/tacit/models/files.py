@@ -1,0 +1,42 @@
+"""Model files: one JSON document with the model and its certificate."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from tacit.models.additive import AdditiveModel
+from tacit.models.base import Model, ModelError, checked_file, write_atomically
+
+
+def kinds() -> dict[str, type[Model]]:
+    """Every kind of model there is, by the name in its file."""
+    return {model.kind: model for model in (AdditiveModel,)}
+
+
+def save_model(model: Model, path: str | os.PathLike[str], certificate: Mapping[str, Any] | None = None) -> None:
+    """Writes a model, and the certificate it was released under, as one JSON file."""
+    write_atomically(path, json.dumps(model.to_dict(certificate), allow_nan=False, indent=1))
+
+
+def model_from_dict(data: Mapping[str, Any]) -> Model:
+    """A model from the plain data of its file."""
+    known = kinds()
+    if data["kind"] not in known:
+        raise ModelError(f"unknown kind of model {data['kind']!r}; known: {', '.join(sorted(known))}")
+    try:
+        return known[data["kind"]].from_body(data["model"])
+    except (KeyError, TypeError, IndexError) as error:
+        raise ModelError(f"the model is damaged: {type(error).__name__}: {error}") from error
+
+
+def load_model(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any] | None]:
+    """Reads a model file: the model, and its certificate as plain data.
+
+    Raises:
+        ModelError: if the file cannot be used.
+    """
+    data = checked_file(path)
+    return model_from_dict(data), data.get("certificate")

@@ -1,0 +1,232 @@
+"""A decision tree over small integer codes: frozen, and public.
+
+A split sends a row to the right if the code of one column lies in a set of codes; a threshold is the set of all codes
+above it. Splits are numbered with every child after its parent, leaves from left to right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.models.tree_leaves import WORD, find_leaves
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+CODES = 256
+"""Codes a column may have: one byte."""
+
+MAX_LEAVES = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class TreeShape:
+    """The splits of a binary tree, without what its leaves say.
+
+    Attributes:
+        columns: per split, the column it tests, shape ``(splits,)``.
+        right: per split, the codes that go right, as packed bits (bit ``c % 8`` of byte ``c // 8``), shape ``(splits, 32)``.
+        children: per split, its left and right child, shape ``(splits, 2)``: a later split, or ``-1 - leaf``.
+    """
+
+    columns: IntArray
+    right: npt.NDArray[np.uint8]
+    children: IntArray
+
+    def __post_init__(self) -> None:
+        splits = len(self.columns)
+        if self.right.shape != (splits, CODES // 8) or self.children.shape != (splits, 2):
+            raise ValueError(f"a tree of {splits} splits needs as many sets of codes and pairs of children")
+        if self.n_leaves > MAX_LEAVES:
+            raise ValueError(f"a tree may have at most {MAX_LEAVES} leaves, got {self.n_leaves}")
+        if splits and (self.columns.min() < 0 or list(self._leaves_from_left()) != list(range(self.n_leaves))):
+            raise ValueError("columns must not be negative, and leaves must be numbered from left to right")
+
+    @property
+    def n_splits(self) -> int:
+        return len(self.columns)
+
+    @property
+    def n_leaves(self) -> int:
+        return len(self.columns) + 1
+
+    @cached_property
+    def depths(self) -> IntArray:
+        """The depth of every leaf."""
+        below = np.zeros(self.n_splits, np.int64)
+        leaf = np.zeros(self.n_leaves, np.int64)
+        for split, pair in enumerate(self.children):
+            for child in pair:
+                if child >= 0:
+                    below[child] = below[split] + 1
+                else:
+                    leaf[-1 - child] = below[split] + 1
+        return leaf
+
+    @property
+    def depth(self) -> int:
+        return int(self.depths.max())
+
+    def goes_right(self, split: int) -> BoolArray:
+        """Which of the 256 codes a split sends to the right."""
+        return np.unpackbits(self.right[split], bitorder="little").astype(np.bool_)
+
+    @cached_property
+    def spans(self) -> IntArray:
+        """Per split, the leaves below it: the first, the first of its right child, one past the last; shape (splits, 3)."""
+        spans = np.zeros((self.n_splits, 3), np.int64)
+        for split in range(self.n_splits - 1, -1, -1):
+            left, right = self.children[split]
+            first = spans[left, 0] if left >= 0 else -1 - left
+            middle = spans[right, 0] if right >= 0 else -1 - right
+            last = spans[right, 2] if right >= 0 else -right
+            spans[split] = first, middle, last
+        return spans
+
+    @cached_property
+    def used_columns(self) -> tuple[int, ...]:
+        """The columns that are tested, in order."""
+        return tuple(int(c) for c in np.unique(self.columns))
+
+    @cached_property
+    def masks(self) -> npt.NDArray[np.uint64]:
+        """The tables of :func:`tacit.models.tree_leaves.find_leaves`, for :attr:`used_columns`."""
+        words = -(-self.n_leaves // WORD)
+        possible = np.ones((len(self.used_columns), CODES, words * WORD), np.bool_)
+        possible[:, :, self.n_leaves :] = False
+        place = {column: k for k, column in enumerate(self.used_columns)}
+        for split, (first, middle, _) in enumerate(self.spans):
+            possible[place[int(self.columns[split])], self.goes_right(split), first:middle] = False
+        packed = np.packbits(possible, axis=2, bitorder="little").view("<u8")
+        return np.ascontiguousarray(packed.transpose(0, 2, 1).astype(np.uint64))
+
+    def find(self, codes: Sequence[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint16]:
+        """The leaf of every row; ``codes`` holds one uint8 vector per column of the table."""
+        leaves = np.zeros(len(codes[0]), np.uint8 if self.n_leaves <= CODES else np.uint16)
+        if self.n_splits:
+            find_leaves([codes[c] for c in self.used_columns], self.masks, leaves, 0, len(leaves))
+        return leaves
+
+    def path(self, leaf: int) -> list[tuple[int, bool]]:
+        """The splits from the root to a leaf, each with whether it goes right."""
+        steps = []
+        for split, (first, middle, last) in enumerate(self.spans):
+            if first <= leaf < last:
+                steps.append((split, bool(leaf >= middle)))
+        return steps
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON data; a threshold is written ``above``, any other set of codes ``in``."""
+        splits = []
+        for split in range(self.n_splits):
+            codes = np.flatnonzero(self.goes_right(split))
+            above = codes[0] - 1 if len(codes) and codes[-1] == CODES - 1 and len(codes) == CODES - codes[0] else None
+            test = {"in": codes.tolist()} if above is None else {"above": int(above)}
+            children = [int(c) for c in self.children[split]]
+            splits.append({"column": int(self.columns[split]), **test, "children": children})
+        return {"splits": splits}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> TreeShape:
+        """The inverse of :meth:`to_dict`."""
+        splits = data["splits"]
+        right = [code_set(range(s["above"] + 1, CODES) if "above" in s else s["in"]) for s in splits]
+        return TreeShape(
+            np.array([s["column"] for s in splits], np.int64),
+            np.array(right, np.uint8).reshape(len(splits), CODES // 8),
+            np.array([s["children"] for s in splits], np.int64).reshape(len(splits), 2),
+        )
+
+    def _leaves_from_left(self) -> Iterator[int]:
+        stack = [0]
+        while stack:
+            node = stack.pop()
+            if node < 0:
+                yield -1 - node
+            else:
+                stack += [int(self.children[node, 1]), int(self.children[node, 0])]
+
+
+def code_set(codes: Sequence[int] | range | npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
+    """A set of codes as 32 packed bytes; a boolean vector is read as membership."""
+    member = np.zeros(CODES, np.bool_)
+    if isinstance(codes, np.ndarray) and codes.dtype == np.bool_:
+        member[: len(codes)] = codes
+    else:
+        member[list(codes)] = True
+    return np.packbits(member, bitorder="little")
+
+
+def complete_shape(columns: npt.ArrayLike, right: npt.NDArray[np.uint8]) -> TreeShape:
+    """A complete tree from its splits level by level (``2**depth - 1`` of them; ``right`` as packed sets)."""
+    tested = np.asarray(columns, np.int64)
+    leaves = len(tested) + 1
+    if leaves & (leaves - 1):
+        raise ValueError(f"a complete tree has 2**depth - 1 splits, got {len(tested)}")
+    children = np.arange(1, 2 * leaves - 1, dtype=np.int64).reshape(-1, 2)
+    return TreeShape(tested, right, np.where(children >= leaves - 1, leaves - 2 - children, children))
+
+
+def threshold_sets(thresholds: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+    """The packed sets "code above threshold"."""
+    above = np.arange(CODES)[None, :] > np.asarray(thresholds, np.int64)[:, None]
+    return np.packbits(above, axis=1, bitorder="little")
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A tree whose leaves add a value to the score.
+
+    Attributes:
+        shape: the splits.
+        values: per leaf, what it adds to the score.
+        support: per leaf, how much released (noisy) weight it stands on; never negative.
+    """
+
+    shape: TreeShape
+    values: FloatArray
+    support: FloatArray
+
+    def __post_init__(self) -> None:
+        if not self.values.shape == self.support.shape == (self.shape.n_leaves,):
+            raise ValueError(f"a tree of {self.shape.n_leaves} leaves needs as many values and supports")
+
+    @cached_property
+    def split_means(self) -> FloatArray:
+        """Per split, the mean value below it, each leaf weighed by its support (alike if there is none)."""
+        weight = self.support + 1e-9 * (self.support.sum() + 1.0)
+        mass = np.concatenate([[0.0], np.cumsum(weight)])
+        moment = np.concatenate([[0.0], np.cumsum(weight * self.values)])
+        first, last = self.shape.spans[:, 0], self.shape.spans[:, 2]
+        means: FloatArray = (moment[last] - moment[first]) / (mass[last] - mass[first])
+        return means
+
+    def node_mean(self, node: int) -> float:
+        """The mean below a child as :attr:`TreeShape.children` numbers it."""
+        return float(self.split_means[node] if node >= 0 else self.values[-1 - node])
+
+    def split_gains(self) -> FloatArray:
+        """Per split, the support-weighted squared gap between its children: what the split explains of the score."""
+        mass = np.concatenate([[0.0], np.cumsum(self.support)])
+        gains = np.zeros(self.shape.n_splits)
+        for split, (first, middle, last) in enumerate(self.shape.spans):
+            left, right = mass[middle] - mass[first], mass[last] - mass[middle]
+            gap = self.node_mean(int(self.shape.children[split, 1])) - self.node_mean(int(self.shape.children[split, 0]))
+            gains[split] = left * right / max(left + right, 1e-300) * gap**2
+        return gains
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {**self.shape.to_dict(), "values": self.values.tolist(), "support": self.support.tolist()}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Tree:
+        """The inverse of :meth:`to_dict`."""
+        return Tree(TreeShape.from_dict(data), np.array(data["values"], float), np.array(data["support"], float))

@@ -1,0 +1,84 @@
+"""Which leaf a row falls into, for many rows at once, without walking the tree.
+
+Number the leaves from left to right. A test that sends a row to the right rules out every leaf of its left child, and
+the row's leaf is the first one that no test rules out: the lowest set bit of the AND of the tests' masks. All tests of
+one column share a table from code to mask, so a row costs one look-up per column of the tree, whatever its depth.
+(The bit-vector idea is that of QuickScorer, Lucchese et al. 2015.)
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+WORD = 64
+"""Leaves per mask word; larger trees take several words."""
+
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+_POSITION = np.zeros(WORD, np.uint8)
+for _bit in range(WORD):
+    _POSITION[((int(_DE_BRUIJN) << _bit) % 2**64) >> (WORD - 6)] = _bit
+_POSITION.flags.writeable = False
+
+
+@nb.njit(nogil=True, cache=True)
+def first_masks(codes, table, masks, start, stop):  # type: ignore[no-untyped-def]
+    """``masks = table[codes]`` for rows ``start .. stop - 1``, written from position 0."""
+    for i in range(start, stop):
+        masks[i - start] = table[codes[i]]
+
+
+@nb.njit(nogil=True, cache=True)
+def more_masks(codes, table, masks, start, stop):  # type: ignore[no-untyped-def]
+    """``masks &= table[codes]``."""
+    for i in range(start, stop):
+        masks[i - start] &= table[codes[i]]
+
+
+@nb.njit(nogil=True, cache=True)
+def lowest_bits(masks, base, leaves, start, stop):  # type: ignore[no-untyped-def]
+    """``leaves = base + position of the lowest set bit`` where there is one; other rows keep what they have."""
+    for i in range(start, stop):
+        mask = masks[i - start]
+        if mask:
+            lowest = mask & (~mask + np.uint64(1))
+            leaves[i] = base + _POSITION[(lowest * _DE_BRUIJN) >> np.uint64(58)]
+
+
+@nb.njit(nogil=True, cache=True)
+def add_values(leaves, values, out, start, stop):  # type: ignore[no-untyped-def]
+    """``out += values[leaves]``."""
+    for i in range(start, stop):
+        out[i] += values[leaves[i]]
+
+
+BLOCK = 1 << 14
+"""Rows per block: the masks of a block stay in the cache."""
+
+
+def find_leaves(
+    columns: list[npt.NDArray[np.uint8]],
+    tables: npt.NDArray[np.uint64],
+    leaves: npt.NDArray[np.uint8] | npt.NDArray[np.uint16],
+    start: int,
+    stop: int,
+) -> None:
+    """Writes the leaf of rows ``start .. stop - 1`` into ``leaves``.
+
+    Args:
+        columns: the codes of the tree's columns, uint8, in the order of ``tables``.
+        tables: shape ``(columns, words, 256)``: for each code the leaves it leaves possible, 64 to a word.
+        leaves: where to write; uint8 or uint16, enough for the number of leaves.
+        start: first row.
+        stop: one past the last row.
+    """
+    words = tables.shape[1]
+    masks = np.empty(min(BLOCK, max(stop - start, 0)), np.uint64)
+    for low in range(start, stop, BLOCK):
+        high = min(low + BLOCK, stop)
+        for word in range(words - 1, -1, -1):  # the leftmost leaf is written last and stays
+            first_masks(columns[0], tables[0, word], masks, low, high)
+            for codes, table in zip(columns[1:], tables[1:], strict=True):
+                more_masks(codes, table[word], masks, low, high)
+            lowest_bits(masks, word * WORD, leaves, low, high)
