@@ -1,0 +1,139 @@
+"""The curator's measure: charge first, exact plus noise of the stated scale, nothing else."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.curator.curator import Curator, integer_scale
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate, Pure
+from tacit.privacy.ledger import BudgetExceeded, Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.cells import column_cells
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import RowRule, count_rule
+from tacit.queries.sensitivity import Sensitivity
+from tacit.table.memory import MemoryTable
+
+ADD = Neighbouring.ADD_OR_REMOVE_ONE
+QUERY = Histogram(column_cells(0, 400), RowRule(np.full((2, 1, 1), 64, np.int32), 64))
+
+
+class Spy(MemoryTable):
+    """Counts reads."""
+
+    reads = 0
+
+    def answer(self, query):
+        self.reads += 1
+        return super().answer(query)
+
+
+def table(kind=Spy):
+    codes = np.random.default_rng(0).integers(0, 400, 3000).astype(np.uint16)
+    return kind([codes], np.zeros(3000, np.uint8), [400], 2)
+
+
+def curator(charges, seed=1, rows=None, **more):
+    reservation = Reservation(charges, more.pop("neighbouring", ADD), "test")
+    return Curator(rows or table(), reservation, SeededSource(seed), **more), reservation
+
+
+def exact():
+    return table().answer(QUERY)[:, 0] / 64
+
+
+@pytest.mark.parametrize(
+    ("charge", "sd"),
+    [(Gaussian(3.0), 3.0), (Laplace(2.0), 2.0 * math.sqrt(2))],
+)
+@pytest.mark.parametrize(("relation", "factor"), [(ADD, (1, 1)), (Neighbouring.REPLACE_ONE, (math.sqrt(2), 2))])
+def test_the_noise_has_the_scale_that_the_charge_says(charge, sd, relation, factor):
+    gate, _ = curator([charge] * 20, neighbouring=relation)
+    releases = [gate.measure(QUERY, charge, f"r{i}") for i in range(20)]
+    errors = np.concatenate([release.value[:, 0] - exact() for release in releases])
+    expected = sd * factor[0 if isinstance(charge, Gaussian) else 1]
+    assert releases[0].sd == pytest.approx(expected, rel=0.01)
+    # 8000 draws: the sample deviation of the right scale is within 6 %, that of one 10 % off is not
+    assert abs(errors.std() / expected - 1) < 0.06
+    assert abs(errors.mean()) < 6 * expected / math.sqrt(len(errors))
+
+
+def test_the_charge_comes_before_the_read():
+    rows = table()
+    gate, reservation = curator([Gaussian(2.0)], rows=rows)
+    gate.measure(QUERY, Gaussian(2.0), "all there is")
+    with pytest.raises(BudgetExceeded):
+        gate.measure(QUERY, Gaussian(50.0), "too much")
+    assert rows.reads == 1
+    assert [entry.label for entry in reservation.entries] == ["all there is"]
+
+
+def test_a_fault_between_charge_and_noise_leaves_the_charge():
+    class Broken(SeededSource):
+        def gaussian(self, scale, size):
+            raise RuntimeError("no entropy")
+
+    reservation = Reservation([Gaussian(2.0)], ADD, "test")
+    gate = Curator(table(), reservation, Broken(0))
+    with pytest.raises(RuntimeError, match="no entropy"), reservation:
+        gate.measure(QUERY, Gaussian(2.0), "lost")
+    assert [entry.label for entry in reservation.entries] == ["lost"]
+    assert reservation.outcome == "failed"
+
+
+def test_a_unit_of_three_rows_gets_three_times_the_noise():
+    one, _ = curator([Gaussian(1.0)])
+    three, _ = curator([Gaussian(1.0)], rows_per_unit=3)
+    ratio = three.measure(QUERY, Gaussian(1.0), "a").sd / one.measure(QUERY, Gaussian(1.0), "a").sd
+    assert ratio == pytest.approx(3, rel=0.01)
+
+
+def test_without_privacy_the_answer_is_exact_and_marked():
+    gate, reservation = curator([NonPrivate()])
+    release = gate.measure(QUERY, NonPrivate(), "exact")
+    assert (release.value[:, 0] == exact()).all()
+    assert isinstance(reservation.entries[0].charge, NonPrivate)
+    private, _ = curator([Gaussian(1.0)])
+    with pytest.raises(BudgetExceeded):
+        private.measure(QUERY, NonPrivate(), "exact")
+
+
+@pytest.mark.parametrize("charge", [Pure(1.0), BoundedRange(1.0)])
+def test_only_additive_noise_can_be_measured_with(charge):
+    gate, _ = curator([charge])
+    with pytest.raises(TypeError, match="Gaussian, Laplace or NonPrivate"):
+        gate.measure(QUERY, charge, "no")
+
+
+def test_an_entry_names_its_theorem():
+    gate, reservation = curator([Gaussian(1.0)])
+    gate.measure(QUERY, Gaussian(1.0), "counts")
+    assert "weighted histogram" in reservation.entries[0].theorem
+
+
+def test_integer_noise_is_scaled_so_that_the_continuous_charge_covers_it():
+    sensitivity = Sensitivity(5, 25, "")
+    sigma = integer_scale(Gaussian(2.0), sensitivity)
+    assert math.sqrt(sigma**2 - 9) / 5 >= 2.0
+    assert integer_scale(Laplace(2.0), sensitivity) >= 10.0
+
+
+def test_the_same_measurements_come_from_the_same_seed_and_differ_otherwise():
+    values = [curator([Gaussian(1.0)], seed)[0].measure(QUERY, Gaussian(1.0), "a").value for seed in (5, 5, 6)]
+    assert (values[0] == values[1]).all()
+    assert (values[0] != values[2]).any()
+
+
+def test_the_layout_says_nothing_about_the_number_of_rows():
+    gate, _ = curator([Gaussian(1.0)])
+    assert "3000" not in repr(gate.layout)
+
+
+def test_counts_without_a_rule_of_their_own_still_add_up():
+    gate, _ = curator([NonPrivate()])
+    query = Histogram(column_cells(0, 400), count_rule(2))
+    assert gate.measure(query, NonPrivate(), "n").value.sum() == 3000

@@ -1,0 +1,132 @@
+"""Histograms: no neighbour moves an answer by more than the query declares, and the declared bound is needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.cells import OneCell, ProductCells, column_cells
+from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.margins import Margins
+from tacit.queries.rules import RowRule, class_count_rule, count_rule, signed_margin_rule
+from tacit.table.memory import DROPPED, MemoryTable
+
+CODES = (5, 3)
+
+
+def mada(margin: np.ndarray) -> np.ndarray:
+    return np.minimum(1.0, np.exp(-margin))
+
+
+def table_of(rows: list[tuple[int, int, int]]) -> MemoryTable:
+    data = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    columns = [data[:, j].astype(np.uint8) for j in range(2)]
+    return MemoryTable(columns, data[:, 2].astype(np.uint8), CODES, 2)
+
+
+def random_margins(seed: int) -> Margins:
+    generator = np.random.default_rng(seed)
+    margins = Margins()
+    margins.add(column_cells(0, CODES[0]), generator.normal(0, 3, CODES[0]))
+    margins.add(column_cells(1, CODES[1]), generator.normal(0, 3, CODES[1]))
+    return margins
+
+
+def queries(seed: int) -> list[Histogram]:
+    generator = np.random.default_rng(seed)
+    pair = ProductCells((0, 1), (np.array([0, 0, 1, 1, 2]), np.arange(3)), (3, 3))
+    release_map = ReleaseMap.from_floats(generator.normal(size=(2, 9)), 1 << 6)
+    rule, margins = signed_margin_rule(mada), random_margins(seed)
+    two_channels = RowRule(generator.integers(-9, 9, (2, 1, 2)).astype(np.int32), 8)
+    return [
+        Histogram(column_cells(0, 5), count_rule(2)),
+        Histogram(OneCell(), rule, margins),
+        Histogram(OneCell(), count_rule(2)),
+        Histogram(column_cells(0, 5), rule, margins),
+        Histogram(pair, rule, margins, release_map),
+        Histogram(pair, class_count_rule(2)),
+        Histogram(column_cells(1, 3), two_channels),
+        Histogram(OneCell(), two_channels),
+    ]
+
+
+row = st.tuples(st.integers(0, 4), st.integers(0, 2), st.sampled_from([0, 1, DROPPED]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(row, max_size=8), row, row, st.integers(0, 50))
+def test_neighbours_never_move_an_answer_by_more_than_declared(rows, one, other, seed):
+    for query in queries(seed):
+        with_one, with_other, without = (table_of(r).answer(query) for r in ([*rows, one], [*rows, other], rows))
+        for relation, moved in (
+            (Neighbouring.ADD_OR_REMOVE_ONE, with_one - without),
+            (Neighbouring.REPLACE_ONE, with_one - with_other),
+        ):
+            declared = query.sensitivity(relation)
+            assert np.abs(moved).sum() <= declared.l1
+            assert (moved * moved).sum() <= declared.l2_squared
+
+
+def worst_movement(query: Histogram, relation: Neighbouring) -> int:
+    """The largest squared L2 movement over all pairs of single rows."""
+    rows = [(a, b, label) for a in range(5) for b in range(3) for label in (0, 1, DROPPED)]
+    answers = [table_of([r]).answer(query) for r in rows]
+    if relation is Neighbouring.ADD_OR_REMOVE_ONE:
+        return max(int((a * a).sum()) for a in answers)
+    return max(int(((a - b) ** 2).sum()) for a in answers for b in answers)
+
+
+@pytest.mark.parametrize("relation", list(Neighbouring))
+@pytest.mark.parametrize("index", [0, 1, 2, 3, 5, 6, 7])
+def test_the_declared_sensitivity_is_needed(relation, index):
+    """A constant 10 % smaller is refuted by the search (the weight rule is truncated: it reaches 0.9999)."""
+    query = queries(3)[index]
+    margins = Margins()
+    wide = Histogram(query.cells, query.rule, margins if query.rule.uses_margin else None)
+    assert worst_movement(wide, relation) > 0.9**2 * wide.sensitivity(relation).l2_squared
+
+
+def test_a_release_map_is_charged_by_its_longest_column():
+    release_map = ReleaseMap.from_floats(np.array([[0.6, 0.0], [0.8, 0.5]]), 1000)
+    query = Histogram(ProductCells((0,), (np.array([0, 1, 1, 1, 1]),), (2,)), count_rule(2), None, release_map)
+    assert query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2_squared == 600**2 + 800**2
+    assert worst_movement(query, Neighbouring.ADD_OR_REMOVE_ONE) == 600**2 + 800**2
+
+
+def test_truncation_never_lengthens_a_column():
+    generator = np.random.default_rng(0)
+    exact = generator.normal(size=(6, 40))
+    exact /= np.sqrt((exact**2).sum(axis=0))
+    assert ReleaseMap.from_floats(exact, 512).column_norms[1] <= 512**2
+
+
+def test_a_weight_rule_is_bounded_and_signed():
+    rule = signed_margin_rule(lambda margin: np.full_like(margin, 7.0))
+    assert rule.table[1].max() == rule.unit
+    assert rule.table[0].min() == -rule.unit
+
+
+def test_sensitivity_of_a_unit_of_several_rows():
+    query = Histogram(column_cells(0, 5), count_rule(2))
+    three = query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).times(3)
+    assert (three.l1, three.l2_squared) == (3, 9)
+    assert "3 rows per unit" in three.theorem
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Histogram(column_cells(0, 5), signed_margin_rule(mada)),
+        lambda: Histogram(column_cells(0, 5), count_rule(2), None, ReleaseMap(np.ones((1, 4), np.int64), 1)),
+        lambda: RowRule(np.ones((2, 7, 1), np.int32), 1),
+        lambda: ProductCells((0,), (np.array([0, 3]),), (3,)),
+        lambda: Margins().add(column_cells(0, 5), [1.0]),
+        lambda: Margins().add(OneCell(), [np.nan]),
+    ],
+)
+def test_malformed_queries_are_refused(build):
+    with pytest.raises(ValueError, match=r".+"):
+        build()
