@@ -65,7 +65,7 @@ class CappedWeights:
 
     def per_row(self, levels: npt.NDArray[np.integer]) -> IntArray:
         """Units of every row, given the rows' levels in row order."""
-        weights = self.table[levels]
+        weights: IntArray = self.table[levels]
         if self.level >= 0:
             rows = np.flatnonzero(levels == self.level)
             weights[rows[: self.full_rows]] += self.step

@@ -91,7 +91,7 @@ class HalfspaceLog:
     @property
     def reach(self) -> float:
         """The largest margin any row can have under the log so far, natural units."""
-        return math.fsum(step.limit for step in self.steps) / 2**MARGIN_BITS
+        return sum(step.limit for step in self.steps) / 2.0**MARGIN_BITS
 
 
 def fixed_margins(log: HalfspaceLog, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:

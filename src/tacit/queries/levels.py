@@ -16,7 +16,7 @@ N_LEVELS = 4096
 
 @dataclass(frozen=True)
 class Levels:
-    """Level ``l`` holds fixed-point margins from ``(l - count/2) << shift`` on, up to those of the next; ends are clipped.
+    """Level ``l`` holds fixed-point margins from ``(l - count/2) << shift`` on, up to the next; ends are clipped.
 
     Attributes:
         shift: a level is ``2**shift`` fixed-point units wide.
@@ -33,8 +33,8 @@ class Levels:
     @property
     def middles(self) -> npt.NDArray[np.float64]:
         """The margin in the middle of every level, in natural units."""
-        width: float = 2.0 ** (self.shift - MARGIN_BITS)
-        return (np.arange(self.count) - self.count // 2 + 0.5) * width
+        middles: npt.NDArray[np.float64] = np.ldexp(np.arange(self.count) - self.count // 2 + 0.5, self.shift - MARGIN_BITS)
+        return middles
 
     @staticmethod
     def covering(limit: float, count: int = N_LEVELS) -> Levels:

@@ -1,0 +1,196 @@
+"""Dense fixed-point rows: integer margins under released halfspaces, and weighted integer sums.
+
+Everything is integer, so an answer does not depend on the order of additions, blocks, or threads. A stateless measure
+takes one pass over the rows (margins and sum, block by block while the block is in cache); a capped measure takes two,
+because its scale depends on all margins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.queries.capped_sum import CappedSum
+from tacit.queries.halfspace_log import RADIUS_16, HalfspaceLog, HalfspaceStep
+from tacit.queries.levels import Levels
+from tacit.queries.vector_sum import VectorSum
+from tacit.table import dense_kernels as kernels
+
+Parallel = Callable[[Callable[[int, int, npt.NDArray[np.int64]], None], int, int], npt.NDArray[np.int64]]
+"""Runs a pass over row ranges of at least a given number of rows; adds up its int64 sums of a given size."""
+
+THREAD_CELLS = 1 << 19
+"""Cells below which a second thread costs more than it saves."""
+
+CACHE_BYTES = 1 << 18
+"""Bytes of a block of rows that two kernels visit one after the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseRows:
+    """Integer rows of Euclidean length at most ``radius``; every one of them is checked when this is made.
+
+    Attributes:
+        values: int16 or int32; shape ``(n, n_features)``, or the stored values of a CSR matrix.
+        radius: the length that stands for a row of norm 1.
+        n_features: width.
+        indices: column of each stored value, int32; None for a full matrix.
+        indptr: start of each row in ``values``, int64, ``n + 1`` entries; None for a full matrix.
+    """
+
+    values: npt.NDArray[np.int16] | npt.NDArray[np.int32]
+    radius: int
+    n_features: int
+    indices: npt.NDArray[np.int32] | None = None
+    indptr: npt.NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        if self.values.dtype not in (np.int16, np.int32) or (self.values.dtype == np.int16 and self.radius > RADIUS_16):
+            raise ValueError(
+                f"rows of radius {self.radius} must be int16 or int32 and hold it, got {self.values.dtype}"
+            )
+        if (self.indices is None) != (self.indptr is None):
+            raise ValueError("sparse rows need both indices and indptr")
+        if self.indices is not None and self.indptr is not None:
+            if len(self.indices) and not 0 <= int(self.indices.min()) <= int(self.indices.max()) < self.n_features:
+                raise ValueError(f"column indices must lie in 0..{self.n_features - 1}")
+            longest = kernels.longest_sparse(self.values, self.indptr)
+        else:
+            if self.values.ndim != 2 or self.values.shape[1] != self.n_features:
+                raise ValueError(f"full rows need shape (n, {self.n_features}), got {self.values.shape}")
+            longest = kernels.longest_dense(self.values)
+        if longest > self.radius**2:
+            raise ValueError("a row is longer than the radius: encode rows before sealing them")
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.values) if self.indptr is None else len(self.indptr) - 1
+
+    def keep(self, mask: npt.NDArray[np.bool_]) -> DenseRows:
+        """The rows where ``mask`` holds, in their order."""
+        if self.indices is None or self.indptr is None:
+            return DenseRows(self.values[mask], self.radius, self.n_features)
+        lengths = np.diff(self.indptr)
+        stored = np.repeat(mask, lengths)
+        indptr = np.concatenate(([0], np.cumsum(lengths[mask])))
+        return DenseRows(self.values[stored], self.radius, self.n_features, self.indices[stored], indptr)
+
+
+@dataclass(eq=False)
+class _LogCache:
+    """The running margins of one log: how much of it is applied, and the sums."""
+
+    sums: npt.NDArray[np.int64]
+    applied: int = 0
+
+
+@dataclass(eq=False)
+class DenseEngine:
+    """Answers vector sums over dense rows.
+
+    Args:
+        rows: the rows.
+        labels: uint8, 0 or 1, one per row.
+        parallel: how to run a pass.
+    """
+
+    rows: DenseRows
+    labels: npt.NDArray[np.uint8]
+    parallel: Parallel
+    _logs: WeakKeyDictionary[HalfspaceLog, _LogCache] = field(default_factory=WeakKeyDictionary)
+
+    def __post_init__(self) -> None:
+        if len(self.labels) != self.rows.n_rows:
+            raise ValueError(f"{self.rows.n_rows} rows need that many labels, got {len(self.labels)}")
+        self._signs = np.where(self.labels == 1, 1, -1).astype(np.int32)
+        self._row_cells = self.rows.values.size / max(1, self.rows.n_rows)
+        self._thread_rows = max(1, int(THREAD_CELLS / max(1.0, self._row_cells)))
+
+    def vector_sum(self, query: VectorSum) -> npt.NDArray[np.int64]:
+        """The exact answer under a stateless measure: one pass over the rows."""
+        cache, pending = self._open(query.log)
+        table = query.table.astype(np.int64)
+        weights = np.empty(self.rows.n_rows, np.int32)
+        limit = int(np.abs(table).max())
+
+        def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
+            for low, high in self._blocks(start, stop):
+                self._advance(pending, cache.sums, low, high)
+                shift, half = query.levels.shift, query.levels.count // 2
+                kernels.signed_weights(cache.sums, self._signs, shift, half, table, weights, low, high)
+                self._add(weights, limit, sums, low, high)
+
+        answer = self.parallel(run, self.rows.n_features, self._thread_rows)
+        cache.applied = len(query.log.steps)
+        return answer
+
+    def capped_sum(self, query: CappedSum) -> npt.NDArray[np.int64]:
+        """The exact answer under a capped measure: a pass for the margins, then one for the sum."""
+        cache, pending = self._open(query.log)
+        levels = np.empty(self.rows.n_rows, np.uint16)
+        histogram = self._level_histogram(query.levels, cache, pending, levels)
+        cache.applied = len(query.log.steps)
+        weights = (query.weights(histogram).per_row(levels) * self._signs).astype(np.int32)
+        limit = 1 << query.bits
+
+        def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
+            self._add(weights, limit, sums, start, stop)
+
+        return self.parallel(run, self.rows.n_features, self._thread_rows)
+
+    def _level_histogram(
+        self, levels: Levels, cache: _LogCache, pending: list[HalfspaceStep], out: npt.NDArray[np.uint16]
+    ) -> npt.NDArray[np.int64]:
+        """Brings the margins up to date; writes every row's level and counts them."""
+
+        def run(start: int, stop: int, counts: npt.NDArray[np.int64]) -> None:
+            self._advance(pending, cache.sums, start, stop)
+            kernels.count_levels(cache.sums, self._signs, levels.shift, levels.count // 2, out, counts, start, stop)
+
+        return self.parallel(run, levels.count, self._thread_rows)
+
+    def _open(self, log: HalfspaceLog) -> tuple[_LogCache, list[HalfspaceStep]]:
+        """The cache of a log, and the steps it has not seen."""
+        if log.n_features != self.rows.n_features or log.radius != self.rows.radius:
+            raise ValueError(
+                f"the log is over {log.n_features} features of radius {log.radius}, the rows have "
+                f"{self.rows.n_features} of radius {self.rows.radius}"
+            )
+        cache = self._logs.get(log)
+        if cache is None:
+            cache = self._logs[log] = _LogCache(np.zeros(self.rows.n_rows, np.int64))
+        return cache, log.steps[cache.applied :]
+
+    def _blocks(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """Row ranges that fit a core's cache."""
+        block = max(64, int(CACHE_BYTES / (self._row_cells * self.rows.values.itemsize + 16)))
+        return [(low, min(low + block, stop)) for low in range(start, stop, block)]
+
+    def _advance(self, steps: list[HalfspaceStep], sums: npt.NDArray[np.int64], start: int, stop: int) -> None:
+        """Adds released halfspaces to the margins of some rows."""
+        rows = self.rows
+        for step in steps:
+            size = (step.multiplier, step.shift, step.limit)
+            if rows.indices is not None:
+                kernels.advance_sparse(rows.values, rows.indices, rows.indptr, step.vector, *size, sums, start, stop)
+            elif rows.values.dtype == np.int16:
+                kernels.advance_int16(rows.values, step.vector, *size, sums, start, stop)
+            else:
+                kernels.advance_int32(rows.values, step.vector, *size, sums, start, stop)
+
+    def _add(
+        self, weights: npt.NDArray[np.int32], limit: int, sums: npt.NDArray[np.int64], start: int, stop: int
+    ) -> None:
+        """Adds weighted rows up. ``limit`` bounds the weights: it says how many rows an int32 partial sum can take."""
+        rows = self.rows
+        if rows.indices is not None:
+            kernels.add_sparse(rows.values, rows.indices, rows.indptr, weights, sums, start, stop)
+        elif rows.values.dtype == np.int16:
+            group = ((1 << 31) - 1) // (max(1, limit) * rows.radius)
+            kernels.add_int16(rows.values, weights, max(1, group), sums, start, stop)
+        else:
+            kernels.add_int32(rows.values, weights, sums, start, stop)
