@@ -43,9 +43,7 @@ def exponential_index(scores: npt.NDArray[np.int64], scale: float, below: Below)
     top = scores.max()
     # two's complement: the difference of int64 numbers is right modulo 2**64, hence right as an unsigned number
     gaps = top.astype(np.uint64) - scores.astype(np.uint64)
-    with np.errstate(over="ignore"):  # a gap of infinitely many scales has weight 0
-        peaks = np.exp(gaps.astype(np.float64) / -scale)
-    weights = np.floor(peaks * (2.0**PROPOSAL_BITS * INFLATION)).astype(np.int64) + 1
+    weights = proposal_weights(gaps, scale)
     ends = np.cumsum(weights)
     exact_scale = Fraction(scale)
     while True:
@@ -53,6 +51,13 @@ def exponential_index(scores: npt.NDArray[np.int64], scale: float, below: Below)
         gap = Fraction(int(gaps[index])) / exact_scale
         if accept_exponential(gap, Fraction(1 << PROPOSAL_BITS, int(weights[index])), below):
             return index
+
+
+def proposal_weights(gaps: npt.NDArray[np.uint64], scale: float) -> npt.NDArray[np.int64]:
+    """Integers slightly above ``2**40 exp(-gap / scale)``."""
+    with np.errstate(over="ignore"):  # a gap of infinitely many scales has weight 0
+        peaks = np.exp(gaps.astype(np.float64) / -scale)
+    return np.floor(peaks * (2.0**PROPOSAL_BITS * INFLATION)).astype(np.int64) + 1
 
 
 def accept_exponential(x: Fraction, factor: Fraction, below: Below) -> bool:
