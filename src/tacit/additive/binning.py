@@ -78,52 +78,62 @@ def categorical_bins(
     return Bins(mapping, _scaled(counts, total), ordered=False)
 
 
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The dyadic cells over a column's public codes: 64 base cells, each of up to 64 leaves; missing comes last.
+
+    An encoding with fewer codes than leaves leaves some leaves empty; ``reachable`` says which are not.
+    """
+
+    base: Ints
+    leaf: Ints
+    reachable: npt.NDArray[np.bool_]
+
+    @staticmethod
+    def over(n_codes: int) -> _Cells:
+        codes, leaves = np.arange(n_codes - 1), BASE_CELLS * SUB_CELLS
+        leaf = codes * leaves // (n_codes - 1)
+        reachable = np.zeros(leaves, bool)
+        reachable[leaf] = True
+        return _Cells(np.append(leaf // SUB_CELLS, BASE_CELLS), np.append(leaf, leaves), reachable)
+
+    def inside(self, heavy: Ints) -> Ints:
+        """Code -> leaf within the heavy base cells, numbered from 0; all other codes share the last number."""
+        order = np.full(BASE_CELLS + 1, -1, dtype=np.int64)
+        order[heavy] = np.arange(len(heavy))
+        place = order[self.base]
+        return np.where(place >= 0, place * SUB_CELLS + self.leaf % SUB_CELLS, len(heavy) * SUB_CELLS)
+
+
 def numeric_bins(
     curator: Curator, purse: Purse, column: int, name: str, share: float, total: float
 ) -> Bins:
     """Bins of a numeric column from two noisy histograms: uniform cells, then the heavy ones split again."""
-    n_codes = curator.layout.n_codes[column]
-    fine = n_codes - 1
-    width = fine // (BASE_CELLS * SUB_CELLS)
-    if width * BASE_CELLS * SUB_CELLS != fine:
-        raise ValueError(f"a numeric encoding needs a multiple of {BASE_CELLS * SUB_CELLS} cells, got {fine}")
-    rule = count_rule_fine(curator.layout.n_labels)
-    leaf = np.append(np.arange(fine) // width, BASE_CELLS * SUB_CELLS)  # 4096 cells and missing
-    base = np.append(np.arange(fine) // (width * SUB_CELLS), BASE_CELLS)
+    rule, cells = count_rule_fine(curator.layout.n_labels), _Cells.over(curator.layout.n_codes[column])
     coarse = curator.measure(
-        Histogram(mapped_cells(column, base), rule), purse.charge(BASE_SHARE * share), f"coarse counts of {name}"
+        Histogram(mapped_cells(column, cells.base), rule), purse.charge(BASE_SHARE * share), f"coarse counts of {name}"
     )
     sd = max(coarse.sd, LEAST_SD)
     missing = max(float(coarse.value[-1, 0]) - 0.5 * sd, 0.0)
-    present = max(total - missing, 0.2 * total)
-    masses = smooth_histogram(coarse.value[:-1, 0], sd, present)
-    fine_share = (1 - BASE_SHARE) * share
-    fine_sd = max(purse.sd(fine_share), LEAST_SD)
+    masses = smooth_histogram(coarse.value[:-1, 0], sd, max(total - missing, 0.2 * total))
+    fine_charge = purse.charge((1 - BASE_SHARE) * share)
+    fine_sd = max(purse.sd((1 - BASE_SHARE) * share), LEAST_SD)
     heavy = np.flatnonzero(masses > max(total / 48, 4 * fine_sd))
     leaf_mass = np.repeat(masses / SUB_CELLS, SUB_CELLS)
-    split = np.zeros(BASE_CELLS, bool)
     if len(heavy):
-        order = np.full(BASE_CELLS + 1, len(heavy), dtype=np.int64)
-        order[heavy] = np.arange(len(heavy))
-        inside = leaf[:-1] % SUB_CELLS
-        cells = np.append(
-            np.where(order[base[:-1]] < len(heavy), order[base[:-1]] * SUB_CELLS + inside, len(heavy) * SUB_CELLS),
-            len(heavy) * SUB_CELLS,
-        )
-        detail = curator.measure(
-            Histogram(mapped_cells(column, cells), rule), purse.charge(fine_share), f"fine counts of {name}"
-        )
-        for index, cell in enumerate(heavy):
-            part = detail.value[index * SUB_CELLS : (index + 1) * SUB_CELLS, 0]
+        query = Histogram(mapped_cells(column, cells.inside(heavy)), rule)
+        detail = curator.measure(query, fine_charge, f"fine counts of {name}")
+        parts = detail.value[: len(heavy) * SUB_CELLS, 0].reshape(len(heavy), SUB_CELLS)
+        for cell, part in zip(heavy, parts, strict=True):
             leaf_mass[cell * SUB_CELLS : (cell + 1) * SUB_CELLS] = smooth_histogram(
                 part, max(detail.sd, LEAST_SD), masses[cell]
             )
-        split[heavy] = True
-    wanted = int(np.clip(total / (2 * sd), SMALLEST, LARGEST))
-    leaf_bin = _cut(leaf_mass, split, wanted)
-    counts = np.append(np.bincount(leaf_bin, weights=leaf_mass), max(missing, 1.0))
-    mapping = np.append(leaf_bin, leaf_bin.max() + 1)[leaf]
-    return Bins(mapping, _scaled(counts, total), ordered=True)
+    split = np.isin(np.arange(BASE_CELLS), heavy)
+    leaf_bin = _cut(leaf_mass, split, int(np.clip(total / (2 * sd), SMALLEST, LARGEST)))
+    used, leaf_bin[cells.reachable] = np.unique(leaf_bin[cells.reachable], return_inverse=True)
+    counts = np.bincount(leaf_bin[cells.reachable], weights=leaf_mass[cells.reachable])
+    mapping = np.append(leaf_bin, len(used))[cells.leaf]
+    return Bins(mapping, _scaled(np.append(counts, max(missing, 1.0)), total), ordered=True)
 
 
 def _cut(leaf_mass: Floats, split: npt.NDArray[np.bool_], wanted: int) -> Ints:
