@@ -126,7 +126,8 @@ class PrivacyLoss(Charge):
     """A dominating privacy-loss distribution: loss ``losses[i]`` with probability ``probabilities[i]``.
 
     ``infinity_mass`` is the probability of an infinite loss. Losses must be rounded up by whoever makes the charge
-    (a pessimistic discretisation), so that the curve dominates the mechanism's.
+    (a pessimistic discretisation), so that the curve dominates the mechanism's, for both orders of two neighbours. The
+    losses must be those of some pair of distributions: ``sum p exp(-loss) <= 1``, which rounding up keeps.
     """
 
     losses: tuple[float, ...]
@@ -140,8 +141,12 @@ class PrivacyLoss(Charge):
         _require(
             len(self.losses) == len(self.probabilities) > 0, "losses and probabilities must have one, equal, length"
         )
+        _require(all(p >= 0 for p in (*self.probabilities, self.infinity_mass)), "probabilities must not be negative")
+        _require(all(math.isfinite(x) for x in self.losses), "losses must be finite; infinity_mass is for the others")
         total = math.fsum(self.probabilities) + self.infinity_mass
         _require(abs(total - 1.0) < 1e-9, f"probabilities must sum to 1, got {total}")
+        other = math.fsum(p * math.exp(min(-x, 700.0)) for x, p in zip(self.losses, self.probabilities, strict=True))
+        _require(other <= 1.0 + 1e-9, f"no pair of distributions has these losses: sum p exp(-loss) is {other} > 1")
 
 
 @final

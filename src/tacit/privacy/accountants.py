@@ -1,0 +1,164 @@
+"""Accountants: what a list of charges costs, as the smallest figure that is valid.
+
+Several ways of composing are valid for every list of charges; each is an upper bound, so the smallest counts.
+
+* All Gaussian: exact composition and the closed form (Dong, Roth, Su 2022; Balle, Wang 2018).
+* Plain sums of the pure parts and of the (epsilon, delta) parts, plus what is left by closed form or Renyi.
+* Renyi divergences of everything that has one (Mironov 2017; conversion of Canonne, Kamath, Steinke 2020).
+* Composed privacy-loss distributions, with a part of delta set aside for charges of which only moments are known.
+
+The charges may be interleaved and each may be spent in pieces as :mod:`tacit.privacy.ledger` allows. Where kinds are
+mixed, the list itself is taken to be chosen before the first release. For all-Gaussian lists, and for plain sums and
+Renyi divergences, a charge may also depend on earlier releases (Smith, Thakurta 2022; Rogers et al. 2016; Feldman,
+Zrnic 2021).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+from tacit.privacy.charges import Charge
+from tacit.privacy.composition import Parts, parts_of
+from tacit.privacy.gaussian import gaussian_delta, gaussian_epsilon
+from tacit.privacy.loss import composed
+from tacit.privacy.renyi import renyi_delta, renyi_epsilon
+
+SHARES = (0.02, 0.1, 0.5, 0.9)
+"""Shares of delta (or epsilon) tried for the parts of which only moments are known."""
+
+
+def check_delta(delta: float) -> None:
+    """Raises ``ValueError`` unless ``0 <= delta < 1``."""
+    if not 0 <= delta < 1:
+        raise ValueError(f"delta must lie in [0, 1), got {delta}")
+
+
+def check_epsilon(epsilon: float) -> None:
+    """Raises ``ValueError`` unless ``epsilon >= 0``."""
+    if not epsilon >= 0:
+        raise ValueError(f"epsilon must not be negative, got {epsilon}")
+
+
+def epsilon(charges: Iterable[Charge], delta: float) -> float:
+    """The epsilon of the composition of ``charges`` at ``delta``: a valid upper bound, exact for Gaussian charges.
+
+    Args:
+        charges: what was, or will be, released, all under one neighbouring relation.
+        delta: in [0, 1). At 0 only charges that are pure have a finite cost.
+
+    Returns:
+        A number from 0 to ``inf``.
+
+    Raises:
+        ValueError: if delta is out of range or a charge is of no known kind.
+    """
+    check_delta(delta)
+    parts = parts_of(charges)
+    if parts.unlimited:
+        return math.inf
+    if delta == 0:
+        return _pure_epsilon(parts)
+    if parts.only_gaussian:
+        return gaussian_epsilon(parts.mu, delta)
+    return min(_summed_epsilon(parts, delta), _renyi_epsilon(parts, delta), _loss_epsilon(parts, delta))
+
+
+def delta(charges: Iterable[Charge], epsilon: float) -> float:
+    """The delta of the composition of ``charges`` at ``epsilon``: a valid upper bound, exact for Gaussian charges.
+
+    Args:
+        charges: what was, or will be, released, all under one neighbouring relation.
+        epsilon: at least 0.
+
+    Returns:
+        A number from 0 to 1.
+
+    Raises:
+        ValueError: if epsilon is negative or a charge is of no known kind.
+    """
+    check_epsilon(epsilon)
+    parts = parts_of(charges)
+    if parts.unlimited:
+        return 1.0
+    if parts.only_gaussian:
+        return gaussian_delta(parts.mu, epsilon)
+    if _pure_epsilon(parts) <= epsilon:
+        return 0.0
+    return min(_summed_delta(parts, epsilon), _renyi_delta(parts, epsilon), _loss_delta(parts, epsilon))
+
+
+def _pure_epsilon(parts: Parts) -> float:
+    """The plain sum; ``inf`` if anything is not pure. A curve without infinite loss is pure at its largest loss."""
+    if parts.precision or parts.rho or parts.approx or any(any(c.divergences) for c, _ in parts.renyi):
+        return math.inf
+    if any(charge.infinity_mass > 0 for charge, _ in parts.losses):
+        return math.inf
+    return parts.pure_total + math.fsum(times * max(0.0, *charge.losses) for charge, times in parts.losses)
+
+
+def _approximate(parts: Parts) -> tuple[float, float]:
+    """Plain sums over the (epsilon, delta) charges."""
+    return (
+        math.fsum(times * charge.epsilon for charge, times in parts.approx),
+        math.fsum(times * charge.delta for charge, times in parts.approx),
+    )
+
+
+def _summed_epsilon(parts: Parts, delta: float) -> float:
+    """Plain sums of what is pure or approximate, plus the rest at the delta that is left."""
+    approx_epsilon, approx_delta = _approximate(parts)
+    left, summed = delta - approx_delta, parts.pure_total + approx_epsilon
+    if left < 0:
+        return math.inf
+    if not (parts.rho or parts.renyi or parts.losses):
+        return summed + gaussian_epsilon(parts.mu, left)
+    return summed + (renyi_epsilon(parts, left, bounded=False) if left > 0 else math.inf)
+
+
+def _summed_delta(parts: Parts, epsilon: float) -> float:
+    approx_epsilon, approx_delta = _approximate(parts)
+    left = epsilon - parts.pure_total - approx_epsilon
+    if left < 0:
+        return 1.0
+    if not (parts.rho or parts.renyi or parts.losses):
+        return min(1.0, approx_delta + gaussian_delta(parts.mu, left))
+    return min(1.0, approx_delta + renyi_delta(parts, left, bounded=False))
+
+
+def _renyi_epsilon(parts: Parts, delta: float) -> float:
+    approx_epsilon, approx_delta = _approximate(parts)
+    left = delta - approx_delta
+    return approx_epsilon + renyi_epsilon(parts, left) if left > 0 else math.inf
+
+
+def _renyi_delta(parts: Parts, epsilon: float) -> float:
+    approx_epsilon, approx_delta = _approximate(parts)
+    left = epsilon - approx_epsilon
+    return min(1.0, approx_delta + renyi_delta(parts, left)) if left >= 0 else 1.0
+
+
+def _moments_only(parts: Parts) -> Parts:
+    return replace(parts, precision=0.0, pure=(), ranges=(), approx=(), losses=())
+
+
+def _loss_epsilon(parts: Parts, delta: float) -> float:
+    """Composed privacy losses. Where nothing but Gaussian parts has one, Renyi divergences are never worse by much."""
+    total = composed(parts) if parts.has_loss else None
+    if total is None:
+        return math.inf
+    if not parts.has_moments_only:
+        return total.epsilon(delta)
+    moments = _moments_only(parts)
+    return min(renyi_epsilon(moments, share * delta) + total.epsilon((1 - share) * delta) for share in SHARES)
+
+
+def _loss_delta(parts: Parts, epsilon: float) -> float:
+    total = composed(parts) if parts.has_loss else None
+    if total is None:
+        return 1.0
+    if not parts.has_moments_only:
+        return total.delta(epsilon)
+    moments = _moments_only(parts)
+    return min(1.0, *(renyi_delta(moments, share * epsilon) + total.delta((1 - share) * epsilon) for share in SHARES))

@@ -1,0 +1,142 @@
+"""A list of charges, sorted by what can be said about their composition."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tacit.privacy.charges import (
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Charge,
+    Gaussian,
+    Laplace,
+    NonPrivate,
+    PrivacyLoss,
+    Pure,
+    Renyi,
+    Repeated,
+)
+
+Counted = tuple[tuple[float, int], ...]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a list of charges amounts to. Equal lists, in whatever order, give equal parts.
+
+    Attributes:
+        unlimited: whether something was released without noise, or with an infinite cost.
+        precision: sum of ``1 / noise_multiplier**2`` over the Gaussian charges.
+        rho: sum over the zCDP charges.
+        pure: pairs (epsilon, times) of pure charges, Laplace included. A Laplace charge is what noise on the integers
+            costs, and at sensitivity 1 that is randomised response: as bad as any pure mechanism.
+        ranges: pairs (range, times) of bounded-range charges.
+        approx: pairs (charge, times), delta above 0.
+        renyi: pairs (charge, times).
+        losses: pairs (charge, times).
+    """
+
+    unlimited: bool
+    precision: float
+    rho: float
+    pure: Counted
+    ranges: Counted
+    approx: tuple[tuple[ApproxDP, int], ...]
+    renyi: tuple[tuple[Renyi, int], ...]
+    losses: tuple[tuple[PrivacyLoss, int], ...]
+
+    @property
+    def mu(self) -> float:
+        """The one Gaussian mechanism that all Gaussian charges compose to: sensitivity over standard deviation."""
+        return math.sqrt(self.precision)
+
+    @property
+    def pure_total(self) -> float:
+        """Plain sum of the pure charges and of the bounded ranges, which are pure as well."""
+        return math.fsum(value * times for value, times in (*self.pure, *self.ranges))
+
+    @property
+    def only_gaussian(self) -> bool:
+        """Whether nothing but Gaussian charges was made."""
+        return not (self.rho or self.pure or self.ranges or self.approx or self.renyi or self.losses)
+
+    @property
+    def has_loss(self) -> bool:
+        """Whether there is a part with a known dominating privacy loss, other than the Gaussian."""
+        return bool(self.pure or self.ranges or self.approx or self.losses)
+
+    @property
+    def has_moments_only(self) -> bool:
+        """Whether there is a part of which only moments are known."""
+        return bool(self.rho or self.renyi)
+
+
+class _Sums:
+    """Collects the parts."""
+
+    def __init__(self) -> None:
+        self.unlimited = False
+        self.precisions: list[float] = []
+        self.rhos: list[float] = []
+        self.pure: Counter[float] = Counter()
+        self.ranges: Counter[float] = Counter()
+        self.approx: Counter[ApproxDP] = Counter()
+        self.renyi: Counter[Renyi] = Counter()
+        self.losses: Counter[PrivacyLoss] = Counter()
+
+    def add(self, charge: Charge, times: int) -> None:
+        """Adds ``times`` uses of a charge. An unknown kind is an error, never a cost of zero."""
+        match charge:
+            case NonPrivate():
+                self.unlimited = True
+            case Gaussian():
+                self.precisions.append(times * charge.precision)
+            case ZCDP():
+                self.rhos.append(times * charge.rho)
+            case Pure() | Laplace():
+                self.pure[charge.epsilon] += times
+            case BoundedRange():
+                self.ranges[charge.range] += times
+            case ApproxDP() if charge.delta == 0:
+                self.pure[charge.epsilon] += times
+            case ApproxDP():
+                self.approx[charge] += times
+            case Renyi():
+                self.renyi[charge] += times
+            case PrivacyLoss():
+                self.losses[charge] += times
+            case Repeated():
+                self.add(charge.charge, times * charge.times)
+            case _:
+                raise ValueError(f"cannot account for a charge of type {type(charge).__name__}")
+
+
+def _counted(counter: Counter[float]) -> Counted:
+    return tuple(sorted((value, times) for value, times in counter.items() if value > 0))
+
+
+def parts_of(charges: Iterable[Charge]) -> Parts:
+    """Sorts charges into parts.
+
+    Raises:
+        ValueError: on a kind of charge that is not known.
+    """
+    sums = _Sums()
+    for charge in charges:
+        sums.add(charge, 1)
+    precision, rho = math.fsum(sums.precisions), math.fsum(sums.rhos)
+    finite = (precision, rho, *sums.pure, *sums.ranges, *(charge.epsilon for charge in sums.approx))
+    return Parts(
+        unlimited=sums.unlimited or not all(math.isfinite(value) for value in finite),
+        precision=precision,
+        rho=rho,
+        pure=_counted(sums.pure),
+        ranges=_counted(sums.ranges),
+        approx=tuple(sorted(sums.approx.items(), key=lambda item: (item[0].epsilon, item[0].delta))),
+        renyi=tuple(sorted(sums.renyi.items(), key=lambda item: (item[0].orders, item[0].divergences))),
+        losses=tuple(sorted(sums.losses.items(), key=lambda item: (item[0].losses, item[0].probabilities))),
+    )

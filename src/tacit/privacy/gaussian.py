@@ -1,0 +1,94 @@
+"""The Gaussian trade-off in closed form: delta, epsilon and the noise that meets both.
+
+All functions speak of ``mu``, sensitivity over standard deviation: ``mu = 1 / noise_multiplier``. Results are rounded
+in the direction that keeps the claim true.
+
+Source: Balle, Wang 2018, Theorem 8; Dong, Roth, Su 2022, Corollary 2.13.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+ULPS = 8.0 * 2.0**-52
+"""Relative error granted to each factor below: the library functions are good to a few units in the last place."""
+
+SMALLEST_DELTA = 1e-290
+"""Below this the density underflows, and a tail bound answers instead of the exact formula."""
+
+
+def _mills(x: float) -> float:
+    """The Mills ratio of the standard normal, ``P(N > x) / density(x)``, for ``x >= 0``."""
+    from scipy.special import erfcx  # loading it takes as long as all of ``import tacit`` may
+
+    return math.sqrt(math.pi / 2) * float(erfcx(x / math.sqrt(2)))
+
+
+def _upper_tail(x: float) -> float:
+    """``P(N > x)`` for a standard normal ``N``."""
+    return math.erfc(x / math.sqrt(2)) / 2
+
+
+def gaussian_delta(mu: float, epsilon: float) -> float:
+    """The delta of a ``mu``-Gaussian mechanism at ``epsilon >= 0``, rounded up.
+
+    ``delta = P(N > a) - e^epsilon P(N > b)`` with ``a, b = epsilon / mu -+ mu / 2``. Because ``e^epsilon`` times the
+    density at ``b`` is the density at ``a``, this is that density times a difference of Mills ratios: no overflow.
+    """
+    if mu == 0:
+        return 0.0
+    if math.isinf(mu):
+        return 1.0
+    a, b = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    if math.isinf(b):
+        return 0.0 if epsilon > mu * mu / 2 else 1.0
+    density = math.exp(-a * a / 2) / math.sqrt(2 * math.pi)
+    subtracted = density * _mills(b)
+    whole = _upper_tail(a) if a < 0 else density * _mills(a)
+    error = ULPS * (whole + subtracted) * (1 + abs(a) * b)  # an error of one part in a moves the density by a * b parts
+    return min(1.0, whole - subtracted + error)
+
+
+def smallest_true(test: Callable[[float], bool], low: float, high: float) -> float:
+    """The smallest point of ``[low, high]``, to the last digits, where a monotone ``test`` holds; it holds at ``high``.
+
+    It holds at the returned point too: rounding can make that a little too large, never too small.
+    """
+    while high - low > 1e-15 * high + 1e-300:
+        middle = low + (high - low) / 2
+        if test(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    """The smallest epsilon at which a ``mu``-Gaussian mechanism has this ``delta``, rounded up; ``inf`` at zero."""
+    if mu == 0:
+        return 0.0
+    if delta <= 0 or math.isinf(mu):
+        return math.inf
+    # P(loss > epsilon) = Phi(mu / 2 - epsilon / mu) <= exp(-(epsilon / mu - mu / 2)**2 / 2) bounds delta from above.
+    bound = (mu * mu / 2 + mu * math.sqrt(-2 * math.log(delta))) * (1 + 1e-12)
+    if delta < SMALLEST_DELTA or gaussian_delta(mu, bound) > delta:
+        return bound
+    if gaussian_delta(mu, 0.0) <= delta:
+        return 0.0
+    return smallest_true(lambda epsilon: gaussian_delta(mu, epsilon) <= delta, 0.0, bound)
+
+
+def smallest_gaussian_multiplier(epsilon: float, delta: float) -> float:
+    """The smallest noise multiplier whose delta at ``epsilon`` is at most ``delta``, rounded up."""
+
+    def enough(multiplier: float) -> bool:
+        return gaussian_delta(1 / multiplier, epsilon) <= delta
+
+    high = 1 / math.sqrt(2 * (epsilon + 1))
+    while not enough(high):
+        high *= 2
+    low = high / 2
+    while enough(low):
+        high, low = low, low / 2
+    return smallest_true(enough, low, high)
