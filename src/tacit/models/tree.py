@@ -19,6 +19,7 @@ from tacit.models.tree_leaves import WORD, find_leaves
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+Leaves = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 
 CODES = 256
 """Codes a column may have: one byte."""
@@ -32,7 +33,7 @@ class TreeShape:
 
     Attributes:
         columns: per split, the column it tests, shape ``(splits,)``.
-        right: per split, the codes that go right, as packed bits (bit ``c % 8`` of byte ``c // 8``), shape ``(splits, 32)``.
+        right: per split, the codes that go right, as packed bits (bit ``c % 8`` of byte ``c // 8``), (splits, 32).
         children: per split, its left and right child, shape ``(splits, 2)``: a later split, or ``-1 - leaf``.
     """
 
@@ -80,7 +81,7 @@ class TreeShape:
 
     @cached_property
     def spans(self) -> IntArray:
-        """Per split, the leaves below it: the first, the first of its right child, one past the last; shape (splits, 3)."""
+        """Per split, the leaves below it: first, first of its right child, one past the last; shape (splits, 3)."""
         spans = np.zeros((self.n_splits, 3), np.int64)
         for split in range(self.n_splits - 1, -1, -1):
             left, right = self.children[split]
@@ -107,9 +108,10 @@ class TreeShape:
         packed = np.packbits(possible, axis=2, bitorder="little").view("<u8")
         return np.ascontiguousarray(packed.transpose(0, 2, 1).astype(np.uint64))
 
-    def find(self, codes: Sequence[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint16]:
+    def find(self, codes: Sequence[npt.NDArray[np.uint8]]) -> Leaves:
         """The leaf of every row; ``codes`` holds one uint8 vector per column of the table."""
-        leaves = np.zeros(len(codes[0]), np.uint8 if self.n_leaves <= CODES else np.uint16)
+        rows = len(codes[0])
+        leaves: Leaves = np.zeros(rows, np.uint8) if self.n_leaves <= CODES else np.zeros(rows, np.uint16)
         if self.n_splits:
             find_leaves([codes[c] for c in self.used_columns], self.masks, leaves, 0, len(leaves))
         return leaves
@@ -212,13 +214,27 @@ class Tree:
         """The mean below a child as :attr:`TreeShape.children` numbers it."""
         return float(self.split_means[node] if node >= 0 else self.values[-1 - node])
 
+    @cached_property
+    def leaf_contributions(self) -> FloatArray:
+        """How far the splits of each column move the mean on the way to each leaf, shape ``(leaves, used columns)``."""
+        place = {column: k for k, column in enumerate(self.shape.used_columns)}
+        moves = np.zeros((self.shape.n_leaves, len(place)))
+        for split, (first, middle, last) in enumerate(self.shape.spans):
+            k, here = place[int(self.shape.columns[split])], self.node_mean(split)
+            left, right = (int(child) for child in self.shape.children[split])
+            moves[first:middle, k] += self.node_mean(left) - here
+            moves[middle:last, k] += self.node_mean(right) - here
+        return moves
+
     def split_gains(self) -> FloatArray:
         """Per split, the support-weighted squared gap between its children: what the split explains of the score."""
         mass = np.concatenate([[0.0], np.cumsum(self.support)])
         gains = np.zeros(self.shape.n_splits)
         for split, (first, middle, last) in enumerate(self.shape.spans):
             left, right = mass[middle] - mass[first], mass[last] - mass[middle]
-            gap = self.node_mean(int(self.shape.children[split, 1])) - self.node_mean(int(self.shape.children[split, 0]))
+            gap = self.node_mean(int(self.shape.children[split, 1])) - self.node_mean(
+                int(self.shape.children[split, 0])
+            )
             gains[split] = left * right / max(left + right, 1e-300) * gap**2
         return gains
 

@@ -11,7 +11,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.margins import Margins
 from tacit.queries.rules import RowRule
-from tacit.queries.sensitivity import Sensitivity, largest_difference, largest_vector
+from tacit.queries.sensitivity import Sensitivity, largest_vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Histogram:
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the answer, in integer units."""
-        l1, l2_squared = largest_vector(self.rule.vectors)
+        l1, l2_squared = self.rule.longest
         theorem = "weighted histogram: one row, one cell"
         if self.release_map is not None:
             map_l1, map_l2_squared = self.release_map.column_norms
@@ -81,8 +81,7 @@ class Histogram:
             return Sensitivity(l1, l2_squared, theorem)
         if self.release_map is not None:
             return Sensitivity(2 * l1, 4 * l2_squared, f"{theorem}; replace = remove + add")
-        nothing = np.zeros((1, self.rule.channels), np.int64)
-        same_l1, same_l2_squared = largest_difference(np.concatenate([self.rule.vectors, nothing]))
+        same_l1, same_l2_squared = self.rule.diameter
         apart = 0 if self.cells.size == 1 else 1
         return Sensitivity(
             max(2 * l1 * apart, same_l1), max(2 * l2_squared * apart, same_l2_squared), f"{theorem}; replace"

@@ -13,6 +13,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from tacit.queries.sensitivity import largest_difference, largest_vector
+
 MARGIN_BITS = 16
 """Margins are fixed point: one unit of log-odds is ``2**MARGIN_BITS``."""
 
@@ -57,6 +59,17 @@ class RowRule:
     def vectors(self) -> npt.NDArray[np.int64]:
         """All contributions any row can make, one per line."""
         return np.unique(self.table.reshape(-1, self.channels), axis=0).astype(np.int64)
+
+    @cached_property
+    def longest(self) -> tuple[int, int]:
+        """The largest L1 norm and squared L2 norm of a contribution."""
+        return largest_vector(self.vectors)
+
+    @cached_property
+    def diameter(self) -> tuple[int, int]:
+        """The largest L1 norm and squared L2 norm of a difference of two contributions; a dropped row gives nothing."""
+        nothing = np.zeros((1, self.channels), np.int64)
+        return largest_difference(np.concatenate([self.vectors, nothing]))
 
 
 def count_rule(n_labels: int) -> RowRule:

@@ -39,10 +39,31 @@ def largest_vector(vectors: npt.NDArray[np.int64]) -> tuple[int, int]:
 def largest_difference(vectors: npt.NDArray[np.int64]) -> tuple[int, int]:
     """The largest L1 norm and squared L2 norm of a difference of two lines.
 
-    Exact up to 512 distinct lines or in one dimension; beyond that the range per coordinate bounds it from above.
+    Exact up to 512 distinct lines and, mostly, in one or two dimensions; otherwise the range per coordinate bounds it
+    from above.
     """
+    if vectors.shape[1] == 2 and len(vectors) > 512:
+        vectors = _corners(vectors)
     if vectors.shape[1] == 1 or len(vectors) > 512:
         span = vectors.max(axis=0) - vectors.min(axis=0)
         return int(span.sum()), int((span * span).sum())
     gaps = vectors[:, None, :] - vectors[None, :, :]
     return int(np.abs(gaps).sum(axis=2).max()), int((gaps * gaps).sum(axis=2).max())
+
+
+def _corners(points: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The corners of the convex hull of points in the plane: two points farthest apart, in any norm, are among them."""
+    ordered = [(int(x), int(y)) for x, y in np.unique(points, axis=0)]
+    corners: list[tuple[int, int]] = []
+    for run in (ordered, ordered[::-1]):
+        half: list[tuple[int, int]] = []
+        for x, y in run:
+            while len(half) > 1 and _turn(half[-2], half[-1], (x, y)) <= 0:
+                half.pop()
+            half.append((x, y))
+        corners += half[:-1]
+    return np.array(corners, np.int64)
+
+
+def _turn(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> int:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

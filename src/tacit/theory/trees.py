@@ -20,6 +20,15 @@ def _value(risk: Risk, u: float) -> float:
     return float(np.asarray(risk(u)))
 
 
+def m_alpha_inverse_link(alpha: float, z: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Theorem 8: the inverse canonical link of the M-alpha loss, 1/2 on ``|z| <= 2 (1 - alpha)``."""
+    score = np.asarray(z, np.float64)
+    beyond = np.maximum(0.5 * np.abs(score) - (1.0 - alpha), 0.0)
+    step: npt.NDArray[np.float64] = beyond / np.hypot(alpha, beyond) if alpha > 0 else (beyond > 0).astype(np.float64)
+    out: npt.NDArray[np.float64] = 0.5 * (1.0 + np.sign(score) * step)
+    return out
+
+
 # Sensitivity of the unnormalised node risk ``w L(w1 / w)`` to one row of weight in (0, 1].
 
 

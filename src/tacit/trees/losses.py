@@ -22,6 +22,8 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from tacit.theory.trees import m_alpha_inverse_link
+
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -122,14 +124,12 @@ class MAlphaLoss(Loss):
         return self.alpha * smooth + 2.0 * (1.0 - self.alpha) * np.sign(p - 0.5)
 
     def inverse_link(self, z: npt.ArrayLike) -> FloatArray:
-        beyond, sign = self._beyond_the_jump(z)
-        if self.alpha == 0:
-            return 0.5 * (1.0 + sign * (beyond > 0))
-        return 0.5 * (1.0 + sign * beyond / np.hypot(self.alpha, beyond))
+        return m_alpha_inverse_link(self.alpha, z)
 
     def surrogate(self, z: npt.ArrayLike) -> FloatArray:
-        beyond, _ = self._beyond_the_jump(z)
-        return 1.0 - 0.5 * np.asarray(z, np.float64) + np.hypot(self.alpha, beyond) - self.alpha
+        score = np.asarray(z, np.float64)
+        beyond = np.maximum(0.5 * np.abs(score) - (1.0 - self.alpha), 0.0)
+        return 1.0 - 0.5 * score + np.hypot(self.alpha, beyond) - self.alpha
 
     def weight(self, u: npt.ArrayLike) -> FloatArray:
         p = _proportions(u)
@@ -142,11 +142,6 @@ class MAlphaLoss(Loss):
     def largest_curvature(self) -> float:
         """``sup F'' = 1 / (4 alpha)``; the paper's Eq. 152 prints ``1 / (2 alpha)``, a safe slip."""
         return math.inf if self.alpha == 0 else 0.25 / self.alpha
-
-    def _beyond_the_jump(self, z: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """How far ``|z| / 2`` lies beyond the interval of scores that belong to 1/2, and the sign of ``z``."""
-        score = np.asarray(z, np.float64)
-        return np.maximum(0.5 * np.abs(score) - (1.0 - self.alpha), 0.0), np.sign(score)
 
 
 @final

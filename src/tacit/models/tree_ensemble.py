@@ -1,0 +1,190 @@
+"""A sum of trees: what private boosted trees and private random trees give to a user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.encoding.frames import Frame
+from tacit.models.additive import Feature
+from tacit.models.base import Model
+from tacit.models.tree import BoolArray, FloatArray, Tree
+from tacit.models.tree_leaves import add_values
+from tacit.theory.trees import m_alpha_inverse_link
+
+LINKS = ("logistic", "m_alpha", "share")
+
+
+@dataclass(frozen=True)
+class Link:
+    """How a score becomes the probability of the positive class.
+
+    Attributes:
+        name: ``logistic`` (log-odds), ``m_alpha`` (the inverse canonical link of the M-alpha loss) or ``share`` (a mean
+            of votes of -1 and 1).
+        alpha: the loss parameter, for ``m_alpha``.
+    """
+
+    name: str
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.name not in LINKS:
+            raise ValueError(f"unknown link {self.name!r}; known: {', '.join(LINKS)}")
+
+    def probability(self, score: npt.ArrayLike) -> FloatArray:
+        """Probability of the positive class at a score."""
+        z = np.asarray(score, dtype=np.float64)
+        if self.name == "logistic":
+            return 0.5 * (1.0 + np.tanh(0.5 * z))
+        if self.name == "m_alpha":
+            return m_alpha_inverse_link(self.alpha, z)
+        return np.clip(0.5 * (1.0 + z), 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeEnsembleModel(Model):
+    """``score = intercept + sum of trees``. Frozen; everything in it was released.
+
+    Attributes:
+        classes: the two classes, the positive one last.
+        intercept: the score before any tree.
+        features: the columns; trees test their bins.
+        trees: in the order in which they were grown.
+        link: from scores to probabilities.
+    """
+
+    kind: ClassVar[str] = "tree_ensemble"
+
+    classes: tuple[Any, ...]
+    intercept: float
+    features: tuple[Feature, ...]
+    trees: tuple[Tree, ...]
+    link: Link
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(feature.name for feature in self.features)
+
+    def codes(self, frame: Frame) -> list[npt.NDArray[np.uint8]]:
+        """The bins of every column, one vector of bytes each."""
+        return [feature.bins(frame).astype(np.uint8) for feature in self.features]
+
+    def score_codes(self, codes: Sequence[npt.NDArray[np.uint8]], trees: int | None = None) -> FloatArray:
+        """The score of rows given by their bins, under the first ``trees`` trees (all by default)."""
+        score = np.full(len(codes[0]), self.intercept)
+        for tree in self.trees[:trees]:
+            add_values(tree.shape.find(codes), tree.values, score, 0, len(score))
+        return score
+
+    def decision_function(self, frame: Frame) -> FloatArray:
+        """The score of every row, shape ``(rows,)``."""
+        return self.score_codes(self.codes(frame))
+
+    def predict_proba(self, frame: Frame) -> FloatArray:
+        """Probabilities, shape ``(rows, 2)``, in the order of ``classes``."""
+        positive = self.link.probability(self.decision_function(frame))
+        return np.column_stack([1.0 - positive, positive])
+
+    @cached_property
+    def base_score(self) -> float:
+        """The score's mean over the released support of the leaves: where explanations start."""
+        return self.intercept + sum(tree.node_mean(0) if tree.shape.n_splits else tree.values[0] for tree in self.trees)
+
+    def contributions(self, frame: Frame) -> tuple[list[str], FloatArray]:
+        """What each column adds to the score of each row, on top of :attr:`base_score`: names, shape (rows, columns).
+
+        Along a row's path every split moves the mean of the leaves below; the move is put down to the column tested
+        (Saabas 2014), with means over released support. Together they are the score exactly.
+        """
+        codes = self.codes(frame)
+        out = np.zeros((len(self.features), len(codes[0])))
+        for tree in self.trees:
+            leaves, moves = tree.shape.find(codes), tree.leaf_contributions
+            for place, column in enumerate(tree.shape.used_columns):
+                add_values(leaves, np.ascontiguousarray(moves[:, place]), out[column], 0, out.shape[1])
+        return list(self.feature_names), out.T
+
+    def importance(self) -> dict[str, float]:
+        """Per column, the root of what its splits explain of the score's variance, over released support."""
+        gains = np.zeros(len(self.features))
+        for tree in self.trees:
+            np.add.at(gains, tree.shape.columns, tree.split_gains() / max(tree.support.sum(), 1e-300))
+        named = dict(zip(self.feature_names, np.sqrt(gains).tolist(), strict=True))
+        return dict(sorted(named.items(), key=lambda item: -item[1]))
+
+    def condition(self, column: int, member: BoolArray) -> str:
+        """The test "the bin of this column is in this set", in words."""
+        feature = self.features[column]
+        inside = member[: feature.n_bins]
+        if feature.ordered:
+            return _interval_text(feature, inside)
+        labels = feature.bin_labels()
+        chosen = [label for label, member in zip(labels, inside, strict=True) if member]
+        others = [label for label, member in zip(labels, inside, strict=True) if not member]
+        if len(others) < len(chosen):
+            return f"{feature.name} not in {{{', '.join(others)}}}" if others else "always"
+        return f"{feature.name} in {{{', '.join(chosen)}}}" if chosen else "never"
+
+    def text(self, tree: int = 0, number: Callable[[float], str] = "{:+.3g}".format) -> str:
+        """One tree as indented rules, with the released support of every leaf."""
+        chosen = self.trees[tree]
+        shape, lines = chosen.shape, []
+        stack: list[tuple[int, int, str]] = [(0 if shape.n_splits else -1, 0, "")]
+        while stack:
+            node, depth, said = stack.pop()
+            indent = "  " * depth
+            if node < 0:
+                value, support = chosen.values[-1 - node], chosen.support[-1 - node]
+                lines.append(f"{indent}{said}add {number(value)}  (about {support:.0f} of weight)")
+                continue
+            if said:
+                lines.append(f"{indent}{said.rstrip()}")
+            test = self.condition(int(shape.columns[node]), shape.goes_right(node))
+            left, right = (int(c) for c in shape.children[node])
+            stack.append((right, depth + bool(said), f"if {test}: "))
+            stack.append((left, depth + bool(said), f"if not {test}: "))
+        return "\n".join(lines)
+
+    def body(self) -> dict[str, Any]:
+        return {
+            "classes": list(self.classes),
+            "intercept": self.intercept,
+            "features": [feature.to_dict() for feature in self.features],
+            "trees": [tree.to_dict() for tree in self.trees],
+            "link": {"name": self.link.name, "alpha": self.link.alpha},
+        }
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> TreeEnsembleModel:
+        return cls(
+            tuple(body["classes"]),
+            float(body["intercept"]),
+            tuple(Feature.from_dict(item) for item in body["features"]),
+            tuple(Tree.from_dict(item) for item in body["trees"]),
+            Link(body["link"]["name"], float(body["link"]["alpha"])),
+        )
+
+
+def _interval_text(feature: Feature, inside: BoolArray) -> str:
+    """A set of bins of an ordered column: intervals between edges, and whether missing belongs to it."""
+    edges, present = feature.edges(), inside[:-1]
+    changes = np.flatnonzero(np.diff(np.concatenate([[False], present, [False]]).astype(np.int8)))
+    parts = []
+    for start, stop in zip(changes[::2], changes[1::2], strict=True):
+        if start == 0 and stop == len(present):
+            parts.append("present")
+        elif start == 0:
+            parts.append(f"< {edges[stop]:.4g}")
+        elif stop == len(present):
+            parts.append(f">= {edges[start]:.4g}")
+        else:
+            parts.append(f"in [{edges[start]:.4g}, {edges[stop]:.4g})")
+    if inside[-1]:
+        parts.append("missing")
+    return f"{feature.name} {' or '.join(parts)}" if parts else "never"

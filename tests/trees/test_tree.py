@@ -1,0 +1,183 @@
+"""Trees: the leaf of a row, its path, its explanation, its JSON; and the tree as cells of a query."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tacit.models.tree import Tree, TreeShape, code_set, complete_shape, threshold_sets
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.histogram import Histogram
+from tacit.queries.margins import Margins
+from tacit.queries.rules import class_count_rule
+from tacit.queries.tree_cells import HESSIAN_IS_FREE, TreeCells, logistic_gradient_rule, middle_margins
+from tacit.table.memory import MemoryTable
+
+
+def random_shape(rng: np.random.Generator, splits: int, columns: int) -> TreeShape:
+    """A tree of any form, with tests on any set of codes."""
+    left_sizes = {}
+
+    def grow(size: int, out: list[list[int]], leaf: list[int]) -> int:
+        if size == 0:
+            leaf[0] += 1
+            return -leaf[0]
+        node = len(out)
+        out.append([0, 0])
+        left = int(rng.integers(0, size))
+        left_sizes[node] = left
+        out[node][0] = grow(left, out, leaf)
+        out[node][1] = grow(size - 1 - left, out, leaf)
+        return node
+
+    children: list[list[int]] = []
+    grow(splits, children, [0])
+    right = np.array([code_set(rng.random(256) < 0.5) for _ in range(splits)], np.uint8).reshape(splits, 32)
+    return TreeShape(rng.integers(0, columns, splits), right, np.array(children, np.int64).reshape(splits, 2))
+
+
+def walk(shape: TreeShape, row: np.ndarray) -> int:
+    node = 0 if shape.n_splits else -1
+    while node >= 0:
+        node = int(shape.children[node, int(shape.goes_right(node)[row[shape.columns[node]]])])
+    return -1 - node
+
+
+@pytest.mark.parametrize("splits", [0, 1, 5, 63, 64, 200])
+def test_find_is_the_walk(splits: int) -> None:
+    rng = np.random.default_rng(splits)
+    shape = random_shape(rng, splits, 7)
+    rows = rng.integers(0, 256, (300, 7)).astype(np.uint8)
+    found = shape.find(list(np.ascontiguousarray(rows.T)))
+    assert found.tolist() == [walk(shape, row) for row in rows]
+    assert len(set(found.tolist())) > min(splits, 3)
+
+
+def test_complete_trees_and_thresholds() -> None:
+    shape = complete_shape([0, 1, 1], threshold_sets([9, 4, 200]))
+    assert shape.children.tolist() == [[1, 2], [-1, -2], [-3, -4]]
+    assert (shape.depth, shape.n_leaves) == (2, 4)
+    codes = [np.array([9, 9, 10, 10], np.uint8), np.array([4, 5, 200, 201], np.uint8)]
+    assert shape.find(codes).tolist() == [0, 1, 2, 3]
+    assert shape.path(2) == [(0, True), (2, False)]
+    assert complete_shape([], np.zeros((0, 32), np.uint8)).n_leaves == 1
+    with pytest.raises(ValueError, match="complete"):
+        complete_shape([0, 1], threshold_sets([1, 1]))
+
+
+def test_leaves_must_be_numbered_from_the_left() -> None:
+    sets = threshold_sets([1, 1])
+    TreeShape(np.array([0, 0]), sets, np.array([[-1, 1], [-2, -3]]))
+    with pytest.raises(ValueError, match="left to right"):
+        TreeShape(np.array([0, 0]), sets, np.array([[-2, 1], [-1, -3]]))
+    many = 1 << 16
+    columns = np.zeros(many, np.int64)
+    children = np.stack([-1 - np.arange(many), np.append(np.arange(1, many), -1 - many)], axis=1)
+    with pytest.raises(ValueError, match="at most"):
+        TreeShape(columns, np.zeros((many, 32), np.uint8), children)
+
+
+def test_json_round_trip() -> None:
+    rng = np.random.default_rng(3)
+    for shape in (random_shape(rng, 20, 4), complete_shape([0, 1, 1], threshold_sets([9, 4, 255]))):
+        tree = Tree(shape, rng.normal(size=shape.n_leaves), rng.random(shape.n_leaves))
+        again = Tree.from_dict(json.loads(json.dumps(tree.to_dict())))
+        assert np.array_equal(again.shape.right, shape.right)
+        assert np.array_equal(again.shape.children, shape.children)
+        assert np.array_equal(again.values, tree.values)
+    assert "above" in complete_shape([3], threshold_sets([9])).to_dict()["splits"][0]
+
+
+def test_explanations_add_up_and_gains_are_explained_variance() -> None:
+    rng = np.random.default_rng(4)
+    shape = random_shape(rng, 30, 5)
+    tree = Tree(shape, rng.normal(size=31), rng.random(31) * 100)
+    total = tree.node_mean(0) + tree.leaf_contributions.sum(axis=1)
+    assert total == pytest.approx(tree.values)
+    mean = np.average(tree.values, weights=tree.support)
+    assert tree.node_mean(0) == pytest.approx(mean)
+    variance = (tree.support * (tree.values - mean) ** 2).sum()
+    assert tree.split_gains().sum() == pytest.approx(variance)
+
+
+def test_the_engine_sums_by_leaf_and_updates_margins() -> None:
+    """Against numpy, for both engines' thread counts and trees of one and of several mask words."""
+    rng = np.random.default_rng(5)
+    n, columns = 140_000, 4
+    codes = [rng.integers(0, 250, n).astype(np.uint8) for _ in range(columns)]
+    labels = rng.integers(0, 2, n).astype(np.uint8)
+    rule = logistic_gradient_rule(0.55, 0.87, 2)
+    for threads, splits in ((1, 63), (2, 150)):
+        table = MemoryTable(codes, labels, [250] * columns, 2, threads=threads)
+        margins, score = Margins(), np.zeros(n, np.int64)
+        for _ in range(3):
+            cells = TreeCells(random_shape(rng, splits, columns))
+            level = np.clip((score >> 9) + 1024, 0, 2047)
+            leaf = cells.shape.find(codes)
+            expected = np.zeros((cells.size, 2), np.int64)
+            np.add.at(expected, leaf, rule.table[labels, level].astype(np.int64))
+            assert np.array_equal(table.answer(Histogram(cells, rule, margins)), expected)
+            values = rng.normal(size=cells.size)
+            margins.add(cells, values)
+            score += np.rint(values * 65536).astype(np.int64)[leaf]
+        counts = table.answer(Histogram(cells, class_count_rule(2)))
+        assert np.array_equal(counts[:, 1], np.bincount(leaf, weights=labels, minlength=cells.size))
+
+
+def test_trees_ask_for_bytes() -> None:
+    table = MemoryTable([np.zeros(5, np.uint16)], np.zeros(5, np.uint8), [300], 2)
+    cells = TreeCells(complete_shape([0], threshold_sets([4])))
+    with pytest.raises(TypeError, match="coarsen"):
+        table.answer(Histogram(cells, class_count_rule(2)))
+
+
+@pytest.mark.parametrize(("clip", "scale", "norm"), [(0.55, 0.87, 2), (1.0, 3.33, 2), (0.55, 0.3, 1), (1.0, 1.0, 1)])
+def test_no_row_contributes_more_than_the_clip(clip: float, scale: float, norm: int) -> None:
+    """In exact integers; and the bound is reached, so a constant 10 % smaller would be found out."""
+    rule = logistic_gradient_rule(clip, scale, norm)
+    limit = clip * rule.unit
+    vectors = rule.table.reshape(-1, 2).astype(object)
+    longest = max(sum(abs(v) ** norm for v in row) for row in vectors)
+    assert longest <= limit**norm
+    assert longest > (0.99 * limit) ** norm
+    p = 1 / (1 + np.exp(-middle_margins()))
+    assert np.all(np.abs(rule.table[1, :, 0]) <= (1 - p) * rule.unit)
+    assert np.all(rule.table[0, :, 0] <= 0)
+
+
+def test_the_hessian_is_free_up_to_the_stated_constant() -> None:
+    """With clip 1, c^2 = 11.09 clips no row under the L2 norm and 10 % more does; under L1 the limit is c = 1."""
+    p = np.linspace(0, 1, 100001)
+    for scale_squared, free in ((HESSIAN_IS_FREE, True), (1.1 * HESSIAN_IS_FREE, False)):
+        assert bool(np.all(p**2 + scale_squared * (p * (1 - p)) ** 2 <= 1 + 1e-12)) is free
+    assert np.all(p + p * (1 - p) <= 1 + 1e-12)
+    assert np.any(p + 1.1 * p * (1 - p) > 1)
+
+
+def test_sensitivity_by_search() -> None:
+    """Neighbouring tables, all of them over a small world: the declared bound holds, and one 10 % smaller does not."""
+    rule, margins = logistic_gradient_rule(0.55, 0.87, 2), Margins()
+    start = TreeCells(complete_shape([0], threshold_sets([0])))
+    margins.add(start, [3.0, -3.0])
+    cells = TreeCells(complete_shape([0], threshold_sets([1])))
+    query = Histogram(cells, rule, margins)
+
+    def answer(rows: list[tuple[int, int]]) -> np.ndarray:
+        codes = np.array([r[0] for r in rows], np.uint8)
+        return MemoryTable([codes], np.array([r[1] for r in rows], np.uint8), [3], 2).answer(query)
+
+    rows = [(code, label) for code in range(3) for label in range(2)]
+    base = [(0, 1), (2, 0)]
+    added = [np.abs(answer([*base, row]) - answer(base)) for row in rows]
+    swapped = [np.abs(answer([*base, a]) - answer([*base, b])) for a in rows for b in rows]
+    for neighbouring, moves in (
+        (Neighbouring.ADD_OR_REMOVE_ONE, added),
+        (Neighbouring.REPLACE_ONE, swapped),
+    ):
+        bound = query.sensitivity(neighbouring)
+        largest = max(float(np.sqrt((m.astype(float) ** 2).sum())) for m in moves)
+        assert 0.85 * bound.l2 < largest <= bound.l2
+        assert max(int(m.sum()) for m in moves) <= bound.l1
+    assert max(float(np.sqrt((m.astype(float) ** 2).sum())) for m in added) > 0.9 * 0.55 * rule.unit
