@@ -1,0 +1,78 @@
+"""The portrait of an additive model: an overview, a curve or bars per column, a map per interaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.models.additive import AdditiveModel, Feature, MainEffect, PairEffect
+from tacit.models.base import Model
+from tacit.report import svg
+from tacit.report.drawing import Drawing, Effect, Side, bars, curve, heat_map, ranking
+from tacit.report.portrait import Portrait
+from tacit.report.public_facts import public_column
+
+Floats = npt.NDArray[np.float64]
+
+
+def draw(model: Model) -> Portrait:
+    """The portrait of an :class:`AdditiveModel`; main effects are sorted by importance, interactions follow."""
+    additive = cast(AdditiveModel, model)
+    positive = additive.classes[-1]
+    importance = additive.importance()
+    mains = [_main(additive.features[m.feature], m, f"main{i}") for i, m in enumerate(additive.mains)]
+    mains.sort(key=lambda d: -importance.get(d.title, d.importance))
+    pairs = [_pair(additive, p, f"pair{i}") for i, p in enumerate(additive.pairs)]
+    overview = ranking("What matters most", list(importance), list(importance.values()), "overview")
+    counted = f"{len(mains)} columns" + (f" and {len(pairs)} interactions of two" if pairs else "")
+    return Portrait(
+        f"An additive model of “{positive}”: the effects of {counted} add up, so what is drawn here is all of it.",
+        f"Each drawing says by what factor a value changes the odds of “{positive}”: ×2 doubles them, ÷2 halves them. "
+        "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). The grey strip "
+        "below a curve shows where rows are, as far as the noise let that be seen.",
+        (overview, *mains, *pairs),
+        tuple(public_column(f.name, f.encoder) for f in additive.features),
+    )
+
+
+def _effects(values: Floats, sds: Floats, counts: Floats) -> list[Effect]:
+    """Effects over bins; a single standard deviation or count stands for all."""
+    together: Iterable[tuple[float, float, float]] = zip(*np.broadcast_arrays(values, sds, counts), strict=True)
+    return [Effect(float(v), float(s), float(c)) for v, s, c in together]
+
+
+def _main(feature: Feature, main: MainEffect, identity: str) -> Drawing:
+    effects = _effects(main.effect, main.sd, main.counts)
+    if feature.ordered:
+        return curve(feature.name, [float(e) for e in feature.edges()], effects[:-1], effects[-1], identity)
+    return bars(feature.name, feature.bin_labels(), effects, identity)
+
+
+def _side(feature: Feature, groups: npt.NDArray[np.int64]) -> Side:
+    """What to call the groups of bins of one side of a pair."""
+    count = int(groups.max()) + 1
+    if not feature.ordered:
+        labels = feature.bin_labels()
+        members = [[labels[b] for b in np.flatnonzero(groups == g)] for g in range(count)]
+        return Side(feature.name, tuple(m[0] if len(m) == 1 else f"{len(m)} others" for m in members))
+    edges = feature.edges()
+    names = []
+    for group in range(count):
+        inside = np.flatnonzero(groups == group)
+        intervals = inside[inside < len(edges) - 1]
+        if len(intervals) == 0:
+            names.append("missing")
+        else:
+            names.append(f"{svg.short(float(edges[intervals[0]]))}–{svg.short(float(edges[intervals[-1] + 1]))}")
+    return Side(feature.name, tuple(names))
+
+
+def _pair(model: AdditiveModel, pair: PairEffect, identity: str) -> Drawing:
+    first, second = (_side(model.features[i], g) for i, g in zip(pair.features, pair.groups, strict=True))
+    sds = np.broadcast_to(pair.sd, pair.effect.shape)
+    counts = np.broadcast_to(pair.counts, pair.effect.shape)
+    rows = [_effects(pair.effect[i], sds[i], counts[i]) for i in range(len(pair.effect))]
+    return heat_map(first, second, rows, identity)

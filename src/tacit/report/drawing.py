@@ -1,0 +1,349 @@
+"""The charts of a model: one function per shape, from plain numbers to a :class:`Drawing`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from tacit.report import svg
+
+WIDTH, HEIGHT = 380, 230
+LEFT, RIGHT, TOP, BOTTOM = 44, 12, 12, 30
+SUPPORT = 26
+"""Height of the strip that shows where the rows are."""
+MISSING = 34
+"""Width of the place for the missing bin, right of a curve."""
+BAND = 2.0
+"""The noise band reaches this many standard deviations to each side."""
+LABEL = 132
+"""Width of the category names, left of bars."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One figure of the report.
+
+    Attributes:
+        title: what it shows; also the anchor people look for.
+        kind: ``"curve"``, ``"bars"``, ``"map"`` or ``"weights"``.
+        markup: SVG.
+        caption: one sentence for everybody.
+        importance: how much this part moves predictions; sorts the page.
+        header, rows: the same numbers as a table.
+        wide: whether it wants the whole width.
+    """
+
+    title: str
+    kind: str
+    markup: str
+    caption: str = ""
+    importance: float = 0.0
+    header: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = field(default=())
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Effect:
+    """An effect with what is known of its noise: log-odds, standard deviation, released (noisy) number of rows."""
+
+    value: float
+    sd: float = 0.0
+    support: float = 0.0
+
+    @property
+    def low(self) -> float:
+        return self.value - BAND * self.sd
+
+    @property
+    def high(self) -> float:
+        return self.value + BAND * self.sd
+
+
+def spread(effects: Sequence[Effect]) -> float:
+    """Standard deviation of the effects over the released rows: how much a term moves predictions."""
+    total = sum(max(e.support, 0.0) for e in effects)
+    if total <= 0:
+        return max((abs(e.value) for e in effects), default=0.0)
+    mean = sum(max(e.support, 0.0) * e.value for e in effects) / total
+    return math.sqrt(sum(max(e.support, 0.0) * (e.value - mean) ** 2 for e in effects) / total)
+
+
+FAINT = 0.005
+"""Places with less than this part of the fullest place's rows do not set the axis, and their bars are drawn faintly."""
+
+
+def _vertical(effects: Sequence[Effect], top: float, bottom: float) -> svg.Scale:
+    """A log-odds axis that shows zero, all values, and the bands of places with rows up to three times their reach."""
+    reach = max((abs(e.value) for e in effects), default=0.0)
+    most = max((e.support for e in effects), default=0.0)
+    full = [e for e in effects if e.support >= FAINT * most] or list(effects)
+    effects = [*full, *(Effect(e.value) for e in effects)]
+    low = min([0.0, *(max(e.low, -3 * reach - 0.05) for e in effects)])
+    high = max([0.0, *(min(e.high, 3 * reach + 0.05) for e in effects)])
+    pad = max(0.06 * (high - low), 0.02)
+    return svg.Scale(low - pad, high + pad, bottom, top)
+
+
+def _odds_axis(scale: svg.Scale, right: float) -> str:
+    parts = []
+    for value, mark in svg.odds_ticks(scale.low, scale.high):
+        y = scale(value)
+        parts.append(svg.line(LEFT, y, right, y, "zero" if value == 0 else "grid"))
+        parts.append(svg.text(LEFT - 6, y + 4, mark, "tick", "end"))
+    return "".join(parts)
+
+
+def factor(log_odds: float) -> str:
+    """A log-odds effect in words of odds: ``×2.0`` doubles them, ``÷2.0`` halves them."""
+    if abs(log_odds) < 5e-4:
+        return "×1"
+    size = math.exp(min(abs(log_odds), 30.0))
+    return f"{'×' if log_odds > 0 else '÷'}{size:.2f}" if size < 100 else f"{'×' if log_odds > 0 else '÷'}{size:.0f}"
+
+
+def _table(names: Sequence[str], effects: Sequence[Effect]) -> tuple[tuple[str, ...], ...]:
+    return tuple(
+        (name, f"{e.value:+.3f}", factor(e.value), f"{e.sd:.3f}", svg.short(e.support))
+        for name, e in zip(names, effects, strict=True)
+    )
+
+
+TABLE_HEADER = ("value", "log-odds", "odds", "noise (sd)", "rows (noisy)")
+
+
+def _summary(names: Sequence[str], effects: Sequence[Effect]) -> str:
+    """Where the effect is highest and lowest among the places that hold rows."""
+    most = max((e.support for e in effects), default=0.0)
+    held = [(e.value, name) for name, e in zip(names, effects, strict=True) if e.support >= 0.01 * most]
+    if not held or max(held)[0] - min(held)[0] < 0.02:
+        return "No effect that stands out."
+    (low, lowest), (high, highest) = min(held), max(held)
+    return f"Highest at {highest} (odds {factor(high)}), lowest at {lowest} (odds {factor(low)})."
+
+
+def curve(
+    name: str, edges: Sequence[float], effects: Sequence[Effect], missing: Effect | None, identity: str
+) -> Drawing:
+    """A step curve over a numeric feature with its noise band, and below it where the rows are.
+
+    Args:
+        name: the feature.
+        edges: public edges of the bins, increasing, one more than there are effects.
+        effects: one per bin.
+        missing: the effect of the missing bin, drawn as a point of its own.
+        identity: unique on the page.
+    """
+    right = WIDTH - RIGHT - (MISSING if missing is not None else 0)
+    floor = HEIGHT - BOTTOM - SUPPORT - 6
+    across, ticks = svg.bent_axis(edges, LEFT + 2, right)
+    shown = [*effects, missing] if missing is not None else list(effects)
+    up = _vertical(shown, TOP, floor)
+    pixels = [across(e) for e in edges]
+    steps = [(a, b, effect) for (a, b), effect in zip(pairwise(pixels), effects, strict=True)]
+    parts = [_odds_axis(up, WIDTH - RIGHT)]
+    above = [(x, up(min(e.high, up.high))) for a, b, e in steps for x in (a, b)]
+    below = [(x, up(max(e.low, up.low))) for a, b, e in steps for x in (a, b)]
+    parts.append(svg.path([*above, *reversed(below)], "band", closed=True))
+    parts.append(svg.path([(x, up(e.value)) for a, b, e in steps for x in (a, b)], "curve"))
+    tallest = max((_density(e, a, b) for a, b, e in steps), default=0.0)
+    names = [f"{svg.short(a)} to {svg.short(b)}" for a, b in pairwise(edges)]
+    base = HEIGHT - BOTTOM
+    for (a, b, effect), label in zip(steps, names, strict=True):
+        height = SUPPORT * (_density(effect, a, b) / tallest if tallest > 0 else 0.0)
+        hint = f"{label}: odds {factor(effect.value)}, about {svg.short(effect.support)} rows"
+        parts.append(svg.rect(a, base - height, b - a, height, "support"))
+        parts.append(svg.rect(a, TOP, b - a, base - TOP, "hover", hint))
+    parts.append(svg.line(LEFT + 2, base, right, base, "axis"))
+    for tick in apart(ticks, across, 30):
+        anchor = "end" if across(tick) > right - 12 else "middle"
+        parts.append(svg.line(across(tick), base, across(tick), base + 4, "axis"))
+        parts.append(svg.text(across(tick), base + 17, svg.short(tick), "tick", anchor))
+    if missing is not None:
+        parts.append(_missing_point(missing, up, right + MISSING / 2 + 2, base))
+        names = [*names, "missing"]
+    caption = _summary(names, shown)
+    description = f"Effect on the odds over {svg.short(edges[0])} to {svg.short(edges[-1])}. {caption}"
+    markup = svg.figure(WIDTH, HEIGHT, name, description, "".join(parts), identity)
+    return Drawing(name, "curve", markup, caption, spread(shown), TABLE_HEADER, _table(names, shown))
+
+
+def apart(ticks: Sequence[float], across: svg.Scale, least: float) -> list[float]:
+    """The ticks without those whose words would touch the one before."""
+    kept: list[float] = []
+    for tick in ticks:
+        if not kept or across(tick) - across(kept[-1]) >= least:
+            kept.append(tick)
+    return kept
+
+
+def _density(effect: Effect, a: float, b: float) -> float:
+    return max(effect.support, 0.0) / max(b - a, 0.5)
+
+
+def _missing_point(effect: Effect, up: svg.Scale, x: float, base: float) -> str:
+    top, bottom = up(min(effect.high, up.high)), up(max(effect.low, up.low))
+    hint = f"missing: odds {factor(effect.value)}, about {svg.short(effect.support)} rows"
+    point = svg.element("circle", svg.element("title", hint), cx=x, cy=up(effect.value), r=3.5, class_="point")
+    return svg.line(x, top, x, bottom, "whisker") + point + svg.text(x, base + 17, "missing", "tick small", "middle")
+
+
+MOST_BARS = 14
+
+
+def bars(name: str, categories: Sequence[str], effects: Sequence[Effect], identity: str) -> Drawing:
+    """Bars per category with noise whiskers, sorted by effect; with very many, those of most rows and a remark.
+
+    Args:
+        name: the feature.
+        categories: names of the public categories, "other" and "missing" among them.
+        effects: one per category.
+        identity: unique on the page.
+    """
+    pairs = sorted(zip(categories, effects, strict=True), key=lambda p: -p[1].support)[:MOST_BARS]
+    pairs.sort(key=lambda p: -p[1].value)
+    row = 19
+    height = TOP + row * len(pairs) + 26
+    scale = _vertical([e for _, e in pairs], WIDTH - RIGHT, LABEL)
+    parts = []
+    for value, mark in svg.odds_ticks(scale.low, scale.high):
+        x = scale(value)
+        parts.append(svg.line(x, TOP - 4, x, height - 22, "zero" if value == 0 else "grid"))
+        parts.append(svg.text(x, height - 8, mark, "tick", "middle"))
+    most = max((e.support for _, e in pairs), default=0.0)
+    for place, (category, effect) in enumerate(pairs):
+        y = TOP + row * place
+        start, stop = sorted((scale(0.0), scale(effect.value)))
+        hint = f"{category}: odds {factor(effect.value)}, about {svg.short(effect.support)} rows"
+        faint = " faint" if effect.support < FAINT * most else ""
+        parts.append(svg.text(LABEL - 10, y + 13, svg.shortened(category, 18), f"name{faint}", "end"))
+        parts.append(
+            svg.rect(start, y + 3, stop - start, row - 7, f"{'plus' if effect.value >= 0 else 'minus'}{faint}", hint)
+        )
+        middle = y + row / 2 - 0.5
+        left, far = scale(max(effect.low, scale.low)), scale(min(effect.high, scale.high))
+        parts.append(svg.line(left, middle, far, middle, f"whisker{faint}"))
+    names = [c for c, _ in zip(categories, effects, strict=True)]
+    caption = _summary(names, effects)
+    if len(categories) > len(pairs):
+        caption += f" Drawn: the {len(pairs)} of {len(categories)} values with most rows."
+    markup = svg.figure(WIDTH, height, name, f"Effect of each value on the odds. {caption}", "".join(parts), identity)
+    return Drawing(name, "bars", markup, caption, spread(effects), TABLE_HEADER, _table(names, effects))
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a pair: its name and the labels of its cells."""
+
+    name: str
+    labels: tuple[str, ...]
+
+
+def heat_map(first: Side, second: Side, effects: Sequence[Sequence[Effect]], identity: str) -> Drawing:
+    """A pair as a map: one cell per combination, the colour is its direction, the strength its size.
+
+    Args:
+        first: rows of the map, from the bottom up.
+        second: columns of the map.
+        effects: ``effects[i][j]`` belongs to the i-th label of ``first`` and the j-th of ``second``.
+        identity: unique on the page.
+    """
+    flat = [e for one in effects for e in one]
+    reach = max((abs(e.value) for e in flat), default=0.0) or 1.0
+    left, top, bottom = 92, 26, 46
+    cell_width = (WIDTH - left - RIGHT) / len(second.labels)
+    cell_height = min(26.0, (HEIGHT + 40 - top - bottom) / len(first.labels))
+    height = top + cell_height * len(first.labels) + bottom
+    parts, rows = [svg.text(left - 6, 14, svg.shortened(first.name, 14), "name", "end")], []
+    for i, one in enumerate(effects):
+        y = top + cell_height * (len(first.labels) - 1 - i)
+        parts.append(svg.text(left - 6, y + cell_height / 2 + 4, svg.shortened(first.labels[i], 13), "tick", "end"))
+        for j, effect in enumerate(one):
+            label = f"{first.name} {first.labels[i]}, {second.name} {second.labels[j]}: odds {factor(effect.value)}"
+            strength = round(min(abs(effect.value) / reach, 1.0), 3)
+            css = "plus" if effect.value >= 0 else "minus"
+            parts.append(
+                svg.rect(
+                    left + cell_width * j,
+                    y,
+                    cell_width - 1,
+                    cell_height - 1,
+                    f"cell {css}",
+                    label,
+                    fill_opacity=strength,
+                )
+            )
+            rows.append((f"{first.labels[i]} / {second.labels[j]}", f"{effect.value:+.3f}", factor(effect.value),
+                         f"{effect.sd:.3f}", svg.short(effect.support)))  # fmt: skip
+    floor = top + cell_height * len(first.labels)
+    every = max(1, math.ceil(len(second.labels) / max(1.0, (WIDTH - left - RIGHT) / 58)))
+    for j in range(0, len(second.labels), every):
+        words = svg.shortened(second.labels[j], max(5, int(9.5 * every * cell_width / 62)))
+        parts.append(svg.text(left + cell_width * (j + 0.5), floor + 15, words, "tick", "middle"))
+    parts.append(svg.text((left + WIDTH - RIGHT) / 2, height - 8, second.name, "name", "middle"))
+    title = f"{first.name} × {second.name}"
+    caption = f"Beyond what each does alone; the strongest colour is odds {factor(reach)} or {factor(-reach)}."
+    markup = svg.figure(WIDTH, math.ceil(height), title, caption, "".join(parts), identity)
+    return Drawing(title, "map", markup, caption, spread(flat), TABLE_HEADER, tuple(rows))
+
+
+MOST_WEIGHTS = 24
+
+
+def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float, identity: str) -> Drawing:
+    """The weights of a halfspace as bars, largest first, with the width of their noise.
+
+    Args:
+        title: what the weights are of.
+        names: one per coordinate.
+        values: the weights.
+        sd: standard deviation of the noise in each coordinate.
+        identity: unique on the page.
+    """
+    ranked = sorted(zip(names, values, strict=True), key=lambda p: -abs(p[1]))
+    shown = ranked[:MOST_WEIGHTS]
+    row, width, label = 20, WIDTH, 150
+    height = TOP + row * len(shown) + 26
+    reach = max((abs(v) + BAND * sd for _, v in shown), default=1.0) or 1.0
+    scale = svg.Scale(-reach, reach, label, width - RIGHT)
+    parts = []
+    for tick in svg.even_ticks(-reach, reach, 4):
+        parts.append(svg.line(scale(tick), TOP - 4, scale(tick), height - 22, "zero" if tick == 0 else "grid"))
+        parts.append(svg.text(scale(tick), height - 8, svg.short(tick), "tick", "middle"))
+    for place, (name, value) in enumerate(shown):
+        y = TOP + row * place
+        start, stop = sorted((scale(0.0), scale(value)))
+        hint = f"{name}: {value:+.4f}"
+        parts.append(svg.text(label - 10, y + 14, svg.shortened(name, 21), "name", "end"))
+        parts.append(svg.rect(start, y + 3, stop - start, row - 7, "plus" if value >= 0 else "minus", hint))
+        if sd > 0:
+            parts.append(
+                svg.line(scale(value - BAND * sd), y + row / 2, scale(value + BAND * sd), y + row / 2, "whisker")
+            )
+    caption = "Right of the line speaks for the positive class, left against it."
+    if len(ranked) > len(shown):
+        caption += f" Drawn: the {len(shown)} largest of {len(ranked)}."
+    markup = svg.figure(width, height, title, caption, "".join(parts), identity)
+    rows = tuple((name, f"{value:+.4f}", f"{sd:.4f}") for name, value in ranked)
+    return Drawing(title, "weights", markup, caption, 0.0, ("coordinate", "weight", "noise (sd)"), rows, wide=True)
+
+
+def ranking(title: str, names: Sequence[str], importances: Sequence[float], identity: str) -> Drawing:
+    """An overview: how much each part moves predictions, largest first."""
+    ranked = sorted(zip(names, importances, strict=True), key=lambda p: -p[1])[:MOST_WEIGHTS]
+    row, width, label = 20, WIDTH, 150
+    height = TOP + row * len(ranked) + 4
+    most = max((v for _, v in ranked), default=0.0) or 1.0
+    parts = []
+    for place, (name, value) in enumerate(ranked):
+        y = TOP + row * place
+        length = (width - RIGHT - label - 44) * value / most
+        parts.append(svg.text(label - 10, y + 14, svg.shortened(name, 21), "name", "end"))
+        parts.append(svg.rect(label, y + 3, max(length, 1.0), row - 7, "plain", f"{name}: {value:.3f}"))
+        parts.append(svg.text(label + max(length, 1.0) + 6, y + 14, f"{value:.2f}", "tick"))
+    caption = "Typical size of the effect over the rows, in log-odds: 0.7 doubles or halves the odds."
+    markup = svg.figure(width, height, title, caption, "".join(parts), identity)
+    rows = tuple((name, f"{value:.4f}") for name, value in ranked)
+    return Drawing(title, "bars", markup, caption, most, ("part", "typical effect"), rows, wide=True)

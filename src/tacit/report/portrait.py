@@ -1,0 +1,65 @@
+"""A portrait of a model: its drawings and what was public about it, made by the drawing function of its kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+from tacit.report.drawing import Drawing
+
+if TYPE_CHECKING:
+    from tacit.models.base import Model
+
+
+@dataclass(frozen=True)
+class PublicColumn:
+    """What was known about a column before anything was measured."""
+
+    name: str
+    kind: str
+    facts: str
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """A model for people.
+
+    Attributes:
+        summary: what sort of model it is, in one or two sentences.
+        reading: how to read the drawings.
+        drawings: in the order of the page.
+        public: the public facts the model carries.
+    """
+
+    summary: str
+    reading: str
+    drawings: tuple[Drawing, ...]
+    public: tuple[PublicColumn, ...] = ()
+
+
+class Painter(Protocol):
+    """A drawing function: the portrait of one kind of model."""
+
+    def __call__(self, model: Model) -> Portrait: ...
+
+
+PAINTERS: dict[str, str] = {
+    "additive": "tacit.report.draw_additive",
+    "halfspace": "tacit.report.draw_halfspace",
+}
+"""Kind of model -> module with a function ``draw(model) -> Portrait``. A new family adds its line here."""
+
+
+def portrait(model: Model) -> Portrait:
+    """The portrait of a model; a kind without a painter gets its names and no drawings."""
+    module = PAINTERS.get(model.kind)
+    if module is None:
+        kind = model.kind.replace("_", " ")
+        return Portrait(
+            f"A model of the kind “{kind}” over {len(model.feature_names)} columns.",
+            "There is no drawing for this kind of model; the model file holds all of it.",
+            (),
+            tuple(PublicColumn(name, "", "") for name in model.feature_names),
+        )
+    return cast(Painter, import_module(module).draw)(model)

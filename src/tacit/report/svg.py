@@ -1,0 +1,153 @@
+"""Small pieces of SVG: elements, scales and ticks. Colours come from the page's style sheet through class names."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+Attribute = str | float | int | None
+
+
+def number(value: float) -> str:
+    """A coordinate with at most two decimals and no needless zeros."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text in {"", "-0"} else text
+
+
+def element(tag: str, content: str = "", **attributes: Attribute) -> str:
+    """An element. ``content`` is markup; attribute names lose a trailing underscore and use ``-`` for ``_``."""
+    written = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{number(value) if isinstance(value, float) else escape(str(value))}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    return f"<{tag}{written}>{content}</{tag}>" if content else f"<{tag}{written}/>"
+
+
+def text(x: float, y: float, words: str, css: str = "", anchor: str = "start") -> str:
+    """A line of text, escaped."""
+    return element("text", escape(words), x=float(x), y=float(y), class_=css or None, text_anchor=anchor)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, css: str) -> str:
+    """A straight line."""
+    return element("line", x1=float(x1), y1=float(y1), x2=float(x2), y2=float(y2), class_=css)
+
+
+def rect(x: float, y: float, width: float, height: float, css: str, label: str = "", **more: Attribute) -> str:
+    """A rectangle; ``label`` is shown on hover and read aloud."""
+    title = element("title", escape(label)) if label else ""
+    return element(
+        "rect", title, x=float(x), y=float(y), width=float(max(width, 0)), height=float(max(height, 0)),
+        class_=css, **more,
+    )  # fmt: skip
+
+
+def path(points: Iterable[tuple[float, float]], css: str, closed: bool = False) -> str:
+    """A polyline through the points."""
+    joined = "L".join(f"{number(x)} {number(y)}" for x, y in points)
+    return element("path", d=f"M{joined}{'Z' if closed else ''}", class_=css)
+
+
+def figure(width: int, height: int, title: str, description: str, content: str, identity: str) -> str:
+    """A drawing with its title and description for readers who do not see it; as wide as its place on the page."""
+    head = element("title", escape(title), id=f"{identity}-t") + element(
+        "desc", escape(description), id=f"{identity}-d"
+    )
+    return element(
+        "svg", head + content, viewBox=f"0 0 {width} {height}", role="img", class_="figure",
+        aria_labelledby=f"{identity}-t {identity}-d", preserveAspectRatio="xMidYMid meet",
+    )  # fmt: skip
+
+
+def short(value: float) -> str:
+    """A number for people, about three significant digits: ``1200000`` is ``1.2M``, ``0.0123`` is ``0.0123``."""
+    size = abs(value)
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if size >= limit:
+            scaled = value / (1e3 if unit == "k" else limit)
+            return f"{scaled:.3g}{unit}"
+    if size and size < 1e-3:
+        return f"{value:.1e}"
+    return f"{value:.4g}" if size >= 1000 else f"{value:.3g}"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A monotone map from values to pixels. ``bend`` straightens values before the linear part."""
+
+    low: float
+    high: float
+    start: float
+    stop: float
+    bend: Callable[[float], float] = float
+
+    def __call__(self, value: float) -> float:
+        """The pixel of a value."""
+        low, high = self.bend(self.low), self.bend(self.high)
+        share = (self.bend(value) - low) / (high - low) if high > low else 0.5
+        return self.start + share * (self.stop - self.start)
+
+
+def even_ticks(low: float, high: float, about: int = 4) -> list[float]:
+    """Round numbers between ``low`` and ``high``, about as many as asked for."""
+    if not high > low:
+        return [low]
+    rough = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * (1 - 1e-9))
+    first = math.ceil(low / step - 1e-9)
+    ticks = []
+    while first * step <= high + 1e-9 * step:
+        ticks.append(round(first * step, 12))
+        first += 1
+    return ticks
+
+
+def bent_axis(edges: Sequence[float], start: float, stop: float) -> tuple[Scale, list[float]]:
+    """A horizontal scale and its ticks for bins with these edges.
+
+    Linear, unless the middle bins are so near one end that they could not be seen: then logarithmic away from zero.
+    """
+    low, high = edges[0], edges[-1]
+    middle = edges[len(edges) // 2]
+    place = (middle - low) / (high - low) if high > low else 0.5
+    if low < 0 or place > 0.08:
+        return Scale(low, high, start, stop), even_ticks(low, high)
+    inner = max(next((e for e in edges if e > max(low, 0.0)), high), 1e-12)
+
+    def bend(value: float) -> float:
+        return math.asinh(value / inner)
+
+    powers = [10.0**k for k in range(math.floor(math.log10(inner)), math.floor(math.log10(high)) + 1)]
+    ticks = [p for p in powers if low <= p <= high and p >= inner * 0.99]
+    while len(ticks) > 4:
+        ticks = ticks[::-2][::-1]
+    return Scale(low, high, start, stop, bend), ([low, *ticks] if low == 0 else ticks)
+
+
+FACTORS = (1.02, 1.05, 1.1, 1.2, 1.5, 2, 4, 10, 30, 100, 1000, 10_000)
+
+
+def odds_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Ticks of a log-odds axis, told as factors of the odds: ``(log 2, "×2")``, ``(-log 2, "÷2")``, ``(0, "×1")``."""
+    reach = max(abs(low), abs(high))
+    place = max(bisect_right(FACTORS, math.exp(min(reach, 40.0))) - 1, 0)
+    chosen = [FACTORS[place]]
+    second = next((f for f in reversed(FACTORS[:place]) if math.log(f) <= 0.62 * math.log(chosen[0])), None)
+    if second is not None and math.log(second) > 0.22 * reach:
+        chosen.append(second)
+    ticks = [(0.0, "×1")]
+    for factor in chosen:
+        for sign, mark in ((1.0, "×"), (-1.0, "÷")):
+            if low <= sign * math.log(factor) <= high:
+                ticks.append((sign * math.log(factor), f"{mark}{factor:g}"))
+    return sorted(ticks)
+
+
+def shortened(words: str, limit: int) -> str:
+    """At most ``limit`` characters."""
+    return words if len(words) <= limit else words[: limit - 1].rstrip() + "…"
