@@ -1,0 +1,104 @@
+"""Private decision lists in theory: how many errors a greedy cover makes, and how many rows it needs.
+
+Source of all statements: Bun, Fang, "Privately learning decision lists and a differentially private Winnow", by its
+numbers. The cost of EM-cover is in :mod:`tacit.theory.em_cover`. Logarithms are natural.
+
+One difference of convention. The paper writes its exponential mechanism as ``exp(-eps q / 2)`` with ``q = -errors``,
+which would prefer bad rules, analyses ``exp(eps q)`` for privacy and ``exp(eps q / 2)`` for accuracy. Here a rule is
+drawn with probability proportional to ``exp(score_scale * q)`` everywhere, so every bound names the number that is in
+the exponent.
+"""
+
+from __future__ import annotations
+
+import math
+
+from tacit.theory.em_cover import paper_score_scale
+
+
+def exponential_mechanism_loss(n_candidates: int, score_scale: float, beta: float) -> float:
+    """Proposition 2.1: with probability ``1 - beta`` the drawn score is at most this far below the best.
+
+    ``(log |H| + log(1 / beta)) / score_scale``; the paper's ``2 / eps`` is ``score_scale = eps / 2``.
+    """
+    _check_positive(score_scale=score_scale)
+    _check_probability(beta=beta)
+    return (math.log(n_candidates) - math.log(beta)) / score_scale
+
+
+def greedy_cover_errors(n_features: int, score_scale: float, beta: float) -> float:
+    """Lemma A.4: with probability ``1 - beta`` the whole list errs on at most so many rows of a realizable sample.
+
+    ``(2 M / score_scale) log(M sqrt(2 / beta))``: Proposition 2.1 for each of the ``M`` steps at ``beta / M``,
+    because some rule that is still there makes no error (Proposition 3.3). ``M`` counts the features with the
+    constant one.
+    """
+    _check_positive(n_features=n_features, score_scale=score_scale)
+    _check_probability(beta=beta)
+    return 2.0 * n_features / score_scale * math.log(n_features * math.sqrt(2.0 / beta))
+
+
+def vc_sample_size(vc_dimension: float, alpha: float, beta: float) -> float:
+    """Theorem A.6 (Blumer and others 1989): rows from which error ``alpha / 2`` on them means ``alpha``."""
+    _check_probability(alpha=alpha, beta=beta)
+    return 64.0 / alpha * (vc_dimension * math.log(64.0 / alpha) + math.log(16.0 / beta))
+
+
+def list_sample_size(n_features: int, alpha: float, beta: float, score_scale: float) -> float:
+    """Rows at which the errors of Lemma A.4 are at most ``alpha / 2`` of the sample, for any accounting."""
+    _check_probability(alpha=alpha)
+    return 2.0 / alpha * greedy_cover_errors(n_features, score_scale, beta)
+
+
+def theorem_3_5(
+    n_features: int, alpha: float, beta: float, epsilon: float, delta: float, vc_dimension: float | None = None
+) -> float:
+    """Theorem 3.5: rows that make the greedy cover an ``(alpha, beta)``-PAC learner at ``(epsilon, delta)``.
+
+    The larger of the sample size for generalisation and the one for privacy. Two things differ from the print. It has
+    ``2 log(1/delta) + 3/2`` where its proof, which divides by ``epsilon / (2 (log(1/delta) + 3/2))``, gives
+    ``2 log(1/delta) + 3``: used here. Its factor for accuracy is that of ``exp(eps q / 2)``, twice what the mechanism
+    that it proves private makes. ``vc_dimension=None`` takes the paper's remark: at most the log of the number of
+    lists.
+    """
+    vc = list_vc_bound(n_features) if vc_dimension is None else vc_dimension
+    privacy = list_sample_size(n_features, alpha, beta, paper_score_scale(epsilon, delta))
+    return max(vc_sample_size(vc, alpha, beta), privacy)
+
+
+def list_vc_bound(n_features: int) -> float:
+    """A bound on the VC dimension of lists over ``M`` features: ``log2 (M! 2**M)``, each feature once, with a bit.
+
+    Shorter lists are among them: what follows the constant feature is never reached.
+    """
+    _check_positive(n_features=n_features)
+    return math.lgamma(n_features + 1) / math.log(2.0) + n_features
+
+
+def conjunction_count(n_variables: int, k: int) -> int:
+    """Conjunctions of at most ``k`` literals over ``d`` Boolean variables: ``sum_j 2**j C(d, j)``."""
+    if n_variables < 0 or k < 0:
+        raise ValueError(f"n_variables and k must not be negative, got {n_variables} and {k}")
+    return sum(2**j * math.comb(n_variables, j) for j in range(k + 1))
+
+
+def conjunction_bound(n_variables: int, k: int) -> float:
+    """Proposition A.9: at most ``e**2 d**k`` conjunctions."""
+    return math.e**2 * float(n_variables) ** k
+
+
+def corollary_a_8(n_variables: int, k: int, alpha: float, beta: float, epsilon: float, delta: float) -> float:
+    """Corollary A.8: Theorem 3.5 for lists of conjunctions of at most ``k`` literals, with their exact number."""
+    return theorem_3_5(conjunction_count(n_variables, k), alpha, beta, epsilon, delta)
+
+
+def _check_positive(**values: float) -> None:
+    for name, value in values.items():
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, got {value}")
+
+
+def _check_probability(**values: float) -> None:
+    for name, value in values.items():
+        if not 0.0 < value < 1.0:
+            raise ValueError(f"{name} must lie in (0, 1), got {value}")

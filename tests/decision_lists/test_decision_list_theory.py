@@ -1,0 +1,79 @@
+"""The bounds of Bun and Fang for decision lists, as numbers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from tacit.theory import decision_lists as theory
+from tests.decision_lists import cover_reference as reference
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 0), (2, 1), (3, 2), (5, 3), (6, 6)])
+def test_conjunctions_are_counted_and_bounded(d: int, k: int) -> None:
+    signs = itertools.product((-1, 0, 1), repeat=d)
+    listed = sum(1 for pattern in signs if sum(map(abs, pattern)) <= k)
+    assert theory.conjunction_count(d, k) == listed
+    assert listed <= theory.conjunction_bound(d, k) or k > d
+
+
+def test_the_drawn_score_is_as_good_as_proposition_2_1_says() -> None:
+    scores, scale, beta = np.array([0.0, -3, -3, -4, -9, -9, -20]), 0.4, 0.1
+    weights = np.exp(scale * scores) / np.exp(scale * scores).sum()
+    loss = theory.exponential_mechanism_loss(len(scores), scale, beta)
+    assert weights[scores < -loss].sum() <= beta
+    assert loss < 20  # it says something about this example
+
+
+def greedy_errors(rows: list[reference.Row], output: reference.Output) -> int:
+    errors, left = 0, rows
+    for feature, bit in output:
+        errors += sum(row[1] != bit for row in left if reference.covers(feature, row))
+        left = [row for row in left if not reference.covers(feature, row)]
+    return errors
+
+
+def test_greedy_cover_errs_as_seldom_as_lemma_a_4_says() -> None:
+    """Exact distribution of the errors on realizable samples: "if x0 then 1, else if x1 then 0, else 1"."""
+    rows = [(x, 1 if x[0] else 1 - x[1]) for x in itertools.product((0, 1), repeat=2) for _ in range(9)]
+    for scale in (0.6, 1.5):
+        for beta in (0.05, 0.5):
+            bound = theory.greedy_cover_errors(3, scale, beta)
+            outputs = reference.distribution(rows, 2, [scale] * 3)
+            assert math.fsum(p for output, p in outputs.items() if greedy_errors(rows, output) > bound) <= beta
+    assert theory.greedy_cover_errors(3, 1.5, 0.5) < len(rows) / 2
+
+
+def test_a_consistent_rule_is_always_left() -> None:
+    """Proposition 3.3: whatever was chosen before, some rule that is left makes no error."""
+    for bits in itertools.product((0, 1), repeat=3):
+        rows = [(x, bits[0] if x[0] else bits[1] if x[1] else bits[2]) for x in itertools.product((0, 1), repeat=2)]
+        for chosen in itertools.permutations((-1, 0, 1), 2):
+            left = [row for row in rows if not any(reference.covers(f, row) for f in chosen)]
+            free = [f for f in (-1, 0, 1) if f not in chosen]
+            assert any(reference.score(left, (f, b), 0.0, 1.0) == 0 for f in free for b in (0, 1))
+
+
+def test_sample_sizes_grow_and_shrink_as_they_should() -> None:
+    base = theory.theorem_3_5(50, 0.1, 0.1, 0.01, 1e-6, vc_dimension=5)  # privacy is what costs most here
+    assert theory.theorem_3_5(100, 0.1, 0.1, 0.01, 1e-6, vc_dimension=5) > 2 * base
+    assert theory.theorem_3_5(50, 0.05, 0.1, 0.01, 1e-6, vc_dimension=5) == pytest.approx(2 * base)
+    assert theory.theorem_3_5(50, 0.1, 0.1, 0.005, 1e-6, vc_dimension=5) == pytest.approx(2 * base)
+    assert theory.corollary_a_8(10, 2, 0.1, 0.1, 1.0, 1e-6) == theory.theorem_3_5(201, 0.1, 0.1, 1.0, 1e-6)
+    assert theory.theorem_3_5(1, 0.1, 0.1, 1.0, 1e-6, vc_dimension=1e6) == theory.vc_sample_size(1e6, 0.1, 0.1)
+
+
+def test_the_vc_bound_counts_lists() -> None:
+    assert theory.list_vc_bound(1) == pytest.approx(1.0)
+    assert theory.list_vc_bound(3) == pytest.approx(math.log2(math.factorial(3) * 2**3))
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: theory.greedy_cover_errors(3, 0.0, 0.1), lambda: theory.vc_sample_size(3, 0, 1)]
+)
+def test_impossible_arguments_are_named(call: object) -> None:
+    with pytest.raises(ValueError, match="must"):
+        call()  # type: ignore[operator]
