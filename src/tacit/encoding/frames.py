@@ -1,0 +1,126 @@
+"""One thin way from anything tabular to named columns. Nothing is copied and no value is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from tacit.encoding.errors import FrameError
+from tacit.encoding.numbers import Numbers, as_numbers
+from tacit.schema.errors import nearest
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Named columns of one length, as they came.
+
+    A pandas or polars categorical among them is read like the texts it stands for: what it lists was made from data and
+    declares nothing.
+
+    Attributes:
+        columns: per name, the native vector (numpy, pandas, polars or pyarrow).
+        n_rows: number of rows; private under add/remove, so it stays inside.
+        mixed: whether the columns come from one matrix of objects or texts, whose dtype says nothing of a column.
+    """
+
+    columns: Mapping[str, Any]
+    n_rows: int
+    mixed: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(self.columns)
+
+    def column(self, name: str) -> Any:
+        """The native vector of a column.
+
+        Raises:
+            FrameError: if there is none of that name.
+        """
+        if name not in self.columns:
+            raise FrameError(f"column '{name}' is missing from the data; {nearest(name, self.columns)}")
+        return self.columns[name]
+
+    def numbers(self, name: str) -> Numbers:
+        """A column as a numpy vector of numbers, nulls as NaN; :class:`FrameError` if its dtype is not numeric."""
+        return as_numbers(self.column(name), name, loose=self.mixed)
+
+    def select(self, names: Iterable[str]) -> Frame:
+        """The columns of these names, in that order."""
+        return Frame({name: self.column(name) for name in names}, self.n_rows, self.mixed)
+
+
+def columns_of(data: Any, names: Sequence[str] | None = None) -> Frame:
+    """Named columns of a table.
+
+    Args:
+        data: a pandas, polars or pyarrow table, a mapping from names to vectors, a numpy matrix, a list of rows, or a
+            :class:`Frame`. Matrices have columns ``x0, x1, ...``, or ``names`` if given, in that order.
+        names: the columns wanted; others are left out.
+
+    Raises:
+        FrameError: names the column that is missing or has the wrong shape.
+    """
+    frame = _frame_of(data, names)
+    return frame if names is None or frame.names == tuple(names) else frame.select(names)
+
+
+def _frame_of(data: Any, names: Sequence[str] | None) -> Frame:
+    if isinstance(data, Frame):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    if isinstance(data, Mapping):
+        return _from_mapping(data)
+    try:
+        table = nw.from_native(data, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        raise FrameError("two columns have the same name; rename one") from None
+    if isinstance(table, nw.LazyFrame):
+        raise FrameError("the table is lazy; collect it first")
+    if isinstance(table, nw.DataFrame):
+        columns = {str(name): table[name].to_native() for name in table.columns}
+        if len(columns) != len(table.columns):
+            raise FrameError("two columns have the same name when written as text; rename one")
+        return Frame(columns, len(table))
+    if hasattr(data, "tocsr"):
+        raise FrameError("sparse matrices are read by the learners that take fixed-point rows only; give a table")
+    return _from_matrix(data, names)
+
+
+def _from_mapping(data: Mapping[Any, Any]) -> Frame:
+    columns = {str(name): values if hasattr(values, "__len__") else list(values) for name, values in data.items()}
+    if len(columns) != len(data):
+        raise FrameError("two columns have the same name when written as text; rename one")
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        first = next(iter(lengths))
+        other = next(name for name in lengths if lengths[name] != lengths[first])
+        raise FrameError(f"columns '{first}' and '{other}' have different lengths")
+    return Frame(columns, next(iter(lengths.values()), 0))
+
+
+def _from_matrix(data: Any, names: Sequence[str] | None) -> Frame:
+    try:
+        matrix = np.asarray(data)
+    except ValueError:
+        raise FrameError("the rows have different lengths") from None
+    if matrix.ndim != 2:
+        raise FrameError(
+            f"expected a table with rows and columns, got shape {matrix.shape}"
+            + ("; reshape one column with X.reshape(-1, 1), one row with X.reshape(1, -1)" if matrix.ndim == 1 else "")
+        )
+    if matrix.dtype.kind not in "fiubOUS":
+        raise FrameError(f"a matrix of dtype {matrix.dtype} holds no numbers or texts")
+    width = matrix.shape[1]
+    labels = tuple(names) if names is not None else tuple(f"x{j}" for j in range(width))
+    if len(labels) != width:
+        raise FrameError(f"the matrix has {width} columns, but {len(labels)} were expected: {', '.join(labels[:8])}")
+    return Frame({name: matrix[:, j] for j, name in enumerate(labels)}, len(matrix), matrix.dtype.kind in "OUS")

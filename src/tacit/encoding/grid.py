@@ -1,0 +1,166 @@
+"""The public grid over a numeric column: floats to fine codes, and codes back to thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.encoding import kernels
+from tacit.encoding.numbers import Numbers, as_numbers
+from tacit.schema import NumericColumn
+from tacit.schema.columns import MOST_BINS
+from tacit.schema.values import short_number
+
+Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
+BLOCK = 1 << 13
+"""Rows converted at a time when the input is not contiguous float64: the buffer stays in the cache."""
+
+
+@final
+@dataclass(frozen=True)
+class NumericGrid:
+    """Sends a float to one of ``cells`` public cells, values outside the bounds to the first or last one.
+
+    NaN and both infinities go to the code ``missing == cells``. Codes rise with the value, and a code depends on its
+    own value only. With cuts as ``spacing``, cell ``k`` holds ``cut[k-1] <= x < cut[k]``. Log spacing follows the
+    floating-point representation: cells are equal within an octave (from a power of two to the next) and as many in
+    each octave. That is a logarithm up to 9 % of an octave, and unlike one it is the same on every machine.
+
+    Attributes:
+        lower, upper: public bounds.
+        cells: number of cells; fixed by the cuts if there are any.
+        spacing: ``"linear"``, ``"log"`` or increasing cuts strictly between the bounds.
+
+    Raises:
+        SchemaError: for bounds or cuts that no grid can be laid over.
+    """
+
+    lower: float
+    upper: float
+    cells: int = MOST_BINS
+    spacing: str | tuple[float, ...] = "linear"
+
+    def __post_init__(self) -> None:
+        column = NumericColumn(self.lower, self.upper, spacing=self.spacing)
+        cells = self.cells if isinstance(column.spacing, str) else len(column.spacing) + 1
+        if not 2 <= cells <= MOST_BINS:
+            raise ValueError(f"a grid has 2 to {MOST_BINS} cells, got {cells}")
+        for name, value in (
+            ("lower", column.lower),
+            ("upper", column.upper),
+            ("cells", cells),
+            ("spacing", column.spacing),
+        ):
+            object.__setattr__(self, name, value)
+
+    @staticmethod
+    def of(column: NumericColumn, cells: int = MOST_BINS) -> NumericGrid:
+        """The grid of a declared column: its own bins if it fixes them, ``cells`` otherwise."""
+        return NumericGrid(column.lower, column.upper, column.bins or cells, column.spacing)
+
+    @property
+    def n_codes(self) -> int:
+        """Number of codes, missing included."""
+        return self.cells + 1
+
+    @property
+    def missing(self) -> int:
+        """The code of NaN and infinity."""
+        return self.cells
+
+    def encode(self, values: Any, name: str = "") -> npt.NDArray[np.uint16]:
+        """Codes of a vector of numbers (numpy, pandas, polars, pyarrow, sequence), shape ``(n,)``.
+
+        Raises:
+            FrameError: if the dtype is not numeric; ``name`` says which column that was.
+        """
+        numbers = as_numbers(values, name)
+        out = np.empty(len(numbers), np.uint16)
+        self.encode_into(numbers, out, 0, len(out))
+        return out
+
+    def encode_into(self, numbers: Numbers, out: npt.NDArray[np.uint16], start: int, stop: int) -> None:
+        """Writes the codes of rows ``start .. stop - 1``; threads may take a range each."""
+        if numbers.dtype == np.float64 and numbers.flags.c_contiguous:
+            self._encode(numbers[start:stop], out[start:stop])
+            return
+        buffer = np.empty(min(BLOCK, stop - start), np.float64)
+        for at in range(start, stop, BLOCK):
+            end = min(at + BLOCK, stop)
+            block = buffer[: end - at]
+            np.copyto(block, numbers[at:end], casting="unsafe")
+            self._encode(block, out[at:end])
+
+    def _encode(self, block: npt.NDArray[np.float64], out: npt.NDArray[np.uint16]) -> None:
+        if not isinstance(self.spacing, str):
+            codes = np.searchsorted(self._cuts, block, side="right").astype(np.uint16)
+            codes[~np.isfinite(block)] = self.missing
+            out[:] = codes
+            return
+        block = block[:]
+        block.flags.writeable = False  # one compiled version serves writable and read-only arrays
+        top, missing = float(self.cells - 1), np.int32(self.missing)
+        if self.spacing == "linear":
+            kernels.encode_linear(block, self.lower, self.cells / (self.upper - self.lower), top, missing, out)
+        else:
+            base, end = (int(np.float64(bound).view(np.int64)) for bound in (self.lower, self.upper))
+            kernels.encode_bits(block.view(np.int64), np.int64(base), self.cells / (end - base), top, missing, out)
+
+    @cached_property
+    def _cuts(self) -> npt.NDArray[np.float64]:
+        return np.asarray(self.spacing, np.float64)
+
+    def edge(self, code: int) -> float:
+        """The smallest number of cell ``code`` (of cell 0: ``lower``).
+
+        For ``code > 0``, a finite ``x`` has ``encode(x) >= code`` exactly when ``x >= edge(code)``.
+        """
+        return float(self.edges(np.array([code]))[0])
+
+    def edges(self, codes: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
+        """:meth:`edge` for many codes at once, by default for all cells; shape ``(len(codes),)``."""
+        wanted = np.arange(self.cells) if codes is None else np.asarray(codes, np.int64)
+        if wanted.size and (wanted.min() < 0 or wanted.max() >= self.cells):
+            raise ValueError(f"cells are numbered 0 to {self.cells - 1}")
+        if not isinstance(self.spacing, str):
+            return np.concatenate(([self.lower], self._cuts))[wanted]
+        low, high = np.full(wanted.shape, _rank(self.lower)), np.full(wanted.shape, _rank(self.upper))
+        while np.any(low < high):  # bisection over the floats themselves, with the encoder as the judge
+            middle = (low >> 1) + (high >> 1) + (low & high & 1)
+            reached = self.encode(_from_rank(middle)) >= wanted
+            low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
+        return _from_rank(low)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The grid as plain JSON data; :meth:`from_dict` is the inverse, exactly."""
+        spacing = self.spacing if isinstance(self.spacing, str) else [short_number(cut) for cut in self.spacing]
+        return {
+            "kind": "numeric_grid",
+            "lower": short_number(self.lower),
+            "upper": short_number(self.upper),
+            "cells": self.cells,
+            "spacing": spacing,
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> NumericGrid:
+        """The inverse of :meth:`to_dict`."""
+        spacing = data["spacing"]
+        return NumericGrid(
+            data["lower"], data["upper"], data["cells"], spacing if isinstance(spacing, str) else tuple(spacing)
+        )
+
+
+def _rank(number: float) -> np.int64:
+    """An integer that orders floats as their values do."""
+    bits = np.float64(number).view(np.int64)
+    return np.int64(bits if bits >= 0 else np.int64(-(2**63)) - bits)
+
+
+def _from_rank(ranks: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    return np.where(ranks >= 0, ranks, np.int64(-(2**63)) - ranks).view(np.float64)

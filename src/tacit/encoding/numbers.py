@@ -1,0 +1,113 @@
+"""From a column of whatever kind to a numpy vector of numbers, without a copy where there need not be one."""
+
+from __future__ import annotations
+
+import decimal
+import math
+import re
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacit.encoding.errors import FrameError
+
+Numbers: TypeAlias = npt.NDArray[Any]
+"""A vector of any numeric or boolean dtype; missing is NaN."""
+
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
+    """A vector of numbers, shape ``(n,)``; nulls become NaN.
+
+    Args:
+        values: numpy, pandas, polars or pyarrow vector, or a sequence of numbers.
+        name: the column's name, for the error.
+        loose: whether a vector of Python objects is taken value by value, what is no number becoming NaN: for matrices
+            of mixed content, whose dtype says nothing about one column. Lists have no dtype and are always read so.
+
+    Raises:
+        FrameError: if the dtype is not numeric. The decision is made on the dtype, which is public, never on values.
+    """
+    if isinstance(values, pa.Array):
+        values = pa.chunked_array([values])
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return _from_series(series, name)
+    if isinstance(values, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values).astype(np.float64))
+    plain = isinstance(values, list | tuple)
+    array = np.asarray(values, object if plain and any(value is None for value in values) else None)
+    if array.ndim != 1:
+        raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")
+    if array.dtype.kind in "fiub":
+        return array
+    if (loose or plain) and array.dtype.kind in "OUS":
+        return np.fromiter(map(number_or_nan, array.tolist()), np.float64, len(array))
+    raise _wrong_dtype(name, str(array.dtype))
+
+
+def _from_series(series: nw.Series[Any], name: str) -> Numbers:
+    dtype, native = series.dtype, str(getattr(series.to_native(), "dtype", series.dtype))
+    if native == "object":  # narwhals would look at the values to say more
+        raise _wrong_dtype(name, native)
+    if isinstance(dtype, nw.Decimal | nw.Boolean) or str(dtype) in ("Unknown", "Null"):
+        arrow = series.to_arrow()
+        if not _is_number(arrow.type):
+            raise _wrong_dtype(name, native)
+        return np.asarray(pc.cast(arrow, pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    if not dtype.is_numeric():
+        raise _wrong_dtype(name, native)
+    array = np.asarray(series.to_numpy())
+    return array if array.dtype.kind in "fiu" else array.astype(np.float64)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_decimal(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_null(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+    )
+
+
+def number_or_nan(value: Any) -> float:
+    """A Python value as a float: numbers by value, texts as :func:`parse_number` reads them, anything else NaN."""
+    if isinstance(value, str):
+        number = parse_number(value)
+        return math.nan if number is None else float(number)
+    if isinstance(value, bool | int | float | np.number | np.bool_ | decimal.Decimal) and not isinstance(
+        value, complex
+    ):
+        try:
+            return float(value)
+        except (OverflowError, ValueError, TypeError):
+            return math.nan
+    return math.nan
+
+
+def parse_number(text: str) -> int | float | None:
+    """The number a text spells in plain decimal notation (blanks around it do not count), or None."""
+    text = text.strip()
+    if not _DECIMAL.fullmatch(text):
+        return None
+    number = float(text)
+    if not math.isfinite(number):
+        return None
+    return int(text) if text.lstrip("+-").isdigit() else number
+
+
+def _column(name: str) -> str:
+    return f"column '{name}'" if name else "the column"
+
+
+def _wrong_dtype(name: str, dtype: str) -> FrameError:
+    return FrameError(
+        f"{_column(name)} is numeric in the schema but has dtype {dtype}; "
+        "convert it to numbers, or declare it categorical"
+    )

@@ -1,0 +1,369 @@
+"""Indexes: from declared values to codes. What a cell means depends on that cell and the declaration alone."""
+
+from __future__ import annotations
+
+import decimal
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tacit.encoding.errors import FrameError
+from tacit.encoding.grid import Codes
+from tacit.encoding.numbers import parse_number
+from tacit.schema import Value
+from tacit.schema.columns import MOST_CATEGORIES
+from tacit.schema.label import Label
+from tacit.schema.values import distinct_values
+
+DROPPED = 255
+"""The label code of a row that a public rule drops."""
+
+_TRUE = frozenset({"true", "t", "yes", "y", "1"})
+_FALSE = frozenset({"false", "f", "no", "n", "0"})
+
+
+class ValueIndex(ABC):
+    """Base of the indexes: a rule for one value, applied to whole columns through their distinct values."""
+
+    @property
+    @abstractmethod
+    def n_codes(self) -> int:
+        """Number of codes."""
+
+    def _codes(self, codes: npt.NDArray[np.int64] | list[int]) -> Codes:
+        exact = np.asarray(codes, np.int64)
+        return exact.astype(np.uint8) if self.n_codes <= 256 else exact.astype(np.uint16)
+
+    @abstractmethod
+    def code_of(self, value: Any) -> int:
+        """The code of one Python value (None is missing)."""
+
+    def encode(self, values: Any, name: str = "") -> Codes:
+        """Codes of a column (numpy, pandas, polars, pyarrow, sequence), shape ``(n,)``, uint8 if they fit.
+
+        Raises:
+            FrameError: if the dtype cannot hold declared values (dates, lists, structs); ``name`` names the column.
+        """
+        tokens = as_tokens(values, name)
+        if isinstance(tokens, np.ndarray):
+            return self._encode_objects(tokens)
+        codes: list[Any] = [self._encode_chunk(chunk) for chunk in tokens.chunks]
+        joined: Codes = np.concatenate(codes) if codes else self._codes([])
+        return joined
+
+    def _encode_chunk(self, chunk: pa.Array) -> Codes:
+        if pa.types.is_null(chunk.type):
+            return self._codes([self.code_of(None)]).repeat(len(chunk))
+        coded = chunk if isinstance(chunk, pa.DictionaryArray) else chunk.dictionary_encode()
+        table = [self.code_of(value) for value in coded.dictionary.to_pylist()]
+        table.append(self.code_of(None))
+        indices = coded.indices.cast(pa.int64()).fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
+        return self._codes(table)[np.asarray(indices, np.int64)]
+
+    def _encode_objects(self, values: npt.NDArray[np.object_]) -> Codes:
+        known: dict[tuple[type, Any], int] = {}
+        out = np.empty(len(values), np.int64)
+        for row, value in enumerate(values):
+            key = (type(value), value)  # 1, 1.0 and True are equal in Python
+            try:
+                code = known.get(key)
+            except TypeError:
+                out[row] = self.code_of(value)
+                continue
+            if code is None:
+                code = known[key] = self.code_of(value)
+            out[row] = code
+        return self._codes(out)
+
+
+def as_tokens(values: Any, name: str = "") -> pa.ChunkedArray | npt.NDArray[np.object_]:
+    """A column as Arrow data, or as an object vector if it holds Python objects of several types.
+
+    Raises:
+        FrameError: for dates, times, lists and structs.
+    """
+    if isinstance(values, pa.Array):
+        values = pa.chunked_array([values])
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        native = series.to_native()
+        if str(getattr(native, "dtype", "")).lower() == "object":
+            return _from_objects(np.asarray(native.to_numpy(), object))
+        arrow = series.to_arrow()
+        tokens = arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
+    else:
+        array = np.asarray(values, None if isinstance(values, np.ndarray) else object)
+        if array.ndim != 1:
+            raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")
+        if array.dtype == object:
+            return _from_objects(array)
+        if array.dtype.kind not in "fiubSU":
+            raise _wrong_dtype(name, str(array.dtype))
+        tokens = pa.chunked_array([pa.array(array.astype(np.float64) if array.dtype == np.longdouble else array)])
+    kind = tokens.type.value_type if pa.types.is_dictionary(tokens.type) else tokens.type
+    if pa.types.is_nested(kind) or pa.types.is_temporal(kind):
+        raise _wrong_dtype(name, str(kind))
+    return tokens
+
+
+def _from_objects(values: npt.NDArray[np.object_]) -> pa.ChunkedArray | npt.NDArray[np.object_]:
+    try:
+        return pa.chunked_array([pa.array(values, pa.large_string(), from_pandas=True)])
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
+        return values
+
+
+def _column(name: str) -> str:
+    return f"column '{name}'" if name else "the column"
+
+
+def _wrong_dtype(name: str, dtype: str) -> FrameError:
+    return FrameError(f"{_column(name)} has dtype {dtype}; declared values are texts, numbers or booleans: convert it")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for nothing: None, NaN, NA, NaT, or a text that is empty but for blanks."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, str):
+        return not value.strip()
+    if isinstance(value, decimal.Decimal):
+        return value.is_nan()
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _plain(value: Any) -> Any:
+    """Bytes as text, numpy scalars as Python's."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value.item() if isinstance(value, np.generic) else value
+
+
+class _Matcher:
+    """Position of a value among declared ones, or -1.
+
+    Texts match by text without surrounding blanks, numbers by value. Between the two: a text that spells a number
+    matches a declared number; a number matches a declared text that spells it (``2139`` matches ``"02139"``). Booleans
+    match booleans, the texts true and false in any case, and 1 and 0.
+    """
+
+    def __init__(self, declared: Iterable[Value]) -> None:
+        self._texts: dict[str, int] = {}
+        self._numbers: dict[Any, int] = {}
+        self._booleans: dict[bool, int] = {}
+        self._spelled: dict[Any, int] = {}
+        for position, value in enumerate(declared):
+            if isinstance(value, bool):
+                self._booleans[value] = position
+            elif isinstance(value, str):
+                self._texts[value.strip()] = position
+                number = parse_number(value)
+                if number is not None:
+                    self._spelled.setdefault(number, position)
+            else:
+                self._numbers[value] = position
+
+    def __call__(self, value: Any) -> int:
+        if isinstance(value, str):
+            return self._text(value.strip())
+        if isinstance(value, bool):
+            return self._boolean(value)
+        return self._number(value) if isinstance(value, int | float | decimal.Decimal) else -1
+
+    def _text(self, text: str) -> int:
+        position = self._texts.get(text, -1)
+        if position < 0 and self._numbers and (number := parse_number(text)) is not None:
+            position = self._numbers.get(number, -1)
+        if position < 0 and self._booleans and text.lower() in ("true", "false"):
+            position = self._booleans.get(text.lower() == "true", -1)
+        return position
+
+    def _number(self, number: Any) -> int:
+        position = self._numbers.get(number, -1)
+        if position < 0:
+            position = self._spelled.get(number, -1)
+        if position < 0 and number in (0, 1):
+            position = self._booleans.get(number == 1, -1)
+        return position
+
+    def _boolean(self, value: bool) -> int:
+        position = self._booleans.get(value, -1)
+        for spelling in (str(value), str(value).lower(), str(value).upper()):
+            if position < 0:
+                position = self._texts.get(spelling, -1)
+        return position if position >= 0 else max(self._numbers.get(int(value), -1), self._spelled.get(int(value), -1))
+
+
+@final
+@dataclass(frozen=True)
+class CategoryIndex(ValueIndex):
+    """Declared categories to ``0 .. k-1``, anything else to ``other = k``, nothing to ``missing = k + 1``.
+
+    Texts are compared without surrounding blanks and by case, numbers by value (``3`` is ``3.0``); a text that spells a
+    number matches a declared number and the other way round. None, NaN and empty texts are missing.
+    """
+
+    categories: tuple[Value, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", distinct_values(self.categories, "categories", 1, MOST_CATEGORIES))
+
+    @property
+    def n_codes(self) -> int:
+        return len(self.categories) + 2
+
+    @property
+    def other(self) -> int:
+        """The code of values that are not declared."""
+        return len(self.categories)
+
+    @property
+    def missing(self) -> int:
+        """The code of nothing."""
+        return len(self.categories) + 1
+
+    @cached_property
+    def _match(self) -> _Matcher:
+        return _Matcher(self.categories)
+
+    def code_of(self, value: Any) -> int:
+        value = _plain(value)
+        if is_missing(value):
+            return self.missing
+        position = self._match(value)
+        return position if position >= 0 else self.other
+
+    def to_dict(self) -> dict[str, Any]:
+        """The index as plain JSON data; :meth:`from_dict` is the inverse."""
+        return {"kind": "category_index", "categories": list(self.categories)}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> CategoryIndex:
+        """The inverse of :meth:`to_dict`."""
+        return CategoryIndex(tuple(data["categories"]))
+
+
+@final
+@dataclass(frozen=True)
+class BooleanIndex(ValueIndex):
+    """False to 0, true to 1, anything else to ``missing = 2``. Reads 0 and 1 and the usual words, in any case."""
+
+    @property
+    def n_codes(self) -> int:
+        return 3
+
+    @property
+    def missing(self) -> int:
+        """The code of what is neither true nor false."""
+        return 2
+
+    def code_of(self, value: Any) -> int:
+        value = _plain(value)
+        if isinstance(value, str):
+            text = value.strip().lower()
+            if text in _TRUE or text in _FALSE:
+                return int(text in _TRUE)
+            value = parse_number(text)
+        if isinstance(value, int | float | decimal.Decimal) and not is_missing(value):
+            return 1 if value == 1 else 0 if value == 0 else self.missing
+        return self.missing
+
+    def to_dict(self) -> dict[str, Any]:
+        """The index as plain JSON data."""
+        return {"kind": "boolean_index"}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> BooleanIndex:
+        """The inverse of :meth:`to_dict`."""
+        del data
+        return BooleanIndex()
+
+
+@final
+@dataclass(frozen=True)
+class LabelIndex(ValueIndex):
+    """Labels to classes ``0 .. k-1``; a label that is not declared gives :data:`DROPPED`.
+
+    With two sides (``positive`` given, or two classes) the codes are 0 and 1, and 1 is the positive side. Labels may
+    then also be 0 and 1 (or false and true) themselves, unless one of those is a declared class.
+
+    Attributes:
+        classes: declared values.
+        positive: the positive ones; empty if every class stands for itself.
+    """
+
+    classes: tuple[Value, ...]
+    positive: tuple[Value, ...] = ()
+
+    def __post_init__(self) -> None:
+        label = Label("label", "classes", self.classes, self.positive)  # one place checks them
+        object.__setattr__(self, "classes", label.classes)
+        object.__setattr__(self, "positive", label.positive_classes)
+
+    @staticmethod
+    def of(label: Label) -> LabelIndex:
+        """The index of a declared label of kind ``classes``."""
+        return LabelIndex(label.classes, label.positive)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes after ``positive`` has made sides of them."""
+        return 2 if self.positive else len(self.classes)
+
+    @property
+    def n_codes(self) -> int:
+        return self.n_classes
+
+    @property
+    def names(self) -> tuple[Value, ...]:
+        """Per code, the declared value that stands for it: the first of its side."""
+        if not self.positive:
+            return self.classes
+        return (
+            next(value for value, side in zip(self.classes, self._sides, strict=True) if side == 0),
+            self.positive[0],
+        )
+
+    @cached_property
+    def _sides(self) -> tuple[int, ...]:
+        if not self.positive:
+            return tuple(range(len(self.classes)))
+        chosen = {(type(value), value) for value in self.positive}
+        return tuple(int((type(value), value) in chosen) for value in self.classes)
+
+    @cached_property
+    def _match(self) -> _Matcher:
+        return _Matcher(self.classes)
+
+    @cached_property
+    def _bits(self) -> BooleanIndex | None:
+        taken = self._match(0) >= 0 or self._match(1) >= 0
+        return BooleanIndex() if self.positive and not taken else None
+
+    def code_of(self, value: Any) -> int:
+        value = _plain(value)
+        if is_missing(value):
+            return DROPPED
+        position = self._match(value)
+        if position >= 0:
+            return self._sides[position]
+        if self._bits is not None and not (isinstance(value, str) and parse_number(value) is None):
+            code = self._bits.code_of(value)
+            return code if code < 2 else DROPPED
+        return DROPPED
+
+    def to_dict(self) -> dict[str, Any]:
+        """The index as plain JSON data; :meth:`from_dict` is the inverse."""
+        return {"kind": "label_index", "classes": list(self.classes), "positive": list(self.positive)}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> LabelIndex:
+        """The inverse of :meth:`to_dict`."""
+        return LabelIndex(tuple(data["classes"]), tuple(data["positive"]))

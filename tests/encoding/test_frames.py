@@ -1,0 +1,144 @@
+"""Frames and the encoding of whole tables: the same codes from every container, on any number of threads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from tacit.encoding.errors import FrameError
+from tacit.encoding.frames import columns_of
+from tacit.encoding.table import TableEncoding, encoder_from_dict, encoder_of
+from tacit.schema import (
+    BooleanColumn,
+    CategoricalColumn,
+    IdColumn,
+    IgnoredColumn,
+    NumericColumn,
+    OrdinalColumn,
+    Schema,
+)
+
+SCHEMA = Schema(
+    {
+        "age": NumericColumn(0, 100, bins=10),
+        "person": IdColumn(),
+        "work": CategoricalColumn(("a", "b")),
+        "note": IgnoredColumn(),
+        "rank": OrdinalColumn((1, 2, 3)),
+        "married": BooleanColumn(),
+    }
+)
+ROWS: dict[str, list[Any]] = {
+    "extra": [None, None, None],
+    "married": [True, None, False],
+    "rank": [3, 1, 7],
+    "work": ["a", "q", None],
+    "age": [5.0, None, 250.0],
+}
+CODES = [[0, 10, 9], [0, 2, 3], [2, 0, 3], [1, 2, 0]]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        ROWS,
+        pd.DataFrame(ROWS),
+        pd.DataFrame(ROWS).convert_dtypes(),
+        pl.DataFrame(ROWS),
+        pa.table(ROWS),
+        pa.RecordBatch.from_pydict(ROWS),
+        columns_of(ROWS),
+        {name: np.array(values, object) if name == "work" else values for name, values in ROWS.items()},
+        pd.DataFrame(ROWS, index=[7, 7, -1])[["age", "work", "rank", "married"]],
+    ],
+    ids=lambda table: type(table).__module__,
+)
+def test_tables_of_all_kinds(table: Any) -> None:
+    encoding = TableEncoding.of(SCHEMA)
+    assert encoding.names == ("age", "work", "rank", "married")
+    assert encoding.n_codes == (11, 4, 5, 3)
+    assert [codes.tolist() for codes in encoding.encode(table)] == CODES
+
+
+def test_matrices_go_by_position() -> None:
+    schema = Schema({"x0": NumericColumn(0, 4, bins=4), "x1": NumericColumn(0, 4, bins=4)})
+    encoding = TableEncoding.of(schema)
+    matrix = np.array([[0.5, 3.5], [np.nan, 1.5]])
+    for data in (
+        matrix,
+        matrix.tolist(),
+        matrix.astype(object),
+        np.asfortranarray(matrix),
+        pd.DataFrame(matrix).to_numpy(),
+    ):
+        assert [codes.tolist() for codes in encoding.encode(data)] == [[0, 4], [3, 1]]
+    mixed = np.array([[5.0, "a", 3, True], ["17", None, "2", "no"], ["old", "b", 9, 3]], object)
+    assert [c.tolist() for c in TableEncoding.of(SCHEMA).encode(mixed)] == [[0, 1, 10], [0, 3, 1], [2, 1, 3], [1, 0, 2]]
+    assert columns_of(matrix).names == ("x0", "x1")
+    assert np.shares_memory(columns_of(matrix).column("x1"), matrix)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_threads_and_layouts_do_not_matter(threads: int) -> None:
+    rng = np.random.default_rng(1)
+    matrix = rng.normal(size=(150_001, 3))
+    matrix[rng.random(matrix.shape) < 0.01] = np.nan
+    schema = Schema(
+        {
+            "a": NumericColumn(-3, 3),
+            "b": NumericColumn(0.01, 3, spacing="log"),
+            "c": NumericColumn(-3, 3, spacing=(-1, 0, 0.5)),
+        }
+    )
+    encoding = TableEncoding.of(schema)
+    expected = [encoding.encoders[j].encode(matrix[:, j].copy()) for j in range(3)]
+    for data in (matrix, np.asfortranarray(matrix), pd.DataFrame(matrix, columns=list("abc"))):
+        for codes, wanted in zip(encoding.encode(data, threads), expected, strict=True):
+            assert np.array_equal(codes, wanted)
+
+
+def test_json_round_trip() -> None:
+    encoding = TableEncoding.of(SCHEMA, cells=64)
+    assert TableEncoding.from_dict(json.loads(json.dumps(encoding.to_dict()))) == encoding
+    with pytest.raises(ValueError, match="unknown encoder kind 'x'"):
+        encoder_from_dict({"kind": "x"})
+    with pytest.raises(ValueError, match="'id' is not a feature"):
+        encoder_of(IdColumn())
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"ages": [1], "work": ["a"], "rank": [1], "married": [True]}, "column 'age' is missing .* mean 'ages'"),
+        (pd.DataFrame({"age": ["x"], "work": ["a"], "rank": [1], "married": [True]}), "column 'age' is numeric"),
+        (pd.DataFrame({"age": [1], "work": pd.to_datetime(["2020"]), "rank": 1, "married": True}), "column 'work' has"),
+        ({"age": [1, 2], "work": ["a"]}, "'age' and 'work' have different lengths"),
+        (pd.DataFrame([[1, 2]], columns=["age", "age"]), "two columns have the same name"),
+        ({1: [1], "1": [1]}, "two columns have the same name"),
+        (pl.LazyFrame(ROWS), "lazy; collect it"),
+        (np.zeros((2, 3)), "3 columns, but 4 were expected"),
+        (np.zeros(3), r"got shape \(3,\); reshape one column"),
+        ([[1, 2], [3]], "different lengths"),
+        (sparse.csr_matrix(np.eye(4)), "sparse"),
+        (np.zeros((2, 4), complex), "dtype complex128"),
+        (3, "expected a table"),
+    ],
+)
+def test_public_mistakes_are_named(data: Any, message: str) -> None:
+    with pytest.raises(FrameError, match=message) as caught:
+        TableEncoding.of(SCHEMA).encode(data)
+    assert str(caught.value).endswith("Nothing was spent.")
+
+
+def test_check_raises_on_dtypes_before_anything_is_encoded() -> None:
+    encoding = TableEncoding.of(SCHEMA)
+    assert encoding.check(pa.table(ROWS)).names == encoding.names
+    with pytest.raises(FrameError, match="'age'"):
+        encoding.check(pa.table({**ROWS, "age": ["a", "b", "c"]}))

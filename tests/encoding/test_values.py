@@ -1,0 +1,176 @@
+"""Indexes of declared values: what a cell means depends on the cell and the declaration alone."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.encoding.errors import FrameError
+from tacit.encoding.labels import NumericLabelIndex
+from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex
+from tacit.schema import Label, SchemaError
+
+cells = (
+    st.none()
+    | st.text(max_size=4)
+    | st.sampled_from(["a", "b ", "3", "3.0", "true", "1", "0", "", " "])
+    | st.integers(-3, 4)
+    | st.floats(width=16)
+    | st.booleans()
+    | st.decimals(allow_nan=True, places=1, min_value=-3, max_value=3)
+    | st.binary(max_size=2)
+)
+indexes = st.sampled_from(
+    [
+        CategoryIndex(("a", "b", "c")),
+        CategoryIndex((3, 1, "x", 2.5)),
+        CategoryIndex(("3", "1", "02139")),
+        CategoryIndex((True, "b")),
+        CategoryIndex(tuple(range(300))),
+        BooleanIndex(),
+        LabelIndex(("a", "b")),
+        LabelIndex((3, 1, 0), (1,)),
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(index=indexes, column=st.lists(cells, max_size=8))
+def test_a_column_is_read_cell_by_cell(index: CategoryIndex | BooleanIndex | LabelIndex, column: list[Any]) -> None:
+    vector = np.empty(len(column), object)
+    vector[:] = column
+    codes = index.encode(vector)
+    assert codes.dtype == (np.uint8 if index.n_codes <= 256 else np.uint16)
+    assert codes.tolist() == [index.code_of(cell) for cell in column]
+    legal = set(range(index.n_codes)) | ({DROPPED} if isinstance(index, LabelIndex) else set())
+    assert set(codes.tolist()) <= legal
+    assert type(index).from_dict(index.to_dict()) == index
+
+
+def test_texts_numbers_and_booleans_meet_by_value() -> None:
+    numbers = CategoryIndex((3, 2.5, 10**17 + 1))
+    for value in (3, 3.0, "3", " 3 ", "3.0", "03", np.int8(3), np.float32(3), Decimal("3.0"), b"3"):
+        assert numbers.code_of(value) == 0, value
+    assert numbers.code_of(10**17 + 1) == 2
+    assert numbers.code_of(10**17) == numbers.other
+    texts = CategoryIndex(("3", "02139", "a"))
+    assert [texts.code_of(v) for v in (3, 3.0, 2139, "2139", "3.0", "A", " a ")] == [0, 0, 1, 3, 3, 3, 2]
+    flags = CategoryIndex((True, False))
+    assert [flags.code_of(v) for v in (True, "TRUE", 1, 1.0, np.False_, "false", 0, 2)] == [0, 0, 0, 0, 1, 1, 1, 2]
+    assert [CategoryIndex(("True", 0)).code_of(v) for v in (True, False, "true", 0)] == [0, 1, 2, 1]
+    for nothing in (None, float("nan"), np.nan, pd.NA, pd.NaT, "", "  ", Decimal("nan")):
+        assert texts.code_of(nothing) == texts.missing == 4
+
+
+def test_every_way_to_hand_over_texts_gives_the_same_codes() -> None:
+    values = ["a", None, "z", "b", "a"]
+    expected = [0, 3, 2, 1, 0]
+    given: list[Any] = [
+        values,
+        np.array(values, object),
+        pd.Series(values),
+        pd.Series(values, dtype=object),
+        pd.Series(values, dtype="category"),
+        pd.Series(values, dtype="string[pyarrow]"),
+        pl.Series(values),
+        pl.Series(values, dtype=pl.Categorical),
+        pl.Series(values, dtype=pl.Enum(["z", "b", "a"])),
+        pa.array(values),
+        pa.array(values).dictionary_encode(),
+        pa.chunked_array([values[:2], values[2:]]),
+        pa.array([None if v is None else v.encode() for v in values]),
+    ]
+    index = CategoryIndex(("a", "b"))
+    for vector in given:
+        assert index.encode(vector).tolist() == expected, type(vector)
+    assert index.encode(np.array(["a", "", "z"])).tolist() == [0, 3, 2]
+    assert index.encode(pa.nulls(2)).tolist() == [3, 3]
+    assert index.encode([]).tolist() == []
+
+
+def test_a_categorical_made_from_data_declares_nothing() -> None:
+    index = CategoryIndex(("a", "b"))
+    seen = pd.Series(pd.Categorical(["b", "q"], categories=["q", "b"]))
+    assert index.encode(seen).tolist() == [1, 2]
+    assert index.n_codes == 4
+
+
+def test_columns_of_numbers_read_as_categories() -> None:
+    index = CategoryIndex((1, 2))
+    for vector in (
+        np.array([1.0, 2.0, np.nan, 3.0]),
+        pd.Series([1, 2, None, 3], dtype="Int64"),
+        pl.Series([1, 2, None, 3]),
+        pd.Series([1, 2, None, 3], dtype="category"),
+        ["1", "2", "", "three"],
+    ):
+        assert index.encode(vector).tolist() == [0, 1, 3, 2]
+    assert index.encode(np.array([1, 2], np.longdouble)).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [pd.Series(pd.to_datetime(["2020-01-01"])), pl.Series([[1]]), np.array([1j]), np.array([0], "m8[s]"), np.eye(2)],
+)
+def test_dates_and_lists_are_refused_by_dtype(vector: Any) -> None:
+    with pytest.raises(FrameError, match=r"column 'c' has .*Nothing was spent"):
+        CategoryIndex(("a",)).encode(vector, "c")
+
+
+def test_booleans() -> None:
+    index = BooleanIndex()
+    yes: list[Any] = [True, 1, 1.0, "true", "T", " Yes", "1", "1.0", np.True_, b"y"]
+    no: list[Any] = [False, 0, -0.0, "FALSE", "f", "no", "0", np.int8(0)]
+    neither: list[Any] = [None, float("nan"), 2, "", "maybe", pd.NA, float("inf"), [1]]
+    assert [index.code_of(v) for v in yes] == [1] * len(yes)
+    assert [index.code_of(v) for v in no] == [0] * len(no)
+    assert [index.code_of(v) for v in neither] == [2] * len(neither)
+    assert index.encode(pd.Series([True, None, False], dtype="boolean")).tolist() == [1, 2, 0]
+
+
+def test_labels() -> None:
+    income = LabelIndex(("<=50K", ">50K"))
+    assert income.names == ("<=50K", ">50K")
+    assert income.encode(["<=50K", " >50K", ">50K.", None, "1"]).tolist() == [0, 1, DROPPED, DROPPED, 1]
+    assert income.encode(np.array([0, 1, 2])).tolist() == [0, 1, DROPPED]
+    assert income.encode(np.array([False, True])).tolist() == [0, 1]
+    first = LabelIndex(("bad", "good"), ("bad",))
+    assert first.names == ("good", "bad")
+    assert first.encode(["bad", "good"]).tolist() == [1, 0]
+    many = LabelIndex((">50K", "<=50K", ">50K.", "<=50K."), (">50K", ">50K."))
+    assert many.names == ("<=50K", ">50K")
+    assert many.encode(["<=50K.", ">50K.", "x"]).tolist() == [0, 1, DROPPED]
+    three = LabelIndex(("a", "b", "c"))
+    assert three.n_classes == 3
+    assert three.encode(["c", "d", "1"]).tolist() == [2, DROPPED, DROPPED]
+    one_two = LabelIndex((1, 2), (2,))  # 1 is a class here, so 0 and 1 mean nothing else
+    assert one_two.encode([1, 2, 0]).tolist() == [0, 1, DROPPED]
+    assert LabelIndex.of(Label("y", classes=(0, 1))).encode(np.array([1.0, 0.0, np.nan])).tolist() == [1, 0, DROPPED]
+
+
+@settings(max_examples=200, deadline=None)
+@given(values=st.lists(st.floats(), max_size=9))
+def test_numeric_labels_stay_in_range(values: list[float]) -> None:
+    index = NumericLabelIndex(-2, 6, 10)
+    codes = index.encode(np.array(values, float))
+    good = np.isfinite(np.array(values, float))
+    assert np.all(codes[~good] == -1)
+    assert np.all((codes[good] >= 0) & (codes[good] <= index.unit))
+    inside = np.clip(np.array(values, float)[good], -2, 6)
+    assert np.all(np.abs(index.value(codes[good]) - inside) <= 8 / 1024 + 1e-12)
+    assert NumericLabelIndex.from_dict(index.to_dict()) == index
+
+
+def test_a_label_index_checks_its_classes() -> None:
+    with pytest.raises(SchemaError, match="is not one of classes"):
+        LabelIndex(("a", "b"), ("c",))
+    with pytest.raises(ValueError, match="'y' is not numeric"):
+        NumericLabelIndex.of(Label("y", classes=("a", "b")))
