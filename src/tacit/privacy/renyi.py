@@ -32,8 +32,9 @@ def pure_divergence(epsilon: float, orders: Floats) -> Floats:
     """
     upper = np.minimum(orders * epsilon / 2, 300.0)
     lower = np.minimum((orders - 1) * epsilon / 2, 300.0)
-    exact = np.log1p(2 * np.sinh(upper) * np.sinh(lower) / math.cosh(min(epsilon / 2, 300.0))) / (orders - 1)
-    return np.where(orders * epsilon < 600, np.minimum(exact, epsilon), epsilon)
+    small = np.log1p(2 * np.sinh(upper) * np.sinh(lower) / math.cosh(min(epsilon / 2, 300.0))) / (orders - 1)
+    large = epsilon - math.log1p(math.exp(-epsilon)) / (orders - 1) * (1 - 1e-12)
+    return np.where(orders * epsilon < 100, small, np.minimum(large, epsilon))
 
 
 def range_divergence(span: float, orders: Floats) -> Floats:

@@ -1,0 +1,278 @@
+"""Composition against closed forms, brute force and dp_accounting: never below the truth, and close to it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from dp_accounting.rdp import compute_epsilon
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.privacy.accountants import delta, epsilon
+from tacit.privacy.charges import (
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Charge,
+    Gaussian,
+    Laplace,
+    NonPrivate,
+    PrivacyLoss,
+    Pure,
+    Renyi,
+    Repeated,
+)
+from tacit.privacy.composition import parts_of
+from tacit.privacy.gaussian import gaussian_delta, gaussian_epsilon
+from tacit.privacy.renyi import divergence, renyi_epsilon
+
+DELTAS = [1e-12, 1e-9, 1e-6, 1e-3, 0.05]
+
+
+def hockey_stick(losses: np.ndarray, masses: np.ndarray, at: float) -> float:
+    """Delta of a discrete privacy loss."""
+    return float(np.sum(masses * np.maximum(0.0, -np.expm1(np.minimum(at - losses, 0.0)))))
+
+
+def responses(*epsilons: float) -> tuple[np.ndarray, np.ndarray]:
+    """Losses and masses of independent randomised responses, by enumeration."""
+    losses, masses = np.zeros(1), np.ones(1)
+    for e in epsilons:
+        truth = 1 / (1 + math.exp(-e))
+        losses = np.concatenate([losses + e, losses - e])
+        masses = np.concatenate([masses * truth, masses * (1 - truth)])
+    return losses, masses
+
+
+def assert_just_above(value: float, exact: float, slack: float = 1e-3, floor: float = 3e-13) -> None:
+    assert exact * (1 - 1e-9) <= value <= exact * (1 + slack) + floor
+
+
+def test_gaussian_releases_compose_exactly() -> None:
+    multipliers = [3.0, 4.0, 5.0, 7.5]
+    mu = math.sqrt(sum(z**-2 for z in multipliers))
+    charges = [Gaussian(z) for z in multipliers]
+    for d in DELTAS:
+        assert epsilon(charges, d) == pytest.approx(gaussian_epsilon(mu, d), rel=1e-12)
+    assert delta(charges, 1.0) == pytest.approx(gaussian_delta(mu, 1.0), rel=1e-12)
+    assert epsilon([Repeated(Gaussian(10.0), 25)], 1e-6) == pytest.approx(epsilon([Gaussian(2.0)], 1e-6), rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilons", [(0.7,), (0.5, 0.5, 0.5), (0.1,) * 12, (0.05, 0.1, 0.2, 0.4, 0.8)])
+def test_pure_charges_against_enumerated_randomised_response(epsilons: tuple[float, ...]) -> None:
+    charges = [Pure(e) for e in epsilons]
+    losses, masses = responses(*epsilons)
+    for at in np.linspace(0, 0.95 * sum(epsilons), 9):
+        assert_just_above(delta(charges, at), hockey_stick(losses, masses, at))
+    for d in DELTAS:
+        found = epsilon(charges, d)
+        assert hockey_stick(losses, masses, found) <= d * (1 + 1e-9)
+        assert found <= sum(epsilons) * (1 + 1e-12)
+
+
+def test_small_deltas_survive_the_convolution() -> None:
+    """Two binomial groups, so that a Fourier convolution happens; enumerated by hand down to delta = 1e-11."""
+    charges = [Repeated(Pure(0.1), 60), Repeated(Pure(0.21), 40)]
+
+    def binomial(e: float, times: int) -> tuple[np.ndarray, np.ndarray]:
+        heads = np.arange(times + 1)
+        truth = 1 / (1 + math.exp(-e))
+        masses = [math.comb(times, h) * truth**h * (1 - truth) ** (times - h) for h in range(times + 1)]
+        return e * (2 * heads - times), np.array(masses)
+
+    (a, p), (b, q) = binomial(0.1, 60), binomial(0.21, 40)
+    losses, masses = (a[:, None] + b[None, :]).ravel(), (p[:, None] * q[None, :]).ravel()
+    for d in (1e-11, 1e-9, 1e-6, 1e-3):
+        found = epsilon(charges, d)
+        assert hockey_stick(losses, masses, found) <= d
+        assert hockey_stick(losses, masses, found * 0.995) > d
+
+
+@pytest.mark.parametrize("multiplier", [0.8, 3.0])
+def test_a_gaussian_beside_randomised_responses(multiplier: float) -> None:
+    """Exact: the Gaussian's delta, averaged over the losses of the responses."""
+    losses, masses = responses(0.3, 0.3, 0.6)
+
+    def gaussian_part(at: float) -> float:
+        mu = 1 / multiplier
+        if at >= 0:
+            return gaussian_delta(mu, at)
+        return -math.expm1(at) + math.exp(at) * gaussian_delta(mu, -at)  # the symmetry of the Gaussian trade-off
+
+    charges = [Gaussian(multiplier), Pure(0.3), Laplace(1 / 0.3), Pure(0.6)]
+    for at in (0.0, 0.5, 1.0, 2.0, 4.0):
+        exact = sum(float(m) * gaussian_part(at - x) for x, m in zip(losses, masses, strict=True))
+        assert_just_above(delta(charges, at), exact)
+
+
+def test_approximate_charges_against_enumeration() -> None:
+    charge = ApproxDP(0.4, 1e-7)
+    losses, masses = responses(0.4, 0.4, 0.4)
+    stays = (1 - 1e-7) ** 3
+    for at in (0.0, 0.3, 0.9, 1.1):
+        exact = 1 - stays + stays * hockey_stick(losses, masses, at)
+        assert_just_above(delta([Repeated(charge, 3)], at), exact)
+    assert epsilon([charge], 1e-7) == pytest.approx(0.4)
+    assert epsilon([charge], 0.99e-7) == math.inf
+    assert delta([charge], 0.4) == pytest.approx(1e-7, rel=1e-5)
+
+
+def gaussian_losses(mu: float, step: float) -> PrivacyLoss:
+    """A Gaussian's privacy loss ``N(mu^2 / 2, mu^2)``, cut into cells and rounded up."""
+    edges = mu * mu / 2 + mu * np.arange(-9, 9 + step, step)
+    cdf = np.array([math.erfc(-(x - mu * mu / 2) / mu / math.sqrt(2)) / 2 for x in edges])
+    masses = np.diff(cdf)
+    masses[0] += cdf[0]
+    return PrivacyLoss(tuple(edges[1:]), tuple(masses), 1 - float(masses.sum()) if masses.sum() < 1 else 0.0)
+
+
+@pytest.mark.parametrize("times", [1, 7])
+def test_explicit_privacy_losses(times: int) -> None:
+    charge = gaussian_losses(0.4, 0.01)
+    for d in (1e-9, 1e-6, 1e-3):
+        exact = gaussian_epsilon(0.4 * math.sqrt(times), d)
+        assert exact <= epsilon([Repeated(charge, times)], d) <= exact * 1.05
+
+
+def test_a_loss_that_belongs_to_no_pair_is_refused() -> None:
+    with pytest.raises(ValueError, match="no pair of distributions"):
+        PrivacyLoss((-1.0, 0.5), (0.5, 0.5))
+
+
+def test_zcdp_and_renyi_against_dp_accounting() -> None:
+    orders = [1 + x / 10 for x in range(1, 600)]
+    rho, eps = 0.05, 0.3
+    values = [a * rho for a in orders]
+    theirs, _ = compute_epsilon(orders, values, 1e-6)
+    ours = epsilon([ZCDP(rho)], 1e-6)
+    assert theirs * 0.99 <= ours <= theirs * (1 + 1e-9)
+    curve = Renyi(tuple(orders), tuple(values))
+    assert epsilon([curve], 1e-6) == pytest.approx(theirs, rel=1e-3)
+    assert epsilon([curve], 1e-6) >= ours * (1 - 1e-9)
+    assert epsilon([curve, ZCDP(rho)], 1e-6) == pytest.approx(epsilon([ZCDP(2 * rho)], 1e-6), rel=1e-3)
+    assert epsilon([ZCDP(rho), Pure(eps)], 1e-6) < epsilon([ZCDP(rho)], 1e-6) + eps
+    assert epsilon([ZCDP(rho)], 1e-6) > epsilon([Gaussian(1 / math.sqrt(2 * rho))], 1e-6)
+
+
+def test_renyi_divergences_of_the_parts() -> None:
+    """Each against its definition: two outcomes, the worst asymmetry for a bounded range."""
+    orders = np.array([1.01, 1.5, 2.0, 5.0, 30.0, 400.0])
+
+    def two_points(up: float, down: float) -> np.ndarray:
+        p = -math.expm1(-down) / (math.exp(up) - math.exp(-down)) * math.exp(up)
+        first = math.log(p) + (orders - 1) * up
+        second = math.log1p(-p) - (orders - 1) * down
+        return np.logaddexp(first, second) / (orders - 1)
+
+    for value in (0.01, 0.3, 2.0, 6.0):
+        exact = two_points(value, value)
+        assert divergence(parts_of([Pure(value)]), orders) == pytest.approx(exact, rel=1e-6)
+        worst = np.max([two_points(t * value, (1 - t) * value) for t in np.linspace(0.001, 0.999, 999)], axis=0)
+        found = divergence(parts_of([BoundedRange(value)]), orders)
+        assert np.all(found >= worst * (1 - 1e-9))
+        assert np.all(found <= worst * (1.01 if value >= 0.05 else 1.05) + 1e-3)
+    assert np.all(divergence(parts_of([Pure(800.0)]), orders) <= 800.0)
+
+
+def test_a_renyi_grid_is_bounded_between_and_beyond_its_orders() -> None:
+    curve = Renyi((8.0, 2.0), (0.8, 0.2))
+    parts = parts_of([curve])
+    found = divergence(parts, np.array([1.5, 2.0, 5.0, 8.0, 8.1]))
+    assert found == pytest.approx([0.2, 0.2, (0.2 + (7 * 0.8 - 0.2) * 3 / 6) / 4, 0.8, math.inf])
+    assert math.isfinite(renyi_epsilon(parts, 1e-6))
+    assert epsilon([Renyi((2.0,), (math.inf,))], 1e-6) == math.inf
+
+
+def test_without_delta_only_pure_charges_have_a_cost() -> None:
+    assert epsilon([Pure(0.5), Laplace(4.0), BoundedRange(0.25), ApproxDP(0.5, 0.0)], 0.0) == 1.5
+    assert epsilon([PrivacyLoss((-0.5, 0.5), (0.3, 0.7))], 0.0) == 0.5
+    for charge in (Gaussian(100.0), ZCDP(1e-9), ApproxDP(0.1, 1e-9), Renyi((2.0,), (0.1,))):
+        assert epsilon([Pure(0.5), charge], 0.0) == math.inf
+    assert delta([Pure(0.5), Laplace(2.0)], 1.0) == 0.0
+
+
+def test_nothing_costs_nothing_and_no_noise_costs_everything() -> None:
+    for d in (0.0, 1e-6):
+        assert epsilon([], d) == epsilon([Pure(0.0), BoundedRange(0.0), ZCDP(0.0)], d) == 0.0
+        for charge in (NonPrivate(), Pure(math.inf), Gaussian(1e-200)):
+            assert epsilon([Gaussian(1.0), charge], d) == math.inf
+            assert delta([Gaussian(1.0), charge], 1.0) == 1.0
+
+
+def test_unknown_charges_and_bad_requests_are_refused() -> None:
+    class Foreign(Charge):
+        kind = "foreign"
+
+    with pytest.raises(ValueError, match="Foreign"):
+        epsilon([Gaussian(1.0), Foreign()], 1e-6)
+    for d in (-1e-9, 1.0, math.nan):
+        with pytest.raises(ValueError, match="delta"):
+            epsilon([Gaussian(1.0)], d)
+    with pytest.raises(ValueError, match="epsilon"):
+        delta([Gaussian(1.0)], -0.1)
+
+
+KINDS: list[Charge] = [
+    Gaussian(4.0), Laplace(5.0), BoundedRange(0.3), Pure(0.2), ZCDP(0.02), ApproxDP(0.1, 1e-8),
+    Renyi((2.0, 8.0, 40.0), (0.02, 0.08, 0.5)), PrivacyLoss((-0.2, 0.0, 0.21), (0.3, 0.3, 0.4)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pair", list(itertools.combinations(KINDS, 2)), ids=lambda p: f"{p[0].kind}+{p[1].kind}")
+def test_any_two_kinds_compose_and_the_figures_agree(pair: tuple[Charge, Charge]) -> None:
+    """Every mixture has a finite cost, at least that of each part, at most the sum at half of delta each."""
+    together = epsilon(pair, 1e-6)
+    assert together >= max(epsilon([charge], 1e-6) for charge in pair) * (1 - 1e-6)
+    assert together <= sum(epsilon([charge], 5e-7) for charge in pair) * (1 + 1e-5)
+    assert delta(pair, together) <= 1e-6 * 1.5
+    assert delta(pair, together * 0.9) > 1e-6 * 0.5
+
+
+charges_strategy = st.one_of(
+    st.floats(0.5, 50).map(Gaussian),
+    st.floats(0.5, 50).map(Laplace),
+    st.floats(1e-3, 2).map(BoundedRange),
+    st.floats(1e-3, 2).map(Pure),
+    st.floats(1e-4, 1).map(ZCDP),
+    st.floats(1e-3, 1).map(lambda e: ApproxDP(e, 1e-9)),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(charges_strategy, min_size=1, max_size=5), charges_strategy, st.sampled_from(DELTAS[1:]))
+def test_more_releases_never_cost_less(charges: list[Charge], more: Charge, d: float) -> None:
+    before = epsilon(charges, d)
+    assert epsilon([*charges, more], d) >= before * (1 - 1e-4)
+    assert epsilon([more, *reversed(charges)], d) == epsilon([*charges, more], d)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(charges_strategy, min_size=1, max_size=4))
+def test_epsilon_falls_as_delta_grows(charges: list[Charge]) -> None:
+    figures = [epsilon(charges, d) for d in DELTAS]
+    assert all(later <= earlier * (1 + 1e-9) for earlier, later in itertools.pairwise(figures))
+
+
+@pytest.mark.parametrize(
+    "kind", [Gaussian, Laplace, lambda z: BoundedRange(1 / z), lambda z: ZCDP(1 / z), lambda z: Pure(1 / z)]
+)
+def test_more_noise_never_costs_more(kind) -> None:
+    figures = [epsilon([Repeated(kind(z), 5), Gaussian(2.0)], 1e-6) for z in (0.5, 1.0, 1.1, 3.0, 30.0)]
+    assert all(later < earlier for earlier, later in itertools.pairwise(figures))
+
+
+def test_gaussian_lists_load_nothing_heavy() -> None:
+    program = (
+        "import sys\n"
+        "from tacit.privacy.accountants import epsilon\n"
+        "from tacit.privacy.calibration import gaussian_noise_multiplier\n"
+        "from tacit.privacy.charges import Gaussian\n"
+        "epsilon([Gaussian(gaussian_noise_multiplier(1.0, 1e-6))], 1e-6)\n"
+        "sys.exit(any(name in sys.modules for name in ('dp_accounting', 'scipy.stats', 'scipy.signal')))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
