@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from tacit.encoding.encoders import Encoder, encoder_from_dict
 from tacit.encoding.frames import Frame
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import Encoder, encoder_from_dict
+from tacit.encoding.values import BooleanIndex
 from tacit.models.base import Model, floats, ints
 
 Floats = npt.NDArray[np.float64]
@@ -40,19 +42,22 @@ class Feature:
 
     def bins(self, frame: Frame) -> Ints:
         """The bin of every row."""
-        return self.mapping[self.encoder.encode(frame.column(self.name))]
+        if isinstance(self.encoder, NumericGrid):
+            return self.mapping[self.encoder.encode(frame.numbers(self.name), self.name)]
+        return self.mapping[self.encoder.encode(frame.column(self.name), self.name)]
 
     def edges(self) -> Floats:
         """For an ordered column: the edges of the bins but for "missing", shape ``(n_bins,)``, from lower to upper bound."""
+        assert isinstance(self.encoder, NumericGrid)
         starts = np.flatnonzero(np.diff(self.mapping[:-1])) + 1
-        return np.array([self.encoder.edge(int(code)) for code in (0, *starts, len(self.mapping) - 1)])
+        return np.concatenate([self.encoder.edges(np.append(0, starts)), [self.encoder.upper]])
 
     def bin_labels(self) -> list[str]:
         """What to call every bin."""
         if self.ordered:
             edges = [f"{edge:.4g}" for edge in self.edges()]
             return [f"[{a}, {b})" for a, b in zip(edges[:-1], edges[1:], strict=True)] + ["missing"]
-        names = self.encoder.code_labels()
+        names = code_names(self.encoder)
         groups: list[list[str]] = [[] for _ in range(self.n_bins)]
         for name, group in zip(names, self.mapping, strict=True):
             groups[group].append(name)
@@ -76,6 +81,14 @@ class Feature:
         starts = ints(data["starts"])
         lengths = np.diff(np.append(starts, encoder.n_codes))
         return Feature(data["name"], encoder, np.repeat(ints(data["bins"]), lengths), bool(data["ordered"]))
+
+
+def code_names(encoder: Encoder) -> list[str]:
+    """What to call every code of an encoding that is not a grid."""
+    if isinstance(encoder, BooleanIndex):
+        return ["false", "true", "missing"]
+    assert not isinstance(encoder, NumericGrid)
+    return [*(str(value) for value in encoder.categories), "other", "missing"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,6 +54,12 @@ class Purse:
             return NonPrivate()
         return Pure(self.epsilon) if self.is_pure else Gaussian(1.0 / self.mu)
 
+    def part(self, share: float) -> Purse:
+        """A purse with ``share`` of what is in this one."""
+        if not self.is_private:
+            return self
+        return Purse(self.epsilon * share if self.is_pure else self.epsilon, self.delta, self.mu * math.sqrt(share))
+
     def charge(self, share: float) -> Charge:
         """The charge of one release that takes ``share`` of the purse, ``0 < share <= 1``."""
         if not 0 < share <= 1 + 1e-9:

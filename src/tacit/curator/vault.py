@@ -1,0 +1,82 @@
+"""The vault: raw rows on their way behind the gate. It seals them under a public encoding, and hands out a curator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.curator.curator import Curator
+from tacit.encoding.frames import Frame
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.noise import make_source
+from tacit.privacy.ledger import Reservation
+from tacit.table.memory import DROPPED, MemoryTable
+
+
+class Vault:
+    """Rows that one fit may ask about, under one reservation and one source of noise.
+
+    A fit may seal the same rows more than once (coarsely to find bounds, finely to learn): every sealing is a public
+    function of what was declared or released before, and every release is paid from the same reservation.
+
+    Args:
+        frame: the columns, as they came.
+        labels: the label vector, as it came.
+        reservation: the budget, already durable.
+        random_state: None for the operating system's entropy, an integer for repeatable noise that is not releasable.
+        unit: name of the column whose equal values are one protected unit, if a unit is not a row.
+        rows_per_unit: how many rows of a unit count; the first ones do.
+    """
+
+    def __init__(
+        self,
+        frame: Frame,
+        labels: Any,
+        reservation: Reservation,
+        random_state: int | None,
+        unit: str | None = None,
+        rows_per_unit: int = 1,
+    ) -> None:
+        self._frame = frame
+        self._labels = labels
+        self._reservation = reservation
+        self._noise = make_source(random_state)
+        self._unit = unit
+        self._rows_per_unit = rows_per_unit if unit is not None else 1
+
+    @property
+    def noise_name(self) -> str:
+        """Where noise comes from, for the certificate."""
+        return self._noise.name
+
+    @property
+    def releasable(self) -> bool:
+        """Whether what this noise touches may be released."""
+        return self._noise.releasable
+
+    def seal(self, encoding: TableEncoding, label_index: LabelIndex) -> Curator:
+        """Encodes the columns that ``encoding`` names and hands out a curator over the sealed table."""
+        columns = encoding.encode(self._frame)
+        labels = self._label_codes(label_index)
+        table = MemoryTable(columns, labels, encoding.n_codes, label_index.n_classes)
+        return Curator(table, self._reservation, self._noise, self._rows_per_unit)
+
+    def _label_codes(self, label_index: LabelIndex) -> npt.NDArray[np.uint8]:
+        codes = label_index.encode(self._labels).astype(np.uint8)
+        if self._unit is None:
+            return codes
+        return np.where(self._within_unit(), codes, np.uint8(DROPPED))
+
+    def _within_unit(self) -> npt.NDArray[np.bool_]:
+        """Whether a row is among the first ``rows_per_unit`` of its unit. A row depends on its own unit only."""
+        assert self._unit is not None
+        texts = np.asarray([str(value) for value in self._frame.column(self._unit)])
+        _, unit = np.unique(texts, return_inverse=True)
+        order = np.argsort(unit, kind="stable")
+        starts = np.flatnonzero(np.concatenate([[True], np.diff(unit[order]) > 0])) if len(order) else order
+        rank = np.empty(len(unit), np.int64)
+        rank[order] = np.arange(len(unit)) - np.repeat(starts, np.diff(np.append(starts, len(unit))))
+        return rank < self._rows_per_unit

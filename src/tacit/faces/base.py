@@ -1,0 +1,261 @@
+"""The base class of the estimators: the order in which a fit does things, and what it leaves behind.
+
+A fit checks what is public, reserves its whole charge in one durable write, and only then lets the learner ask about rows.
+What the rows hold never makes it fail.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.curator.curator import Curator
+from tacit.curator.vault import Vault
+from tacit.encoding.errors import FrameError
+from tacit.encoding.frames import Frame, columns_of
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.faces.bounds import find_bounds
+from tacit.faces.request import Request, RequestError
+from tacit.models.base import Model
+from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.charges import Charge
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.purse import Purse
+from tacit.schema import NumericColumn, Schema
+
+BOUNDS_SHARE = 0.05
+"""Share of the budget that finds numeric bounds when no schema declares them."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """The public side of a fit: which columns, how they are encoded, which classes.
+
+    Attributes:
+        schema: as given, or None.
+        names: feature names, in order.
+        label_index: classes and sides.
+        encoding: the public encoding of the features; None until bounds are found.
+    """
+
+    schema: Schema | None
+    names: tuple[str, ...]
+    label_index: LabelIndex
+    encoding: TableEncoding | None
+
+
+class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the private classifiers. A subclass lists its parameters, and implements :meth:`_learn`.
+
+    After ``fit``: ``model_`` (public, frozen), ``certificate_``, ``classes_``, ``n_features_in_``.
+    """
+
+    epsilon: float
+    delta: float
+    neighbouring: str
+    schema: Any
+    classes: Sequence[Any] | None
+    account: PrivacyAccount | None
+    random_state: int | None
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
+        """Learns a model under the requested privacy.
+
+        Args:
+            X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``.
+            y: labels, shape ``(rows,)``: declared classes, or 0/1 with 1 the positive class. Others are dropped.
+
+        Raises:
+            ValueError: for mistakes that are public: arguments, columns, dtypes, schema. Nothing was spent then.
+            BudgetExceeded: if the account cannot pay for the fit; nothing was read.
+        """
+        request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
+        self._check_parameters(request)
+        task, frame, labels = self._task(X, y)
+        purse = request.purse
+        with self._reserve(request, self._planned_charges(purse, task)) as reservation:
+            unit = None if task.schema is None else task.schema.unit
+            vault = Vault(
+                frame,
+                labels,
+                reservation,
+                request.random_state,
+                None if unit is None else unit.column,
+                1 if unit is None else unit.max_rows,
+            )
+            model = self._learn_from(vault, purse, task)
+        self.model_ = model
+        self.classes_ = np.asarray(task.label_index.names)
+        self.n_features_in_ = len(columns_of(X).names)
+        names = getattr(X, "columns", None)
+        if names is not None and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        self.certificate_ = self._certify(request, task, reservation, vault)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
+        """The likeliest class of every row, shape ``(rows,)``."""
+        return self.classes_[np.asarray(self.predict_proba(X)).argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
+        """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
+        return self.model_.predict_proba(self._frame_for_model(X))
+
+    def dry_run(self, n: int | None = None, X: Any = None) -> dict[str, Any]:  # noqa: N803
+        """What a fit would charge, before it does. Reads no rows and charges nothing."""
+        request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
+        self._check_parameters(request)
+        schema = self._declared_schema()
+        names = () if schema is None else schema.features
+        if not names and X is not None:
+            names = columns_of(X).names
+        task = Task(schema, names, self._label_index(schema), None)
+        return {
+            "estimator": type(self).__name__,
+            "epsilon": request.epsilon,
+            "delta": request.delta,
+            "neighbouring": str(request.neighbouring),
+            "charges": [charge.to_dict() for charge in self._planned_charges(request.purse, task)],
+            "bounds_share": 0.0 if schema is not None else BOUNDS_SHARE,
+            "columns": list(names),
+            "n": n,
+        }
+
+    def declared_charge(self, neighbouring: str) -> tuple[Charge, ...]:
+        """The most a fit of this estimator costs under a relation: what a parent must reserve for it."""
+        request = Request.of(self.epsilon, self.delta, neighbouring, self.random_state)
+        schema = self._declared_schema()
+        task = Task(schema, () if schema is None else schema.features, self._label_index(schema), None)
+        return tuple(self._planned_charges(request.purse, task))
+
+    # What a subclass says.
+
+    def _learn(self, curator: Curator, purse: Purse, task: Task) -> Model:
+        """Learns from measurements alone. ``task.encoding`` is set."""
+        raise NotImplementedError
+
+    def _check_parameters(self, request: Request) -> None:
+        """Checks the subclass's own parameters; raises :class:`RequestError`."""
+
+    def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
+        """The whole charge of a fit."""
+        return [purse.whole]
+
+    def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
+        """Seals the rows and learns; finds bounds first where none were declared."""
+        if task.encoding is not None:
+            return self._learn(vault.seal(task.encoding, task.label_index), purse, task)
+        bounds = find_bounds(vault, task.names, task.label_index, purse, BOUNDS_SHARE)
+        encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name]) for name in task.names))
+        found = Task(task.schema, task.names, task.label_index, encoding)
+        return self._learn(vault.seal(encoding, task.label_index), purse.part(1 - BOUNDS_SHARE), found)
+
+    # The public checks.
+
+    def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:  # noqa: N803
+        if y is None:
+            raise RequestError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        schema = self._declared_schema()
+        label_index = self._label_index(schema)
+        frame = columns_of(X)
+        labels = np.asarray(y) if isinstance(y, list | tuple) else y
+        shape = np.shape(labels)
+        if len(shape) == 2 and shape[1] == 1:
+            labels, shape = np.asarray(labels)[:, 0], shape[:1]
+        if len(shape) != 1:
+            raise RequestError(f"y must be a vector of labels, got shape {shape}")
+        if len(labels) != frame.n_rows:
+            raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
+        if schema is None:
+            if not frame.names:
+                raise RequestError("0 feature(s) (shape=(n, 0)) while a minimum of 1 is required")
+            for name in frame.names:
+                try:
+                    frame.numbers(name)
+                except FrameError as error:
+                    raise FrameError(
+                        f"{error}".removesuffix(" Nothing was spent.")
+                        + " Without a schema every column must be numeric: declare categories in a schema"
+                    ) from None
+            return Task(None, frame.names, label_index, None), frame, labels
+        encoding = TableEncoding.of(schema)
+        encoding.check(frame)
+        if schema.unit is not None:
+            frame.column(schema.unit.column)
+        return Task(schema, schema.features, label_index, encoding), frame, labels
+
+    def _declared_schema(self) -> Schema | None:
+        if self.schema is None or isinstance(self.schema, Schema):
+            return self.schema
+        if isinstance(self.schema, Mapping):
+            return Schema.from_dict(self.schema)
+        if isinstance(self.schema, str | os.PathLike):
+            return Schema.from_toml(self.schema)
+        raise RequestError(f"schema must be a Schema, a mapping or a path, got {type(self.schema).__name__}")
+
+    def _label_index(self, schema: Schema | None) -> LabelIndex:
+        label = None if schema is None else schema.label
+        if label is not None and label.kind == "classes":
+            return LabelIndex.of(label)
+        if label is not None:
+            raise RequestError(f"label '{label.column}' is numeric, and {type(self).__name__} learns classes")
+        declared = getattr(self, "classes", None)
+        if declared is not None and len(declared) < 2:
+            raise RequestError(f"classes must name at least two classes, got {declared!r}")
+        return LabelIndex((0, 1) if declared is None else tuple(_plain(value) for value in declared))
+
+    def _reserve(self, request: Request, charges: Sequence[Charge]) -> Reservation:
+        label = f"fit of {type(self).__name__}"
+        if self.account is None:
+            return EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(charges, label)
+        if self.account.neighbouring is not request.neighbouring:
+            raise RequestError(
+                f"the account is about {self.account.neighbouring}, and the request about {request.neighbouring}: "
+                "one ledger has one relation"
+            )
+        return self.account.reserve(charges, label)
+
+    def _certify(self, request: Request, task: Task, reservation: Reservation, vault: Vault) -> Certificate:
+        return Certificate.of(
+            reservation,
+            epsilon=request.epsilon,
+            delta=request.delta,
+            noise_source=vault.noise_name,
+            noise_releasable=vault.releasable,
+            algorithm=type(self).__name__,
+            schema=task.schema,
+            account=self.account,
+        )
+
+    def _frame_for_model(self, X: Any) -> Frame:  # noqa: N803
+        check_is_fitted(self)
+        frame = columns_of(X)
+        if len(frame.names) != self.n_features_in_ and any(name not in frame.names for name in self.model_.feature_names):
+            raise FrameError(
+                f"X has {len(frame.names)} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input"
+            )
+        return frame
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.non_deterministic = True
+        return tags
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,59 @@
+"""A request for privacy, checked: everything here is public, and a mistake costs nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.purse import Purse
+
+
+class RequestError(ValueError):
+    """An argument that makes no sense. Says which, what would be right, and that nothing was spent."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"{message}. Nothing was spent.")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asked for."""
+
+    epsilon: float
+    delta: float
+    neighbouring: Neighbouring
+    random_state: int | None
+
+    @staticmethod
+    def of(epsilon: Any, delta: Any, neighbouring: Any, random_state: Any) -> Request:
+        """Checks the four arguments every estimator shares."""
+        if not _is_number(epsilon) or math.isnan(epsilon) or epsilon <= 0:
+            raise RequestError(f"epsilon must be a positive number (inf asks for no privacy), got {epsilon!r}")
+        if not _is_number(delta) or not 0 <= delta < 1:
+            raise RequestError(f"delta must be a number in [0, 1), got {delta!r}")
+        try:
+            relation = Neighbouring(neighbouring)
+        except ValueError:
+            known = " or ".join(repr(str(item)) for item in Neighbouring)
+            raise RequestError(f"neighbouring must be {known}, got {neighbouring!r}") from None
+        if random_state is not None and (
+            isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0
+        ):
+            raise RequestError(
+                "random_state must be None (fresh entropy, releasable) or a non-negative integer (repeatable, not "
+                f"releasable), got {random_state!r}"
+            )
+        seed = None if random_state is None else int(random_state)
+        return Request(float(epsilon), float(delta), relation, seed)
+
+    @property
+    def purse(self) -> Purse:
+        """The request as a budget that can be divided."""
+        return Purse.of(self.epsilon, self.delta)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
