@@ -62,7 +62,7 @@ def share(part: float) -> str:
 
 
 EVERYBODY = (
-    "Facts about everybody are not hidden. If the model shows that an effect exists in the population, then that is so for "
+    "Facts about everybody are not hidden. If the model shows an effect in the population, then it is so for "
     "people whose data were never in the table too, and the model may be used to guess about them."
 )
 ROWS = (
@@ -80,7 +80,8 @@ def limits(claim: Claim | None) -> list[str]:
     """What a reader must not conclude."""
     if claim is None:
         return [EVERYBODY, OTHERS, DATA, QUALITY]
-    group = f"A group is protected less than one person: for a family of four, epsilon is {4 * claim.epsilon:.3g}."
+    family = f"for four relatives epsilon is {4 * claim.epsilon:.3g}, and delta grows too"
+    group = f"A group is protected less than one person: {family}."
     dropped = f"Rows of one person beyond {claim.rows_per_unit} are dropped before anything is measured."
     several = ROWS if claim.rows_per_unit == 1 else dropped
     groups = [] if math.isinf(claim.epsilon) else [group]

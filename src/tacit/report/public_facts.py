@@ -8,7 +8,7 @@ from tacit.report import svg
 from tacit.report.portrait import PublicColumn
 
 if TYPE_CHECKING:
-    from tacit.encoding.encoders import Encoder
+    from tacit.encoding.table import Encoder
 
 MOST_LISTED = 12
 

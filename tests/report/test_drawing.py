@@ -1,0 +1,133 @@
+"""The small functions that draw."""
+
+from __future__ import annotations
+
+import math
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tacit.privacy.charges import BoundedRange, Gaussian, NonPrivate
+from tacit.report import svg
+from tacit.report.budget import Release, stage_of, stages
+from tacit.report.drawing import Drawing, Effect, Side, bars, curve, factor, heat_map, weights
+
+
+def parsed(drawing: Drawing) -> ET.Element:
+    return ET.fromstring(drawing.markup)
+
+
+def test_a_step_has_the_height_of_its_value() -> None:
+    drawing = curve("x", [0.0, 1.0, 2.0, 3.0], [Effect(0.0, 0, 10), Effect(1.0, 0, 10), Effect(2.0, 0, 10)], None, "i")
+    [path] = [e for e in parsed(drawing).iter("path") if e.get("class") == "curve"]
+    points = [tuple(map(float, p.split())) for p in (path.get("d") or "")[1:].split("L")]
+    heights = [points[0][1], points[2][1], points[4][1]]
+    assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2], abs=0.02)
+    assert heights[0] > heights[1] > heights[2]
+    widths = [points[1][0] - points[0][0], points[5][0] - points[4][0]]
+    assert widths[0] == pytest.approx(widths[1], abs=0.02)
+
+
+def test_the_band_is_two_standard_deviations_each_way() -> None:
+    drawing = curve("x", [0.0, 1.0, 2.0], [Effect(0.0, 0.25, 10), Effect(1.0, 0.25, 10)], None, "i")
+    root = parsed(drawing)
+    [band] = [e for e in root.iter("path") if e.get("class") == "band"]
+    [line] = [e for e in root.iter("path") if e.get("class") == "curve"]
+    ys = [float(p.split()[1]) for p in (line.get("d") or "")[1:].split("L")]
+    edge = [float(p.split()[1]) for p in (band.get("d") or "")[1:-1].split("L")]
+    unit = ys[0] - ys[2]
+    assert ys[0] - edge[0] == pytest.approx(0.5 * unit, abs=0.03)
+
+
+def test_bars_point_to_their_side_and_are_sorted() -> None:
+    drawing = bars("x", ["down", "up"], [Effect(-1.0, 0.1, 10), Effect(1.0, 0.1, 10)], "i")
+    marks = [e.get("class") for e in parsed(drawing).iter("rect")]
+    assert marks == ["plus", "minus"]
+    assert "Highest at up (odds ×2.72), lowest at down (odds ÷2.72)." in drawing.caption
+
+
+def test_many_categories_are_not_all_drawn_and_the_caption_says_so() -> None:
+    names = [f"c{i}" for i in range(100)]
+    drawing = bars("x", names, [Effect(0.01 * i, 0.1, 100 - i) for i in range(100)], "i")
+    assert "14 of 100" in drawing.caption
+    assert len(drawing.rows) == 100
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        curve("flat", [0.0, 1.0], [Effect(0.0, 0.0, 0.0)], Effect(0.0), "i"),
+        curve("huge", [-1e9, 0.0, 1e9], [Effect(38.0, 5.0, 1.0), Effect(-38.0, 5.0, 1.0)], None, "i"),
+        bars("one", ["only"], [Effect(0.0)], "i"),
+        heat_map(Side("a", ("x",)), Side("b", ("y",)), [[Effect(0.0)]], "i"),
+        weights("zero", ["a"], [0.0], 0.0, "i"),
+        weights("none", [], [], 0.0, "i"),
+    ],
+    ids=lambda d: d.title,
+)
+def test_extreme_values_still_draw(drawing: Drawing) -> None:
+    root = parsed(drawing)
+    numbers = [
+        v for e in root.iter() for k, v in e.attrib.items() if k in {"x", "y", "width", "height", "cx", "cy", "d"}
+    ]
+    assert not [v for v in numbers if "nan" in v or "inf" in v]
+
+
+@pytest.mark.parametrize(
+    ("log_odds", "words"), [(0.0, "×1"), (math.log(2), "×2.00"), (-math.log(4), "÷4.00"), (math.log(500), "×500")]
+)
+def test_odds_in_words(log_odds: float, words: str) -> None:
+    assert factor(log_odds) == words
+
+
+@pytest.mark.parametrize("reach", [0.05, 0.3, 1.0, 3.0, 8.0, 30.0])
+def test_odds_ticks_stay_on_the_axis(reach: float) -> None:
+    ticks = svg.odds_ticks(-reach, reach)
+    assert 3 <= len(ticks) <= 5
+    assert all(-reach <= value <= reach for value, _ in ticks)
+    assert (0.0, "×1") in ticks
+
+
+def test_a_skewed_column_gets_a_bent_axis() -> None:
+    across, ticks = svg.bent_axis([0, 1, 10, 100, 1000, 100000], 0.0, 100.0)
+    assert across(1000) - across(100) > 10
+    assert ticks[0] == 0
+    straight, _ = svg.bent_axis([0, 20, 40, 60, 80, 100], 0.0, 100.0)
+    assert straight(50) == pytest.approx(50)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(1200000, "1.2M"), (0.0123, "0.0123"), (1234, "1234"), (25000, "25k"), (0, "0")]
+)
+def test_short_numbers(value: float, words: str) -> None:
+    assert svg.short(value) == words
+
+
+def test_shares_of_gaussian_releases_are_shares_of_precision() -> None:
+    found = stages(
+        [Release("a 1", Gaussian(1.0), "t"), Release("a 2", Gaussian(1.0), "t"), Release("b", Gaussian(0.5), "t")]
+    )
+    assert [(s.name, s.releases) for s in found] == [("as", 2), ("b", 1)]
+    assert [s.share for s in found] == pytest.approx([2 / 6, 4 / 6])
+
+
+def test_stages_of_no_noise_and_of_very_many() -> None:
+    [one] = stages([Release("x", NonPrivate(), "t")])
+    assert one.share == 1.0
+    many = stages([Release(name, BoundedRange(0.1), "t") for name in "abcdefghijklmnop"])
+    assert len(many) == 9
+    assert sum(s.share for s in many) == pytest.approx(1.0)
+    assert sum(s.releases for s in many) == 16
+
+
+@pytest.mark.parametrize(
+    ("label", "stage"),
+    [
+        ("sweep 3: age", "sweeps"),
+        ("counts of age", "counts"),
+        ("round 7", "rounds"),
+        ("stopping test", "stopping test"),
+    ],
+)
+def test_stage_of_a_label(label: str, stage: str) -> None:
+    assert stage_of(label) == stage

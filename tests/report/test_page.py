@@ -1,0 +1,127 @@
+"""The page in a real browser: it opens offline, says what it must, fits a telephone, and refuses in large letters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tacit.report.page import Claim, compose, percent
+from tacit.report.portrait import Portrait
+
+CLASSES = ("<=50K", ">50K")
+WIDTHS = (390, 800, 1400)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_opens_offline_without_complaint(
+    visit: Any, sample_portrait: Portrait, sample_claim: Claim, width: int, scheme: str
+) -> None:
+    seen = visit(compose(sample_portrait, CLASSES, sample_claim, "Who earns more"), width, scheme)
+    assert seen.complaints == []
+    assert seen.foreign_requests() == []
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+    widest = seen.page.evaluate(
+        "Math.max(...[...document.querySelectorAll('figure, table.stages, .fact, .verdict, svg')]"
+        ".map(e => e.getBoundingClientRect().right))"
+    )
+    assert widest <= width
+
+
+def test_says_what_it_must(visit: Any, sample_portrait: Portrait, sample_claim: Claim) -> None:
+    page = visit(compose(sample_portrait, CLASSES, sample_claim, "Who earns more")).page
+    assert page.get_by_role("heading", name="Who earns more").is_visible()
+    for heading in ("The promise", "The budget, step by step", "The model", "What was public", "What is not promised"):
+        assert page.get_by_role("heading", name=heading).is_visible()
+    assert page.get_by_text("Releasable", exact=True).is_visible()
+    size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('.verdict strong')).fontSize)")
+    assert size >= 24
+    text = page.inner_text("main")
+    assert "had any one person never been in the table" in text
+    assert "factor of at most 2.72" in text
+    assert "1 in 1 million" in text
+    assert "46 releases" in text
+
+
+def test_draws_every_part(visit: Any, sample_portrait: Portrait, sample_claim: Claim) -> None:
+    page = visit(compose(sample_portrait, CLASSES, sample_claim, "t")).page
+    assert page.locator("svg[role=img]").count() == len(sample_portrait.drawings)
+    assert page.locator("path.curve").count() == 2
+    assert page.locator("path.band").count() == 2
+    assert page.locator("rect.plus, rect.minus").count() > 60
+    drawn = page.evaluate(
+        "[...document.querySelectorAll('path.curve')].map(e => e.getBBox()).every(b => b.width > 100 && b.height > 20)"
+    )
+    assert drawn
+    unnamed = page.evaluate(
+        "[...document.querySelectorAll('svg[role=img]')].filter(s => !s.getAttribute('aria-labelledby').split(' ')"
+        ".every(id => s.querySelector('#' + id)?.textContent)).length"
+    )
+    assert unnamed == 0
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_markup_in_names_is_text(visit: Any, sample_portrait: Portrait, sample_claim: Claim) -> None:
+    seen = visit(compose(sample_portrait, ("<b>no</b>", "yes"), sample_claim, "<i>title</i>"))
+    assert seen.page.locator("main b:text('no'), h1 i, main script").count() == 0
+    assert "<i>title</i>" in seen.page.inner_text("h1")
+    assert "<script>alert(1)</script>" in seen.page.inner_html("main").replace("&lt;", "<").replace("&gt;", ">")
+
+
+def test_tables_open_with_the_keyboard(visit: Any, sample_portrait: Portrait, sample_claim: Claim) -> None:
+    page = visit(compose(sample_portrait, CLASSES, sample_claim, "t"), 390).page
+    summary = page.locator("figure details summary").first
+    summary.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("figure details[open] table").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_seeded_model_is_refused_in_large_letters(
+    visit: Any, sample_portrait: Portrait, refused_claim: Claim
+) -> None:
+    page = visit(compose(sample_portrait, CLASSES, refused_claim, "t")).page
+    assert page.get_by_text("Not releasable", exact=True).is_visible()
+    assert page.get_by_text("can be replayed").is_visible()
+
+
+def test_without_a_certificate_nothing_is_promised(visit: Any, sample_portrait: Portrait) -> None:
+    page = visit(compose(sample_portrait, CLASSES, None, "t")).page
+    assert page.get_by_text("Not releasable", exact=True).is_visible()
+    assert "nothing can be said about its privacy" in page.inner_text("#promise")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_stand_out_from_the_paper(
+    visit: Any, sample_portrait: Portrait, sample_claim: Claim, scheme: str
+) -> None:
+    """Contrast of text against what is behind it, WCAG AA: at least 4.5."""
+    page = visit(compose(sample_portrait, CLASSES, sample_claim, "t"), 1200, scheme).page
+    worst = page.evaluate(
+        """() => {
+          const linear = v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+          const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).slice(0, 3).map(v => linear(v / 255));
+              return .2126 * r + .7152 * g + .0722 * b };
+          const behind = e => { for (let n = e; n; n = n.parentElement) {
+              const c = getComputedStyle(n).backgroundColor; if (!/, 0\\)$/.test(c) && c !== 'transparent') return c }
+              return 'rgb(255,255,255)' };
+          let least = 99;
+          const words = 'p, dd, dt, h1, h2, h3, a, td, th, li, figcaption, summary, strong, svg text';
+          for (const e of document.querySelectorAll(words)) {
+              if (e.closest('.skip') || e.classList.contains('faint')) continue;
+              const style = getComputedStyle(e), b = light(behind(e));
+              const a = light(e.closest('svg') ? style.fill : style.color);
+              least = Math.min(least, (Math.max(a, b) + .05) / (Math.min(a, b) + .05)) }
+          return least }"""
+    )
+    assert worst >= 4.5
+
+
+@pytest.mark.parametrize(
+    ("share", "written"),
+    [(0.5, "50.0 %"), (0.73105, "73.1 %"), (0.9997, "99.97 %"), (1.0, "100.0 %"), (1 - 1e-12, "over 99.9999 %")],
+)
+def test_a_share_is_never_rounded_up_to_certainty(share: float, written: str) -> None:
+    assert percent(share) == written

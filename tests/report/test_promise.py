@@ -1,0 +1,49 @@
+"""The figures behind the plain words."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.report.promise import best_guess, count, describe
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("prior", [0.5, 0.2, 0.01])
+def test_pure_bound_is_attained_by_randomized_response(epsilon: float, prior: float) -> None:
+    """Randomized response is (epsilon, 0)-private; the best guess from its answer, or without it, is the bound."""
+    truth = math.exp(epsilon) / (1 + math.exp(epsilon))
+    joint = np.array([[prior * truth, prior * (1 - truth)], [(1 - prior) * (1 - truth), (1 - prior) * truth]])
+    assert joint.max(axis=0).sum() == pytest.approx(best_guess(prior, epsilon, 0.0), abs=1e-12)
+
+
+def test_delta_adds_what_it_must() -> None:
+    """With probability delta everything is told, otherwise randomized response: the bound is attained."""
+    epsilon, delta = 1.0, 0.1
+    truth = math.exp(epsilon) / (1 + math.exp(epsilon))
+    assert best_guess(0.5, epsilon, delta) == pytest.approx(delta + (1 - delta) * truth)
+
+
+def test_no_noise_no_promise() -> None:
+    assert best_guess(0.5, math.inf, 0.0) == 1.0
+    said = describe(math.inf, 0.0, "add_or_remove_one", 1, None)
+    assert said.strength == "none"
+    assert "no promise" in said.headline
+
+
+def test_the_relation_is_told() -> None:
+    added = describe(1.0, 0.0, "add_or_remove_one", 1, None)
+    replaced = describe(1.0, 0.0, "replace_one", 1, None)
+    assert "The number of rows is private too" in added.who
+    assert "The number of rows is public" in replaced.who
+    assert "at most 3" in describe(1.0, 0.0, "add_or_remove_one", 3, None).who
+    assert "without exception" in added.failure
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(1e6, "1 million"), (2.5e9, "2.5 billion"), (12000, "12,000"), (2.718, "2.72")]
+)
+def test_counts_are_words(value: float, words: str) -> None:
+    assert count(value) == words
