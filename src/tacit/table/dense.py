@@ -17,6 +17,7 @@ import numpy.typing as npt
 from tacit.queries.capped_sum import CappedSum
 from tacit.queries.halfspace_log import RADIUS_16, HalfspaceLog, HalfspaceStep
 from tacit.queries.levels import Levels
+from tacit.queries.measure_size import MeasureSize
 from tacit.queries.vector_sum import VectorSum
 from tacit.table import dense_kernels as kernels
 
@@ -141,6 +142,14 @@ class DenseEngine:
             self._add(weights, limit, sums, start, stop)
 
         return self.parallel(run, self.rows.n_features, self._thread_rows)
+
+    def measure_size(self, query: MeasureSize) -> npt.NDArray[np.int64]:
+        """The exact size of a stateless measure: one pass over the rows."""
+        cache, pending = self._open(query.log)
+        levels = np.empty(self.rows.n_rows, np.uint16)
+        histogram = self._level_histogram(query.levels, cache, pending, levels)
+        cache.applied = len(query.log.steps)
+        return np.array([int(histogram @ query.table)], np.int64)
 
     def _level_histogram(
         self, levels: Levels, cache: _LogCache, pending: list[HalfspaceStep], out: npt.NDArray[np.uint16]

@@ -1,0 +1,79 @@
+"""BregBoost: multiplicative weights with a Bregman projection in *every* round. For comparison only: not private.
+
+Barak, Hardt, Kale (2009). Each projection is the start of the next, so a measure depends on all projections before it:
+it cannot be computed from the hypotheses and a row alone, and one row can move it in every round again. Neither the
+schema nor the curator takes it.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.privacy.neighbouring import Neighbouring
+
+Floats = npt.NDArray[np.float64]
+
+
+class NotPrivate(ValueError):  # noqa: N818 - a statement about a method, not a fault of a run
+    """A measure that has no bound on what one row can change."""
+
+
+def project(measure: Floats, total: float) -> Floats:
+    """The Bregman projection onto measures of size ``total`` or more (Lemma 9): ``min(1, c m)`` with the least ``c``.
+
+    Args:
+        measure: positive weights of shape ``(n,)``, at most 1.
+        total: the size to reach, at most ``n``.
+    """
+    if measure.sum() >= total:
+        return measure
+    order = np.sort(measure)[::-1]
+    below = np.cumsum(order[::-1])[::-1]  # what the k-th largest weight and all smaller ones add up to
+    capped = np.arange(len(order))
+    scales = (total - capped) / below
+    fits = scales * order <= 1.0
+    first = int(np.argmax(fits))  # the fewest capped weights that work
+    return np.minimum(1.0, measure * (scales[first] if fits[first] else np.inf))
+
+
+def lazy_measures(losses: Floats, density: float, learning_rate: float) -> Floats:
+    """The measures of Algorithm 3 in real numbers, before each of ``T + 1`` rounds.
+
+    Args:
+        losses: shape ``(T, n)``, values in [0, 1].
+        density: kappa.
+        learning_rate: lambda.
+
+    Returns:
+        Measures of shape ``(T + 1, n)`` and density at least ``density``.
+    """
+    n = losses.shape[1]
+    summed = np.vstack([np.zeros(n), np.cumsum(losses, axis=0)])
+    return np.array([project(density * np.exp(-learning_rate * past), density * n) for past in summed])
+
+
+def bregman_measures(losses: Floats, density: float, learning_rate: float) -> Floats:
+    """The measures of BregBoost: as :func:`lazy_measures`, with each projection as the start of the next update."""
+    n = losses.shape[1]
+    measures = [np.full(n, density)]
+    for loss in losses:
+        measures.append(project(measures[-1] * np.exp(-learning_rate * loss), density * n))
+    return np.array(measures)
+
+
+class BregmanSum:
+    """The query that BregBoost would need. Asking for it is an error: it has no sensitivity to state."""
+
+    def __init__(self, n_features: int) -> None:
+        self.shape = (n_features,)
+        self.unit = 1
+
+    def sensitivity(self, neighbouring: Neighbouring) -> NoReturn:
+        """Raises: no bound is known, and the measure cannot be recomputed from released hypotheses."""
+        raise NotPrivate(
+            f"BregBoost projects in every round: under {neighbouring} one row can move its measures again in each of "
+            "them, and no bound is known. Use LazyBregman, which projects once. Nothing was read and nothing was spent."
+        )

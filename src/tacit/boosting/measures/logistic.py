@@ -1,0 +1,59 @@
+"""The logistic measure: the weight of a row is the probability that the score so far gives to the other class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from tacit.boosting.measures.smooth import WEIGHT_UNIT
+from tacit.queries.halfspace_log import HalfspaceLog
+from tacit.queries.levels import Levels
+from tacit.queries.measure_size import MeasureSize
+from tacit.queries.vector_sum import VectorSum
+
+REACH = 16.0
+"""Log-odds beyond which the weight no longer changes: 1e-7 on one side, 1 on the other."""
+
+
+@dataclass(frozen=True)
+class LogisticMeasure:
+    """``1 / (1 + exp(margin))``: boosting with it is gradient descent on the logistic loss.
+
+    Bounded by 1 and stateless, so a round's sum has the sensitivity of one row (privacy notes, section 1).
+
+    Args:
+        step: how far one hypothesis moves a margin, in log-odds.
+    """
+
+    step: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.step <= 1024:
+            raise ValueError(f"step must lie in (0, 1024], got {self.step}")
+
+    def total(self, n_rows: float) -> float:
+        """Sums are divided by the number of rows: an average gradient."""
+        return max(1.0, n_rows)
+
+    def weights(self, margins: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The measure of rows with these signed margins; values in (0, 1)."""
+        weights: npt.NDArray[np.float64] = expit(-margins)
+        return weights
+
+    def _table(self, reach: float) -> tuple[Levels, npt.NDArray[np.int64]]:
+        """Levels and integer weights; truncation never enlarges a weight."""
+        levels = Levels.covering(min(reach, REACH))
+        return levels, np.floor(self.weights(levels.middles) * WEIGHT_UNIT).astype(np.int64)
+
+    def weighted_sum(self, log: HalfspaceLog, rounds: int, reach: float) -> VectorSum:
+        """One stateless query."""
+        del rounds
+        return VectorSum(log, *self._table(reach), WEIGHT_UNIT)
+
+    def size(self, log: HalfspaceLog, rounds: int, reach: float) -> MeasureSize:
+        """The query for the size of the measure: the expected number of mistakes of a randomised prediction."""
+        del rounds
+        return MeasureSize(log, *self._table(reach), WEIGHT_UNIT)

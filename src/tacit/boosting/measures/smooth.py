@@ -1,0 +1,68 @@
+"""SmoothBoost's measure (Servedio 2003; Algorithm 13): one weight rule per round, no projection, no state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.queries.halfspace_log import HalfspaceLog
+from tacit.queries.levels import Levels
+from tacit.queries.measure_size import MeasureSize
+from tacit.queries.vector_sum import VectorSum
+
+WEIGHT_UNIT = 1 << 10
+"""Units of a weight of 1: 64 products with a 16-bit row fit an int32."""
+
+
+@dataclass(frozen=True)
+class SmoothMeasure:
+    """``SB-NxM``: weight 1 where the margin lags behind ``theta`` per round, ``(1 - gamma)**(s/2)`` at a lead of ``s``.
+
+    Args:
+        advantage: ``gamma``, what the weak learner is trusted to achieve, in (0, 1/2).
+        margin: ``theta`` in [0, gamma]; None for Servedio's ``gamma / (2 + gamma)``.
+    """
+
+    advantage: float
+    margin: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.advantage < 0.5:
+            raise ValueError(f"advantage must lie in (0, 0.5), got {self.advantage}")
+        if self.margin is not None and not 0 <= self.margin <= self.advantage:
+            raise ValueError(f"margin must lie in [0, {self.advantage}], got {self.margin}")
+
+    @property
+    def theta(self) -> float:
+        """The margin that every round must add."""
+        return self.advantage / (2 + self.advantage) if self.margin is None else self.margin
+
+    @property
+    def step(self) -> float:
+        """Margins are plain sums of the hypotheses' values."""
+        return 1.0
+
+    def total(self, n_rows: float) -> float:
+        """Sums are divided by the number of rows; the measure's own size is never released."""
+        return max(1.0, n_rows)
+
+    def weights(self, margins: npt.NDArray[np.float64], rounds: int) -> npt.NDArray[np.float64]:
+        """The measure of rows with these signed margins after ``rounds`` hypotheses; values in [0, 1]."""
+        lead = np.maximum(margins - rounds * self.theta, 0.0)
+        weights: npt.NDArray[np.float64] = (1 - self.advantage) ** (lead / 2)
+        return weights
+
+    def _table(self, rounds: int, reach: float) -> tuple[Levels, npt.NDArray[np.int64]]:
+        """Levels and integer weights; truncation never enlarges a weight."""
+        levels = Levels.covering(reach)
+        return levels, np.floor(self.weights(levels.middles, rounds) * WEIGHT_UNIT).astype(np.int64)
+
+    def weighted_sum(self, log: HalfspaceLog, rounds: int, reach: float) -> VectorSum:
+        """One stateless query."""
+        return VectorSum(log, *self._table(rounds, reach), WEIGHT_UNIT)
+
+    def size(self, log: HalfspaceLog, rounds: int, reach: float) -> MeasureSize:
+        """The query for the size of the measure, which Algorithm 12 compares with ``kappa n``."""
+        return MeasureSize(log, *self._table(rounds, reach), WEIGHT_UNIT)

@@ -1,0 +1,104 @@
+"""Bounds on boosting by resampling (Appendix L of Bun, Carmosino, Sorrell 2020; Dwork, Rothblum, Vadhan 2010)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tacit.theory.boosting import lazy_bregman_rounds, lazy_bregman_slickness
+
+
+@dataclass(frozen=True)
+class RoundCost:
+    """What one round costs: (epsilon, delta)-differential privacy under replacement."""
+
+    epsilon: float
+    delta: float
+
+
+def sampling_amplification(base: RoundCost, distance: float, sample_size: int) -> RoundCost:
+    """Lemma 55: a private mechanism on ``k`` independent draws from distributions at total variation ``zeta``.
+
+    ``(4 eps zeta k, delta (1 + e^(2 zeta k)))`` for ``eps <= 1/2``.
+
+    Raises:
+        ValueError: for a base learner with epsilon above 1/2, which the lemma does not cover.
+    """
+    if base.epsilon > 0.5:
+        raise ValueError(
+            f"Lemma 55 needs a base learner with epsilon at most 0.5, got {base.epsilon}; sampled_round does not"
+        )
+    return RoundCost(4 * base.epsilon * distance * sample_size, base.delta * (1 + math.exp(2 * distance * sample_size)))
+
+
+def sampled_round(base: RoundCost, distance: float, sample_size: int) -> RoundCost:
+    """Lemma 55 without its condition and with a smaller delta; what this library charges.
+
+    Write both distributions as ``(1 - zeta) C + zeta A'`` and ``(1 - zeta) C + zeta B'``; the number ``K`` of draws
+    outside ``C`` is binomial, and given ``K = j`` either side is ``j`` replacements away from a sample of ``C`` alone.
+    With ``a = E e^(eps K)`` and ``b = E e^(-eps K)``, group privacy along these replacements gives ``P <= (a / b) Q +
+    delta (a / b - 1) / (e^eps - 1)``, that is ``epsilon' = log(a / b) <= 4 eps zeta k`` for ``eps <= 1/2``, about ``2
+    eps zeta k``, and ``delta' = delta (e^epsilon' - 1) / (e^eps - 1)``.
+
+    Args:
+        base: of the base learner on ``k`` rows, under replacement.
+        distance: zeta, in [0, 1].
+        sample_size: k.
+    """
+    if not 0 <= distance <= 1:
+        raise ValueError(f"a total variation lies in [0, 1], got {distance}")
+    if base.epsilon == 0 or distance == 0 or sample_size == 0:
+        return RoundCost(0.0, min(1.0, base.delta * distance * sample_size * 2))
+    up = math.log1p(distance * math.expm1(base.epsilon))
+    down = math.log1p(distance * math.expm1(-base.epsilon))
+    epsilon = sample_size * (up - down)
+    if epsilon > 700:
+        return RoundCost(epsilon, 1.0 if base.delta else 0.0)
+    return RoundCost(epsilon, min(1.0, base.delta * math.expm1(epsilon) / math.expm1(base.epsilon)))
+
+
+def printed_round(base: RoundCost, density: float, n_rows: int, sample_size: int) -> RoundCost:
+    """Theorem 57's round as printed: ``e^(2 eps m / (kappa n))`` in its delta, where Lemma 55 has no ``eps``.
+
+    Too small; here so that a test can show it. Never charged.
+    """
+    distance = lazy_bregman_slickness(density, n_rows)
+    return RoundCost(
+        4 * base.epsilon * distance * sample_size,
+        base.delta * (1 + math.exp(2 * base.epsilon * distance * sample_size)),
+    )
+
+
+def boost_s_sample_size(
+    accuracy: float, slack: float, base_epsilon: float, base_size: int, epsilon: float, advantage: float
+) -> float:
+    """Theorem 57: rows that Boost-S needs, with constant 1: ``sqrt(log(1/a) ln(1/delta')) eps_b m / (eps gamma a)``."""
+    return (
+        math.sqrt(math.log(1 / accuracy) * math.log(1 / slack))
+        * base_epsilon
+        * base_size
+        / (epsilon * advantage * accuracy)
+    )
+
+
+def boost_for_people_sample_size(
+    accuracy: float,
+    slack: float,
+    base_epsilon: float,
+    base_size: int,
+    epsilon: float,
+    advantage: float,
+    failure_exponent: float = 1.0,
+) -> float:
+    """Theorem 56 (Dwork, Rothblum, Vadhan 2010), with constant 1: larger by ``v log(1/a) / gamma^2``."""
+    return (
+        boost_s_sample_size(accuracy, slack, base_epsilon, base_size, epsilon, advantage)
+        * failure_exponent
+        * math.log(1 / accuracy)
+        / advantage**2
+    )
+
+
+def boost_s_rounds(advantage: float, accuracy: float) -> int:
+    """Theorem 57 by way of Theorem 20: rounds until the training error is at most ``accuracy``."""
+    return lazy_bregman_rounds(advantage, accuracy)
