@@ -1,0 +1,283 @@
+"""Combinatorial dimensions of a finite class, exact within a stated amount of work, with witnesses that can be checked.
+
+A class is a 0/1 matrix: rows are hypotheses, columns are points. Vapnik-Chervonenkis dimension: the largest set of
+points on which all patterns occur. Littlestone dimension: the depth of the largest complete mistake tree (Alon, Beimel,
+Moran, Stemmer 2020, section 3.1). Threshold dimension: the longest sequence of points ``x_1 .. x_k`` with hypotheses
+``h_1 .. h_k`` such that ``h_i(x_j) = 1`` exactly when ``i <= j`` (ibid.).
+
+Littlestone and threshold dimension are hard to compute in general. The searches here are exact branch and bound on
+sets of hypotheses held as bits of Python integers, with memory of what was seen; they stop at a cap on visited nodes
+and then report the interval that is proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.theory.closure_threshold_search import ThresholdSearch
+from tacit.theory.closure_vc_search import search_shattered
+from tacit.theory.closure_witnesses import MistakeTree, ShatteredSet, ThresholdSequence, Witness
+
+WORK_CAP, VC_CAP, THRESHOLD_CAP = 200_000, 3_000_000, 5_000
+"""Nodes a search may visit by default: seconds each, for a class of 500 hypotheses on 200 points."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """What is proved about a dimension: it lies in ``lower .. upper``; ``witness`` shows ``lower``.
+
+    Attributes:
+        lower, upper: the interval; equal when the search finished.
+        witness: an object of :mod:`tacit.theory.closure_witnesses`; None for an empty class, whose dimension is -1.
+        work: nodes visited.
+    """
+
+    lower: int
+    upper: int
+    witness: Witness | None
+    work: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether the search finished."""
+        return self.lower == self.upper
+
+    @property
+    def value(self) -> int:
+        """The dimension.
+
+        Raises:
+            ValueError: if only an interval is known.
+        """
+        if not self.exact:
+            raise ValueError(f"only the interval {self.lower}..{self.upper} is proved; raise the work cap")
+        return self.lower
+
+
+class WorkCapReached(Exception):  # noqa: N818 - not an error: it ends a search
+    """The search visited as many nodes as it may."""
+
+
+class FiniteClass:
+    """A finite class as bit sets: duplicates of hypotheses are dropped, columns are sets of hypotheses.
+
+    Args:
+        matrix: 0/1 array of shape ``(hypotheses, points)``.
+
+    Raises:
+        ValueError: if the matrix is not two-dimensional or holds anything but 0 and 1.
+    """
+
+    def __init__(self, matrix: npt.ArrayLike) -> None:
+        table = np.asarray(matrix)
+        if table.ndim != 2 or not np.isin(table, (0, 1)).all():
+            raise ValueError("a class is a matrix of 0 and 1 with one row per hypothesis and one column per point")
+        self.table = table.astype(np.uint8)
+        _, first = np.unique(self.table, axis=0, return_index=True)
+        self.hypotheses: list[int] = sorted(int(i) for i in first)
+        kept = self.table[self.hypotheses]
+        self.columns: list[int] = [_bits(column) for column in kept.T]
+        self.rows: list[int] = [_bits(row) for row in kept]
+        self.everything: int = (1 << len(self.hypotheses)) - 1
+
+    def __len__(self) -> int:
+        return len(self.hypotheses)
+
+    def members(self, subset: int) -> list[int]:
+        """Row numbers of the original matrix in a bit set."""
+        return [self.hypotheses[i] for i in bit_positions(subset)]
+
+    @cached_property
+    def splitting_points(self) -> list[int]:
+        """Points that are not constant, one of each group of equal or complementary columns."""
+        seen: set[int] = set()
+        kept = []
+        for point, column in enumerate(self.columns):
+            key = min(column, self.everything ^ column)
+            if key and key not in seen:
+                seen.add(key)
+                kept.append(point)
+        return kept
+
+
+def _bits(values: npt.NDArray[np.uint8]) -> int:
+    return int.from_bytes(np.packbits(values, bitorder="little").tobytes(), "little")
+
+
+def bit_positions(subset: int) -> list[int]:
+    """Positions of the ones of an integer, ascending."""
+    positions = []
+    while subset:
+        low = subset & -subset
+        positions.append(low.bit_length() - 1)
+        subset ^= low
+    return positions
+
+
+class LittlestoneSearch:
+    """Littlestone dimensions of sub-classes, remembered; the online learner asks for many of one class.
+
+    The decision "is the dimension of V at least d" needs a point that leaves at least ``2**(d - 1)`` hypotheses on both
+    sides, each of dimension at least ``d - 1``. Sub-classes are bit sets, so the memory recognises them however they
+    were reached.
+    """
+
+    def __init__(self, family: FiniteClass, cap: int = WORK_CAP) -> None:
+        self.family = family
+        self.cap = cap
+        self.work = 0
+        self._points = [(family.columns[p], p) for p in family.splitting_points]
+        self._lower: dict[int, int] = {}
+        self._upper: dict[int, int] = {}
+        self._best: dict[tuple[int, int], int] = {}
+
+    def at_least(self, subset: int, depth: int) -> bool:
+        """Whether the sub-class has dimension at least ``depth``.
+
+        Raises:
+            WorkCapReached: when the cap is used up.
+        """
+        if depth <= 0:
+            return subset != 0 or depth < 0
+        size = subset.bit_count()
+        if size >> depth == 0:
+            return False
+        if depth == 1 or self._lower.get(subset, 0) >= depth:
+            return True
+        if self._upper.get(subset, size) < depth:
+            return False
+        self.work += 1
+        if self.work > self.cap:
+            raise WorkCapReached
+        for smaller, larger, point in self._splits(subset, 1 << (depth - 1)):
+            if self.at_least(smaller, depth - 1) and self.at_least(larger, depth - 1):
+                self._lower[subset] = depth
+                self._best[subset, depth] = point
+                return True
+        self._upper[subset] = depth - 1
+        return False
+
+    def _splits(self, subset: int, need: int) -> list[tuple[int, int, int]]:
+        """Distinct splits with at least ``need`` hypotheses on each side, the most even first."""
+        found: dict[int, tuple[int, int, int, int]] = {}
+        for column, point in self._points:
+            ones = subset & column
+            zeros = subset ^ ones
+            n_ones, n_zeros = ones.bit_count(), zeros.bit_count()
+            if n_ones < need or n_zeros < need:
+                continue
+            smaller, larger = (ones, zeros) if n_ones <= n_zeros else (zeros, ones)
+            found.setdefault(min(ones, zeros), (abs(n_ones - n_zeros), smaller, larger, point))
+        return [split[1:] for split in sorted(found.values())]
+
+    def value(self, subset: int) -> int:
+        """The dimension of a sub-class; -1 if it is empty.
+
+        Raises:
+            WorkCapReached: when the cap is used up.
+        """
+        depth = self._lower.get(subset, 0) if subset else -1
+        while self.at_least(subset, depth + 1):
+            depth += 1
+        return depth
+
+    def tree(self, subset: int, depth: int) -> MistakeTree:
+        """A complete mistake tree of this depth, known to exist from :meth:`at_least`."""
+        if depth == 0:
+            return MistakeTree(hypothesis=self.family.hypotheses[(subset & -subset).bit_length() - 1])
+        point = self._best.get((subset, depth))
+        if point is None:
+            point = self._find(subset, depth)
+        ones = subset & self.family.columns[point]
+        return MistakeTree(point, self.tree(subset ^ ones, depth - 1), self.tree(ones, depth - 1))
+
+    def _find(self, subset: int, depth: int) -> int:
+        for smaller, larger, point in self._splits(subset, 1 << (depth - 1)):
+            if self.at_least(smaller, depth - 1) and self.at_least(larger, depth - 1):
+                return point
+        raise ValueError("no tree of this depth exists")
+
+
+def _deepen(decide: Callable[[int], bool], lower: int, upper: int) -> tuple[int, int]:
+    """The largest ``k`` with ``decide(k)``, as an interval if the work runs out on the way."""
+    while lower < upper:
+        try:
+            if not decide(lower + 1):
+                return lower, lower
+        except WorkCapReached:
+            return lower, upper
+        lower += 1
+    return lower, upper
+
+
+def littlestone_dimension(matrix: npt.ArrayLike, cap: int = WORK_CAP) -> Dimension:
+    """The Littlestone dimension of a finite class, and a mistake tree of that depth.
+
+    Args:
+        matrix: 0/1 array of shape ``(hypotheses, points)``.
+        cap: nodes to visit at most; beyond it the result is an interval.
+
+    Source: Alon, Beimel, Moran, Stemmer 2020, section 3.1 (definition); the search starts from ``log2 |class|``.
+    """
+    family = FiniteClass(matrix)
+    if len(family) == 0:
+        return Dimension(-1, -1, None, 0)
+    search = LittlestoneSearch(family, cap)
+    most = min(len(family).bit_length() - 1, len(family.splitting_points))
+    lower, upper = _deepen(lambda depth: search.at_least(family.everything, depth), 0, most)
+    search.cap = search.work + cap  # the tree repeats decisions already made, mostly from memory
+    tree = search.tree(family.everything, lower)
+    return Dimension(lower, upper, tree, search.work)
+
+
+def vc_dimension(matrix: npt.ArrayLike, cap: int = VC_CAP) -> Dimension:
+    """The Vapnik-Chervonenkis dimension of a finite class, and a set that it shatters.
+
+    Args:
+        matrix: 0/1 array of shape ``(hypotheses, points)``.
+        cap: sets to visit at most; beyond it the result is an interval.
+    """
+    family = FiniteClass(matrix)
+    if len(family) == 0:
+        return Dimension(-1, -1, None, 0)
+    points = family.splitting_points
+    upper = min(len(family).bit_length() - 1, len(points))
+    columns = family.table[np.ix_(family.hypotheses, points)]
+    best: list[int] = []
+    work = 0
+    while len(best) < upper:
+        found, visited, finished = search_shattered(columns, len(best) + 1, cap - work)
+        work += visited
+        if not finished:
+            break
+        if found is None:
+            upper = len(best)
+        else:
+            best = found
+    witness = ShatteredSet.find(family.table, [points[i] for i in best])
+    return Dimension(len(best), upper, witness, work)
+
+
+def threshold_dimension(matrix: npt.ArrayLike, cap: int = THRESHOLD_CAP) -> Dimension:
+    """The threshold dimension of a finite class, and a sequence that it threshold-shatters.
+
+    Args:
+        matrix: 0/1 array of shape ``(hypotheses, points)``.
+        cap: nodes to visit at most; beyond it the result is an interval.
+
+    Source: Alon, Beimel, Moran, Stemmer 2020, section 3.1 (definition).
+    """
+    family = FiniteClass(matrix)
+    if len(family) == 0:
+        return Dimension(-1, -1, None, 0)
+    search = ThresholdSearch(family.rows, family.columns, cap)
+    upper = search.run()
+    points = [point for _, point in search.best]
+    hypotheses = [family.hypotheses[h] for h, _ in search.best]
+    witness = ThresholdSequence(tuple(points), tuple(hypotheses))
+    return Dimension(len(points), upper, witness, search.work)

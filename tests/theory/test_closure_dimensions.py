@@ -1,0 +1,149 @@
+"""Dimensions of finite classes against plain recursion, known values of structured classes, and checked witnesses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations, product
+from time import perf_counter
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tacit.theory.closure_witnesses import MistakeTree, ShatteredSet, ThresholdSequence
+from tacit.theory.dimensions import Dimension, littlestone_dimension, threshold_dimension, vc_dimension
+
+Matrix = npt.NDArray[np.int64]
+DIMENSIONS: list[Callable[..., Dimension]] = [vc_dimension, littlestone_dimension, threshold_dimension]
+
+
+def plain_vc(matrix: Matrix) -> int:
+    best = -1 if len(matrix) == 0 else 0
+    for size in range(1, matrix.shape[1] + 1):
+        for points in combinations(range(matrix.shape[1]), size):
+            if len(np.unique(matrix[:, list(points)], axis=0)) == 2**size:
+                best = size
+    return best
+
+
+def plain_littlestone(matrix: Matrix) -> int:
+    def depth(rows: frozenset[tuple[int, ...]]) -> int:
+        if not rows:
+            return -1
+        best = 0
+        for x in range(matrix.shape[1]):
+            ones = frozenset(r for r in rows if r[x])
+            if ones and ones != rows:
+                best = max(best, 1 + min(depth(ones), depth(rows - ones)))
+        return best
+
+    return depth(frozenset(tuple(int(v) for v in row) for row in matrix))
+
+
+def plain_threshold(matrix: Matrix) -> int:
+    def longest(hypotheses: list[int], points: list[int]) -> int:
+        best = 0
+        for h, x in product(hypotheses, points):
+            if matrix[h, x]:
+                rest = longest([g for g in hypotheses if not matrix[g, x]], [z for z in points if matrix[h, z]])
+                best = max(best, 1 + rest)
+        return best
+
+    return longest(list(range(len(matrix))), list(range(matrix.shape[1])))
+
+
+def ball(n: int, radius: int) -> Matrix:
+    """All sets of at most ``radius`` of ``n`` points."""
+    sets = [s for size in range(radius + 1) for s in combinations(range(n), size)]
+    return np.array([[int(i in s) for i in range(n)] for s in sets])
+
+
+def conjunctions(n: int) -> Matrix:
+    """All monotone conjunctions of ``n`` literals on the cube."""
+    cube = np.array(list(product([0, 1], repeat=n)))
+    return np.array([cube[:, list(s)].all(axis=1) for k in range(n + 1) for s in combinations(range(n), k)]).astype(int)
+
+
+def intervals(n: int) -> Matrix:
+    x = np.arange(n)
+    return np.array([(x >= a) & (x <= b) for a in range(n) for b in range(a, n)]).astype(int)
+
+
+def thresholds(n: int) -> Matrix:
+    return (np.arange(n) >= np.arange(n + 1)[:, None]).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "plain"),
+    [(vc_dimension, plain_vc), (littlestone_dimension, plain_littlestone), (threshold_dimension, plain_threshold)],
+)
+def test_random_classes_have_the_dimension_of_the_definition(
+    dimension: Callable[..., Dimension], plain: Callable[[Matrix], int]
+) -> None:
+    rng = np.random.default_rng(11)
+    seen = set()
+    for _ in range(80):
+        matrix = (rng.random((rng.integers(1, 9), rng.integers(1, 7))) < rng.choice([0.3, 0.5, 0.8])).astype(int)
+        found = dimension(matrix)
+        assert found.value == plain(matrix)
+        assert found.witness is not None
+        assert found.witness.size == found.value
+        assert found.witness.holds(matrix)
+        seen.add(found.value)
+    assert len(seen) >= 3
+
+
+@pytest.mark.parametrize(
+    ("matrix", "values"),
+    [
+        (thresholds(200), (1, 7, 200)),
+        (np.eye(200, dtype=int), (1, 1, 1)),
+        (ball(31, 2), (2, 2, 2)),
+        (ball(14, 3), (3, 3, 3)),
+        (conjunctions(8), (8, 8, 9)),
+        (intervals(31), (2, 8, 31)),
+        (np.array([[(a & b).bit_count() % 2 for b in range(256)] for a in range(256)]), (8, 8, 8)),
+    ],
+    ids=["thresholds", "singletons", "ball 2", "ball 3", "conjunctions", "intervals", "parities"],
+)
+def test_structured_classes_are_exact_in_seconds(matrix: Matrix, values: tuple[int, int, int]) -> None:
+    start = perf_counter()
+    found = [dimension(matrix) for dimension in DIMENSIONS]
+    assert tuple(d.value for d in found) == values
+    assert all(d.witness is not None and d.witness.holds(matrix) for d in found)
+    assert perf_counter() - start < 60  # an order of magnitude above what it takes; compilation included
+
+
+@pytest.mark.parametrize("dimension", DIMENSIONS)
+def test_beyond_the_cap_an_interval_is_reported(dimension: Callable[..., Dimension]) -> None:
+    matrix = np.random.default_rng(3).integers(0, 2, (60, 30))
+    full, cut = dimension(matrix, 10**6 if dimension is not threshold_dimension else 3000), dimension(matrix, 3)
+    assert not cut.exact
+    assert cut.lower <= full.lower <= full.upper <= cut.upper
+    assert cut.witness is not None
+    assert cut.witness.holds(matrix)
+    assert cut.witness.size == cut.lower
+    with pytest.raises(ValueError, match="only the interval"):
+        _ = cut.value
+
+
+@pytest.mark.parametrize("dimension", DIMENSIONS)
+def test_edges(dimension: Callable[..., Dimension]) -> None:
+    assert dimension(np.zeros((0, 4), int)).value == -1
+    assert dimension(np.zeros((3, 4), int)).value == 0
+    with pytest.raises(ValueError, match="matrix of 0 and 1"):
+        dimension(np.array([[0, 2]]))
+    with pytest.raises(ValueError, match="matrix of 0 and 1"):
+        dimension(np.array([0, 1]))
+
+
+def test_wrong_witnesses_do_not_hold() -> None:
+    matrix = thresholds(4)
+    assert not ShatteredSet((0, 1), (0, 1, 2, 3)).holds(matrix)
+    assert not ThresholdSequence((0, 1), (1, 0)).holds(matrix)
+    leaf = [MistakeTree(hypothesis=i) for i in range(2)]
+    assert MistakeTree(0, leaf[1], leaf[0]).holds(matrix)
+    assert not MistakeTree(0, leaf[0], leaf[1]).holds(matrix)
+    assert not MistakeTree(0, MistakeTree(1, leaf[1], leaf[1]), leaf[0]).holds(matrix)
+    with pytest.raises(ValueError, match="not shattered"):
+        ShatteredSet.find(matrix, [0, 1])
