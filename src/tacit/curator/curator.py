@@ -1,7 +1,7 @@
 """The curator: the only holder of both the rows and the noise.
 
-The order inside a verb is fixed: validate, charge, aggregate, add noise, release. A learner holds a curator and asks; it
-never sees a row, an exact answer, or a draw of noise.
+The order inside a verb is fixed: validate, charge, aggregate, add noise, release. A learner holds a curator and asks;
+it never sees a row, an exact answer, or a draw of noise.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.curator.measurement import Measurement
+from tacit.curator.select import Choice, select
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.query import Layout, Query
+from tacit.queries.selection import Selection
 from tacit.queries.sensitivity import Sensitivity
 from tacit.table.protocol import SealedTable
 
 LATTICE_SLACK = 9.0
-"""An integer Gaussian of scale sigma > 3 is dominated by the continuous one of variance ``sigma**2 - 9`` (privacy notes,
+"""An integer Gaussian of scale sigma > 3 is dominated by the continuous one of variance ``sigma**2 - 9`` (privacy
+notes,
 section 0): asking for multiplier z therefore takes ``sigma**2 = (z D)**2 + 9`` integer units."""
 
 
@@ -94,6 +97,24 @@ class Curator:
             noisy = exact + noise.result().reshape(query.shape)
         sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / unit
         return Measurement(label, noisy / unit, sd, charge, sensitivity.theorem)
+
+    def select(self, selection: Selection, charge: Charge, label: str) -> Choice:
+        """Chooses, in each node of a selection, a candidate with (about) the highest score.
+
+        Guarantee: the exponential mechanism, ``P(i) ~ exp(charge.range * score_i / range)`` independently in every
+        node, with ``range`` what one row can move (one unit: times the rows it may hold). It is bounded range in
+        ``charge.range``, hence pure ``charge.range`` and ``charge.range**2 / 8``-zCDP, for all nodes together (Dong,
+        Durfee, Rogers 2020).
+
+        Args:
+            selection: the candidates, and how their scores follow from exact histograms.
+            charge: ``BoundedRange``, or ``NonPrivate`` for the first highest score.
+            label: what this is, for the ledger.
+
+        Raises:
+            BudgetExceeded: if the reservation does not cover it; nothing is read then.
+        """
+        return select(self._table, self._reservation, self._noise, selection, charge, label, self._rows_per_unit)
 
     def coarsen(self, column: int, mapping: npt.NDArray[np.int64]) -> None:
         """Replaces a column's codes by a public map of them. Releases nothing; the map is released already."""

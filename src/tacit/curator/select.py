@@ -1,0 +1,79 @@
+"""The verb ``select``: indices chosen by the exponential mechanism. Scores never leave."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.noise.checks import check_scale
+from tacit.noise.source import NoiseSource
+from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
+from tacit.privacy.ledger import Reservation
+from tacit.queries.selection import Selection
+from tacit.table.protocol import SealedTable
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a selection lets out.
+
+    Attributes:
+        label: what was chosen, for people.
+        indices: the chosen candidate of every node, shape ``(nodes,)``.
+        charge: what it cost.
+        theorem: the claim about the scores that it stands on.
+    """
+
+    label: str
+    indices: npt.NDArray[np.int64]
+    charge: Charge
+    theorem: str
+
+
+def selection_scale(score_range: int, charge: BoundedRange) -> float:
+    """The least float ``s`` with ``score_range / s <= charge.range``, at which ``exp(score / s)`` costs the charge.
+
+    Raises:
+        ValueError: if the charge is 0, or so small that no float scale serves it.
+    """
+    if charge.range == 0:
+        raise ValueError("a selection at range 0 would be a random choice; make it with public randomness")
+    scale = score_range / charge.range
+    while Fraction(scale) * Fraction(charge.range) < score_range:
+        scale = math.nextafter(scale, math.inf)
+    return check_scale(scale)
+
+
+def select(
+    table: SealedTable,
+    reservation: Reservation,
+    noise: NoiseSource,
+    selection: Selection,
+    charge: Charge,
+    label: str,
+    rows_per_unit: int = 1,
+) -> Choice:
+    """Chooses an index per node: validate, charge, aggregate, draw, release; see :meth:`Curator.select`."""
+    if not isinstance(charge, BoundedRange | NonPrivate):
+        raise TypeError(f"select takes a BoundedRange or NonPrivate charge, got {type(charge).__name__}")
+    theorem = selection.theorem
+    if rows_per_unit > 1:
+        theorem += f"; {rows_per_unit} rows per unit"
+    scale = None
+    if isinstance(charge, BoundedRange):
+        scale = selection_scale(selection.score_range(reservation.neighbouring) * rows_per_unit, charge)
+    reservation.record(charge, label, theorem)
+    scores = selection.score(table.answer(query) for query in selection.queries)
+    if scores.dtype != np.int64 or scores.shape != selection.shape:
+        raise TypeError(
+            f"the score function made {scores.dtype} of shape {scores.shape}, not int64 of {selection.shape}"
+        )
+    if scale is None:
+        indices = scores.argmax(axis=1).astype(np.int64)
+    else:
+        indices = np.array([noise.exponential(row, scale) for row in scores], dtype=np.int64)
+    return Choice(label, indices, charge, theorem)
