@@ -13,7 +13,17 @@ def centred(covariance: Floats, masses: Floats) -> Floats:
     size = len(masses)
     projection = np.eye(size) - np.outer(np.ones(size), masses)
     matrix = projection @ covariance @ projection.T
-    return matrix / max(float((masses * np.diag(matrix)).sum()), 1e-12)
+    variance = float((masses * np.diag(matrix)).sum())
+    return matrix / variance if variance > 1e-9 else np.zeros_like(matrix)
+
+
+def cubic_spline(position: Floats) -> Floats:
+    """The covariance whose posterior mean is a cubic smoothing spline on [0, 1], lines left out (Wahba 1990, section 1.2)."""
+    gap = np.abs(position[:, None] - position[None, :]) - 0.5
+    shifted = position - 0.5
+    second = (shifted**2 - 1 / 12) / 2
+    fourth = (gap**4 - gap**2 / 2 + 7 / 240) / 24
+    return np.outer(second, second) - fourth
 
 
 def numeric_covariances(masses: Floats) -> list[Floats]:
@@ -30,10 +40,10 @@ def numeric_covariances(masses: Floats) -> list[Floats]:
     middle = np.cumsum(shares) - shares / 2
     position = 0.5 * middle + 0.5 * (np.arange(size) + 0.5) / size
     gap = np.abs(position[:, None] - position[None, :])
-    linear = centred(np.outer(position - 0.5, position - 0.5), shares) if size > 1 else np.zeros((size, size))
-    cubic = centred(gap**3, shares) if size > 2 else linear
-    walk = centred(-gap, shares) if size > 1 else linear
-    unordered = centred(np.eye(size), shares) if size > 1 else linear
+    linear = centred(np.outer(position - 0.5, position - 0.5), shares)
+    cubic = centred(cubic_spline(position), shares) if size > 2 else linear
+    walk = centred(-gap, shares)
+    unordered = centred(np.eye(size), shares)
     blends = (
         0.9 * linear + 0.1 * cubic,
         0.3 * linear + 0.7 * cubic,

@@ -83,6 +83,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         self._check_parameters(request)
         task, frame, labels = self._task(X, y)
+        self._check_task(task)
         purse = request.purse
         with self._reserve(request, self._planned_charges(purse, task)) as reservation:
             unit = None if task.schema is None else task.schema.unit
@@ -147,6 +148,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self, request: Request) -> None:
         """Checks the subclass's own parameters; raises :class:`RequestError`."""
+
+    def _check_task(self, task: Task) -> None:
+        """Checks the public side of the task; raises :class:`RequestError`."""
 
     def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
         """The whole charge of a fit."""

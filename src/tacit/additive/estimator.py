@@ -1,0 +1,120 @@
+"""`AdditiveBoostClassifier`: the flagship's scikit-learn face."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.additive.learn import Column, Learned, learn_additive
+from tacit.curator.curator import Curator
+from tacit.encoding.grid import NumericGrid
+from tacit.faces.base import PrivateClassifier, Task
+from tacit.faces.request import Request, RequestError
+from tacit.models.additive import AdditiveModel, Feature, MainEffect, PairEffect
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.purse import Purse
+
+
+class AdditiveBoostClassifier(PrivateClassifier):
+    """Private boosting of an additive model over public bins: a glass box, and the most accurate default.
+
+    The boosting schema of Bun, Carmosino and Sorrell (2020) with a stateless measure: the weight of a row follows from its
+    label and its margin under the released hypotheses alone, so a round needs no private state and costs one noisy sum.
+    Bins, sweeps, smoothing and interactions follow from public numbers by a fixed rule; nothing is to be tuned.
+
+    Args:
+        epsilon: privacy parameter, positive; ``inf`` for no privacy.
+        delta: probability that the guarantee may fail, in [0, 1); 0 asks for pure differential privacy.
+        neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
+            bounds are found with 5 % of the budget.
+        classes: the two classes, the positive one last, when no schema names them; None for 0 and 1.
+        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
+        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+        interactions: whether to look for pairs of columns that act together, where the budget allows it.
+
+    Attributes:
+        model_: the frozen :class:`~tacit.models.additive.AdditiveModel`.
+        certificate_: what was spent, on what, by which theorem.
+        classes_: the two classes.
+        n_features_in_: number of columns seen by ``fit``.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbouring: str = "add_or_remove_one",
+        schema: Any = None,
+        classes: Sequence[Any] | None = None,
+        account: PrivacyAccount | None = None,
+        random_state: int | None = None,
+        interactions: bool = True,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbouring = neighbouring
+        self.schema = schema
+        self.classes = classes
+        self.account = account
+        self.random_state = random_state
+        self.interactions = interactions
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
+        """Log-odds of the positive class, shape ``(rows,)``."""
+        frame = self._frame_for_model(X)
+        scores: npt.NDArray[np.float64] = self.model_.decision_function(frame)
+        return scores
+
+    def _check_parameters(self, request: Request) -> None:
+        if not isinstance(self.interactions, bool):
+            raise RequestError(f"interactions must be True or False, got {self.interactions!r}")
+
+    def _check_task(self, task: Task) -> None:
+        if task.label_index.n_classes != 2:
+            raise RequestError(
+                f"there are {task.label_index.n_classes} classes and {type(self).__name__} tells two apart: name the "
+                "positive ones in the schema"
+            )
+
+    def _learn(self, curator: Curator, purse: Purse, task: Task) -> AdditiveModel:
+        assert task.encoding is not None
+        columns = [
+            Column(index, name, isinstance(encoder, NumericGrid))
+            for index, (name, encoder) in enumerate(zip(task.names, task.encoding.encoders, strict=True))
+        ]
+        learned = learn_additive(curator, purse, columns, self.interactions)
+        return additive_model(learned, task)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def additive_model(learned: Learned, task: Task) -> AdditiveModel:
+    """The frozen model of what was learned."""
+    assert task.encoding is not None
+    features = tuple(
+        Feature(column.name, task.encoding.encoders[column.index], bins.mapping, bins.ordered)
+        for column, bins in zip(learned.columns, learned.bins, strict=True)
+    )
+    mains = tuple(
+        MainEffect(index, term.effect, term.sd(learned.slope), term.counts) for index, term in enumerate(learned.mains)
+    )
+    pairs = []
+    for left, right, term in learned.pairs:
+        shape = (left.groups, right.groups)
+        pairs.append(
+            PairEffect(
+                (left.column, right.column),
+                (left.mapping, right.mapping),
+                term.effect.reshape(shape),
+                term.sd(learned.slope).reshape(shape),
+                term.counts.reshape(shape),
+            )
+        )
+    return AdditiveModel(task.label_index.names, learned.intercept, features, mains, tuple(pairs))

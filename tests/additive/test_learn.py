@@ -1,0 +1,155 @@
+"""The whole additive learner behind the curator, on small synthetic tables."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.additive.binning import BASE_CELLS, SUB_CELLS, numeric_bins, release_total
+from tacit.additive.learn import Column, Learned, learn_additive
+from tacit.curator.curator import Curator
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.charges import Gaussian
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.purse import Purse
+from tacit.table.memory import MemoryTable
+
+FINE = BASE_CELLS * SUB_CELLS
+
+
+def synthetic(n: int, seed: int = 0) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Two numeric columns with effects, an interaction, a category with one, and a column of noise."""
+    generator = np.random.default_rng(seed)
+    x = generator.random((n, 3))
+    category = generator.integers(0, 4, n)
+    score = 3 * (x[:, 0] - 0.5) + 2 * np.sin(6 * x[:, 1]) + np.array([-1.0, 0.0, 0.5, 1.0])[category]
+    score += 6 * (x[:, 0] - 0.5) * (x[:, 1] - 0.5)
+    labels = (generator.random(n) < 1 / (1 + np.exp(-score))).astype(np.uint8)
+    codes = [(x[:, j] * FINE).astype(np.uint16) for j in range(3)]
+    return [*codes, category.astype(np.uint16)], labels, score
+
+
+COLUMNS = [Column(j, f"x{j}", True) for j in range(3)] + [Column(3, "c", False)]
+N_CODES = [FINE + 1] * 3 + [6]
+
+
+def learn(n, epsilon, delta=1e-6, seed=0, relation=Neighbouring.ADD_OR_REMOVE_ONE, data_seed=0, **more):
+    columns, labels, _ = synthetic(n, data_seed)
+    purse = Purse.of(epsilon, delta)
+    reservation = Reservation([purse.whole], relation, "test")
+    gate = Curator(MemoryTable(columns, labels, N_CODES, 2), reservation, SeededSource(seed))
+    return learn_additive(gate, purse, COLUMNS, **more), reservation
+
+
+def scores(learned: Learned, columns: list[np.ndarray]) -> np.ndarray:
+    bins = [found.mapping[codes] for found, codes in zip(learned.bins, columns, strict=True)]
+    total = np.full(len(columns[0]), learned.intercept)
+    for term, place in zip(learned.mains, bins, strict=True):
+        total += term.effect[place]
+    for left, right, term in learned.pairs:
+        total += term.effect[left.mapping[bins[left.column]] * right.groups + right.mapping[bins[right.column]]]
+    return total
+
+
+def auc(labels, score):
+    order = np.argsort(score)
+    ranks = np.empty(len(score))
+    ranks[order] = np.arange(1, len(score) + 1)
+    positives = labels.sum()
+    return (ranks[labels == 1].sum() - positives * (positives + 1) / 2) / (positives * (len(labels) - positives))
+
+
+def test_it_learns_and_more_budget_learns_better():
+    test_columns, test_labels, best = synthetic(20_000, 9)
+    reached = []
+    for epsilon in (0.05, 1.0, 8.0):
+        learned, _ = learn(20_000, epsilon)
+        reached.append(auc(test_labels, scores(learned, test_columns)))
+    ceiling = auc(test_labels, best)
+    assert reached[0] < reached[1] < reached[2]
+    assert ceiling - reached[1] < 0.02
+    assert ceiling - reached[2] < 0.01
+
+
+def test_without_privacy_it_reaches_the_ceiling():
+    test_columns, test_labels, best = synthetic(20_000, 9)
+    learned, reservation = learn(40_000, math.inf)
+    assert auc(test_labels, best) - auc(test_labels, scores(learned, test_columns)) < 0.004
+    assert all(entry.charge.kind == "non_private" for entry in reservation.entries)
+
+
+@pytest.mark.parametrize("relation", list(Neighbouring))
+@pytest.mark.parametrize("epsilon", [0.1, 2.0, 10.0])
+def test_it_spends_what_was_reserved_and_no_more(relation, epsilon):
+    _, reservation = learn(5000, epsilon, relation=relation)
+    spent = sum(entry.charge.precision for entry in reservation.entries)
+    (whole,) = reservation.charges
+    assert isinstance(whole, Gaussian)
+    assert 0.85 <= spent / whole.precision <= 1 + 1e-9
+
+
+def test_pure_privacy_uses_laplace_alone():
+    learned, reservation = learn(20_000, 2.0, delta=0.0)
+    assert {entry.charge.kind for entry in reservation.entries} == {"laplace"}
+    assert sum(entry.charge.epsilon for entry in reservation.entries) <= 2.0 * (1 + 1e-9)
+    columns, labels, _ = synthetic(20_000, 9)
+    assert auc(labels, scores(learned, columns)) > 0.7
+
+
+def test_the_same_measurements_give_the_same_model():
+    first, _ = learn(3000, 1.0, seed=4)
+    second, _ = learn(3000, 1.0, seed=4)
+    other, _ = learn(3000, 1.0, seed=5)
+    assert all((a.effect == b.effect).all() for a, b in zip(first.mains, second.mains, strict=True))
+    assert any(
+        a.effect.shape != b.effect.shape or (a.effect != b.effect).any()
+        for a, b in zip(first.mains, other.mains, strict=True)
+    )
+
+
+def test_the_interaction_is_found_when_it_can_be_afforded():
+    learned, _ = learn(60_000, 4.0)
+    assert ("x0", "x1") in [(left.name, right.name) for left, right, _ in learned.pairs]
+    assert learn(60_000, 4.0, interactions=False)[0].pairs == ()
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 49])
+@pytest.mark.parametrize("label", [0, 1])
+def test_tiny_and_one_sided_tables_always_give_a_model(n, label):
+    columns, _, _ = synthetic(max(n, 1))
+    columns = [codes[:n] for codes in columns]
+    for epsilon in (0.1, 8.0, math.inf):
+        purse = Purse.of(epsilon, 1e-6)
+        reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+        gate = Curator(MemoryTable(columns, np.full(n, label, np.uint8), N_CODES, 2), reservation, SeededSource(1))
+        learned = learn_additive(gate, purse, COLUMNS)
+        assert np.isfinite(learned.intercept)
+        assert all(np.isfinite(term.effect).all() for term in learned.mains)
+
+
+@pytest.mark.parametrize("n_codes", [3, 12, 65, 200, 5000, 32_769])
+def test_bins_of_any_encoding_cover_every_code(n_codes):
+    codes = np.random.default_rng(0).integers(0, n_codes, 4000).astype(np.uint16)
+    purse = Purse.of(4.0, 1e-6)
+    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    gate = Curator(MemoryTable([codes], np.zeros(4000, np.uint8), [n_codes], 2), reservation, SeededSource(1))
+    total = release_total(gate, purse, 0.1)
+    bins = numeric_bins(gate, purse, 0, "x", 0.5, total)
+    assert bins.mapping.shape == (n_codes,)
+    assert set(bins.mapping) == set(range(len(bins.counts)))
+    assert (np.diff(bins.mapping) >= 0).all()
+    assert bins.counts.sum() == pytest.approx(total)
+
+
+def test_many_categories_are_pooled():
+    generator = np.random.default_rng(0)
+    codes = np.minimum(generator.geometric(0.01, 20_000), 9_999).astype(np.uint16)
+    labels = (generator.random(20_000) < 0.5).astype(np.uint8)
+    purse = Purse.of(1.0, 1e-6)
+    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    gate = Curator(MemoryTable([codes], labels, [10_000], 2), reservation, SeededSource(1))
+    learned = learn_additive(gate, purse, [Column(0, "c", False)])
+    assert len(learned.bins[0].counts) <= 128

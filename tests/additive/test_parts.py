@@ -1,0 +1,143 @@
+"""The additive learner's parts: each is a function of released numbers with a known right answer."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.additive.covariance import categorical_covariances, centred, numeric_covariances
+from tacit.additive.density import public_shapes, smooth_histogram
+from tacit.additive.plan import plan
+from tacit.additive.posterior import SCALES, Posterior
+from tacit.additive.release_map import principal_modes, with_missing
+from tacit.additive.sweeps import Intercept, curvature, mada_boost
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.1, 1e4), st.floats(1, 1e6))
+def test_smoothed_masses_are_non_negative_and_sum_to_the_total(seed, sd, total):
+    noisy = np.random.default_rng(seed).normal(total / 64, 10 * sd, 64)
+    masses = smooth_histogram(noisy, sd, total)
+    assert (masses >= 0).all()
+    assert masses.sum() == pytest.approx(total)
+
+
+def test_smoothing_keeps_what_is_clear_and_flattens_what_is_not():
+    truth = np.zeros(64)
+    truth[[3, 20, 40]] = [5000, 3000, 2000]
+    noise = np.random.default_rng(0).normal(size=64)
+    clear = smooth_histogram(truth + 2 * noise, 2.0, 10_000)
+    assert np.abs(clear - truth).max() < 200
+    drowned = smooth_histogram(truth + 1e6 * noise, 1e6, 10_000)
+    assert drowned.max() < 2000
+
+
+def test_public_shapes_are_distributions():
+    shapes = public_shapes(64)
+    assert (shapes >= 0).all()
+    assert shapes.sum(axis=1) == pytest.approx(np.ones(len(shapes)))
+
+
+@pytest.mark.parametrize("size", [3, 4, 9, 30])
+def test_priors_are_covariances_centred_under_the_masses(size):
+    masses = np.random.default_rng(size).dirichlet(np.ones(size))
+    for prior in (*numeric_covariances(masses), *categorical_covariances(masses)):
+        assert np.linalg.eigvalsh(prior).min() > -1e-8
+        assert np.abs(prior @ masses).max() < 1e-8
+        assert (masses * np.diag(prior)).sum() == pytest.approx(1.0)
+
+
+def test_a_column_of_one_bin_has_no_effect():
+    for prior in numeric_covariances(np.array([1.0, 0.0])):
+        assert np.abs(prior).max() == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 40), st.floats(1e-6, 1e3), st.integers(0, 1000))
+def test_no_column_of_a_release_map_is_longer_than_one(bins, ratio, seed):
+    masses = np.random.default_rng(seed).dirichlet(np.ones(bins + 1))
+    shares = masses[:-1] / masses[:-1].sum()
+    modes = with_missing(principal_modes(shares, numeric_covariances(masses)[2][:-1, :-1], ratio))
+    assert modes.shape[1] == bins + 1
+    assert (modes**2).sum(axis=0).max() <= 1 + 1e-12
+
+
+def test_less_noise_releases_more_modes():
+    masses = np.full(21, 1 / 21)
+    covariance = numeric_covariances(masses)[2][:-1, :-1]
+    counts = [len(principal_modes(np.full(20, 0.05), covariance, ratio)) for ratio in (10.0, 0.1, 1e-4)]
+    assert counts[0] <= counts[1] <= counts[2]
+    assert counts[0] < counts[2]
+
+
+def test_posterior_is_the_textbook_gaussian_one():
+    """One covariance, one scale: the mean and the deviation in closed form."""
+    generator = np.random.default_rng(2)
+    counts, bins, curvature_, noise = np.array([50.0, 80.0, 20.0, 40.0]), 4, 0.35, 30.0
+    covariance = centred(np.eye(bins), counts / counts.sum())
+    release = generator.normal(0, 20, bins)
+    prior = np.full((1, len(SCALES)), -np.inf)
+    prior[0, 5] = 0.0
+    posterior = Posterior(counts, np.eye(bins), [covariance], noise)
+    mean, weights = posterior.solve(release, noise, curvature_, prior)
+    blur = np.eye(bins) + np.diag(counts) * (0.35 / noise)
+    joint = curvature_**2 * SCALES[5] * np.diag(counts) @ covariance @ np.diag(counts) + noise * blur
+    gain = curvature_ * SCALES[5] * covariance @ np.diag(counts) @ np.linalg.inv(joint)
+    assert mean == pytest.approx(gain @ release, abs=1e-9)
+    expected = SCALES[5] * covariance - gain @ (curvature_ * SCALES[5] * np.diag(counts) @ covariance)
+    assert posterior.sd(noise, curvature_, weights) == pytest.approx(np.sqrt(np.diag(expected)), abs=1e-9)
+
+
+def test_noise_alone_is_shrunk_to_nothing_and_a_strong_signal_is_kept():
+    counts = np.full(10, 1000.0)
+    priors = numeric_covariances(counts / counts.sum())
+    posterior = Posterior(counts, np.eye(10), priors, 30.0**2)
+    generator = np.random.default_rng(0)
+    truth = np.append(np.linspace(-1, 1, 9), 0.0)
+    truth -= truth.mean()
+    kept, _ = posterior.solve(0.35 * counts * truth + generator.normal(0, 30, 10), 30.0**2, 0.35, None)
+    gone, _ = posterior.solve(generator.normal(0, 30, 10), 30.0**2, 0.35, None)
+    assert np.abs(kept - truth).max() < 0.25
+    assert np.abs(gone).max() < 0.1
+
+
+def test_mada_boost_has_its_optimum_at_the_log_odds():
+    for probability in (0.01, 0.3, 0.5, 0.9):
+        log_odds = np.array([math.log(probability / (1 - probability))])
+        push = probability * mada_boost(log_odds) - (1 - probability) * mada_boost(-log_odds)
+        assert push.item() == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("intercept", [-2.0, 0.0, 1.0])
+def test_curvature_is_the_slope_of_the_expected_step(intercept):
+    probability = 1 / (1 + math.exp(-intercept))
+
+    def push(score: float) -> float:
+        at = np.array([score])
+        return (probability * mada_boost(at) - (1 - probability) * mada_boost(-at)).item()
+
+    slope = -(push(intercept + 1e-5) - push(intercept - 1e-5)) / 2e-5
+    assert curvature(intercept, 0.0) == pytest.approx(slope, rel=1e-4)
+
+
+def test_the_intercept_finds_the_rate_without_noise():
+    for rate in (0.05, 0.4, 0.9):
+        intercept = Intercept(10_000.0)
+        for _ in range(12):
+            score = np.array([intercept.value])
+            push = rate * mada_boost(score) - (1 - rate) * mada_boost(-score)
+            intercept.observe(10_000 * push.item(), 0.0, curvature(intercept.value, 0.0))
+        assert 1 / (1 + math.exp(-intercept.value)) == pytest.approx(rate, abs=0.005)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(30, 1e7), st.integers(1, 500), st.floats(0.01, 1e6), st.booleans(), st.booleans())
+def test_a_plan_spends_the_purse_and_no_more(total, columns, signal, interactions, pure):
+    chosen = plan(total, columns, signal, interactions, pure)
+    parts = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint)
+    assert min(parts) >= 0
+    assert sum(parts) == pytest.approx(1.0)
