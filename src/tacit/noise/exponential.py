@@ -14,7 +14,7 @@ bounds on ``exp`` that are refined until they decide. Floating point chooses the
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,14 @@ INFLATION = 1.0 + 1e-8
 
 CANDIDATE_LIMIT = 1 << 22
 """Weights of this many candidates sum to less than 2**63."""
+
+
+class Ratio(NamedTuple):
+    """A rational number, not reduced: reducing takes longer than all else here."""
+
+    numerator: int
+    denominator: int
+
 
 Below = Callable[[int], int]
 """``below(n)``: a uniform integer in ``0 .. n - 1``."""
@@ -45,11 +53,11 @@ def exponential_index(scores: npt.NDArray[np.int64], scale: float, below: Below)
     gaps = top.astype(np.uint64) - scores.astype(np.uint64)
     weights = proposal_weights(gaps, scale)
     ends = np.cumsum(weights)
-    exact_scale = Fraction(scale)
+    total, (numerator, denominator) = int(ends[-1]), scale.as_integer_ratio()
     while True:
-        index = int(np.searchsorted(ends, below(int(ends[-1])), side="right"))
-        gap = Fraction(int(gaps[index])) / exact_scale
-        if accept_exponential(gap, Fraction(1 << PROPOSAL_BITS, int(weights[index])), below):
+        index = int(ends.searchsorted(below(total), side="right"))
+        x = Ratio(int(gaps[index]) * denominator, numerator)
+        if accept_exponential(x, Ratio(1 << PROPOSAL_BITS, int(weights[index])), below):
             return index
 
 
@@ -60,7 +68,7 @@ def proposal_weights(gaps: npt.NDArray[np.uint64], scale: float) -> npt.NDArray[
     return np.floor(peaks * (2.0**PROPOSAL_BITS * INFLATION)).astype(np.int64) + 1
 
 
-def accept_exponential(x: Fraction, factor: Fraction, below: Below) -> bool:
+def accept_exponential(x: Ratio, factor: Ratio, below: Below) -> bool:
     """A coin that is true with probability exactly ``factor * exp(-x)``, for ``x >= 0``.
 
     A uniform number is revealed 64 bits at a time and compared with rational bounds on the probability until one side
@@ -73,37 +81,39 @@ def accept_exponential(x: Fraction, factor: Fraction, below: Below) -> bool:
     while True:
         bits += 64
         uniform = (uniform << 64) | below(1 << 64)
-        low, high = exp_bounds(x, bits + 32)
-        low, high = low * factor, high * factor
-        if low > 1:
+        low, high, shift = exp_bounds(x, bits + 32)
+        # everything times factor.denominator * 2**(bits + shift): integers from here on
+        low, high = (low * factor.numerator) << bits, (high * factor.numerator) << bits
+        if low > factor.denominator << (bits + shift):
             raise ArithmeticError("the proposal of the exponential mechanism is below its target")
-        if Fraction(uniform + 1, 1 << bits) <= low:
+        if ((uniform + 1) * factor.denominator) << shift <= low:
             return True
-        if Fraction(uniform, 1 << bits) >= high:
+        if (uniform * factor.denominator) << shift >= high:
             return False
 
 
-def exp_bounds(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-    """Rational bounds ``low <= exp(-x) <= high`` for ``x >= 0``, at most about ``2**(2 - bits)`` apart.
+def exp_bounds(x: Ratio, bits: int) -> tuple[int, int, int]:
+    """Integers ``(low, high, shift)`` with ``low <= 2**shift exp(-x) <= high`` for ``x >= 0``.
 
-    ``exp(-x) = exp(-x / 2**k)**(2**k)`` with ``x / 2**k < 1``; the alternating series brackets the inner exponential
-    and interval squaring keeps the bracket. All in fixed point, rounded outwards.
+    The bounds on ``exp(-x)`` are at most about ``2**(2 - bits)`` apart. ``exp(-x) = exp(-x / 2**k)**(2**k)`` with
+    ``x / 2**k < 1``; the alternating series brackets the inner exponential and interval squaring keeps the bracket. All
+    in fixed point, rounded outwards.
     """
-    if x == 0:
-        return Fraction(1), Fraction(1)
-    if x > bits:
-        return Fraction(0), Fraction(1, 1 << bits)
-    halvings = max(0, (x.numerator // x.denominator).bit_length())
+    if x.numerator == 0:
+        return 1, 1, 0
+    whole = x.numerator // x.denominator
+    if whole >= bits:
+        return 0, 1, bits
+    halvings = whole.bit_length()
     shift = bits + halvings + 16
     one = 1 << shift
-    reduced = x / (1 << halvings)
-    r_low = (reduced.numerator << shift) // reduced.denominator
-    low = _series(r_low + 1, shift)[0]
-    high = _series(r_low, shift)[1]
+    reduced = (x.numerator << (shift - halvings)) // x.denominator
+    low = _series(reduced + 1, shift)[0]
+    high = _series(reduced, shift)[1]
     for _ in range(halvings):
         low = (low * low) >> shift
         high = -((-high * high) >> shift)
-    return Fraction(max(low, 0), one), Fraction(min(high, one), one)
+    return max(low, 0), min(high, one), shift
 
 
 def _series(r: int, shift: int) -> tuple[int, int]:
