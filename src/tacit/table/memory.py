@@ -11,11 +11,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from tacit.queries.capped_sum import CappedSum
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins, Update
+from tacit.queries.measure_size import MeasureSize
 from tacit.queries.query import Layout, Query
+from tacit.queries.tree_cells import TreeCells
+from tacit.queries.vector_sum import VectorSum
 from tacit.table import kernels
+from tacit.table.dense import DenseEngine, DenseRows
+from tacit.table.tree_rows import LeafCache
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 Pass = Callable[[int, int, npt.NDArray[np.int64]], Any]
@@ -45,6 +51,7 @@ class MemoryTable:
         n_codes: number of codes of every column (public).
         n_labels: number of classes (public).
         threads: how many cores to use; None for all.
+        dense: fixed-point rows beside the columns, for vector sums.
     """
 
     def __init__(
@@ -54,19 +61,23 @@ class MemoryTable:
         n_codes: Sequence[int],
         n_labels: int,
         threads: int | None = None,
+        dense: DenseRows | None = None,
     ) -> None:
         keep = labels != DROPPED
         if not keep.all():
             columns = [column[keep] for column in columns]
             labels = labels[keep]
+            dense = None if dense is None else dense.keep(keep)
         self._columns: list[Codes] = list(columns)
         self._labels = labels
-        self._layout = Layout(tuple(n_codes), n_labels)
+        self._layout = Layout(tuple(n_codes), n_labels, 0 if dense is None else dense.n_features)
         self._threads = threads or os.cpu_count() or 1
         self._pool: ThreadPoolExecutor | None = None
         self._margins: WeakKeyDictionary[Margins, _MarginCache] = WeakKeyDictionary()
         self._derived: WeakKeyDictionary[Cells, Codes] = WeakKeyDictionary()
         self._zeros = np.zeros(len(labels), np.uint8)
+        self._dense = None if dense is None else DenseEngine(dense, labels, self._in_parallel)
+        self._leaves = LeafCache(self._columns, self._in_parallel)
 
     @property
     def layout(self) -> Layout:
@@ -77,6 +88,12 @@ class MemoryTable:
         """The exact answer to a query, shape ``query.shape``."""
         if isinstance(query, Histogram):
             return query.finish(self._histogram(query))
+        if self._dense is not None and isinstance(query, VectorSum):
+            return self._dense.vector_sum(query)
+        if self._dense is not None and isinstance(query, CappedSum):
+            return self._dense.capped_sum(query)
+        if self._dense is not None and isinstance(query, MeasureSize):
+            return self._dense.measure_size(query)
         raise TypeError(f"the memory engine cannot answer a {type(query).__name__}")
 
     def coarsen(self, column: int, mapping: npt.NDArray[np.int64]) -> None:
@@ -155,21 +172,21 @@ class MemoryTable:
             if len(cells.columns) == 1:
                 return self._columns[cells.columns[0]], cells.offsets[0]
             return self._product(cells), np.arange(cells.size, dtype=np.int32)
+        if isinstance(cells, TreeCells):
+            return self._leaves.of(cells), np.arange(cells.size, dtype=np.int32)
         raise TypeError(f"the memory engine has no rule for {type(cells).__name__}")
 
     def _product(self, cells: ProductCells) -> Codes:
         out = np.zeros(len(self._labels), np.uint8 if cells.size <= 256 else np.uint16)
         for column, offsets in zip(cells.columns, cells.offsets, strict=True):
             codes, table = self._columns[column], offsets.astype(out.dtype)
-            self._in_parallel(
-                lambda start, stop, _, c=codes, t=table: kernels.add_mapped_codes(c, t, out, start, stop)
-            )
+            self._in_parallel(lambda start, stop, _, c=codes, t=table: kernels.add_mapped_codes(c, t, out, start, stop))
         return out
 
-    def _in_parallel(self, run: Pass, size: int = 0) -> npt.NDArray[np.int64]:
+    def _in_parallel(self, run: Pass, size: int = 0, block: int = BLOCK) -> npt.NDArray[np.int64]:
         """Runs a pass over all rows in row ranges, one per thread, and adds their int64 sums up."""
         n_rows = len(self._labels)
-        parts = min(self._threads, max(1, n_rows // BLOCK))
+        parts = min(self._threads, max(1, n_rows // block))
         if parts == 1:
             sums = np.zeros(size, np.int64)
             run(0, n_rows, sums)
