@@ -1,0 +1,131 @@
+"""The benchmark tables: data sets that stand beside the checkout, their public schemas, and the splits all peers share.
+
+Nothing here is part of the product. The folder is ``../shared/data`` beside the checkout, or ``TACIT_BENCHMARK_DATA``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tacit.schema import Schema
+
+HERE = Path(__file__).resolve().parent
+
+
+def folder() -> Path:
+    """Where the data sets are."""
+    return Path(os.environ.get("TACIT_BENCHMARK_DATA", HERE.parent.parent / "shared" / "data"))
+
+
+@cache
+def tasks() -> dict[str, Any]:
+    """What ``tasks.json`` says: per data set its file, positive labels, and public bounds and categories."""
+    path = folder() / "tasks.json"
+    if not path.exists():
+        raise SystemExit(f"benchmark data not found: put the data sets into {folder()} or set TACIT_BENCHMARK_DATA")
+    return dict(json.loads(path.read_text()))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A binary task: features as a data frame, labels 0/1, and the public schema (label column ``target``)."""
+
+    name: str
+    X: pd.DataFrame
+    y: np.ndarray
+    schema: Schema
+
+    def rows(self, index: np.ndarray) -> Table:
+        """Some of the rows."""
+        return Table(self.name, self.X.iloc[index].reset_index(drop=True), self.y[index], self.schema)
+
+
+def load(name: str) -> Table:
+    """A data set as a table."""
+    task = tasks()[name]
+    raw = pd.read_csv(folder() / task["file"], dtype=str, keep_default_na=False)
+    y = raw["target"].isin(task["positive"]).to_numpy().astype(np.int64)
+    X, columns = {}, {}
+    for column, facts in task["columns"].items():
+        if "categories" in facts:
+            X[column] = raw[column].where(raw[column] != "", None)
+            columns[column] = {"kind": "categorical", "categories": list(facts["categories"])}
+        else:
+            lower, upper = float(facts["lower"]), float(facts["upper"])
+            X[column] = pd.to_numeric(raw[column].replace("", None), errors="coerce").astype(float)
+            columns[column] = {"kind": "numeric", "lower": lower, "upper": upper if upper > lower else lower + 1}
+    schema = Schema.from_dict(
+        {"label": {"column": "target", "kind": "classes", "classes": [0, 1], "positive": 1}, "columns": columns}
+    )
+    return Table(name, pd.DataFrame(X), y, schema)
+
+
+def groups_of(table: Table) -> np.ndarray | None:
+    """Rows that must stay together: the mice (15 rows each) and blocks of time of the EEG."""
+    if table.name == "mice_protein":
+        return np.arange(len(table.y)) // 15
+    if table.name == "eeg_eye_state":
+        return np.arange(len(table.y)) * 50 // len(table.y)
+    return None
+
+
+def split(table: Table, seed: int) -> tuple[Table, Table]:
+    """A stratified 80/20 split with seed ``1000 + seed``; by group where rows belong together."""
+    generator = np.random.default_rng(1000 + seed)
+    groups = groups_of(table)
+    test = np.zeros(len(table.y), bool)
+    if groups is not None:
+        names = np.unique(groups)
+        test = np.isin(groups, generator.permutation(names)[: len(names) // 5])
+    else:
+        for label in (0, 1):
+            index = np.flatnonzero(table.y == label)
+            generator.shuffle(index)
+            test[index[: len(index) // 5]] = True
+    return table.rows(np.flatnonzero(~test)), table.rows(np.flatnonzero(test))
+
+
+def splits(name: str, seeds: int = 5) -> Iterator[tuple[int, Table, Table]]:
+    """``(seed, train, test)`` for each split; ``adult`` has its official one, the same for every seed."""
+    if name == "adult":
+        train, test = load("adult_train"), load("adult_test")
+        for seed in range(seeds):
+            yield seed, train, test
+        return
+    table = load(name)
+    for seed in range(seeds):
+        yield seed, *split(table, seed)
+
+
+LARGE = (
+    "abalone",
+    "adult",
+    "banknote",
+    "cardiotocography",
+    "credit_default",
+    "eeg_eye_state",
+    "firm_teacher_clave",
+    "german_credit",
+    "magic",
+    "mice_protein",
+    "mushroom",
+    "page_blocks",
+    "qsar_biodegradation",
+    "spambase",
+    "wine_red",
+    "wine_white",
+    "yeast",
+)
+"""Sets with at least 1000 rows; hill_valley is left out, as nothing additive can see it."""
+
+SMALL = ("pima_diabetes", "tic_tac_toe", "transfusion")
+"""Sets with 700 to 999 rows."""
