@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from tacit.encoding.errors import FrameError
 from tacit.encoding.grid import NumericGrid
-from tacit.encoding.numbers import as_numbers, parse_number
+from tacit.encoding.numbers import as_numbers
+from tacit.schema.values import parse_number
 
 anything = st.floats(width=64)
 small = settings(max_examples=200, deadline=None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import decimal
 import math
-import re
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -14,11 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.encoding.errors import FrameError
+from tacit.schema.values import parse_number
 
 Numbers: TypeAlias = npt.NDArray[Any]
 """A vector of any numeric or boolean dtype; missing is NaN."""
-
-_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
@@ -89,17 +87,6 @@ def number_or_nan(value: Any) -> float:
         except (OverflowError, ValueError, TypeError):
             return math.nan
     return math.nan
-
-
-def parse_number(text: str) -> int | float | None:
-    """The number a text spells in plain decimal notation (blanks around it do not count), or None."""
-    text = text.strip()
-    if not _DECIMAL.fullmatch(text):
-        return None
-    number = float(text)
-    if not math.isfinite(number):
-        return None
-    return int(text) if text.lstrip("+-").isdigit() else number
 
 
 def _column(name: str) -> str:

@@ -16,11 +16,10 @@ import pyarrow as pa
 
 from tacit.encoding.errors import FrameError
 from tacit.encoding.grid import Codes
-from tacit.encoding.numbers import parse_number
 from tacit.schema import Value
 from tacit.schema.columns import MOST_CATEGORIES
 from tacit.schema.label import Label
-from tacit.schema.values import distinct_values
+from tacit.schema.values import distinct_values, parse_number
 
 DROPPED = 255
 """The label code of a row that a public rule drops."""

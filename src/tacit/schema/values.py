@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,8 @@ from tacit.schema.errors import SchemaError
 
 Value = str | int | float | bool
 """What a category or class may be."""
+
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def plain_value(value: Any, field: str) -> Value:
@@ -79,6 +82,17 @@ def short_number(value: float) -> int | float:
 def identity(value: Value) -> str:
     """The text under which declared values count as the same: ``3`` is ``3.0`` and ``"3"``, ``"a "`` is ``"a"``."""
     return str(value).lower() if isinstance(value, bool) else str(value).strip()
+
+
+def parse_number(text: str) -> int | float | None:
+    """The number a text spells in plain decimal notation (blanks around it do not count), or None."""
+    text = text.strip()
+    if not _DECIMAL.fullmatch(text):
+        return None
+    number = float(text)
+    if not math.isfinite(number):
+        return None
+    return int(text) if text.lstrip("+-").isdigit() else number
 
 
 def distinct_values(values: Any, field: str, least: int, most: int) -> tuple[Value, ...]:

@@ -1,0 +1,98 @@
+"""Matrices, full or sparse, taken as rows in a ball: the encoding for data whose scale is declared as one norm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tacit.encoding.dense import DenseRows, RowClipper
+from tacit.encoding.errors import FrameError
+from tacit.encoding.frames import Frame
+from tacit.encoding.grid import BLOCK
+
+ROWS = "(rows)"
+"""Name of the one column of a frame that holds a whole matrix."""
+
+
+def matrix_frame(data: Any) -> Frame:
+    """A numeric matrix, full or CSR, as a frame of one column of rows.
+
+    Raises:
+        FrameError: if it is not a numeric matrix; decided by shape and dtype, never by values.
+    """
+    matrix = data.tocsr() if sparse.issparse(data) else np.asarray(data)
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
+        raise FrameError(f"expected a matrix of numbers, got shape {matrix.shape} and dtype {matrix.dtype}")
+    if matrix.shape[1] == 0:
+        raise FrameError(f"0 feature(s) (shape={matrix.shape}) while a minimum of 1 is required.")
+    return Frame({ROWS: matrix}, int(matrix.shape[0]))
+
+
+@final
+@dataclass(frozen=True)
+class MatrixEncoder:
+    """Rows of a matrix to fixed-point rows of bounded norm; sparse stays sparse.
+
+    Attributes:
+        n_features: width of the matrix; public.
+        clipper: the norm bound.
+        intercept: the constant that comes last in every row, in natural units; 0 for none.
+    """
+
+    n_features: int
+    clipper: RowClipper
+    intercept: float = 0.0
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates, the constant included."""
+        return self.n_features + (self.intercept != 0)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each coordinate."""
+        own = tuple(f"x{j}" for j in range(self.n_features))
+        return (*own, "(intercept)") if self.intercept else own
+
+    def encode(self, data: Any) -> Any:
+        """Fixed-point rows of a matrix or a :func:`matrix_frame`: a numpy matrix, or CSR for CSR."""
+        frame = data if isinstance(data, Frame) else matrix_frame(data)
+        matrix = frame.column(ROWS)
+        if matrix.shape[1] != self.n_features:
+            raise FrameError(f"X has {matrix.shape[1]} features, but {self.n_features} features were expected as input")
+        if sparse.issparse(matrix):
+            return self.clipper.clip(self._with_constant(matrix))
+        out: DenseRows = np.empty((frame.n_rows, self.width), self.clipper.dtype)
+        block = np.full((min(BLOCK, max(1, frame.n_rows)), self.width), float(self.intercept))
+        for start in range(0, frame.n_rows, BLOCK):
+            stop = min(start + BLOCK, frame.n_rows)
+            block[: stop - start, : self.n_features] = matrix[start:stop]
+            self.clipper.clip_block(block[: stop - start], out[start:stop])
+        return out
+
+    def _with_constant(self, matrix: Any) -> Any:
+        if not self.intercept:
+            return matrix
+        constant: npt.NDArray[np.float64] = np.full((matrix.shape[0], 1), float(self.intercept))
+        return sparse.hstack([matrix, sparse.csr_matrix(constant)], format="csr")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The encoder as plain JSON data; :meth:`from_dict` is the inverse."""
+        return {
+            "kind": "matrix_encoder",
+            "n_features": self.n_features,
+            "clipper": self.clipper.to_dict(),
+            "intercept": self.intercept,
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> MatrixEncoder:
+        """The inverse of :meth:`to_dict`."""
+        return MatrixEncoder(
+            int(data["n_features"]), RowClipper.from_dict(data["clipper"]), float(data["intercept"])
+        )

@@ -1,0 +1,178 @@
+"""Drafts: from public data only, said loudly, and made to be corrected."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.schema import (
+    BooleanColumn,
+    CategoricalColumn,
+    IdColumn,
+    IgnoredColumn,
+    Label,
+    NumericColumn,
+    OrdinalColumn,
+    Schema,
+    SchemaError,
+)
+from tacit.schema.draft import PublicDataWarning, draft_from_dictionary, draft_schema, round_outward
+
+N = 300
+SAMPLE: dict[str, list[Any]] = {
+    "age": [17 + i % 74 for i in range(N)],
+    "income": [float(10 ** (i % 6)) * 1.7 for i in range(N)],
+    "gain": [0.0 if i % 2 else 31.0 for i in range(N)],
+    "flag": [i % 2 for i in range(N)],
+    "ok": [i % 2 == 0 for i in range(N)],
+    "smoker": [("yes", "no")[i % 2] for i in range(N)],
+    "work": [("b", "a", "c ", None)[i % 4] for i in range(N)],
+    "person": [f"p{i}" for i in range(N)],
+    "empty": [None] * N,
+    "constant": [3] * N,
+    "tiny": [i * 1e-320 for i in range(N)],
+    "price": [Decimal(i) / 4 for i in range(N)],
+    "label": [("no", "yes")[i % 3 == 0] for i in range(N)],
+}
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame])
+def test_a_sample_becomes_a_schema(make: Any) -> None:
+    draft = draft_schema(make(SAMPLE), "label", public=True)
+    assert dict(draft.schema.columns) == {
+        "age": NumericColumn(15, 90),
+        "income": NumericColumn(1, 200_000, spacing="log"),
+        "gain": NumericColumn(0, 32),
+        "flag": BooleanColumn(),
+        "ok": BooleanColumn(),
+        "smoker": BooleanColumn(),
+        "work": CategoricalColumn(("a", "b", "c"), missing=True),
+        "person": IdColumn(),
+        "empty": IgnoredColumn(),
+        "constant": NumericColumn(2.8, 3.2),
+        "tiny": IgnoredColumn(),
+        "price": NumericColumn(0, 75),
+    }
+    assert draft.schema.label == Label("label", classes=("no", "yes"), positive="yes")
+    notes = "\n".join(draft.notes)
+    assert "income: log spacing" in notes
+    assert "person: taken for an identifier" in notes
+    assert "constant: the sample has one value only" in notes
+    assert "'yes' is taken for the positive class" in notes
+
+
+def test_it_is_loud_about_private_data(tmp_path: Path) -> None:
+    with pytest.warns(PublicDataWarning, match=r"PUBLIC[\s\S]*private[\s\S]*privacy budget"):
+        draft = draft_schema(SAMPLE, "label")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        draft_schema(SAMPLE, "label", public=True)
+    path = tmp_path / "schema.toml"
+    draft.to_toml(path)
+    text = path.read_text()
+    assert text.startswith("# A schema is PUBLIC")
+    assert "# income: log spacing" in text
+    assert Schema.from_toml(path) == draft.schema
+
+
+def test_many_categories_are_cut_and_labels_may_be_numbers() -> None:
+    sample = {"code": [f"c{i % 250}" for i in range(1000)] + ["c7"] * 9, "y": [i / 7 for i in range(1009)]}
+    draft = draft_schema(sample, "y", public=True)
+    column = draft.schema.columns["code"]
+    assert isinstance(column, CategoricalColumn)
+    assert len(column.categories) == 200
+    assert "c7" in column.categories
+    assert draft.schema.label == Label("y", "numeric", lower=0, upper=150)
+    assert "200 most frequent of 250" in draft.notes[0]
+    classes = draft_schema({"x": [1.5, 2.5], "y": [2.0, 1.0]}, "y", public=True).schema.label
+    assert classes == Label("y", classes=(1, 2), positive=2)
+    assert draft_schema({"x": [1.5, 2.5], "y": ["b", "a"]}, "y", "a", public=True).schema.label == Label(
+        "y", classes=("a", "b"), positive="a"
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(least=st.floats(-1e12, 1e12), span=st.floats(0, 1e12))
+def test_bounds_are_rounded_outward_but_not_far(least: float, span: float) -> None:
+    most = least + span
+    if most - least < max(1e-9 * max(abs(least), abs(most)), 1e-190):
+        least = most = most if abs(most) > 1e-190 else 1.0
+    lower, upper = round_outward(least, most)
+    assert lower <= least <= most <= upper
+    assert lower < upper
+    assert upper - lower <= 1.3 * (most - least or abs(least) or 1.0) + 1e-9 * max(abs(lower), abs(upper))
+    assert math.isfinite(lower)
+
+
+def test_a_wrong_label_is_named() -> None:
+    with pytest.raises(SchemaError, match=r"column 'labl'.*did you mean 'label'.*Nothing was spent"):
+        draft_schema(SAMPLE, "labl", public=True)
+    with pytest.raises(SchemaError, match=r"column 'person'.*300 distinct values; is this the label"):
+        draft_schema(SAMPLE, "person", public=True)
+    with pytest.raises(SchemaError, match="no column to learn from"):
+        draft_schema({"y": [1, 2]}, "y", public=True)
+
+
+DICTIONARY = """name,kind,lower,upper,categories,description
+age,numeric,17,90,,"age, in years"
+work,categorical,,,Private|State gov|?,
+grade,ordinal,,,1|2|3,
+zip,categorical,,,02139|10001,
+id,id,,,,
+married,boolean,,,,
+income,categorical,,,<=50K|>50K,
+"""
+
+
+def test_a_data_dictionary_becomes_a_schema(tmp_path: Path) -> None:
+    path = tmp_path / "dictionary.csv"
+    path.write_text(DICTIONARY)
+    schema = draft_from_dictionary(path, "income", ">50K").schema
+    assert dict(schema.columns) == {
+        "age": NumericColumn(17, 90, description="age, in years"),
+        "work": CategoricalColumn(("Private", "State gov", "?")),
+        "grade": OrdinalColumn((1, 2, 3)),
+        "zip": CategoricalColumn(("02139", "10001")),
+        "id": IdColumn(),
+        "married": BooleanColumn(),
+    }
+    assert schema.label == Label("income", classes=("<=50K", ">50K"), positive=">50K")
+    assert draft_from_dictionary(path, "age").schema.label == Label("age", "numeric", lower=17, upper=90)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("17,90", "90,17"), ["line 2", "'lower'", "not below"]),
+        (("17,90", "17,ninety"), ["line 2", "'upper'", "'ninety' is not a number"]),
+        (("age,numeric", "age,numerc"), ["line 2", "did you mean 'numeric'"]),
+        (("work,cat", "age,cat"), ["line 3", "names 'age' again"]),
+        (("work,cat", ",cat"), ["line 3", "names no column"]),
+        (("lower,upper", "lower,uper"), ["line 2", "'uper'", "did you mean 'upper'"]),
+        (("1|2|3", "1|2|2"), ["line 4", "read the same"]),
+        (("1|2|3,", "1,2,3,4"), ["line 4", "more cells"]),
+        (("income,cat", "salary,cat"), ["column 'income'", "no line for the label"]),
+        ((DICTIONARY, ""), ["has no lines"]),
+    ],
+)
+def test_mistakes_in_a_dictionary_name_the_line(tmp_path: Path, change: tuple[str, str], words: list[str]) -> None:
+    path = tmp_path / "dictionary.csv"
+    path.write_text(DICTIONARY.replace(*change))
+    with pytest.raises(SchemaError) as caught:
+        draft_from_dictionary(path, "income")
+    for word in [*words, "dictionary.csv", "Nothing was spent."]:
+        assert word in str(caught.value)
+    path.write_bytes(b"name,kind\n\xff,id\n")
+    with pytest.raises(SchemaError, match="UTF-8"):
+        draft_from_dictionary(path, "income")
+    with pytest.raises(SchemaError, match="cannot be read"):
+        draft_from_dictionary(tmp_path / "none.csv", "income")
