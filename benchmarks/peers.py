@@ -1,0 +1,123 @@
+"""Who is compared: each learner trains on a table and scores another. Ours, the private peers, and the non-private ceiling."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.data import Table
+
+Learner = Callable[[Table, Table, float, float, int], np.ndarray]
+"""``(train, test, epsilon, delta, seed) -> scores``; larger means more likely positive."""
+
+
+def additive(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
+    """The flagship with default settings. The seed changes the split, not the noise: that is fresh."""
+    from tacit.additive.estimator import AdditiveBoostClassifier
+
+    model = AdditiveBoostClassifier(epsilon=epsilon, delta=delta, schema=train.schema)
+    return model.fit(train.X, train.y).decision_function(test.X)
+
+
+def trees(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
+    """Private boosted trees with default settings."""
+    from tacit.trees.estimator import BoostedTreesClassifier
+
+    model = BoostedTreesClassifier(epsilon=epsilon, delta=delta, schema=train.schema)
+    return model.fit(train.X, train.y).predict_proba(test.X)[:, 1]
+
+
+def dp_ebm(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
+    """interpret's DP-EBM with default settings and the same public bounds and categories."""
+    from interpret.privacy import DPExplainableBoostingClassifier
+
+    kinds = ["continuous" if column.kind == "numeric" else "nominal" for column in train.schema.columns.values()]
+    bounds = {
+        index: (column.lower, column.upper)
+        for index, column in enumerate(train.schema.columns.values())
+        if column.kind == "numeric"
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = DPExplainableBoostingClassifier(
+            epsilon=epsilon, delta=delta, feature_types=kinds, privacy_bounds=bounds, random_state=seed, n_jobs=1
+        )
+        model.fit(_without_gaps(train), train.y)
+        scores: np.ndarray = model.predict_proba(_without_gaps(test))[:, 1]
+    return scores
+
+
+def _without_gaps(table: Table) -> pd.DataFrame:
+    """Missing categories as one more text, missing numbers at the lower bound: DP-EBM has no other way."""
+    frame = table.X.copy()
+    for name, column in table.schema.columns.items():
+        gap = column.lower if column.kind == "numeric" else "missing"
+        frame[name] = frame[name].fillna(gap)
+    return frame
+
+
+def boosted_trees(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
+    """Ceiling: scikit-learn's histogram boosting, the best of four settings by cross-validation."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.model_selection import GridSearchCV
+
+    kinds = [column.kind != "numeric" for column in train.schema.columns.values()]
+    base = HistGradientBoostingClassifier(categorical_features=kinds, random_state=seed, max_bins=128)
+    grid = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [8, 31], "max_iter": [200]}
+    search = GridSearchCV(base, grid, scoring="roc_auc", cv=3)
+    search.fit(_coded(train, train), train.y)
+    scores: np.ndarray = search.predict_proba(_coded(train, test))[:, 1]
+    return scores
+
+
+def forest(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
+    """Ceiling: a random forest."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    model = RandomForestClassifier(n_estimators=300, min_samples_leaf=2, random_state=seed, n_jobs=1)
+    model.fit(one_hot(train, train), train.y)
+    scores: np.ndarray = model.predict_proba(one_hot(train, test))[:, 1]
+    return scores
+
+
+def logistic(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
+    """Ceiling: logistic regression on scaled and one-hot columns."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=500))
+    model.fit(one_hot(train, train), train.y)
+    scores: np.ndarray = model.predict_proba(one_hot(train, test))[:, 1]
+    return scores
+
+
+def _coded(fitted: Table, table: Table) -> pd.DataFrame:
+    """Categories as small integers, missing as NaN."""
+    out = {}
+    for name, column in fitted.schema.columns.items():
+        if column.kind == "numeric":
+            out[name] = table.X[name]
+        else:
+            place = {str(value): index for index, value in enumerate(column.categories)}
+            out[name] = table.X[name].map(place)
+    return pd.DataFrame(out)
+
+
+def one_hot(fitted: Table, table: Table) -> pd.DataFrame:
+    """Numbers with gaps filled by the training median, and one column per declared category."""
+    out: dict[str, pd.Series] = {}
+    for name, column in fitted.schema.columns.items():
+        if column.kind == "numeric":
+            out[name] = table.X[name].fillna(fitted.X[name].median())
+        else:
+            for value in column.categories:
+                out[f"{name}={value}"] = (table.X[name] == str(value)).astype(float)
+    return pd.DataFrame(out)
+
+
+PRIVATE: dict[str, Learner] = {"additive": additive, "trees": trees, "dp_ebm": dp_ebm}
+CEILING: dict[str, Learner] = {"boosted_trees": boosted_trees, "forest": forest, "logistic": logistic}
