@@ -6,14 +6,25 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from tacit.curator.curator import Curator
+from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
+from tacit.encoding.matrix_rows import MatrixEncoder
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.noise import make_source
 from tacit.privacy.ledger import Reservation
+from tacit.table.dense import DenseRows
 from tacit.table.memory import DROPPED, MemoryTable
+
+
+def sealed_rows(rows: Any, radius: int, width: int) -> DenseRows:
+    """Fixed-point rows, a matrix or CSR, as the engine keeps them; their norms are checked once more."""
+    if sparse.issparse(rows):
+        return DenseRows(rows.data, radius, width, rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
+    return DenseRows(rows, radius, width)
 
 
 class Vault:
@@ -62,6 +73,12 @@ class Vault:
         columns = encoding.encode(self._frame)
         labels = self._label_codes(label_index)
         table = MemoryTable(columns, labels, encoding.n_codes, label_index.n_classes)
+        return Curator(table, self._reservation, self._noise, self._rows_per_unit)
+
+    def seal_rows(self, encoder: RowEncoder | MatrixEncoder, label_index: LabelIndex) -> Curator:
+        """Encodes every row as a fixed-point vector of bounded norm and hands out a curator over the sealed rows."""
+        rows = sealed_rows(encoder.encode(self._frame), encoder.clipper.radius, encoder.width)
+        table = MemoryTable([], self._label_codes(label_index), (), label_index.n_classes, dense=rows)
         return Curator(table, self._reservation, self._noise, self._rows_per_unit)
 
     def _label_codes(self, label_index: LabelIndex) -> npt.NDArray[np.uint8]:

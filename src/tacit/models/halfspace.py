@@ -1,0 +1,89 @@
+"""The halfspace a user gets: one weight per coordinate of a public row encoding. Proper: no vote, no ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from tacit.encoding.dense import RowEncoder
+from tacit.encoding.frames import Frame
+from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
+from tacit.models.base import Model, floats
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class HalfspaceModel(Model):
+    """``score = weights . x`` over encoded rows ``x`` of norm at most 1; the positive class where it is positive.
+
+    Frozen; everything in it was released or public.
+
+    Attributes:
+        classes: the two classes, the positive one last.
+        encoder: the public row encoding.
+        weights: one per coordinate, the constant last if there is one; shape ``(encoder.width,)``.
+        noise_sd: standard deviation of the noise in each weight.
+        slope: log-odds per unit of score, for probabilities.
+    """
+
+    kind: ClassVar[str] = "halfspace"
+
+    classes: tuple[Any, ...]
+    encoder: RowEncoder | MatrixEncoder
+    weights: Floats
+    noise_sd: float
+    slope: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.weights.shape != (self.encoder.width,):
+            raise ValueError(f"{self.encoder.width} weights are needed, got shape {self.weights.shape}")
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Columns that prediction needs; one matrix of rows where the encoder takes matrices."""
+        return (ROWS,) if isinstance(self.encoder, MatrixEncoder) else self.encoder.encoding.names
+
+    def decision_function(self, frame: Frame) -> Floats:
+        """Scores, shape ``(rows,)``: distance to the halfspace's boundary times the length of its weights."""
+        scores: Floats = (self.encoder.encode(frame) @ self.weights) / self.encoder.clipper.radius
+        return np.asarray(scores).reshape(-1)
+
+    def predict_proba(self, frame: Frame) -> Floats:
+        """Probabilities, in the order of ``classes``, shape ``(rows, 2)``: logistic in slope times score."""
+        positive = expit(self.slope * self.decision_function(frame))
+        return np.column_stack([1 - positive, positive])
+
+    def coefficients(self) -> list[tuple[str, float]]:
+        """Names and weights, the largest first: a weight is the score of a row that has 1 there and 0 elsewhere.
+
+        In natural units: a row's coordinate of 1.0, before it is scaled into the unit ball.
+        """
+        natural = self.weights / self.encoder.clipper.norm
+        order = np.argsort(-np.abs(natural), kind="stable")
+        return [(self.encoder.names[j], float(natural[j])) for j in order]
+
+    def body(self) -> dict[str, Any]:
+        """The model as plain data."""
+        return {
+            "classes": list(self.classes),
+            "encoder": self.encoder.to_dict(),
+            "weights": self.weights.tolist(),
+            "noise_sd": self.noise_sd,
+            "slope": self.slope,
+        }
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> HalfspaceModel:
+        """The inverse of :meth:`body`."""
+        data = body["encoder"]
+        takes_matrices = data["kind"] == "matrix_encoder"
+        encoder = MatrixEncoder.from_dict(data) if takes_matrices else RowEncoder.from_dict(data)
+        return cls(
+            tuple(body["classes"]), encoder, floats(body["weights"]), float(body["noise_sd"]), float(body["slope"])
+        )
