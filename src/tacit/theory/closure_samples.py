@@ -1,0 +1,179 @@
+"""Sample sizes of the private closure paper, with constants.
+
+Source: Alon, Beimel, Moran, Stemmer 2020, by number. Every function says whether its constant is the paper's, is
+derived here (the docstring has the derivation), or is *O(.) with constant 1*: then it shows how the size grows and no
+more. ``vc`` is a VC dimension, ``alpha`` an accuracy, ``beta`` a failure probability; sizes are rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+PAPER_RELABEL_EPSILON = 1.0
+"""Algorithm 2 runs the exponential mechanism with this privacy parameter."""
+
+
+def _check(alpha: float, beta: float) -> None:
+    if not (0 < alpha < 1 and 0 < beta < 1):
+        raise ValueError(f"alpha and beta must lie in (0, 1), got {alpha} and {beta}")
+
+
+def realizable_rows(vc: int, alpha: float, beta: float) -> int:
+    """Theorem 3.8: ``80/alpha (vc ln(16/alpha) + ln(2/beta))``; the paper's constant.
+
+    From then on, but for probability beta, two functions of the class that agree to within ``alpha / 2`` on the sample
+    agree to within alpha on the distribution.
+    """
+    _check(alpha, beta)
+    return math.ceil(80 / alpha * (vc * math.log(16 / alpha) + math.log(2 / beta)))
+
+
+def agnostic_rows(vc: int, alpha: float, beta: float) -> int:
+    """Theorem 3.9 with the constant of Vapnik and Chervonenkis: the least m at which the bound below is at most beta.
+
+    ``P(some |error - empirical error| >= alpha) <= 4 * Pi(2m) * exp(-alpha^2 m / 8)`` (Anthony, Bartlett 2009, Thm
+    4.3), with Sauer's ``Pi(2m) <= (2 e m / vc)^vc``. The paper states ``gamma (vc + ln(1/beta)) / alpha^2`` without
+    gamma, see :func:`agnostic_rows_order`.
+    """
+    _check(alpha, beta)
+
+    def log_bound(m: int) -> float:
+        growth = vc * math.log(2 * math.e * m / vc) if vc else 0.0
+        return math.log(4) + growth - alpha * alpha * m / 8
+
+    low = max(1, math.ceil(8 * vc / alpha**2), vc)  # the bound falls from here on
+    high = low
+    while log_bound(high) > math.log(beta):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if log_bound(middle) > math.log(beta) else (low, middle)
+    return high
+
+
+def agnostic_rows_order(vc: int, alpha: float, beta: float) -> int:
+    """Theorem 3.9, O(.) with constant 1: ``(vc + ln(1/beta)) / alpha^2``."""
+    _check(alpha, beta)
+    return math.ceil((vc + math.log(1 / beta)) / alpha**2)
+
+
+@dataclass(frozen=True)
+class PrivateGeneralisation:
+    """Theorem 3.14 for a mechanism: ``truth <= factor * (empirical + slack)`` but for probability ``failure``."""
+
+    factor: float
+    slack: float
+    failure: float
+
+
+def private_generalisation(epsilon: float, delta: float, rows: int) -> PrivateGeneralisation:
+    """Theorem 3.14: ``e^(2 eps) (empirical + 10/(eps n) log(1/(eps delta n)))``; failure is O(.) with constant 1.
+
+    Args:
+        epsilon: privacy of the algorithm that outputs the predicate.
+        delta: likewise; positive (for a pure algorithm take any).
+        rows: size of the sample.
+
+    Raises:
+        ValueError: if ``epsilon * delta * rows`` is not below 1: then the theorem says nothing.
+    """
+    product = epsilon * delta * rows
+    if not 0 < product < 1:
+        raise ValueError(f"the theorem needs 0 < epsilon * delta * rows < 1, got {product}")
+    log = math.log(1 / product)
+    return PrivateGeneralisation(math.exp(2 * epsilon), 10 / (epsilon * rows) * log, min(1.0, product / log))
+
+
+def exponential_mechanism_excess(candidates: int, epsilon: float, beta: float) -> float:
+    """Proposition 3.13 (ii): the score chosen is this much worse than the best, or less, but for probability beta.
+
+    ``2/eps ln(|H| / beta)`` for scores of sensitivity 1; the paper's constant.
+    """
+    return 2 / epsilon * math.log(candidates / beta)
+
+
+def finite_class_rows(size: int, epsilon: float, alpha: float, beta: float) -> int:
+    """Section 3.2: rows at which the exponential mechanism on a class of ``size`` has excess empirical error alpha."""
+    _check(alpha, beta)
+    return math.ceil(exponential_mechanism_excess(size, epsilon, beta) / alpha)
+
+
+def relabel_rows(vc: int, total: int, alpha: float, beta: float, epsilon: float = PAPER_RELABEL_EPSILON) -> int:
+    """Claim 5.4: ``|D| >= 2/(alpha eps) (ln(1/beta) + vc ln(e |S| / vc))``; the paper's constant, at any epsilon.
+
+    The chosen pattern then errs on at most ``alpha |D|`` rows more than the best, but for probability beta.
+    """
+    _check(alpha, beta)
+    growth = vc * math.log(math.e * total / vc) if vc else 0.0
+    return math.ceil(2 / (alpha * epsilon) * (math.log(1 / beta) + growth))
+
+
+def relabel_rows_half(vc: int, alpha: float, beta: float) -> int:
+    """Claim 5.4, second form, for ``|D| >= |S| / 2``: ``4/alpha ln(1/beta) + 10 vc/alpha ln(20 e / alpha)``."""
+    _check(alpha, beta)
+    return math.ceil(4 / alpha * math.log(1 / beta) + 10 * vc / alpha * math.log(20 * math.e / alpha))
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Sizes of the parts of a sample, and of the whole."""
+
+    scored: int
+    published: int
+    total: int
+
+
+def relabel_and_learn_rows(vc: int, alpha: float, beta: float) -> Parts:
+    """Lemma 5.5: sizes of D and V. The paper hides the constants; here each step of the proof has its own.
+
+    V: Theorem 3.8 at alpha. D: Theorem 3.9 at alpha for differences of two functions, whose VC dimension is at most
+    ``10 vc`` (Sauer's ``(e n / vc)^(2 vc) < 2^n`` at ``n = 10 vc``).
+    """
+    published = realizable_rows(vc, alpha, beta)
+    scored = agnostic_rows(10 * vc, alpha, beta)
+    return Parts(scored, published, scored + published)
+
+
+def agnostic_learner_rows(vc: int, learner_rows: int, alpha: float, beta: float) -> Parts:
+    """Theorem 6.1 for a *proper* learner: rows for excess error alpha, with the constants of the steps.
+
+    Excess error is 3 a for the relabelling (a for the sample's error, a for the mechanism, a for the sample again) and
+    2 a for the learner (it errs a on the relabelled sample; Theorem 3.8 doubles that on the distribution): ``a = alpha
+    / 5``; four events of probability ``beta / 4``. D has ``9 m`` rows for the empirical learner (Lemma 3.12), and T as
+    many.
+    """
+    a, b = alpha / 5, beta / 4
+    scored = max(
+        agnostic_rows(vc, a, b),
+        relabel_rows_half(vc, a, b),
+        realizable_rows(vc, 2 * a, b),
+        9 * learner_rows,
+    )
+    return Parts(scored, scored, 2 * scored)
+
+
+def agnostic_learner_rows_order(vc: int, learner_rows: int, alpha: float, beta: float) -> int:
+    """Theorems 2.4 and 6.1, O(.) with constant 1: ``m + (vc + ln(1/beta)) / alpha^2``."""
+    return learner_rows + agnostic_rows_order(vc, alpha, beta)
+
+
+def composed_learner_rows(vc: int, learner_rows: Sequence[int], alpha: float, beta: float) -> int:
+    """Theorems 2.3 and 7.1, O(.) with constant 1: ``(k^3 vc + k^2 ln(k/beta)) / alpha^2 + sum m_i``.
+
+    Args:
+        vc: VC dimension of the composed class.
+        learner_rows: ``m_i(alpha/k, beta/k, 1, delta)`` of the k learners.
+        alpha: accuracy of the composed learner.
+        beta: its failure probability.
+    """
+    _check(alpha, beta)
+    k = len(learner_rows)
+    return math.ceil((k**3 * vc + k**2 * math.log(k / beta)) / alpha**2) + sum(learner_rows)
+
+
+def composed_part_rows(vc: int, learner_rows: int, count: int, alpha: float, beta: float) -> int:
+    """Lemma 7.3, O(.) with constant 1: ``(k^2 vc + k ln(k/beta)) / alpha^2 + m_i`` rows in one part."""
+    _check(alpha, beta)
+    return math.ceil((count**2 * vc + count * math.log(count / beta)) / alpha**2) + learner_rows
