@@ -54,9 +54,10 @@ Point = tuple[float, float]
 
 def _bracket(excess: Callable[[float], float], start: float) -> tuple[Point, Point]:
     """Two points, the first too expensive, the second not, close together if the cost is a power of the parameter."""
-    point = (start, excess(start))
+    point, growth = (start, excess(start)), 1.1
     for _ in range(WIDENINGS):
-        jump = min(max(math.exp(min(abs(point[1]), 20.0)) * 1.1, 1.1), 1024.0)
+        jump = min(growth * math.exp(min(abs(point[1]), 20.0)), 1024.0)
+        growth = min(growth * growth, 1024.0)  # where part of the cost is fixed, steps by the power alone would stall
         parameter = point[0] * jump if point[1] > 0 else point[0] / jump
         following = (parameter, excess(parameter))
         if (point[1] > 0) != (following[1] > 0):

@@ -1,0 +1,294 @@
+"""Accounts: a budget that several fits share, and the budget of a single fit.
+
+An account promises one (epsilon, delta) under one neighbouring relation for everything that is ever released from a
+data set. A fit reserves its whole planned charge before it reads a row; the account refuses it whole if all
+reservations together, open and interrupted ones included, would cost more than was promised.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn, Protocol, Self
+
+from tacit.privacy import accountants
+from tacit.privacy.calibration import calibrate
+from tacit.privacy.charges import Charge, Gaussian, Repeated
+from tacit.privacy.errors import AccountError
+from tacit.privacy.gaussian import gaussian_epsilon
+from tacit.privacy.ledger import TOLERANCE, BudgetExceeded, Entry, Reservation
+from tacit.privacy.neighbouring import Neighbouring
+
+if TYPE_CHECKING:
+    from tacit.privacy.store import Line, Store
+
+
+class Account(Protocol):
+    """What a fit needs of an account."""
+
+    @property
+    def epsilon(self) -> float:
+        """The promise."""
+
+    @property
+    def delta(self) -> float:
+        """The promise."""
+
+    @property
+    def neighbouring(self) -> Neighbouring:
+        """The relation of the promise."""
+
+    @property
+    def spent(self) -> float:
+        """The epsilon, at the account's delta, of all that was reserved."""
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """All that was reserved."""
+
+    def reserve(self, charges: Sequence[Charge], label: str, neighbouring: Neighbouring | None = None) -> Reservation:
+        """Reserves a whole planned charge, durably, before anything is read."""
+
+
+def compact(charges: Sequence[Charge]) -> tuple[Charge, ...]:
+    """The same charges with runs of equal ones written as ``Repeated``."""
+    runs: list[tuple[Charge, int]] = []
+    for charge in charges:
+        if runs and runs[-1][0] == charge:
+            runs[-1] = (charge, runs[-1][1] + 1)
+        else:
+            runs.append((charge, 1))
+    return tuple(charge if times == 1 else Repeated(charge, times) for charge, times in runs)
+
+
+def _check_promise(epsilon: float, delta: float) -> None:
+    accountants.check_delta(delta)
+    if not epsilon > 0:
+        raise ValueError(f"epsilon must be positive, got {epsilon}")
+
+
+class _Budget:
+    """What both kinds of account share: the promise and the arithmetic on it."""
+
+    epsilon: float
+    delta: float
+    neighbouring: Neighbouring
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """All that was ever reserved, whatever became of it."""
+        raise NotImplementedError
+
+    @property
+    def spent(self) -> float:
+        """The epsilon, at the account's delta, of everything reserved so far."""
+        return accountants.epsilon(self.charges, self.delta)
+
+    @property
+    def remaining(self) -> float:
+        """The promised epsilon minus what is spent. A fit can often have more: see :meth:`affordable`."""
+        return max(0.0, self.epsilon - self.spent) if math.isfinite(self.epsilon) else math.inf
+
+    def affordable(self) -> float:
+        """The largest epsilon, at the account's delta, of a Gaussian fit that the account can still pay for.
+
+        More than :attr:`remaining`, because costs compose better than they add. At ``delta = 0`` both are the same.
+        """
+        if not math.isfinite(self.epsilon) or self.delta == 0:
+            return self.remaining
+        charges = self.charges
+        if accountants.epsilon(charges, self.delta) >= self.epsilon:
+            return 0.0
+        multiplier = calibrate(lambda z: (*charges, Gaussian(z)), self.epsilon, self.delta)
+        return gaussian_epsilon(1 / multiplier, self.delta)
+
+    def covers(self, charges: Sequence[Charge]) -> bool:
+        """Whether a reservation of ``charges`` would be accepted now. Reserves nothing."""
+        return self._cost([*self.charges, *charges]) <= self.epsilon * (1 + TOLERANCE)
+
+    def _cost(self, charges: Sequence[Charge]) -> float:
+        return accountants.epsilon(charges, self.delta)
+
+    def _check(self, earlier: Sequence[Charge], charges: Sequence[Charge], label: str) -> None:
+        total = self._cost([*earlier, *charges])
+        if total <= self.epsilon * (1 + TOLERANCE):
+            return
+        raise BudgetExceeded(
+            f"{label!r} would bring the cost to epsilon {total:.4g} at delta {self.delta:g}; the budget is "
+            f"{self.epsilon:.4g}, of which {self._cost(earlier):.4g} is spent; nothing was spent or read now"
+        )
+
+    def _check_relation(self, neighbouring: Neighbouring | None) -> None:
+        if neighbouring is not None and Neighbouring(neighbouring) is not self.neighbouring:
+            raise AccountError(
+                f"the account is about {self.neighbouring}, the fit about {Neighbouring(neighbouring)}; use one "
+                f"relation for both; nothing was spent"
+            )
+
+
+class PrivacyAccount(_Budget):
+    """A durable budget for one data set, shared by every fit that is given it.
+
+    Copies, clones and unpickled copies are accounts on the same store: cross-validation and grid search spend from one
+    budget. Processes that reserve at the same time are served one after the other.
+
+    Args:
+        url: an SQLite file (path, or ``sqlite:///path``) or any other database URL SQLAlchemy understands.
+        dataset: the name of the data set.
+
+    Raises:
+        AccountError: if there is no such account, or the store cannot be read.
+    """
+
+    def __init__(self, url: str, dataset: str) -> None:
+        from tacit.privacy.store import normal_url
+
+        self.url = normal_url(os.fspath(url)).render_as_string(hide_password=False)
+        self.dataset = dataset
+        facts = self._store.facts(dataset)
+        self.epsilon, self.delta, self.neighbouring = facts.epsilon, facts.delta, facts.neighbouring
+
+    @classmethod
+    def create(
+        cls,
+        url: str,
+        dataset: str,
+        epsilon: float,
+        delta: float = 0.0,
+        neighbouring: Neighbouring | str = Neighbouring.ADD_OR_REMOVE_ONE,
+    ) -> Self:
+        """Creates an account, and its store if need be.
+
+        Args:
+            url: an SQLite file (path, or ``sqlite:///path``) or any other database URL SQLAlchemy understands.
+            dataset: the name of the data set.
+            epsilon: the promise, positive; ``inf`` promises nothing and records all.
+            delta: the promise, in [0, 1).
+            neighbouring: the relation of the promise; fixed for good.
+
+        Raises:
+            AccountError: if there is such an account already, or the store cannot be written.
+            ValueError: if the promise is out of range.
+        """
+        from tacit.privacy.store import Facts, Store, normal_url
+
+        _check_promise(epsilon, delta)
+        if not dataset:
+            raise ValueError("an account needs the name of a data set")
+        facts = Facts(float(epsilon), float(delta), Neighbouring(neighbouring))
+        Store(normal_url(os.fspath(url))).create_account(dataset, facts)
+        return cls(url, dataset)
+
+    @staticmethod
+    def datasets(url: str) -> tuple[str, ...]:
+        """The names of all accounts in a store."""
+        from tacit.privacy.store import Store, normal_url
+
+        return Store(normal_url(os.fspath(url))).datasets()
+
+    @property
+    def _store(self) -> Store:
+        from tacit.privacy.store import Store, normal_url
+
+        return Store(normal_url(self.url))
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """All that was ever reserved, open, failed and interrupted reservations included."""
+        return self._store.charges(self.dataset)
+
+    def reserve(self, charges: Sequence[Charge], label: str, neighbouring: Neighbouring | None = None) -> Reservation:
+        """Reserves a whole planned charge in one durable write.
+
+        Args:
+            charges: everything the fit may release.
+            label: what the fit is, for people.
+            neighbouring: the relation the charges were computed for; must be the account's.
+
+        Raises:
+            BudgetExceeded: if all reservations together would cost more than the account promises; nothing changes.
+            AccountError: if the relation is another, or the store cannot be written; nothing changes.
+        """
+        self._check_relation(neighbouring)
+        planned, store = compact(charges), self._store
+        identifier = store.reserve(self.dataset, planned, label, lambda earlier: self._check(earlier, planned, label))
+
+        def on_close(entries: tuple[Entry, ...], outcome: str) -> None:
+            try:
+                store.close(identifier, entries, outcome)
+            except AccountError as error:
+                # The charge stands, and a finished fit is not worth losing for its history.
+                message = f"{label!r} will show as interrupted: {error}"
+                warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+        return Reservation(planned, self.neighbouring, label, on_close)
+
+    def reservations(self) -> tuple[Line, ...]:
+        """The history, oldest first: charges, entries and status.
+
+        A status is ``completed``, ``failed``, ``open``, or ``interrupted`` when the process that held it has ended
+        without closing it. All of them count in full.
+        """
+        return self._store.lines(self.dataset)
+
+    def __repr__(self) -> str:
+        return f"PrivacyAccount({self._store.name!r}, {self.dataset!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PrivacyAccount) and (self.url, self.dataset) == (other.url, other.dataset)
+
+    def __hash__(self) -> int:
+        return hash((self.url, self.dataset))
+
+
+class EphemeralAccount(_Budget):
+    """The budget of a fit without an account: in memory, gone with the process.
+
+    Copying gives the same object, so that cloning an estimator does not refill it; it refuses to be pickled.
+    """
+
+    url = None
+    dataset = None
+
+    def __init__(
+        self,
+        epsilon: float,
+        delta: float = 0.0,
+        neighbouring: Neighbouring | str = Neighbouring.ADD_OR_REMOVE_ONE,
+    ) -> None:
+        _check_promise(epsilon, delta)
+        self.epsilon, self.delta, self.neighbouring = float(epsilon), float(delta), Neighbouring(neighbouring)
+        self._charges: list[Charge] = []
+        self._lock = threading.Lock()
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """All that was reserved."""
+        with self._lock:
+            return tuple(self._charges)
+
+    def reserve(self, charges: Sequence[Charge], label: str, neighbouring: Neighbouring | None = None) -> Reservation:
+        """Reserves a whole planned charge.
+
+        Raises:
+            BudgetExceeded: if all reservations together would cost more than was promised; nothing changes.
+            AccountError: if the relation is another; nothing changes.
+        """
+        self._check_relation(neighbouring)
+        planned = compact(charges)
+        with self._lock:
+            self._check(self._charges, planned, label)
+            self._charges.extend(planned)
+        return Reservation(planned, self.neighbouring, label)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an ephemeral account cannot go to another process; use a PrivacyAccount, which is shared")

@@ -1,0 +1,340 @@
+"""Where accounts are kept: four append-only tables in any database SQLAlchemy can reach, SQLite by default.
+
+Loaded only when an account is used: SQLAlchemy is slow to import. Every operation opens its own connection, so a store
+can be used from forked and spawned processes and from threads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    URL,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    ForeignKey,
+    Integer,
+    MetaData,
+    NullPool,
+    String,
+    Table,
+    Text,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    make_url,
+    select,
+)
+from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+
+from tacit.privacy.charges import Charge, charge_from_dict
+from tacit.privacy.errors import AccountError
+from tacit.privacy.ledger import Entry
+from tacit.privacy.neighbouring import Neighbouring
+
+VERSION = 1
+"""Version of the tables. A store of another version is refused."""
+
+WAIT = 60.0
+"""Seconds to wait for another process that holds the store."""
+
+METADATA = MetaData()
+
+META = Table("tacit_store", METADATA, Column("version", Integer, primary_key=True))
+
+ACCOUNTS = Table(
+    "tacit_accounts",
+    METADATA,
+    Column("dataset", String(255), primary_key=True),
+    Column("epsilon", Float(53), nullable=False),
+    Column("delta", Float(53), nullable=False),
+    Column("neighbouring", String(32), nullable=False),
+    Column("created", String(32), nullable=False),
+)
+
+RESERVATIONS = Table(
+    "tacit_reservations",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("dataset", ForeignKey("tacit_accounts.dataset"), nullable=False, index=True),
+    Column("label", Text, nullable=False),
+    Column("charges", Text, nullable=False),
+    Column("holder", String(255), nullable=False),
+    Column("created", String(32), nullable=False),
+)
+
+CLOSINGS = Table(
+    "tacit_closings",
+    METADATA,
+    Column("reservation", ForeignKey("tacit_reservations.id"), primary_key=True),
+    Column("outcome", String(16), nullable=False),
+    Column("closed", String(32), nullable=False),
+)
+
+ENTRIES = Table(
+    "tacit_entries",
+    METADATA,
+    Column("reservation", ForeignKey("tacit_reservations.id"), primary_key=True),
+    Column("sequence", Integer, primary_key=True),
+    Column("label", Text, nullable=False),
+    Column("charge", Text, nullable=False),
+    Column("theorem", Text, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What an account promises; fixed when it is created."""
+
+    epsilon: float
+    delta: float
+    neighbouring: Neighbouring
+
+
+@dataclass(frozen=True)
+class Line:
+    """One reservation as it stands in the store; times are UTC in ISO format."""
+
+    identifier: int
+    label: str
+    charges: tuple[Charge, ...]
+    status: str
+    created: str
+    closed: str | None
+    entries: tuple[Entry, ...]
+
+
+def normal_url(url: str) -> URL:
+    """The URL with an absolute path, so that it means the same in another process; a plain path is an SQLite file.
+
+    Raises:
+        AccountError: if it is no URL, or a store in memory, which would not be durable.
+    """
+    try:
+        parsed = make_url(url) if "://" in url else URL.create("sqlite", database=url)
+    except ArgumentError:
+        raise AccountError(f"{url!r} is neither a path nor a database URL such as sqlite:///budget.db") from None
+    if parsed.get_backend_name() != "sqlite":
+        return parsed
+    if not parsed.database or parsed.database == ":memory:":
+        raise AccountError("an account needs a store that survives the process, such as sqlite:///budget.db")
+    return parsed.set(database=str(Path(parsed.database).absolute()))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _holder() -> str:
+    return f"{platform.node()}:{os.getpid()}"
+
+
+def _is_gone(holder: str) -> bool:
+    """Whether the process that opened a reservation has ended, as far as this machine can tell."""
+    node, _, process = holder.rpartition(":")
+    if node != platform.node():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+def _sqlite_transactions(engine: Engine, write: bool) -> None:
+    """SQLite: a transaction that writes takes the lock when it begins, and is on the disk when it ends."""
+
+    @event.listens_for(engine, "connect")
+    def _connected(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # the driver must not begin transactions by itself
+        connection.execute("PRAGMA synchronous = EXTRA")
+        connection.execute("PRAGMA foreign_keys = ON")
+
+    @event.listens_for(engine, "begin")
+    def _began(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+class Store:
+    """The tables behind accounts.
+
+    Args:
+        url: as :func:`normal_url` returns it.
+    """
+
+    def __init__(self, url: URL) -> None:
+        self._url = url
+        self._is_sqlite = url.get_backend_name() == "sqlite"
+
+    @property
+    def name(self) -> str:
+        """The URL for messages, without its password."""
+        return self._url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def _transaction(
+        self, *, write: bool = False, create: bool = False, consequence: str = "nothing was spent"
+    ) -> Iterator[Connection]:
+        """A transaction that sees all earlier ones; failures of the database come out as ``AccountError``."""
+        if self._is_sqlite and not create and not Path(self._url.database or "").is_file():
+            raise AccountError(f"there is no budget store at {self.name}; create the account first; nothing was spent")
+        try:
+            options = {"connect_args": {"timeout": WAIT}} if self._is_sqlite else {}
+            engine = create_engine(self._url, poolclass=NullPool, **options)
+        except (ImportError, NoSuchModuleError) as error:
+            raise AccountError(f"cannot open {self.name}: {error}; {consequence}") from error
+        if self._is_sqlite:
+            _sqlite_transactions(engine, write or create)
+        try:
+            with engine.begin() as connection:
+                if create:
+                    self._make_tables(connection)
+                self._check_version(connection)
+                yield connection
+        except SQLAlchemyError as error:
+            reason = str(getattr(error, "orig", None) or error)
+            raise AccountError(f"the budget store {self.name} cannot be used: {reason}; {consequence}") from error
+        finally:
+            engine.dispose()
+
+    def _make_tables(self, connection: Connection) -> None:
+        if inspect(connection).has_table(META.name):
+            return
+        METADATA.create_all(connection)
+        connection.execute(insert(META).values(version=VERSION))
+        if self._is_sqlite:  # elsewhere the operator grants no right to update or delete
+            for table in METADATA.sorted_tables:
+                for verb in ("UPDATE", "DELETE"):
+                    connection.exec_driver_sql(
+                        f"CREATE TRIGGER {table.name}_no_{verb.lower()} BEFORE {verb} ON {table.name} "
+                        f"BEGIN SELECT RAISE(ABORT, '{table.name} is append-only'); END"
+                    )
+
+    def _check_version(self, connection: Connection) -> None:
+        if not inspect(connection).has_table(META.name):
+            raise AccountError(f"{self.name} holds no budgets; create the account first; nothing was spent")
+        found = connection.execute(select(META.c.version)).scalar()
+        if found != VERSION:
+            raise AccountError(
+                f"{self.name} has format {found}, this version of tacit reads format {VERSION}; nothing was spent"
+            )
+
+    def create_account(self, dataset: str, facts: Facts) -> None:
+        """Writes a new account."""
+        row = {"dataset": dataset, "epsilon": facts.epsilon, "delta": facts.delta, "created": _now()}
+        with self._transaction(create=True) as connection:
+            try:
+                connection.execute(insert(ACCOUNTS).values(neighbouring=str(facts.neighbouring), **row))
+            except IntegrityError:
+                raise AccountError(
+                    f"{self.name} already has an account for {dataset!r}; a budget cannot be replaced: open it with "
+                    f"PrivacyAccount(url, {dataset!r}); nothing was spent"
+                ) from None
+
+    def datasets(self) -> tuple[str, ...]:
+        """The names of all accounts."""
+        with self._transaction() as connection:
+            return tuple(connection.execute(select(ACCOUNTS.c.dataset).order_by(ACCOUNTS.c.dataset)).scalars())
+
+    def facts(self, dataset: str) -> Facts:
+        """What the account promises."""
+        with self._transaction() as connection:
+            row = connection.execute(select(ACCOUNTS).where(ACCOUNTS.c.dataset == dataset)).one_or_none()
+            if row is None:
+                names = ", ".join(connection.execute(select(ACCOUNTS.c.dataset)).scalars()) or "none"
+                raise AccountError(
+                    f"{self.name} has no account for {dataset!r} (there are: {names}); create it with "
+                    f"PrivacyAccount.create; nothing was spent"
+                )
+            return Facts(row.epsilon, row.delta, Neighbouring(row.neighbouring))
+
+    def charges(self, dataset: str) -> tuple[Charge, ...]:
+        """All charges ever reserved, whatever became of the reservation."""
+        with self._transaction() as connection:
+            return self._charges(connection, dataset)
+
+    def _charges(self, connection: Connection, dataset: str) -> tuple[Charge, ...]:
+        query = select(RESERVATIONS.c.charges).where(RESERVATIONS.c.dataset == dataset).order_by(RESERVATIONS.c.id)
+        return tuple(charge for text in connection.execute(query).scalars() for charge in _read_charges(text))
+
+    def reserve(
+        self,
+        dataset: str,
+        charges: Sequence[Charge],
+        label: str,
+        check: Callable[[tuple[Charge, ...]], None],
+    ) -> int:
+        """Adds a reservation in one durable write, unless ``check`` raises on all charges so far.
+
+        No other process can reserve between the check and the write.
+        """
+        text = json.dumps([charge.to_dict() for charge in charges])
+        row = {"dataset": dataset, "label": label, "charges": text, "holder": _holder(), "created": _now()}
+        with self._transaction(write=True) as connection:
+            # Where a transaction does not lock the whole database, this locks the account until it ends.
+            locked = select(ACCOUNTS.c.dataset).where(ACCOUNTS.c.dataset == dataset).with_for_update()
+            if connection.execute(locked).scalar() is None:
+                raise AccountError(f"{self.name} has lost its account for {dataset!r}; nothing was spent")
+            check(self._charges(connection, dataset))
+            added = insert(RESERVATIONS).values(**row).returning(RESERVATIONS.c.id)
+            return int(connection.execute(added).scalar_one())
+
+    def close(self, identifier: int, entries: Sequence[Entry], outcome: str) -> None:
+        """Adds the entries and the outcome of a reservation."""
+        rows = [
+            {
+                "reservation": identifier,
+                "sequence": entry.sequence,
+                "label": entry.label,
+                "charge": json.dumps(entry.charge.to_dict()),
+                "theorem": entry.theorem,
+            }
+            for entry in entries
+        ]
+        with self._transaction(write=True, consequence="the reservation keeps its full charge") as connection:
+            if rows:
+                connection.execute(insert(ENTRIES), rows)
+            connection.execute(insert(CLOSINGS).values(reservation=identifier, outcome=outcome, closed=_now()))
+
+    def lines(self, dataset: str) -> tuple[Line, ...]:
+        """The history of an account, oldest first."""
+        mine = select(RESERVATIONS.c.id).where(RESERVATIONS.c.dataset == dataset)
+        with self._transaction() as connection:
+            entries: dict[int, list[Entry]] = {}
+            query = select(ENTRIES).where(ENTRIES.c.reservation.in_(mine)).order_by(ENTRIES.c.sequence)
+            for row in connection.execute(query):
+                charge = charge_from_dict(json.loads(row.charge))
+                entries.setdefault(row.reservation, []).append(Entry(row.sequence, row.label, charge, row.theorem))
+            joined = RESERVATIONS.outerjoin(CLOSINGS, CLOSINGS.c.reservation == RESERVATIONS.c.id)
+            columns = (RESERVATIONS, CLOSINGS.c.outcome, CLOSINGS.c.closed)
+            chosen = select(*columns).select_from(joined).where(RESERVATIONS.c.dataset == dataset)
+            rows = connection.execute(chosen.order_by(RESERVATIONS.c.id)).all()
+        return tuple(
+            Line(
+                identifier=row.id,
+                label=row.label,
+                charges=_read_charges(row.charges),
+                status=row.outcome or ("interrupted" if _is_gone(row.holder) else "open"),
+                created=row.created,
+                closed=row.closed,
+                entries=tuple(entries.get(row.id, ())),
+            )
+            for row in rows
+        )
+
+
+def _read_charges(text: str) -> tuple[Charge, ...]:
+    return tuple(charge_from_dict(data) for data in json.loads(text))
