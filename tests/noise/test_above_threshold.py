@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tacit.noise import NoiseSource, OpenDPSource, SeededSource
 from tacit.noise.above_threshold import AboveThreshold
+from tacit.noise.laplace_tail import TailCoins, tail_bounds
 from tacit.privacy.charges import Pure
 from tacit.theory.above_threshold import Queries, Scales, scales
 from tests.noise.above_threshold_law import log_probability
@@ -45,28 +49,40 @@ def test_it_stops_by_its_law(source: NoiseSource, queries: Queries) -> None:
 
 
 class _Tape:
-    """A source that reads its noise off a tape, whatever the size of the calls."""
+    """A source that reads its words off a tape, whatever the size of the calls, and remembers what it gave."""
 
     def __init__(self) -> None:
-        self.tape = SeededSource(4).laplace(3.0, 100_000)
+        self.tape = SeededSource(4).words(200_000)
+        self.scales: list[float] = []
 
     def laplace(self, scale: float, size: int) -> np.ndarray:
+        self.scales.append(scale)
+        return np.full(size, 2, np.int64)
+
+    def words(self, size: int) -> np.ndarray:
         drawn, self.tape = self.tape[:size], self.tape[size:]
         return drawn
 
 
 def test_batches_and_single_tests_are_the_same_machine() -> None:
-    values = np.cumsum(np.random.default_rng(1).random(5_000) < 0.01).astype(np.int64)
-    one, many, mixed = (AboveThreshold(_Tape(), 0.3, 45, Queries.RUNNING_COUNT) for _ in range(3))  # type: ignore[arg-type]
-    expected = next(t for t, value in enumerate(values) if one.test(int(value)))
-    assert 1_000 < expected < 4_900
-    assert many.test_many(values) == expected
-    assert mixed.test_many(values[:70]) is None
-    assert not mixed.test(int(values[70]))
-    assert mixed.test_many(values[71:]) == expected - 71
-    assert one.stopped
-    assert many.stopped
-    assert mixed.stopped
+    """On the same words they say the same, round by round."""
+    values = np.cumsum(np.random.default_rng(1).random(1_000) < 0.05).astype(np.int64)
+    for threshold in range(20, 60):
+        one, many = (AboveThreshold(_Tape(), 0.3, threshold, Queries.RUNNING_COUNT) for _ in range(2))  # type: ignore[arg-type]
+        expected = next((t for t, value in enumerate(values) if one.test(int(value))), None)
+        assert many.test_many(values) == expected
+        assert one.stopped == many.stopped == (expected is not None)
+
+
+def test_every_round_has_words_of_its_own() -> None:
+    tape = _Tape()
+    start = len(tape.tape)
+    instance = AboveThreshold(tape, 0.5, 10**6, Queries.ANY, sensitivity=3)  # type: ignore[arg-type]
+    for _ in range(3_000):
+        assert not instance.test(9)
+    assert instance.test_many(np.full(100_000, 9, np.int64)) is None
+    assert 103_000 <= start - len(tape.tape) < 105_000
+    assert tape.scales == [math.nextafter(12.0, math.inf)]
 
 
 def test_it_is_accurate_and_then_spent() -> None:
@@ -76,33 +92,8 @@ def test_it_is_accurate_and_then_spent() -> None:
     assert instance.test_many(np.array([0, 0, 1_200], np.int64)) == 2
     assert instance.stopped
     for again in (lambda: instance.test(0), lambda: instance.test_many(VALUES)):
-        with pytest.raises(RuntimeError, match="spent"):
+        with pytest.raises(RuntimeError, match="open a new one"):
             again()
-
-
-class _Counting:
-    """A source that remembers what it gave."""
-
-    def __init__(self) -> None:
-        self.given: list[tuple[float, int]] = []
-
-    def laplace(self, scale: float, size: int) -> np.ndarray:
-        self.given.append((scale, size))
-        return np.zeros(size, np.int64)
-
-
-def test_every_round_has_its_own_noise_in_few_calls() -> None:
-    source = _Counting()
-    instance = AboveThreshold(source, 0.5, 10, Queries.ANY, sensitivity=3)  # type: ignore[arg-type]
-    for _ in range(500):
-        assert not instance.test(9)
-    assert instance.test_many(np.full(100_000, 9, np.int64)) is None
-    (threshold_scale, one), *rest = source.given
-    assert one == 1
-    assert threshold_scale == pytest.approx(12.0)
-    assert {scale for scale, _ in rest} == {math.nextafter(24.0, math.inf)}
-    assert 100_500 <= sum(size for _, size in rest) < 100_500 + 2**14
-    assert len(rest) < 20
 
 
 def test_it_goes_on_from_its_secrets() -> None:
@@ -118,3 +109,52 @@ def test_it_goes_on_from_its_secrets() -> None:
 def test_queries_must_be_integers() -> None:
     with pytest.raises(TypeError, match="int64"):
         AboveThreshold(SeededSource(1), 1.0, 5).test_many(np.zeros(3))  # type: ignore[arg-type]
+
+
+def test_running_counts_start_again_under_one_charge() -> None:
+    instance = AboveThreshold(SeededSource(3), 1.0, 200, Queries.RUNNING_COUNT)
+    first = instance.secrets()["noisy_threshold"]
+    with pytest.raises(RuntimeError, match="only a stopped"):
+        instance.restart()
+    assert instance.test(400)
+    instance.restart()
+    assert not instance.stopped
+    assert instance.secrets()["noisy_threshold"] != first
+    assert not instance.test(0)
+    other = AboveThreshold(SeededSource(3), 1.0, 200, Queries.ONE_WAY)
+    assert other.test(800)
+    with pytest.raises(RuntimeError, match="running counts"):
+        other.restart()
+
+
+def test_a_threshold_far_away_says_never_and_one_far_below_says_at_once() -> None:
+    assert AboveThreshold(OpenDPSource(), 1.0, 10**15).test_many(np.zeros(10, np.int64)) is None
+    assert AboveThreshold(OpenDPSource(), 1.0, -(10**15)).test_many(np.zeros(10, np.int64)) == 0
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(-4000, 4000), st.floats(0.05, 1e6), st.sampled_from([64, 128]))
+def test_the_tail_bounds_bracket_the_tail(gap: int, scale: float, bits: int) -> None:
+    low, high = tail_bounds(gap, scale, bits)
+    with localcontext() as context:
+        context.prec = 120
+        q = (-1 / Decimal(scale)).exp()
+        tail = q**gap / (1 + q) if gap >= 1 else 1 - q ** (1 - gap) / (1 + q)
+        slack = Decimal(10) ** -90
+        assert Decimal(low) <= tail * 2**bits * (1 + slack)
+        assert Decimal(high) >= tail * 2**bits * (1 - slack)
+    assert 0 <= low < high <= 1 << bits
+    assert high - low <= 2
+
+
+def test_a_word_on_the_edge_is_refined() -> None:
+    coins = TailCoins(3.0, lambda n: np.array(words.pop(), np.uint64, ndmin=1))
+    yes, no = coins.bounds(4)
+    assert no - yes in (1, 2)
+    fine_yes, _ = tail_bounds(4, 3.0, 128)
+    words = [0]
+    assert coins.toss(4, fine_yes >> 64) is True
+    words = [2**64 - 1]
+    assert coins.toss(4, fine_yes >> 64) is False
+    assert coins.toss(4, yes - 1)
+    assert not coins.toss(4, no)

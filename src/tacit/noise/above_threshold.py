@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from tacit.noise.checks import check_scale
+from tacit.noise.laplace_tail import TailCoins
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Pure
 from tacit.theory.above_threshold import Queries, scales
 
-FIRST_BATCH, LARGEST_BATCH = 64, 1 << 14
-"""Draws are made in batches, as a call costs as much as ten draws: small at first, since an instance may stop early."""
+BATCH = 1 << 14
+"""Words of randomness fetched at once, at most."""
 
 
 class AboveThreshold:
@@ -40,13 +42,13 @@ class AboveThreshold:
     ) -> None:
         self._noise = noise
         self._scales = scales(epsilon, queries, sensitivity)
+        self._restartable = queries is Queries.RUNNING_COUNT
         self.charge = Pure(epsilon)
         self.threshold = int(threshold)
-        self._noisy_threshold = self.threshold + int(noise.laplace(self._scales.threshold, 1)[0])
-        self._batch = FIRST_BATCH
-        self._drawn: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+        self._coins = TailCoins(check_scale(self._scales.query), noise.words)
+        self._words: npt.NDArray[np.uint64] = np.zeros(0, np.uint64)
         self._used = 0
-        self._stopped = False
+        self._begin()
 
     @property
     def stopped(self) -> bool:
@@ -57,13 +59,11 @@ class AboveThreshold:
         """Whether the next query, of exact value ``value``, is about above the threshold.
 
         Raises:
-            RuntimeError: after the first answer True: a further answer would need a new instance and a new charge.
+            RuntimeError: after the first answer True.
         """
         self._require_running()
-        if self._used == len(self._drawn):
-            self._refill(1)
-        self._stopped = int(value) + int(self._drawn[self._used]) >= self._noisy_threshold
-        self._used += 1
+        word = int(self._fetch(1)[0])
+        self._stopped = self._coins.toss(self._noisy_threshold - int(value), word)
         return self._stopped
 
     def test_many(self, values: npt.NDArray[np.int64]) -> int | None:
@@ -74,19 +74,26 @@ class AboveThreshold:
         self._require_running()
         if values.dtype != np.int64 or values.ndim != 1:
             raise TypeError(f"queries must be an int64 vector, got {values.dtype} of shape {values.shape}")
-        start = 0
-        while start < len(values):
-            if self._used == len(self._drawn):
-                self._refill(len(values) - start)
-            fresh = self._drawn[self._used : self._used + len(values) - start]
-            above = values[start : start + len(fresh)] + fresh >= self._noisy_threshold
-            first = int(above.argmax()) if above.any() else None
-            self._used += len(fresh) if first is None else first + 1
+        for start in range(0, len(values), BATCH):
+            gaps = self._noisy_threshold - values[start : start + BATCH]
+            first = self._coins.first(gaps, self._fetch(len(gaps)))
             if first is not None:
                 self._stopped = True
                 return start + first
-            start += len(fresh)
         return None
+
+    def restart(self) -> None:
+        """Begins the next epoch, with a fresh noisy threshold, after this one has stopped; still under the one charge.
+
+        For running counts that start anew: given the answers so far, a row moves the queries of its own epoch and of no
+        other, so that all epochs together are as private as one (privacy notes, section 4).
+
+        Raises:
+            RuntimeError: while running, or if the queries are not running counts.
+        """
+        if not self._stopped or not self._restartable:
+            raise RuntimeError("only a stopped above-threshold on running counts starts again under the same charge")
+        self._begin()
 
     def secrets(self) -> dict[str, int | bool]:
         """What has to be kept to go on elsewhere.
@@ -100,14 +107,21 @@ class AboveThreshold:
         """Goes on from :meth:`secrets` of an instance with the same parameters; query noise is drawn anew."""
         self._noisy_threshold = int(secrets["noisy_threshold"])
         self._stopped = bool(secrets["stopped"])
-        self._used = len(self._drawn)
 
-    def _refill(self, wanted: int) -> None:
-        size = max(self._batch, min(wanted, LARGEST_BATCH))
-        self._drawn = self._noise.laplace(self._scales.query, size)
-        self._used = 0
-        self._batch = min(2 * self._batch, LARGEST_BATCH)
+    def _begin(self) -> None:
+        self._noisy_threshold = self.threshold + int(self._noise.laplace(self._scales.threshold, 1)[0])
+        self._stopped = False
+
+    def _fetch(self, size: int) -> npt.NDArray[np.uint64]:
+        """Words that no test has used."""
+        if size > 64:
+            return self._noise.words(size)
+        if self._used + size > len(self._words):
+            self._words = self._noise.words(BATCH // 16)
+            self._used = 0
+        self._used += size
+        return self._words[self._used - size : self._used]
 
     def _require_running(self) -> None:
         if self._stopped:
-            raise RuntimeError("this above-threshold instance has answered True and is spent; open a new one")
+            raise RuntimeError("this above-threshold has answered True; open a new one (running counts: restart)")

@@ -62,6 +62,10 @@ class OpenDPSource:
         """Index ``i`` with probability exactly proportional to ``exp(scores[i] / scale)``."""
         return exponential_index(check_scores(scores), check_scale(scale), secrets.randbelow)
 
+    def words(self, size: int) -> npt.NDArray[np.uint64]:
+        """``size`` uniform 64-bit words."""
+        return np.frombuffer(secrets.token_bytes(8 * check_size(size)), dtype=np.uint64)
+
     def public_generator(self) -> np.random.Generator:
         """A fresh generator, seeded with 256 bits of the operating system's entropy."""
         return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(secrets.randbits(256))))

@@ -13,7 +13,7 @@ from tacit.noise.exponential import exponential_index
 _DOMAIN = 0x7461636974
 """Keeps these streams apart from any other use of the same seed."""
 
-_GAUSSIAN, _LAPLACE, _EXPONENTIAL, _PUBLIC = range(4)
+_GAUSSIAN, _LAPLACE, _EXPONENTIAL, _PUBLIC, _WORDS = range(5)
 
 
 class SeededSource:
@@ -67,6 +67,10 @@ class SeededSource:
             return int(generator.integers(0, bound, dtype=np.uint64, endpoint=False))
 
         return exponential_index(check_scores(scores), check_scale(scale), below)
+
+    def words(self, size: int) -> npt.NDArray[np.uint64]:
+        """``size`` uniform 64-bit words."""
+        return self._generator(_WORDS).integers(0, 1 << 64, check_size(size), dtype=np.uint64)
 
     def public_generator(self) -> np.random.Generator:
         """A generator with a stream of its own at every call."""

@@ -28,5 +28,8 @@ class NoiseSource(Protocol):
     def exponential(self, scores: npt.NDArray[np.int64], scale: float) -> int:
         """The exponential mechanism: index ``i`` with probability proportional to ``exp(scores[i] / scale)``."""
 
+    def words(self, size: int) -> npt.NDArray[np.uint64]:
+        """``size`` uniform 64-bit words: what exact coins are made of."""
+
     def public_generator(self) -> np.random.Generator:
         """A generator for choices that protect nobody (orders, random tree structures); never for noise."""
