@@ -93,6 +93,4 @@ class MatrixEncoder:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> MatrixEncoder:
         """The inverse of :meth:`to_dict`."""
-        return MatrixEncoder(
-            int(data["n_features"]), RowClipper.from_dict(data["clipper"]), float(data["intercept"])
-        )
+        return MatrixEncoder(int(data["n_features"]), RowClipper.from_dict(data["clipper"]), float(data["intercept"]))

@@ -1,0 +1,251 @@
+"""Files of rows: CSV (also compressed with gzip) and Parquet.
+
+What a file *is* may be refused: empty, truncated, not a table, a column missing. What its cells hold is not: a cell
+of a numeric column that spells no number is missing. Texts stay texts, so that ``02139`` keeps its zero.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from tacit.encoding.errors import DataError
+from tacit.encoding.frames import Frame
+from tacit.encoding.numbers import number_or_nan
+from tacit.schema import NumericColumn, Schema
+from tacit.schema.errors import nearest
+
+BLOCK_BYTES = 4 << 20
+"""Bytes of CSV taken apart at a time: texts of one block, not of the file, are in memory at once."""
+
+_GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
+_ZIP = b"PK\x03\x04"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    schema: Schema,
+    with_label: bool = True,
+    on_rows: Callable[[int], None] | None = None,
+) -> Frame:
+    """Reads what a schema declares: features, identifier of the unit, and label.
+
+    Args:
+        path: a CSV file (``.gz`` too) or a Parquet file; which of them is told from its first bytes.
+        schema: says which columns are needed and which of them are numbers.
+        with_label: whether the label must be there; prediction does without.
+        on_rows: called now and then with the number of rows read so far.
+
+    Raises:
+        DataError: one sentence that names the file and what is wrong with it.
+    """
+    wanted = list(schema.features)
+    numeric = [name for name in wanted if isinstance(schema.columns[name], NumericColumn)]
+    if with_label and schema.label is not None:
+        wanted.append(schema.label.column)
+        numeric += [schema.label.column] if schema.label.kind == "numeric" else []
+    if with_label and schema.unit is not None:
+        wanted.append(schema.unit.column)
+    return read_columns(path, wanted, numeric, on_rows)
+
+
+def read_columns(
+    path: str | os.PathLike[str],
+    names: Sequence[str],
+    numeric: Iterable[str] = (),
+    on_rows: Callable[[int], None] | None = None,
+) -> Frame:
+    """Reads columns by name; those in ``numeric`` as numbers. Errors as in :func:`read_table`."""
+    present = column_names(path)
+    for name in names:
+        if name not in present:
+            hint = nearest(name, present) if "mean" in nearest(name, present) else f"it has {len(present)} columns"
+            raise DataError(f"{os.fspath(path)} has no column '{name}'; {hint}")
+        if present.count(name) > 1:
+            raise DataError(f"{os.fspath(path)} has two columns named '{name}'; rename one")
+    if _starts(path).startswith(_PARQUET):
+        with _explained(path):
+            table = pq.ParquetFile(path).read(columns=list(names))
+        return Frame({name: table[name] for name in names}, table.num_rows)
+    return _read_csv(path, list(names), frozenset(numeric), len(present), on_rows)
+
+
+def column_names(path: str | os.PathLike[str]) -> list[str]:
+    """The names a file gives its columns, which are public; errors as in :func:`read_table`."""
+    if _starts(path).startswith(_PARQUET):
+        with _explained(path):
+            return list(pq.ParquetFile(path).schema_arrow.names)
+    with _explained(path):
+        line = _header(path).rstrip("\r\n")
+        names = next(csv.reader([line], delimiter=_delimiter(line)), [])
+    if not any(name.strip() for name in names):
+        raise DataError(f"{os.fspath(path)} has no names in its first line; a CSV file starts with its column names")
+    return names
+
+
+def read_sample(path: str | os.PathLike[str]) -> pa.Table:
+    """A PUBLIC sample with types guessed from its values; errors as in :func:`read_table`. Not for private rows."""
+    names = column_names(path)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"{os.fspath(path)} has two columns named '{twice}'; rename one")
+    with _explained(path):
+        if _starts(path).startswith(_PARQUET):
+            return pq.ParquetFile(path).read()
+        with _opened(path) as stream:
+            return pa_csv.read_csv(stream, parse_options=_parse_options(path, []))
+
+
+def _read_csv(
+    path: str | os.PathLike[str],
+    names: list[str],
+    numeric: frozenset[str],
+    width: int,
+    on_rows: Callable[[int], None] | None,
+) -> Frame:
+    parts: dict[str, list[Any]] = {name: [] for name in names}
+    n_rows = 0
+    ragged: list[pa_csv.InvalidRow] = []
+    if not _header(path).endswith(("\n", "\r")):  # one line without an end: names, and no rows
+        return Frame({name: np.empty(0) if name in numeric else pa.nulls(0) for name in names}, 0)
+    with _explained(path, ragged), _opened(path) as stream:
+        batches = pa_csv.open_csv(
+            stream,
+            read_options=pa_csv.ReadOptions(block_size=BLOCK_BYTES),
+            parse_options=_parse_options(path, ragged, keep_empty_lines=width == 1),
+            convert_options=pa_csv.ConvertOptions(
+                include_columns=names, column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+            ),
+        )
+        for batch in batches:
+            for name in names:
+                cells = batch[name]
+                parts[name].append(parse_numbers(cells) if name in numeric else cells.dictionary_encode())
+            n_rows += batch.num_rows
+            if on_rows is not None:
+                on_rows(n_rows)
+    columns: dict[str, Any] = {}
+    for name in names:  # one column at a time, so that only one is held twice
+        chunks = parts.pop(name)
+        if name in numeric:
+            columns[name] = np.concatenate(chunks) if chunks else np.empty(0)
+        else:
+            columns[name] = pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string()))
+    return Frame(columns, n_rows)
+
+
+def parse_numbers(cells: pa.Array) -> npt.NDArray[np.float64]:
+    """Texts as floats, cell by cell: what spells no number in plain decimal notation is NaN."""
+    texts = pc.utf8_trim_whitespace(cells)
+    texts = pc.if_else(pc.equal(pc.binary_length(texts), 0), None, texts)
+    try:
+        numbers = pc.cast(texts, pa.float64())
+    except pa.ArrowInvalid:  # slower, and the same for every cell that the fast way reads
+        texts = pc.if_else(pc.match_substring_regex(texts, _NUMBER), pc.utf8_ltrim(texts, "+"), None)
+        try:
+            numbers = pc.cast(texts, pa.float64())
+        except pa.ArrowInvalid:
+            return np.fromiter(map(number_or_nan, cells.to_pylist()), np.float64, len(cells))
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), np.float64)
+
+
+def _parse_options(
+    path: str | os.PathLike[str], ragged: list[pa_csv.InvalidRow], keep_empty_lines: bool = False
+) -> pa_csv.ParseOptions:
+    def refuse(row: pa_csv.InvalidRow) -> str:
+        ragged.append(row)
+        return "error"
+
+    return pa_csv.ParseOptions(
+        delimiter=_delimiter(_header(path)),
+        newlines_in_values=True,
+        ignore_empty_lines=not keep_empty_lines,
+        invalid_row_handler=refuse,
+    )
+
+
+def _starts(path: str | os.PathLike[str]) -> bytes:
+    with _explained(path), Path(path).open("rb") as file:
+        start = file.read(4)
+    if not start:
+        raise DataError(f"{os.fspath(path)} is empty")
+    if start[:2] in _UTF16:
+        raise DataError(f"{os.fspath(path)} is not UTF-8 but UTF-16 text; save it as UTF-8")
+    if start == _ZIP:
+        raise DataError(f"{os.fspath(path)} is a zip archive or a spreadsheet; save the table as CSV or Parquet")
+    return start
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
+    zipped = _starts(path).startswith(_GZIP)
+    with pa.input_stream(os.fspath(path), compression="gzip" if zipped else None) as stream:
+        yield stream
+
+
+def _header(path: str | os.PathLike[str]) -> str:
+    """The first line with its end, of a compressed file too."""
+    zipped = _starts(path).startswith(_GZIP)
+    with gzip.open(path) if zipped else Path(path).open("rb") as raw, io.TextIOWrapper(raw, "utf-8-sig") as file:
+        line = file.readline(1 << 20)
+    if not line:
+        raise DataError(f"{os.fspath(path)} is empty")
+    return line
+
+
+def _delimiter(header: str) -> str:
+    """Comma, unless the header has none and has tabs or semicolons."""
+    return "," if "," in header else next((mark for mark in "\t;" if mark in header), ",")
+
+
+@contextmanager
+def _explained(path: str | os.PathLike[str], ragged: Sequence[pa_csv.InvalidRow] = ()) -> Iterator[None]:
+    """Turns what the readers below raise into one sentence without a cell of the file in it."""
+    where = os.fspath(path)
+    try:
+        yield
+    except DataError:
+        raise
+    except FileNotFoundError:
+        raise DataError(f"{where} does not exist") from None
+    except (IsADirectoryError, PermissionError) as error:
+        raise DataError(f"{where} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{where} is not UTF-8 text; save it as UTF-8") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise DataError(f"{where} is a damaged or truncated gzip file") from None
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{where} {_reason(str(error), ragged)}") from None
+
+
+def _reason(message: str, ragged: Sequence[pa_csv.InvalidRow]) -> str:
+    if ragged:
+        row = ragged[0]
+        place = f" (row {row.number})" if row.number is not None else ""
+        return f"has a row with {row.actual_columns} cells where its header has {row.expected_columns}{place}"
+    lowered = message.lower()
+    if "utf8" in lowered or "utf-8" in lowered:
+        return "is not UTF-8 text; save it as UTF-8"
+    if "zlib" in lowered or "truncated" in lowered or "compressed" in lowered or "inflate" in lowered:
+        return "is a damaged or truncated gzip file"
+    if "parquet" in lowered or "thrift" in lowered or "snappy" in lowered:
+        return "is a damaged Parquet file"
+    if "straddl" in lowered:
+        return f"has a row longer than {BLOCK_BYTES >> 20} MB; its quotes may not match"
+    return "cannot be read as a table"

@@ -1,0 +1,192 @@
+"""Files: what a file is may be refused in one sentence; what its cells hold is read, whatever it is."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tacit.encoding.errors import DataError
+from tacit.encoding.read import BLOCK_BYTES, column_names, parse_numbers, read_columns, read_sample, read_table
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.schema import BooleanColumn, CategoricalColumn, IdColumn, IgnoredColumn, Label, NumericColumn, Schema, Unit
+from tacit.schema.values import parse_number
+
+SCHEMA = Schema(
+    {
+        "age": NumericColumn(0, 100, bins=10),
+        "zip": CategoricalColumn(("02139", "10001")),
+        "note": IgnoredColumn(),
+        "ok": BooleanColumn(),
+        "id": IdColumn(),
+    },
+    Label("y", classes=("no", "yes")),
+    Unit("id", 2),
+)
+ROWS = b"""note,id,age,zip,ok,y
+a,1, 25 ,02139,true,yes
+"b, c",1,old,2139,FALSE,no
+"line
+break",2,,,1,maybe
+,3,1e3,99999,?,
+"""
+CODES = [[2, 10, 10, 9], [0, 2, 3, 2], [1, 0, 1, 2]]
+SMALL = b"a,b,c\n1,x,2\n,y,\n"
+
+
+def write(tmp_path: Path, name: str, content: bytes) -> Path:
+    path = tmp_path / name
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("rows.csv", ROWS),
+        ("rows.csv.gz", gzip.compress(ROWS)),
+        ("wrongly named", gzip.compress(ROWS)),
+        ("windows.csv", b"\xef\xbb\xbf" + ROWS.replace(b"\n", b"\r\n")),
+        ("no end.csv", ROWS.rstrip(b"\n")),
+        ("tabs.tsv", ROWS.replace(b",", b"\t").replace(b"b\t c", b"b, c")),
+    ],
+)
+def test_csv(tmp_path: Path, name: str, content: bytes) -> None:
+    frame = read_table(write(tmp_path, name, content), SCHEMA)
+    assert frame.names == ("age", "zip", "ok", "y", "id")
+    assert frame.n_rows == 4
+    assert [codes.tolist() for codes in TableEncoding.of(SCHEMA).encode(frame)] == CODES
+    assert LabelIndex(("no", "yes")).encode(frame.column("y")).tolist() == [1, 0, 255, 255]
+    assert frame.column("id").to_pylist() == ["1", "1", "2", "3"]
+
+
+def test_prediction_needs_no_label(tmp_path: Path) -> None:
+    path = write(tmp_path, "x.csv", b"age,zip,ok\n25,02139,yes\n")
+    assert read_table(path, SCHEMA, with_label=False).names == ("age", "zip", "ok")
+    with pytest.raises(DataError, match="no column 'y'"):
+        read_table(path, SCHEMA)
+
+
+def test_parquet_gives_the_same_codes(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    table = pa.table(
+        {
+            "y": ["yes", "no", "maybe", None],
+            "age": [25.0, math.nan, None, 1e3],
+            "zip": ["02139", "2139", None, "99999"],
+            "ok": [True, False, True, None],
+            "id": [1, 1, 2, 3],
+        }
+    )
+    pq.write_table(table, path, row_group_size=2)
+    codes = TableEncoding.of(SCHEMA).encode(read_table(path, SCHEMA))
+    assert [column.tolist() for column in codes] == CODES
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(DataError, match=r"rows.parquet is a damaged Parquet file\. Nothing was spent"):
+        read_table(path, SCHEMA)
+
+
+cells = st.text(alphabet="0123456789+-.eE naif", max_size=7) | st.floats().map(repr) | st.integers().map(str)
+
+
+@settings(max_examples=300, deadline=None)
+@given(column=st.lists(cells, max_size=6))
+@example(column=["+1", "5.", ".5", "1e999", "-0", " 7\t"])
+@example(column=["1e5", "inf", "nan", "-inf"])
+@example(column=["0x10", "1_0", "1,0", "--1", "+-1", "+", ".", "e5"])
+def test_numbers_are_read_cell_by_cell(column: list[str]) -> None:
+    read = parse_numbers(pa.array(column, pa.string()))
+    assert read.dtype == np.float64
+    for text, number in zip(column, read, strict=True):
+        wanted = parse_number(text)
+        if wanted is None:
+            assert not math.isfinite(number), text
+        else:
+            assert number == float(wanted), text
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "no names in its first line"),
+        (gzip.compress(b""), "is empty"),
+        (gzip.compress(SMALL * 5000)[:-60], "damaged or truncated gzip"),
+        (gzip.compress(SMALL)[:15], "damaged or truncated gzip"),
+        (gzip.compress(SMALL * 5000)[:-30] + b"z" * 30, "damaged or truncated gzip"),
+        (SMALL + b"1,2\n", "has a row with 2 cells where its header has 3"),
+        (SMALL + b"1,2,3,4\n", "has a row with 4 cells where its header has 3"),
+        (SMALL + "1,é,3\n".encode("latin-1"), "is not UTF-8 text; save it as UTF-8"),
+        ("a,é,b,c\n".encode("latin-1"), "is not UTF-8 text"),
+        (SMALL.decode().encode("utf-16"), "UTF-16"),
+        (b"a,b,b,c\n1,2,3,4\n", "two columns named 'b'"),
+        (b"a,b\n1,2\n", "has no column 'c'; it has 2 columns"),
+        (b"a,b,colour,c1\n1,2,3,4\n", "has no column 'c'"),
+        (SMALL + b'1,"2,3\n' + b"1,2,3\n" * (BLOCK_BYTES // 2), "its quotes may not match"),
+        (b"PAR1" + b"x" * 40 + b"PAR1", "damaged Parquet"),
+        (b"PK\x03\x04" + b"x" * 40, "zip archive or a spreadsheet"),
+    ],
+)
+def test_files_that_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = write(tmp_path, "data.csv", content)
+    with pytest.raises(DataError) as caught:
+        read_columns(path, ["a", "b", "c"], ["a", "c"])
+    text = str(caught.value)
+    assert message in text
+    assert "data.csv" in text
+    assert text.endswith("Nothing was spent.")
+    assert "\n" not in text
+    with pytest.raises(DataError):  # a sample for a draft is refused alike
+        read_sample(path) if b"c1" not in content and content != b"a,b\n1,2\n" else read_columns(path, ["c"])
+
+
+def test_places_that_hold_no_file(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="does not exist"):
+        column_names(tmp_path / "none.csv")
+    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+        column_names(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"a,b,c\n", b"a,b,c", gzip.compress(b"a,b,c\n")])
+def test_names_without_rows_are_a_table(tmp_path: Path, content: bytes) -> None:
+    frame = read_columns(write(tmp_path, "x.csv", content), ["a", "b"], ["a"])
+    assert frame.n_rows == 0
+    schema = Schema({"a": NumericColumn(0, 1), "b": CategoricalColumn(("x",))})
+    assert [codes.tolist() for codes in TableEncoding.of(schema).encode(frame)] == [[], []]
+
+
+def test_one_column_keeps_its_empty_lines(tmp_path: Path) -> None:
+    frame = read_columns(write(tmp_path, "x.csv", b"a\n1\n\n3\n"), ["a"], ["a"])
+    assert np.array_equal(frame.column("a"), [1, math.nan, 3], equal_nan=True)
+
+
+def test_large_files_come_in_blocks(tmp_path: Path) -> None:
+    n_rows = 130_000
+    lines = [f"{i},{'abc'[i % 3]},{'x' * 60}\n" for i in range(n_rows)]
+    path = write(tmp_path, "large.csv", ("n,c,pad\n" + "".join(lines)).encode())
+    assert path.stat().st_size > 2 * BLOCK_BYTES
+    seen: list[int] = []
+    frame = read_columns(path, ["c", "n"], ["n"], seen.append)
+    assert len(seen) > 2
+    assert seen[-1] == n_rows
+    assert np.array_equal(frame.column("n"), np.arange(n_rows))
+    schema = Schema({"c": CategoricalColumn(("c", "b", "a"))})
+    assert np.array_equal(TableEncoding.of(schema).encode(frame)[0], 2 - np.arange(n_rows) % 3)
+
+
+def test_a_sample_has_types(tmp_path: Path) -> None:
+    table: Any = read_sample(write(tmp_path, "x.csv", b"a;b\n1.5;x\n2;y\n"))
+    assert table.to_pydict() == {"a": [1.5, 2.0], "b": ["x", "y"]}
+    pq.write_table(table, tmp_path / "x.parquet")
+    assert read_sample(tmp_path / "x.parquet").equals(table)
+    with pytest.raises(DataError, match="two columns named 'a'"):
+        read_sample(write(tmp_path, "y.csv", b"a,a\n1,2\n"))
