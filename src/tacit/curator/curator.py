@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from tacit.curator.measurement import Measurement
 from tacit.curator.select import Choice, select
+from tacit.curator.stream import Stream, open_stream
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
@@ -22,6 +23,7 @@ from tacit.queries.cells import Cells
 from tacit.queries.query import Layout, Query
 from tacit.queries.selection import Selection
 from tacit.queries.sensitivity import Sensitivity
+from tacit.queries.stream import StreamSpec
 from tacit.table.protocol import SealedTable
 
 LATTICE_SLACK = 9.0
@@ -115,6 +117,21 @@ class Curator:
             BudgetExceeded: if the reservation does not cover it; nothing is read then.
         """
         return select(self._table, self._reservation, self._noise, selection, charge, label, self._rows_per_unit)
+
+    def open_stream(self, spec: StreamSpec, label: str) -> Stream:
+        """Opens a state machine with private state over this table; its whole charge is recorded now.
+
+        What it answers afterwards is paid for: the reservation may be closed. Streams that are fed rows and have no
+        table are opened by :func:`tacit.curator.stream.open_row_stream`.
+
+        Args:
+            spec: the public description: what it costs, under which theorems, and how it starts.
+            label: what this is, for the ledger.
+
+        Raises:
+            BudgetExceeded: if the reservation does not cover all of it; the machine is not started then.
+        """
+        return open_stream(spec, self._reservation, self._noise, label, self._table, self._rows_per_unit)
 
     def coarsen(self, column: int, mapping: npt.NDArray[np.int64]) -> None:
         """Replaces a column's codes by a public map of them. Releases nothing; the map is released already."""
