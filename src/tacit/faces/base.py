@@ -7,6 +7,7 @@ What the rows hold never makes it fail.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -98,7 +100,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model = self._learn_from(vault, purse, task)
         self.model_ = model
         self.classes_ = np.asarray(task.label_index.names)
-        self.n_features_in_ = len(columns_of(X).names)
+        self.n_features_in_ = len(table_of(X).names)
         names = getattr(X, "columns", None)
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.asarray(names, dtype=object)
@@ -107,11 +109,15 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
         """The likeliest class of every row, shape ``(rows,)``."""
-        return self.classes_[np.asarray(self.predict_proba(X)).argmax(axis=1)]
+        check_is_fitted(self)
+        classes: npt.NDArray[Any] = self.classes_[np.asarray(self.predict_proba(X)).argmax(axis=1)]
+        return classes
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
         """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
-        return self.model_.predict_proba(self._frame_for_model(X))
+        frame = self._frame_for_model(X)
+        probabilities: npt.NDArray[np.float64] = self.model_.predict_proba(frame)
+        return probabilities
 
     def dry_run(self, n: int | None = None, X: Any = None) -> dict[str, Any]:  # noqa: N803
         """What a fit would charge, before it does. Reads no rows and charges nothing."""
@@ -172,13 +178,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise RequestError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         schema = self._declared_schema()
         label_index = self._label_index(schema)
-        frame = columns_of(X)
-        labels = np.asarray(y) if isinstance(y, list | tuple) else y
-        shape = np.shape(labels)
-        if len(shape) == 2 and shape[1] == 1:
-            labels, shape = np.asarray(labels)[:, 0], shape[:1]
-        if len(shape) != 1:
-            raise RequestError(f"y must be a vector of labels, got shape {shape}")
+        frame = table_of(X)
+        labels = label_vector(y)
         if len(labels) != frame.n_rows:
             raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
         if schema is None:
@@ -244,11 +245,12 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _frame_for_model(self, X: Any) -> Frame:  # noqa: N803
         check_is_fitted(self)
-        frame = columns_of(X)
-        if len(frame.names) != self.n_features_in_ and any(name not in frame.names for name in self.model_.feature_names):
+        frame = table_of(X)
+        anonymous = all(name == f"x{index}" for index, name in enumerate(frame.names))
+        if len(frame.names) != self.n_features_in_ and anonymous:
             raise FrameError(
-                f"X has {len(frame.names)} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
-                "as input"
+                f"X has {len(frame.names)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input"
             )
         return frame
 
@@ -259,6 +261,32 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.non_deterministic = True
         return tags
+
+
+def table_of(X: Any) -> Frame:  # noqa: N803
+    """The columns of ``X``; in scikit-learn's words where it is no table."""
+    if hasattr(X, "tocsr"):
+        raise FrameError("Sparse data was passed, but this estimator needs dense columns: sparse input is not supported")
+    shape = getattr(X, "shape", ())
+    if isinstance(shape, tuple) and len(shape) == 1:
+        raise FrameError(f"Expected a table of rows and columns, got shape {shape}. Reshape your data")
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise FrameError("Complex data not supported")
+    return columns_of(X)
+
+
+def label_vector(y: Any) -> Any:
+    """The labels as a vector of any kind; a column vector is flattened with scikit-learn's warning."""
+    labels = y if hasattr(y, "to_numpy") or hasattr(y, "combine_chunks") else np.asarray(y)
+    shape = getattr(labels, "shape", None)
+    if shape is not None and len(shape) == 2 and shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4
+        )
+        return np.asarray(labels)[:, 0]
+    if shape is not None and len(shape) != 1:
+        raise RequestError(f"y must be a vector of labels, got shape {shape}")
+    return labels
 
 
 def _plain(value: Any) -> Any:
