@@ -1,0 +1,60 @@
+"""Differentially private learning on tables, with a privacy claim that can be checked.
+
+Public names are imported when they are first used, so that ``import tacit`` takes no time.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tacit.additive.estimator import AdditiveBoostClassifier
+    from tacit.models.files import load_model, save_model
+    from tacit.privacy.account import PrivacyAccount
+    from tacit.privacy.certificate import Certificate
+    from tacit.privacy.ledger import BudgetExceeded
+    from tacit.privacy.neighbouring import Neighbouring
+    from tacit.schema import Schema, SchemaError
+
+PUBLIC = {
+    "AdditiveBoostClassifier": "tacit.additive.estimator",
+    "BudgetExceeded": "tacit.privacy.ledger",
+    "Certificate": "tacit.privacy.certificate",
+    "Neighbouring": "tacit.privacy.neighbouring",
+    "PrivacyAccount": "tacit.privacy.account",
+    "Schema": "tacit.schema",
+    "SchemaError": "tacit.schema",
+    "load_model": "tacit.models.files",
+    "save_model": "tacit.models.files",
+}
+"""Public name -> the module that defines it. A new family adds its line here and above."""
+
+__all__ = [
+    "AdditiveBoostClassifier",
+    "BudgetExceeded",
+    "Certificate",
+    "Neighbouring",
+    "PrivacyAccount",
+    "Schema",
+    "SchemaError",
+    "__version__",
+    "load_model",
+    "save_model",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("tacit")
+    if name not in PUBLIC:
+        raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+    value = getattr(import_module(PUBLIC[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

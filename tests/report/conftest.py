@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Gaussian
-from tacit.report.budget import Release
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
 from tacit.report.drawing import Effect, Side, bars, curve, heat_map, ranking, weights
-from tacit.report.page import Claim
 from tacit.report.portrait import Portrait, PublicColumn
 
 FLAGS = [
@@ -98,17 +98,28 @@ def sample_portrait() -> Portrait:
     return Portrait("An additive model.", "Each drawing says how the odds change.", drawings, public)
 
 
-@pytest.fixture
-def sample_claim() -> Claim:
-    """A claim of (1, 1e-6) by 46 Gaussian releases."""
-    found = [Release("number of rows", Gaussian(60.0), "one row, one cell")]
-    found += [Release(f"counts of x{i}", Gaussian(50.0), "one row, one cell") for i in range(5)]
-    found += [Release(f"sweep {k}: x{i}", Gaussian(30.0), "through a public map") for k in range(8) for i in range(5)]
-    versions = (("tacit", "0.1.0"), ("numpy", "2.4.6"))
-    return Claim(1.0, 1e-6, "add_or_remove_one", 1, True, (), False, tuple(found), (Gaussian(4.22),), versions)
+def certified(seeded: bool) -> Certificate:
+    """A certificate of about (1, 1e-6) by 46 Gaussian releases."""
+    with Reservation([Gaussian(4.25)], Neighbouring.ADD_OR_REMOVE_ONE, "a fit") as reservation:
+        reservation.record(Gaussian(60.0), "number of rows", "one row, one cell")
+        for i in range(5):
+            reservation.record(Gaussian(50.0), f"counts of x{i}", "one row, one cell")
+        for k in range(8):
+            for i in range(5):
+                reservation.record(Gaussian(30.0), f"sweep {k}: x{i}", "through a public map")
+    source = "seeded" if seeded else "opendp"
+    return Certificate.of(
+        reservation, epsilon=1.0, delta=1e-6, noise_source=source, noise_releasable=not seeded, algorithm="Example"
+    )
 
 
 @pytest.fixture
-def refused_claim(sample_claim: Claim) -> Claim:
+def sample_claim() -> Certificate:
+    """A claim that may be released."""
+    return certified(seeded=False)
+
+
+@pytest.fixture
+def refused_claim() -> Certificate:
     """The same claim, not releasable."""
-    return replace(sample_claim, releasable=False, reasons=("The noise came from a seed and can be replayed.",))
+    return certified(seeded=True)

@@ -7,10 +7,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tacit.privacy.charges import BoundedRange, Gaussian, NonPrivate
+from tacit.privacy.charges import BoundedRange, Charge, Gaussian, NonPrivate, Repeated
+from tacit.privacy.ledger import Entry
 from tacit.report import svg
-from tacit.report.budget import Release, stage_of, stages
-from tacit.report.drawing import Drawing, Effect, Side, bars, curve, factor, heat_map, weights
+from tacit.report.budget import stage_of, stages
+from tacit.report.drawing import Drawing, Effect, Side, bars, curve, factor, heat_map, interval, weights
+
+
+def release(label: str, charge: Charge) -> Entry:
+    return Entry(0, label, charge, "a theorem")
 
 
 def parsed(drawing: Drawing) -> ET.Element:
@@ -44,6 +49,27 @@ def test_bars_point_to_their_side_and_are_sorted() -> None:
     marks = [e.get("class") for e in parsed(drawing).iter("rect")]
     assert marks == ["plus", "minus"]
     assert "Highest at up (odds ×2.72), lowest at down (odds ÷2.72)." in drawing.caption
+
+
+def test_categories_that_are_numbers_keep_their_order() -> None:
+    drawing = bars("x", ["2", "10", "1", "missing"], [Effect(v, 0.1, 10) for v in (1.0, -1.0, 0.5, 2.0)], "i")
+    names = [e.text for e in parsed(drawing).iter("text") if (e.get("class") or "").startswith("name")]
+    assert names == ["1", "2", "10", "missing"]
+
+
+def test_rows_at_one_value_show_in_the_strip() -> None:
+    effects = [Effect(0.0, 0, 1000), Effect(0.0, 0, 900), Effect(0.0, 0, 10)]
+    drawing = curve("x", [0.0, 0.001, 50.0, 100.0], effects, None, "i")
+    heights = [float(e.get("height") or 0) for e in parsed(drawing).iter("rect") if e.get("class") == "support"]
+    assert heights[0] == pytest.approx(26.0)
+    assert interval(5.0, 5.0001) == "about 5"
+
+
+def test_a_weak_interaction_is_pale() -> None:
+    pale = heat_map(Side("a", ("x",)), Side("b", ("y",)), [[Effect(0.01)]], "i")
+    strong = heat_map(Side("a", ("x",)), Side("b", ("y",)), [[Effect(1.0)]], "i")
+    opacity = [float(next(parsed(d).iter("rect")).get("fill-opacity") or 0) for d in (pale, strong)]
+    assert opacity == [0.05, 1.0]
 
 
 def test_many_categories_are_not_all_drawn_and_the_caption_says_so() -> None:
@@ -104,17 +130,17 @@ def test_short_numbers(value: float, words: str) -> None:
 
 
 def test_shares_of_gaussian_releases_are_shares_of_precision() -> None:
-    found = stages(
-        [Release("a 1", Gaussian(1.0), "t"), Release("a 2", Gaussian(1.0), "t"), Release("b", Gaussian(0.5), "t")]
-    )
+    found = stages([release("a 1", Gaussian(1.0)), release("a 2", Gaussian(1.0)), release("b", Gaussian(0.5))])
     assert [(s.name, s.releases) for s in found] == [("as", 2), ("b", 1)]
     assert [s.share for s in found] == pytest.approx([2 / 6, 4 / 6])
 
 
 def test_stages_of_no_noise_and_of_very_many() -> None:
-    [one] = stages([Release("x", NonPrivate(), "t")])
+    [one] = stages([release("x", NonPrivate())])
     assert one.share == 1.0
-    many = stages([Release(name, BoundedRange(0.1), "t") for name in "abcdefghijklmnop"])
+    [gathered] = stages([release("round #", Repeated(Gaussian(1.0), 200))])
+    assert (gathered.name, gathered.releases) == ("round #", 200)
+    many = stages([release(name, BoundedRange(0.1)) for name in "abcdefghijklmnop"])
     assert len(many) == 9
     assert sum(s.share for s in many) == pytest.approx(1.0)
     assert sum(s.releases for s in many) == 16
@@ -126,6 +152,7 @@ def test_stages_of_no_noise_and_of_very_many() -> None:
         ("sweep 3: age", "sweeps"),
         ("counts of age", "counts"),
         ("round 7", "rounds"),
+        ("round #: x", "rounds"),
         ("stopping test", "stopping test"),
     ],
 )

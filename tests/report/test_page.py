@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tacit.report.page import Claim, compose, percent
+from tacit.privacy.certificate import Certificate
+from tacit.report.page import compose, percent
 from tacit.report.portrait import Portrait
 
 CLASSES = ("<=50K", ">50K")
@@ -16,7 +17,7 @@ WIDTHS = (390, 800, 1400)
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_opens_offline_without_complaint(
-    visit: Any, sample_portrait: Portrait, sample_claim: Claim, width: int, scheme: str
+    visit: Any, sample_portrait: Portrait, sample_claim: Certificate, width: int, scheme: str
 ) -> None:
     seen = visit(compose(sample_portrait, CLASSES, sample_claim, "Who earns more"), width, scheme)
     assert seen.complaints == []
@@ -29,7 +30,7 @@ def test_opens_offline_without_complaint(
     assert widest <= width
 
 
-def test_says_what_it_must(visit: Any, sample_portrait: Portrait, sample_claim: Claim) -> None:
+def test_says_what_it_must(visit: Any, sample_portrait: Portrait, sample_claim: Certificate) -> None:
     page = visit(compose(sample_portrait, CLASSES, sample_claim, "Who earns more")).page
     assert page.get_by_role("heading", name="Who earns more").is_visible()
     for heading in ("The promise", "The budget, step by step", "The model", "What was public", "What is not promised"):
@@ -44,7 +45,7 @@ def test_says_what_it_must(visit: Any, sample_portrait: Portrait, sample_claim: 
     assert "46 releases" in text
 
 
-def test_draws_every_part(visit: Any, sample_portrait: Portrait, sample_claim: Claim) -> None:
+def test_draws_every_part(visit: Any, sample_portrait: Portrait, sample_claim: Certificate) -> None:
     page = visit(compose(sample_portrait, CLASSES, sample_claim, "t")).page
     assert page.locator("svg[role=img]").count() == len(sample_portrait.drawings)
     assert page.locator("path.curve").count() == 2
@@ -63,14 +64,14 @@ def test_draws_every_part(visit: Any, sample_portrait: Portrait, sample_claim: C
     assert len(ids) == len(set(ids))
 
 
-def test_markup_in_names_is_text(visit: Any, sample_portrait: Portrait, sample_claim: Claim) -> None:
+def test_markup_in_names_is_text(visit: Any, sample_portrait: Portrait, sample_claim: Certificate) -> None:
     seen = visit(compose(sample_portrait, ("<b>no</b>", "yes"), sample_claim, "<i>title</i>"))
     assert seen.page.locator("main b:text('no'), h1 i, main script").count() == 0
     assert "<i>title</i>" in seen.page.inner_text("h1")
     assert "<script>alert(1)</script>" in seen.page.inner_html("main").replace("&lt;", "<").replace("&gt;", ">")
 
 
-def test_tables_open_with_the_keyboard(visit: Any, sample_portrait: Portrait, sample_claim: Claim) -> None:
+def test_tables_open_with_the_keyboard(visit: Any, sample_portrait: Portrait, sample_claim: Certificate) -> None:
     page = visit(compose(sample_portrait, CLASSES, sample_claim, "t"), 390).page
     summary = page.locator("figure details summary").first
     summary.focus()
@@ -80,11 +81,11 @@ def test_tables_open_with_the_keyboard(visit: Any, sample_portrait: Portrait, sa
 
 
 def test_a_seeded_model_is_refused_in_large_letters(
-    visit: Any, sample_portrait: Portrait, refused_claim: Claim
+    visit: Any, sample_portrait: Portrait, refused_claim: Certificate
 ) -> None:
     page = visit(compose(sample_portrait, CLASSES, refused_claim, "t")).page
     assert page.get_by_text("Not releasable", exact=True).is_visible()
-    assert page.get_by_text("can be replayed").is_visible()
+    assert page.get_by_text("came from a seed").is_visible()
 
 
 def test_without_a_certificate_nothing_is_promised(visit: Any, sample_portrait: Portrait) -> None:
@@ -95,7 +96,7 @@ def test_without_a_certificate_nothing_is_promised(visit: Any, sample_portrait: 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_words_stand_out_from_the_paper(
-    visit: Any, sample_portrait: Portrait, sample_claim: Claim, scheme: str
+    visit: Any, sample_portrait: Portrait, sample_claim: Certificate, scheme: str
 ) -> None:
     """Contrast of text against what is behind it, WCAG AA: at least 4.5."""
     page = visit(compose(sample_portrait, CLASSES, sample_claim, "t"), 1200, scheme).page

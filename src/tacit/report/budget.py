@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tacit.privacy.charges import (
     ZCDP,
@@ -20,6 +19,7 @@ from tacit.privacy.charges import (
     Renyi,
     Repeated,
 )
+from tacit.privacy.ledger import Entry, uses
 
 
 def size(charge: Charge) -> float:
@@ -79,62 +79,49 @@ class Stage:
         name: what was released.
         releases: how many.
         share: part of the whole, 0 to 1.
-        charges: distinct charges, in words.
-        theorems: the claims their sensitivities stand on.
-        examples: a few labels.
+        how: the charges, in words.
     """
 
     name: str
     releases: int
     share: float
-    charges: tuple[str, ...]
-    theorems: tuple[str, ...]
-    examples: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Release:
-    """One entry of a certificate as the page needs it."""
-
-    label: str
-    charge: Charge
-    theorem: str
+    how: str
 
 
 def stage_of(label: str) -> str:
-    """The stage a label belongs to: the words before what is particular to the release.
+    """The stage a label belongs to: its words without what is particular to one release.
 
-    ``"sweep 3: age"`` is of the stage ``"sweeps"``, ``"counts of age"`` of ``"counts"``, ``"round 7"`` of ``"rounds"``.
+    ``"sweep 3: age"`` and ``"age, sweep 3"`` are of the stage ``"sweeps"``, ``"counts of age"`` of ``"counts"``,
+    ``"round 7"`` of ``"rounds"``.
     """
-    head = re.split(r":| of | in | for |\(", label, maxsplit=1)[0].strip()
-    general = re.sub(r"\s*#?\d+(\.\d+)?\s*", " ", head).strip()
-    if general != head and general:
-        return general if general.endswith("s") else f"{general}s"
-    return general or label
+    numbered = re.search(r"([a-z][a-z ]*?) (?:#|\d+)(?=$|[,:; ])", label)
+    if numbered is not None and re.fullmatch(r"(.*, )?|", label[: numbered.start()]):
+        name = numbered.group(1).strip()
+        return name if name.endswith("s") else f"{name}s"
+    return re.split(r":| of | in | for |\(", label, maxsplit=1)[0].strip() or label
 
 
 MOST_STAGES = 9
 
 
-def stages(releases: Iterable[Release]) -> list[Stage]:
+def stages(releases: Iterable[Entry]) -> list[Stage]:
     """Releases gathered by stage, in the order in which the stages began; the smallest share one line if many."""
-    groups: dict[str, list[Release]] = {}
+    groups: dict[str, list[Entry]] = {}
     for release in releases:
         groups.setdefault(stage_of(release.label), []).append(release)
     if len(groups) > MOST_STAGES:
         by_size = sorted(groups, key=lambda g: -sum(size(r.charge) for r in groups[g]))
         rest = [r for name in by_size[MOST_STAGES - 1 :] for r in groups.pop(name)]
         groups["everything else"] = rest
+    counts = {name: sum(times for _, times in uses([r.charge for r in found])) for name, found in groups.items()}
     sizes = {name: sum(size(r.charge) for r in found) for name, found in groups.items()}
     total = sum(sizes.values())
     return [
         Stage(
             name if len(found) > 1 else found[0].label,
-            len(found),
-            sizes[name] / total if 0 < total < math.inf else len(found) / sum(map(len, groups.values())),
-            _distinct(words(r.charge) for r in found),
-            _distinct(r.theorem for r in found),
-            _distinct(r.label for r in found)[:3],
+            counts[name],
+            sizes[name] / total if 0 < total < math.inf else counts[name] / sum(counts.values()),
+            together([r.charge for r in found]),
         )
         for name, found in groups.items()
     ]
@@ -144,7 +131,23 @@ def _distinct(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(i for i in items if i))
 
 
-def shortened(charges: Mapping[str, Any] | tuple[str, ...], most: int = 2) -> str:
-    """A few of several texts."""
-    listed = list(charges)
-    return "; ".join(listed[:most]) + (f"; and {len(listed) - most} more" if len(listed) > most else "")
+def together(charges: Sequence[Charge]) -> str:
+    """Several charges in words: kinds once each, with the range of their noise."""
+    multipliers: dict[str, list[float]] = {}
+    others: list[str] = []
+    for charge, _ in uses(charges):
+        if isinstance(charge, Gaussian | Laplace):
+            multipliers.setdefault(f"{charge.kind.capitalize()} noise", []).append(charge.noise_multiplier)
+        else:
+            others.append(words(charge))
+    said = []
+    for kind, found in multipliers.items():
+        low, high = f"{min(found):.3g}", f"{max(found):.3g}"
+        said.append(f"{kind}, {low if low == high else f'{low} to {high}'} × sensitivity")
+    distinct = _distinct(others)
+    more = [f"and {len(distinct) - MOST_WORDS} more"] if len(distinct) > MOST_WORDS else []
+    return "; ".join([*said, *distinct[:MOST_WORDS], *more])
+
+
+MOST_WORDS = 2
+"""Charges of other kinds that are spelled out."""

@@ -26,7 +26,9 @@ def draw(model: Model) -> Portrait:
     mains = [_main(additive.features[m.feature], m, f"main{i}") for i, m in enumerate(additive.mains)]
     mains.sort(key=lambda d: -importance.get(d.title, d.importance))
     pairs = [_pair(additive, p, f"pair{i}") for i, p in enumerate(additive.pairs)]
-    overview = ranking("What matters most", list(importance), list(importance.values()), "overview")
+    overview = ranking(
+        "What matters most", [name.replace(" x ", " × ") for name in importance], list(importance.values()), "overview"
+    )
     counted = f"{len(mains)} columns" + (f" and {len(pairs)} interactions of two" if pairs else "")
     return Portrait(
         f"An additive model of “{positive}”: the effects of {counted} add up, so what is drawn here is all of it.",

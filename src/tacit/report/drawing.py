@@ -13,7 +13,9 @@ WIDTH, HEIGHT = 380, 230
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 12, 30
 SUPPORT = 26
 """Height of the strip that shows where the rows are."""
-MISSING = 34
+THIN = 4.0
+"""Least width, in pixels, that the rows of a bin are drawn with."""
+MISSING = 54
 """Width of the place for the missing bin, right of a curve."""
 BAND = 2.0
 """The noise band reaches this many standard deviations to each side."""
@@ -149,12 +151,13 @@ def curve(
     parts.append(svg.path([*above, *reversed(below)], "band", closed=True))
     parts.append(svg.path([(x, up(e.value)) for a, b, e in steps for x in (a, b)], "curve"))
     tallest = max((_density(e, a, b) for a, b, e in steps), default=0.0)
-    names = [f"{svg.short(a)} to {svg.short(b)}" for a, b in pairwise(edges)]
+    names = [interval(a, b) for a, b in pairwise(edges)]
     base = HEIGHT - BOTTOM
     for (a, b, effect), label in zip(steps, names, strict=True):
         height = SUPPORT * (_density(effect, a, b) / tallest if tallest > 0 else 0.0)
         hint = f"{label}: odds {factor(effect.value)}, about {svg.short(effect.support)} rows"
-        parts.append(svg.rect(a, base - height, b - a, height, "support"))
+        thick = max(b - a, THIN)
+        parts.append(svg.rect((a + b - thick) / 2, base - height, thick, height, "support"))
         parts.append(svg.rect(a, TOP, b - a, base - TOP, "hover", hint))
     parts.append(svg.line(LEFT + 2, base, right, base, "axis"))
     for tick in apart(ticks, across, 30):
@@ -180,7 +183,13 @@ def apart(ticks: Sequence[float], across: svg.Scale, least: float) -> list[float
 
 
 def _density(effect: Effect, a: float, b: float) -> float:
-    return max(effect.support, 0.0) / max(b - a, 0.5)
+    return max(effect.support, 0.0) / max(b - a, THIN)
+
+
+def interval(low: float, high: float) -> str:
+    """A bin in words."""
+    a, b = svg.short(low), svg.short(high)
+    return f"about {a}" if a == b else f"{a} to {b}"
 
 
 def _missing_point(effect: Effect, up: svg.Scale, x: float, base: float) -> str:
@@ -191,10 +200,22 @@ def _missing_point(effect: Effect, up: svg.Scale, x: float, base: float) -> str:
 
 
 MOST_BARS = 14
+SPECIAL = ("other", "missing")
+"""Bins that every categorical column has."""
+
+
+def _is_number(words: str) -> bool:
+    try:
+        float(words)
+    except ValueError:
+        return False
+    return True
 
 
 def bars(name: str, categories: Sequence[str], effects: Sequence[Effect], identity: str) -> Drawing:
-    """Bars per category with noise whiskers, sorted by effect; with very many, those of most rows and a remark.
+    """Bars per category with noise whiskers; with very many, those of most rows and a remark.
+
+    Sorted by effect, but categories that are numbers keep their order.
 
     Args:
         name: the feature.
@@ -203,7 +224,10 @@ def bars(name: str, categories: Sequence[str], effects: Sequence[Effect], identi
         identity: unique on the page.
     """
     pairs = sorted(zip(categories, effects, strict=True), key=lambda p: -p[1].support)[:MOST_BARS]
-    pairs.sort(key=lambda p: -p[1].value)
+    if all(_is_number(category) for category, _ in pairs if category not in SPECIAL):
+        pairs.sort(key=lambda p: (p[0] in SPECIAL, 0.0 if p[0] in SPECIAL else float(p[0])))
+    else:
+        pairs.sort(key=lambda p: -p[1].value)
     row = 19
     height = TOP + row * len(pairs) + 26
     scale = _vertical([e for _, e in pairs], WIDTH - RIGHT, LABEL)
@@ -241,6 +265,10 @@ class Side:
     labels: tuple[str, ...]
 
 
+FULL_COLOUR = 0.2
+"""An interaction weaker than this (odds ×1.22) does not get the full colour anywhere."""
+
+
 def heat_map(first: Side, second: Side, effects: Sequence[Sequence[Effect]], identity: str) -> Drawing:
     """A pair as a map: one cell per combination, the colour is its direction, the strength its size.
 
@@ -251,7 +279,8 @@ def heat_map(first: Side, second: Side, effects: Sequence[Sequence[Effect]], ide
         identity: unique on the page.
     """
     flat = [e for one in effects for e in one]
-    reach = max((abs(e.value) for e in flat), default=0.0) or 1.0
+    largest = max((abs(e.value) for e in flat), default=0.0)
+    reach = max(largest, FULL_COLOUR)
     left, top, bottom = 92, 26, 46
     cell_width = (WIDTH - left - RIGHT) / len(second.labels)
     cell_height = min(26.0, (HEIGHT + 40 - top - bottom) / len(first.labels))
@@ -284,7 +313,7 @@ def heat_map(first: Side, second: Side, effects: Sequence[Sequence[Effect]], ide
         parts.append(svg.text(left + cell_width * (j + 0.5), floor + 15, words, "tick", "middle"))
     parts.append(svg.text((left + WIDTH - RIGHT) / 2, height - 8, second.name, "name", "middle"))
     title = f"{first.name} × {second.name}"
-    caption = f"Beyond what each does alone; the strongest colour is odds {factor(reach)} or {factor(-reach)}."
+    caption = f"Beyond what each does alone; at most odds {factor(largest)} or {factor(-largest)}."
     markup = svg.figure(WIDTH, math.ceil(height), title, caption, "".join(parts), identity)
     return Drawing(title, "map", markup, caption, spread(flat), TABLE_HEADER, tuple(rows))
 

@@ -4,47 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from tacit.privacy.charges import charge_from_dict
-from tacit.report.budget import Release, shortened, stages, words
+from tacit.privacy.accountants import delta
+from tacit.privacy.certificate import Certificate
+from tacit.report.budget import stages, words
 from tacit.report.drawing import Drawing
 from tacit.report.portrait import Portrait, portrait
 from tacit.report.promise import count, describe
 
 if TYPE_CHECKING:
     from tacit.models.base import Model
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What the page needs of a certificate.
-
-    Attributes:
-        epsilon, delta, neighbouring, rows_per_unit: the guarantee.
-        releasable: whether the model may be released.
-        reasons: why not, if not.
-        n_is_public: whether the number of rows is.
-        releases: the ledger's entries.
-        charges: what was reserved; the guarantee is their composition.
-        versions: names and values to print.
-    """
-
-    epsilon: float
-    delta: float
-    neighbouring: str
-    rows_per_unit: int
-    releasable: bool
-    reasons: tuple[str, ...]
-    n_is_public: bool
-    releases: tuple[Release, ...]
-    charges: tuple[Any, ...]
-    versions: tuple[tuple[str, str], ...]
 
 
 def percent(share: float) -> str:
@@ -76,7 +50,7 @@ QUALITY = (
 )
 
 
-def limits(claim: Claim | None) -> list[str]:
+def limits(claim: Certificate | None) -> list[str]:
     """What a reader must not conclude."""
     if claim is None:
         return [EVERYBODY, OTHERS, DATA, QUALITY]
@@ -88,7 +62,7 @@ def limits(claim: Claim | None) -> list[str]:
     return [EVERYBODY, *groups, several, OTHERS, DATA, QUALITY]
 
 
-def verdict(claim: Claim | None) -> str:
+def verdict(claim: Certificate | None) -> str:
     """The sentence beside the large letters."""
     if claim is None:
         return "There is no certificate with this model."
@@ -97,29 +71,35 @@ def verdict(claim: Claim | None) -> str:
             "The noise came from the operating system, every release is accounted for, and the total is within what "
             "was granted. The model and this page may leave the room."
         )
-    return " ".join(claim.reasons) or "The certificate does not allow it."
+    return f"The model and this page must not leave the room: {'; '.join(claim.reasons)}."
 
 
-def public_facts(claim: Claim | None, classes: Sequence[Any]) -> list[str]:
+def public_facts(claim: Certificate | None, classes: Sequence[Any]) -> list[str]:
     """Public facts beyond the columns."""
     listed = ", ".join(f"“{c}”" for c in classes)
     said = [f"The classes: {listed}; the last one is what effects speak for."]
     if claim is not None:
         said.append(
-            "The number of rows."
-            if claim.n_is_public
-            else "Not the number of rows: where it was needed it was measured."
+            "The number of rows." if claim.n_public else "Not the number of rows: where it was needed it was measured."
         )
     return said
 
 
-def sharp_advantage(claim: Claim) -> float | None:
-    """Delta of the whole composition at epsilon 0: how well the two tables can be told apart at all."""
-    from tacit.privacy.accountants import delta
+def versions(claim: Certificate) -> list[tuple[str, str]]:
+    """What made the model, and when."""
+    said = [("learner", claim.algorithm), ("made", claim.created), ("noise from", claim.noise_source)]
+    if claim.dataset is not None:
+        said.append(("paid from the account of", claim.dataset))
+    if claim.schema_fingerprint is not None:
+        said.append(("fingerprint of the schema", claim.schema_fingerprint))
+    return [*said, *sorted(claim.versions.items()), ("digest of the certificate", claim.digest)]
 
+
+def sharp_advantage(claim: Certificate) -> float | None:
+    """Delta of the whole composition at epsilon 0: how well the two tables can be told apart at all."""
     if not claim.charges or math.isinf(claim.epsilon):
         return None
-    return min(1.0, delta(list(claim.charges), 0.0))
+    return min(1.0, delta(claim.charges, 0.0))
 
 
 def render(model: Model, certificate: Mapping[str, Any] | None, title: str | None = None) -> str:
@@ -133,12 +113,12 @@ def render(model: Model, certificate: Mapping[str, Any] | None, title: str | Non
     Returns:
         A complete HTML document without references to anything outside itself.
     """
-    claim = None if certificate is None else read_claim(certificate)
+    claim = None if certificate is None else Certificate.from_dict(certificate)
     heading = title or "A private model of " + " or ".join(str(c) for c in model.classes)
     return compose(portrait(model), model.classes, claim, heading)
 
 
-def compose(painted: Portrait, classes: Sequence[Any], claim: Claim | None, title: str) -> str:
+def compose(painted: Portrait, classes: Sequence[Any], claim: Certificate | None, title: str) -> str:
     """The page from its parts."""
     environment = Environment(
         loader=PackageLoader("tacit.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
@@ -164,15 +144,15 @@ def compose(painted: Portrait, classes: Sequence[Any], claim: Claim | None, titl
         promise=promise,
         epsilon="∞" if claim is None or math.isinf(claim.epsilon) else f"{claim.epsilon:.4g}",
         delta="" if claim is None else _small(claim.delta),
-        stages=[] if claim is None else stages(claim.releases),
-        entries=() if claim is None else claim.releases,
-        releases=0 if claim is None else len(claim.releases),
+        stages=[] if claim is None else stages(claim.entries),
+        entries=() if claim is None else claim.entries,
+        releases=0 if claim is None else claim.releases,
+        declared=claim is None or claim.schema_fingerprint is not None,
         facts=public_facts(claim, classes),
         limits=limits(claim),
-        versions=() if claim is None else claim.versions,
+        versions=() if claim is None else versions(claim),
         percent=percent,
         share=share,
-        some=shortened,
         words=words,
         count=count,
     )
@@ -186,12 +166,3 @@ def _small(delta: float) -> Markup | str:
     front = delta / 10.0**exponent
     times = "" if abs(front - 1) < 1e-6 else f"{front:.3g} × "
     return Markup("{}10<sup>−{}</sup>").format(times, -exponent)
-
-
-def read_claim(certificate: Mapping[str, Any]) -> Claim:
-    """The claim in a certificate's plain data."""
-    raise NotImplementedError
-
-
-def _releases(entries: Sequence[Mapping[str, Any]]) -> tuple[Release, ...]:
-    return tuple(Release(e["label"], charge_from_dict(dict(e["charge"])), e["theorem"]) for e in entries)

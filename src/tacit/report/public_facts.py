@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.report import svg
 from tacit.report.portrait import PublicColumn
 
-if TYPE_CHECKING:
-    from tacit.encoding.table import Encoder
-
 MOST_LISTED = 12
+KINDS = {"numeric_grid": "numeric", "category_index": "categorical", "boolean_index": "boolean"}
+"""Kind of an encoder -> kind of a column, in the words of the schema."""
 
 
-def public_column(name: str, encoder: Encoder) -> PublicColumn:
-    """One line of the list of public facts."""
+def public_column(name: str, encoder: Any) -> PublicColumn:
+    """One line of the list of public facts, from an encoder of :mod:`tacit.encoding`."""
     written = encoder.to_dict()
-    return PublicColumn(name, str(written.get("kind", "")), facts(written))
+    kind = str(written.get("kind", ""))
+    return PublicColumn(name, KINDS.get(kind, kind), facts(written))
 
 
 def facts(written: dict[str, Any]) -> str:

@@ -1,0 +1,46 @@
+"""Public names, and what importing them costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import tacit
+
+HEAVY = ("numba", "sklearn", "scipy", "pandas", "polars", "pyarrow", "opendp", "dp_accounting", "sqlalchemy", "numpy")
+
+
+def modules_after(statement: str) -> set[str]:
+    """Names of the modules that a fresh interpreter holds after a statement."""
+    code = f"import sys\n{statement}\nsys.stdout.write(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    loaded = modules_after("import tacit")
+    assert "tacit" in loaded
+    assert not loaded & set(HEAVY)
+
+
+def test_the_command_line_starts_light() -> None:
+    loaded = modules_after("import tacit.cli.main")
+    assert "typer" in loaded
+    assert not loaded & set(HEAVY)
+
+
+@pytest.mark.parametrize("name", sorted(tacit.PUBLIC))
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(tacit, name).__module__.startswith("tacit.")
+    assert name in dir(tacit)
+
+
+def test_lists_agree() -> None:
+    assert set(tacit.__all__) == {*tacit.PUBLIC, "__version__"}
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="Nonsense"):
+        _ = tacit.Nonsense
