@@ -27,7 +27,7 @@ def worst_ratio(scale: float, shift: int, multiplier: float) -> float:
     return max(integer_gaussian_delta(scale, shift, at) / gaussian_delta(1 / multiplier, at) for at in grid)
 
 
-SCALES = [3.2, 3.5, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0]
+SCALES = [3.05, 3.2, 3.5, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0]
 
 
 @pytest.mark.parametrize("scale", SCALES)

@@ -14,9 +14,9 @@ class Purse:
     """What a request can buy, in shares that add up.
 
     With ``delta > 0`` everything is Gaussian: shares divide ``mu**2``, and a release with share ``p`` has multiplier
-    ``1 / (mu sqrt(p))``. With ``delta = 0`` everything is Laplace: shares divide epsilon. Adaptive shares are sound: the
-    sum is fixed beforehand (fully adaptive composition of Gaussian privacy, Smith and Thakurta 2022; of pure privacy,
-    Dwork and others 2006).
+    ``1 / (mu sqrt(p))``. With ``delta = 0`` everything is Laplace: shares divide epsilon. Adaptive shares are sound:
+    the sum is fixed beforehand (fully adaptive composition: of Gaussian privacy, Smith and Thakurta 2022; of pure
+    privacy, Dwork and others 2006).
 
     Attributes:
         epsilon, delta: the request.
