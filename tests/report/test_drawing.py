@@ -139,7 +139,7 @@ def test_stages_of_no_noise_and_of_very_many() -> None:
     [one] = stages([release("x", NonPrivate())])
     assert one.share == 1.0
     [gathered] = stages([release("round #", Repeated(Gaussian(1.0), 200))])
-    assert (gathered.name, gathered.releases) == ("round #", 200)
+    assert (gathered.name, gathered.releases) == ("rounds", 200)
     many = stages([release(name, BoundedRange(0.1)) for name in "abcdefghijklmnop"])
     assert len(many) == 9
     assert sum(s.share for s in many) == pytest.approx(1.0)

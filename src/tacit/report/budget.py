@@ -118,7 +118,7 @@ def stages(releases: Iterable[Entry]) -> list[Stage]:
     total = sum(sizes.values())
     return [
         Stage(
-            name if len(found) > 1 else found[0].label,
+            found[0].label if counts[name] == 1 else name,
             counts[name],
             sizes[name] / total if 0 < total < math.inf else counts[name] / sum(counts.values()),
             together([r.charge for r in found]),

@@ -1,0 +1,54 @@
+"""`tacit budget`: accounts that several fits share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tacit.cli.console import as_json, finite, table
+
+
+def create(url: str, dataset: str, epsilon: float, delta: float, neighbouring: str, json: bool) -> None:
+    """Opens an account."""
+    from tacit.privacy.account import PrivacyAccount
+    from tacit.privacy.neighbouring import Neighbouring
+
+    try:
+        relation = Neighbouring(neighbouring)
+    except ValueError:
+        known = " or ".join(Neighbouring)
+        raise ValueError(f"--neighbouring must be {known}, got {neighbouring!r}") from None
+    account = PrivacyAccount.create(url, dataset, epsilon, delta, relation)
+    _print(account, f"Opened an account for {dataset}", json)
+
+
+def show(url: str, dataset: str, json: bool) -> None:
+    """Prints what is spent, what remains, and the history."""
+    from tacit.privacy.account import PrivacyAccount
+
+    _print(PrivacyAccount(url, dataset), f"The account of {dataset}", json)
+
+
+def _print(account: Any, title: str, json: bool) -> None:
+    history = account.reservations()
+    facts = {
+        "dataset": account.dataset,
+        "epsilon": finite(account.epsilon),
+        "delta": account.delta,
+        "neighbouring": str(account.neighbouring),
+        "spent": finite(account.spent),
+        "remaining": finite(account.remaining),
+        "affordable": finite(account.affordable()),
+    }
+    if json:
+        as_json({**facts, "reservations": [{"label": line.label, "status": line.status} for line in history]})
+        return
+    table(
+        title,
+        {
+            "promise": f"epsilon {account.epsilon:g}, delta {account.delta:g}, {account.neighbouring}",
+            "spent": f"epsilon {account.spent:.4g}",
+            "remaining": f"epsilon {account.remaining:.4g}",
+            "one more fit": f"could have epsilon {account.affordable():.4g}: costs compose better than they add",
+            **{f"fit {i}": f"{line.label}: {line.status}" for i, line in enumerate(history, start=1)},
+        },
+    )

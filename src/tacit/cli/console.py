@@ -1,0 +1,56 @@
+"""What people see: progress on stderr, summaries on stdout."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def progress(what: str, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """A line on stderr that names the current stage and the time; yields the function that sets the stage."""
+    if quiet:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what)
+        yield lambda stage: bar.update(task, description=f"{what}: {stage}")
+
+
+def as_json(data: Mapping[str, Any]) -> None:
+    """One JSON document on stdout."""
+    import typer
+
+    typer.echo(json.dumps(data, indent=2, allow_nan=False, default=str))
+
+
+def table(title: str, rows: Mapping[str, str]) -> None:
+    """A two-column summary on stdout."""
+    from rich.console import Console
+    from rich.table import Table
+
+    drawn = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None, pad_edge=False)
+    drawn.add_column(style="cyan", no_wrap=True)
+    drawn.add_column(overflow="fold")
+    for name, value in rows.items():
+        drawn.add_row(name, value)
+    Console().print(drawn)
+
+
+def stopwatch() -> Callable[[], float]:
+    """Seconds since it was made."""
+    started = time.perf_counter()
+    return lambda: time.perf_counter() - started
+
+
+def finite(value: float) -> float | str:
+    """A number as JSON knows it: infinity is a word."""
+    return value if value == value and abs(value) != float("inf") else str(value)

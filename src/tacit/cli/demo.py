@@ -1,0 +1,99 @@
+"""`tacit demo`: a private model of a real survey, beside one without privacy."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from tacit.cli.console import as_json, finite, progress, table
+from tacit.cli.failures import Mistake
+from tacit.cli.files import write_text, write_with
+
+TARGET = "affair"
+"""Name of the answers in the written table."""
+
+HELD_OUT = 4
+"""Every fourth woman is kept for the comparison."""
+
+FILES = {
+    "data": "survey.csv",
+    "schema": "survey.toml",
+    "model": "model.json",
+    "certificate": "certificate.json",
+    "report": "report.html",
+}
+"""What the demo writes."""
+
+
+def survey() -> tuple[dict[str, Any], Any]:
+    """The columns of the survey and the answers, ``"yes"`` where a woman reported an affair.
+
+    Raises:
+        Mistake: if the package that carries the data is not installed.
+    """
+    try:
+        from statsmodels.datasets import fair
+    except ImportError:
+        raise Mistake(
+            'the demo\'s survey comes with statsmodels, which is not installed: pip install "tacit[demo]"'
+        ) from None
+    import numpy as np
+
+    data = fair.load_pandas().data
+    answers = np.where(data["affairs"].to_numpy() > 0, "yes", "no")
+    return {name: data[name].to_numpy() for name in data.columns if name != "affairs"}, answers
+
+
+def run(folder: Path, epsilon: float, delta: float, json_wanted: bool) -> None:
+    """Learns twice, compares on held-out women, writes model, certificate and report."""
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow import csv
+    from sklearn.metrics import roc_auc_score
+
+    from tacit.additive.estimator import AdditiveBoostClassifier
+    from tacit.models.files import save_model
+    from tacit.report.page import render
+    from tacit.schema import Schema
+
+    columns, answers = survey()
+    folder.mkdir(parents=True, exist_ok=True)
+    with resources.as_file(resources.files("tacit.cli.demo_data").joinpath("survey.toml")) as path:
+        schema = Schema.from_toml(path)
+        write_text(folder / FILES["schema"], path.read_text("utf-8"))
+    write_with(
+        folder / FILES["data"], lambda temporary: csv.write_csv(pa.table({**columns, TARGET: answers}), temporary)
+    )
+    held_out = np.arange(len(answers)) % HELD_OUT == HELD_OUT - 1
+    train = {name: values[~held_out] for name, values in columns.items()}
+    test = {name: values[held_out] for name, values in columns.items()}
+    with progress("learning from the survey", quiet=json_wanted) as tell:
+        tell(f"epsilon {epsilon:g}")
+        private = AdditiveBoostClassifier(epsilon=epsilon, delta=delta, schema=schema).fit(train, answers[~held_out])
+        tell("without privacy")
+        open_one = AdditiveBoostClassifier(epsilon=float("inf"), schema=schema).fit(train, answers[~held_out])
+    scores = [float(roc_auc_score(answers[held_out], m.predict_proba(test)[:, 1])) for m in (private, open_one)]
+    certificate = private.certificate_.to_dict()
+    written = {name: folder / file for name, file in FILES.items()}
+    save_model(private.model_, written["model"], certificate)
+    write_text(written["certificate"], json.dumps(certificate, indent=1) + "\n")
+    write_text(written["report"], render(private.model_, certificate, "Who reported an affair, 1974"))
+    if json_wanted:
+        auc = {"private_auc": round(scores[0], 4), "non_private_auc": round(scores[1], 4)}
+        as_json({**auc, "epsilon": finite(epsilon), "delta": delta, "written": _texts(written)})
+        return
+    table(
+        "A survey of 6,366 women, 1974: who reported an affair?",
+        {
+            f"private, epsilon {epsilon:g}": f"AUC {scores[0]:.3f}",
+            "without privacy": f"AUC {scores[1]:.3f}",
+            **_texts(written),
+            "next": f"open {written['report']} in a browser",
+        },
+    )
+
+
+def _texts(paths: dict[str, Path]) -> dict[str, str]:
+    return {name: str(path) for name, path in paths.items()}

@@ -1,0 +1,210 @@
+"""`tacit fit`: from a table to a private model, its certificate and its report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.cli.console import as_json, finite, progress, stopwatch, table
+from tacit.cli.failures import Mistake
+from tacit.cli.files import check_target, write_text
+from tacit.cli.learners import learner_class
+from tacit.cli.tables import training_table
+
+if TYPE_CHECKING:
+    from tacit.schema import Schema
+
+MOST_SHOWN = 6
+"""Columns named in the summary."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the command line asked for."""
+
+    data: Path
+    target: str | None
+    schema: Path | None
+    epsilon: float
+    delta: float
+    neighbouring: str
+    learner: str
+    model: Path | None
+    report: Path | None
+    certificate: Path | None
+    account: str | None
+    dataset: str | None
+    random_state: int | None
+    classes: str | None
+    dry_run: bool
+    as_json: bool
+
+
+def run(order: Order) -> None:
+    """Learns, writes what was asked for, and says what was spent. Everything that can be checked is checked before."""
+    seconds = stopwatch()
+    _check_outputs(order)
+    schema = _schema(order)
+    estimator = _estimator(order, schema)
+    target = target_column(order.target, schema)
+    if order.dry_run:
+        _dry_run(order, estimator, target)
+        return
+    with progress(order.data.name, quiet=order.as_json) as tell:
+        frame, labels = training_table(order.data, target, schema, tell)
+        tell("learning")
+        estimator.fit(frame, labels)
+    written = _write(order, estimator)
+    _summary(order, estimator, written, seconds())
+
+
+def _check_outputs(order: Order) -> None:
+    if order.model is None and order.certificate is None and order.report is None and not order.dry_run:
+        raise Mistake("a fit spends budget and would leave nothing behind: give --model OUT.json (or --dry-run)")
+    for path, option in ((order.model, "--model"), (order.report, "--report"), (order.certificate, "--certificate")):
+        check_target(path, option)
+    given = [p.resolve() for p in (order.model, order.report, order.certificate, order.data) if p is not None]
+    if len(set(given)) < len(given):
+        raise Mistake("two of data, model, report and certificate are the same file")
+    if (order.account is None) != (order.dataset is None):
+        raise Mistake("--account and --dataset belong together: give both or neither")
+
+
+def _schema(order: Order) -> Schema | None:
+    if order.schema is None:
+        return None
+    from tacit.schema import Schema
+
+    return Schema.from_toml(order.schema)
+
+
+def target_column(target: str | None, schema: Schema | None) -> str:
+    """The column to predict: the option's, the schema's, and an error when they differ."""
+    declared = None if schema is None or schema.label is None else schema.label.column
+    if target is None and declared is None:
+        raise Mistake("which column is to be predicted? give --target, or a [label] in the schema")
+    if target is not None and declared is not None and target != declared:
+        raise Mistake(f"--target is {target!r}, but the schema's label is {declared!r}: they must be the same column")
+    return str(target if target is not None else declared)
+
+
+def _estimator(order: Order, schema: Schema | None) -> Any:
+    cls = learner_class(order.learner)
+    account = None
+    if order.account is not None and order.dataset is not None:
+        from tacit.privacy.account import PrivacyAccount
+
+        account = PrivacyAccount(order.account, order.dataset)
+    return cls(
+        epsilon=order.epsilon,
+        delta=order.delta,
+        neighbouring=order.neighbouring,
+        schema=schema,
+        classes=_classes(order.classes),
+        account=account,
+        random_state=order.random_state,
+    )
+
+
+def _classes(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _dry_run(order: Order, estimator: Any, target: str) -> None:
+    shown: dict[str, list[float]] | None = None
+    if estimator.schema is None:
+        from tacit.encoding.read import column_names
+
+        names = column_names(order.data)
+        if target not in names:
+            raise Mistake(f"{order.data} has no column {target!r}")
+        shown = {name: [] for name in names if name != target}
+    planned = estimator.dry_run(X=shown)
+    if order.as_json:
+        as_json({"dry_run": True, **{k: finite(v) if isinstance(v, float) else v for k, v in planned.items()}})
+        return
+    rows = {
+        "would charge": f"epsilon {planned['epsilon']:g}, delta {planned['delta']:g}, {planned['neighbouring']}",
+        "as": ", ".join(charge_words(charge) for charge in planned["charges"]),
+        "columns": ", ".join(planned["columns"]),
+        "to": "this fit alone" if order.account is None else f"{order.dataset} in {order.account}",
+    }
+    if planned["bounds_share"]:
+        rows["bounds"] = f"{planned['bounds_share']:.0%} of it would find bounds that no schema declares"
+    account = estimator.account
+    if account is not None:
+        from tacit.privacy.charges import charge_from_dict
+
+        covered = account.covers([charge_from_dict(charge) for charge in planned["charges"]])
+        rows["account"] = (
+            f"epsilon {account.remaining:.4g} left; {'it covers this' if covered else 'NOT enough for this'}"
+        )
+    table("A fit would charge, and nothing was charged now", rows)
+
+
+def charge_words(charge: dict[str, Any]) -> str:
+    """A charge from its plain data, in words."""
+    from tacit.privacy.charges import charge_from_dict
+    from tacit.report.budget import words
+
+    return words(charge_from_dict(charge))
+
+
+def _write(order: Order, estimator: Any) -> dict[str, str]:
+    """Writes model, certificate and report; a failure says that the budget is gone."""
+    certificate = estimator.certificate_.to_dict()
+    written: dict[str, str] = {}
+    try:
+        if order.model is not None:
+            from tacit.models.files import save_model
+
+            save_model(estimator.model_, order.model, certificate)
+            written["model"] = str(order.model)
+        if order.certificate is not None:
+            write_text(order.certificate, json.dumps(certificate, indent=1) + "\n")
+            written["certificate"] = str(order.certificate)
+        if order.report is not None:
+            from tacit.report.page import render
+
+            write_text(order.report, render(estimator.model_, certificate))
+            written["report"] = str(order.report)
+    except OSError as error:
+        there = ", ".join(written.values()) or "nothing"
+        raise Mistake(
+            f"{error.filename or 'a file'}: {error.strerror or error}. The fit was done and its budget (epsilon "
+            f"{order.epsilon:g}) is spent; written so far: {there}"
+        ) from error
+    return written
+
+
+def _summary(order: Order, estimator: Any, written: dict[str, str], seconds: float) -> None:
+    certificate = estimator.certificate_
+    importance = estimator.model_.importance() if hasattr(estimator.model_, "importance") else {}
+    if order.as_json:
+        as_json(
+            {
+                "learner": order.learner,
+                "written": written,
+                "epsilon": finite(certificate.epsilon),
+                "delta": certificate.delta,
+                "neighbouring": str(certificate.neighbouring),
+                "releasable": certificate.releasable,
+                "releases": len(certificate.entries),
+                "importance": importance,
+                "seconds": round(seconds, 3),
+            }
+        )
+        return
+    rows = dict(written)
+    rows["spent"] = f"epsilon {certificate.epsilon:.4g}, delta {certificate.delta:g}, {certificate.neighbouring}"
+    rows["releases"] = str(len(certificate.entries))
+    rows["releasable"] = "yes" if certificate.releasable else "NO"
+    if importance:
+        strongest = list(importance.items())[:MOST_SHOWN]
+        rows["matters most"] = ", ".join(f"{name} ({size:.2f})" for name, size in strongest)
+    if order.schema is None:
+        rows["no schema"] = "all columns were read as numbers; a column of texts is missing throughout"
+    rows["took"] = f"{seconds:.1f} s"
+    table("A private model", rows)

@@ -1,0 +1,190 @@
+"""The command `tacit`. Options and help only: what a command does is in its own module, imported when it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli import check, schema_commands
+from tacit.cli.failures import guarded
+from tacit.cli.learners import LEARNERS
+
+app = typer.Typer(
+    name="tacit",
+    help="Differentially private learning on tables, with a privacy claim that can be checked.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,  # a traceback with locals would print rows
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+budget = typer.Typer(name="budget", help="Budget accounts on disk: several fits share one.", no_args_is_help=True)
+app.add_typer(budget)
+app.add_typer(schema_commands.app, name="schema")
+
+Data = Annotated[Path, typer.Argument(help="CSV (also .gz) or Parquet.")]
+ModelFile = Annotated[Path, typer.Argument(help="A model file.")]
+SchemaFile = Annotated[Path | None, typer.Option("--schema", help="What is public about the columns (TOML).")]
+Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy to spend; inf asks for none.")]
+Delta = Annotated[float, typer.Option("--delta", help="Chance that the bound fails; 0 for pure privacy.")]
+Relation = Annotated[str, typer.Option("--neighbouring", help="add_or_remove_one or replace_one.")]
+Learner = Annotated[str, typer.Option("--learner", help=f"One of: {', '.join(LEARNERS)}.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
+Url = Annotated[str, typer.Option("--account", help="URL of a budget account, such as sqlite:///budget.tacit.db.")]
+Dataset = Annotated[str, typer.Option("--dataset", help="Name of the data set in the account.")]
+
+
+def version(wanted: bool) -> None:
+    """Prints the version and ends."""
+    if wanted:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"tacit {installed('tacit')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Differentially private learning on tables, with a privacy claim that can be checked."""
+
+
+@app.command()
+@guarded
+def fit(
+    data: Data,
+    target: Annotated[
+        str | None, typer.Option("--target", help="Column to predict; by default the schema's label.")
+    ] = None,
+    schema: SchemaFile = None,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    neighbouring: Relation = "add_or_remove_one",
+    learner: Learner = "additive",
+    model: Annotated[Path | None, typer.Option("--model", help="Write the model here (JSON).")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Write the report here (HTML).")] = None,
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", help="Write the certificate here (JSON).")
+    ] = None,
+    account: Annotated[str | None, typer.Option("--account", help="Spend from this budget account (a URL).")] = None,
+    dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data set in the account.")] = None,
+    random_state: Annotated[
+        int | None, typer.Option("--random-state", help="Makes a run repeatable, and its model not releasable.")
+    ] = None,
+    classes: Annotated[
+        str | None, typer.Option("--classes", help="Without a schema: the classes, comma-separated, positive one last.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be charged; read no row.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Learn a private model from a table."""
+    from tacit.cli.fit import Order, run
+
+    run(
+        Order(
+            data, target, schema, epsilon, delta, neighbouring, learner, model, report, certificate, account, dataset,
+            random_state, classes, dry_run, as_json,
+        )
+    )  # fmt: skip
+
+
+@app.command()
+@guarded
+def predict(
+    model: ModelFile,
+    data: Data,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write predictions here (CSV).")],
+    as_json: Json = False,
+) -> None:
+    """Predict the classes of new rows, and their probabilities."""
+    from tacit.cli.use import predict as run
+
+    run(model, data, output, as_json)
+
+
+@app.command()
+@guarded
+def report(
+    model: ModelFile,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write; by default beside the model.")
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", help="Heading of the page.")] = None,
+) -> None:
+    """Write the report of a model: one page that opens offline."""
+    from tacit.cli.use import report as run
+
+    run(model, output, title)
+
+
+@app.command()
+@guarded
+def verify(
+    file: Annotated[Path, typer.Argument(help="A certificate, or a model with one.")], as_json: Json = False
+) -> None:
+    """Account for a certificate again and say whether its claim holds."""
+    from tacit.cli.use import verify as run
+
+    run(file, as_json)
+
+
+@app.command()
+@guarded
+def plan(
+    schema: SchemaFile = None,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    neighbouring: Relation = "add_or_remove_one",
+    learner: Learner = "additive",
+    as_json: Json = False,
+) -> None:
+    """Show what a budget would buy, without any data."""
+    from tacit.cli.plan import run
+
+    run(schema, epsilon, delta, neighbouring, learner, as_json)
+
+
+@app.command()
+@guarded
+def demo(
+    folder: Annotated[Path, typer.Option("--folder", help="Where to write.")] = Path("demo"),
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    as_json: Json = False,
+) -> None:
+    """Learn from a real survey (6,366 women, 1974), with and without privacy, and compare."""
+    from tacit.cli.demo import run
+
+    run(folder, epsilon, delta, as_json)
+
+
+app.command(name="check")(guarded(check.check))
+
+
+@budget.command("create")
+@guarded
+def budget_create(
+    account: Url, dataset: Dataset, epsilon: Epsilon, delta: Delta, neighbouring: Relation = "add_or_remove_one",
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """Open an account: all fits on one data set, together, may spend this much."""
+    from tacit.cli.budget import create
+
+    create(account, dataset, epsilon, delta, neighbouring, as_json)
+
+
+@budget.command("show")
+@guarded
+def budget_show(account: Url, dataset: Dataset, as_json: Json = False) -> None:
+    """Show what an account has spent, what remains, and on what."""
+    from tacit.cli.budget import show
+
+    show(account, dataset, as_json)
+
+
+def main() -> None:
+    """The entry point."""
+    app()

@@ -1,0 +1,69 @@
+"""Tables for commands: exactly the columns that are needed, with progress. What their cells hold is no error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.cli.failures import Mistake
+
+if TYPE_CHECKING:
+    from tacit.encoding.frames import Frame
+    from tacit.models.base import Model
+    from tacit.schema import Schema
+
+Tell = Callable[[str], None]
+
+
+def _rows(tell: Tell) -> Callable[[int], None]:
+    return lambda n: tell(f"{n:,} rows read")
+
+
+def training_table(path: Path, target: str, schema: Schema | None, tell: Tell) -> tuple[Frame, Any]:
+    """The features of a table, and the target beside them.
+
+    Without a schema all columns but the target are read as numbers.
+
+    Raises:
+        DataError: if the file cannot be read or lacks a column; it says which.
+    """
+    from tacit.encoding.read import column_names, read_columns
+    from tacit.schema import NumericColumn
+
+    if schema is None:
+        features = [name for name in column_names(path) if name != target]
+        numeric = features
+    else:
+        features = list(schema.features)
+        numeric = [name for name in features if isinstance(schema.columns[name], NumericColumn)]
+        if schema.unit is not None:
+            features.append(schema.unit.column)
+    frame = read_columns(path, [*features, target], numeric, _rows(tell))
+    return frame.select(features), frame.column(target)
+
+
+def model_table(path: Path, model: Model, tell: Tell) -> Frame:
+    """The columns that a model needs for prediction; errors as in :func:`training_table`.
+
+    Raises:
+        Mistake: if the model was made for a matrix without column names.
+    """
+    from tacit.encoding.grid import NumericGrid
+    from tacit.encoding.matrix_rows import ROWS
+    from tacit.encoding.read import read_columns
+
+    if model.feature_names == (ROWS,):
+        raise Mistake("the model was made for matrices without column names: predict from Python")
+    numeric = [name for name, encoder in encoders_of(model) if isinstance(encoder, NumericGrid)]
+    return read_columns(path, list(model.feature_names), numeric, _rows(tell))
+
+
+def encoders_of(model: Any) -> Iterator[tuple[str, Any]]:
+    """Names and encoders of a model's columns: kept per feature, or as one encoding of the whole table."""
+    if hasattr(model, "features"):
+        yield from ((feature.name, feature.encoder) for feature in model.features)
+        return
+    encoding = getattr(getattr(model, "encoder", model), "encoding", None)
+    if encoding is not None:
+        yield from zip(encoding.names, encoding.encoders, strict=True)
