@@ -135,9 +135,9 @@ class PrivacyAccount(_Budget):
     Copies, clones and unpickled copies are accounts on the same store: cross-validation and grid search spend from one
     budget. Processes that reserve at the same time are served one after the other.
 
-    The cost is that of the composition as :mod:`tacit.privacy.accountants` states it, for fits whose budgets are planned
-    beforehand. For budgets chosen after looking at earlier results it is proven where all charges are Gaussian, and at
-    ``delta = 0``.
+    The cost is that of the composition as :mod:`tacit.privacy.accountants` states it, for fits whose budgets are
+    planned beforehand. For budgets chosen after looking at earlier results it is proven where all charges are Gaussian,
+    and at ``delta = 0``.
 
     Args:
         url: an SQLite file (path, or ``sqlite:///path``) or any other database URL SQLAlchemy understands.
