@@ -79,16 +79,21 @@ def read_columns(
             raise DataError(f"{os.fspath(path)} has no column '{name}'; {hint}")
         if present.count(name) > 1:
             raise DataError(f"{os.fspath(path)} has two columns named '{name}'; rename one")
-    if _starts(path).startswith(_PARQUET):
+    if is_parquet(path):
         with _explained(path):
             table = pq.ParquetFile(path).read(columns=list(names))
         return Frame({name: table[name] for name in names}, table.num_rows)
     return _read_csv(path, list(names), frozenset(numeric), len(present), on_rows)
 
 
+def is_parquet(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is Parquet (else CSV), told from its first bytes; errors as in :func:`read_table`."""
+    return _starts(path).startswith(_PARQUET)
+
+
 def column_names(path: str | os.PathLike[str]) -> list[str]:
     """The names a file gives its columns, which are public; errors as in :func:`read_table`."""
-    if _starts(path).startswith(_PARQUET):
+    if is_parquet(path):
         with _explained(path):
             return list(pq.ParquetFile(path).schema_arrow.names)
     with _explained(path):
@@ -106,7 +111,7 @@ def read_sample(path: str | os.PathLike[str]) -> pa.Table:
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"{os.fspath(path)} has two columns named '{twice}'; rename one")
     with _explained(path):
-        if _starts(path).startswith(_PARQUET):
+        if is_parquet(path):
             return pq.ParquetFile(path).read()
         with _opened(path) as stream:
             return pa_csv.read_csv(stream, parse_options=_parse_options(path, []))

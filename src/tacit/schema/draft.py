@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -142,6 +143,8 @@ def _draft_numeric(series: nw.Series[Any]) -> tuple[Column, str]:
     values = [float(value) for value in series.drop_nulls().to_list() if math.isfinite(float(value))]
     if not values:
         return IgnoredColumn(), "ignored, because the sample has no values"
+    if re.search(r"(^|[_\W])id$", series.name, re.IGNORECASE) and len(set(values)) == len(series) > 1:
+        return IdColumn(), "taken for an identifier, because of its name and because all values differ"
     least, most = min(values), max(values)
     if set(values) == {0.0, 1.0}:
         return BooleanColumn(), "0 and 1 read as false and true"

@@ -1,0 +1,88 @@
+"""`tacit check`: the operator's tool that looks at rows and complains. Its output is not for release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.console import as_json as print_json
+from tacit.cli.console import progress
+
+if TYPE_CHECKING:
+    from tacit.cli.findings import Findings
+
+NOT_FOR_RELEASE = (
+    "NOT FOR RELEASE: this was read from the rows without any privacy. It is for the data's operator only."
+)
+"""What every output of the command begins with."""
+
+
+def check(
+    data: Annotated[Path, typer.Argument(help="CSV (also .gz) or Parquet.")],
+    schema: Annotated[Path, typer.Option("--schema", help="What is public about the columns (TOML).")],
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 if there is anything to complain of.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")] = False,
+) -> None:
+    """Look at rows and complain about what a fit would silently clip, drop or call missing. Not for release."""
+    from tacit.cli.findings import find
+    from tacit.schema import Schema
+
+    declared = Schema.from_toml(schema)
+    with progress(data.name, quiet=as_json) as tell:
+        findings = find(data, declared, lambda rows: tell(f"{rows:,} rows read"))
+    if as_json:
+        print_json({"notice": NOT_FOR_RELEASE, **findings.to_dict()})
+    else:
+        _print(data, findings)
+    if strict and findings.complaints:
+        raise typer.Exit(1)
+
+
+def _print(data: Path, findings: Findings) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    console.print(NOT_FOR_RELEASE, style="bold yellow")
+    drawn = Table(title=f"{data.name}: {findings.rows:,} rows", title_justify="left", title_style="bold", box=None)
+    for heading in ("column", "kind", "missing", "clipped", "unknown", "examples of unknown"):
+        drawn.add_column(heading, justify="right" if heading in ("missing", "clipped", "unknown") else "left")
+    for column in findings.columns:
+        clipped = column.get("clipped_below", 0) + column.get("clipped_above", 0)
+        cells = (
+            column["name"],
+            column["kind"],
+            _share(column["missing"], findings.rows),
+            _share(clipped, findings.rows),
+            _share(column["unknown"], findings.rows),
+            ", ".join(f"{value!r} ({count:,})" for value, count in column["unknown_values"][:3]),
+        )
+        drawn.add_row(*map(Text, cells))  # cells of the data are no markup
+    console.print(drawn)
+    for name, facts in (("label", findings.label), ("unit", findings.unit)):
+        if facts:
+            words = ", ".join(f"{key.replace('_', ' ')} {_shown(facts[key])}" for key in facts)
+            console.print(f"{name}: {words}", highlight=False, markup=False)
+    console.print()
+    for complaint in findings.complaints:
+        console.print(f"- {complaint}", style="yellow", highlight=False, markup=False)
+    if not findings.complaints:
+        console.print("nothing to complain of", style="green")
+
+
+def _share(count: int, rows: int) -> str:
+    if not count:
+        return ""
+    percent = 100.0 * count / rows
+    return f"{percent:.1f} %" if percent >= 0.05 else f"{count:,} rows"
+
+
+def _shown(fact: Any) -> str:
+    if isinstance(fact, dict):
+        return "(" + ", ".join(f"{name}: {_shown(value)}" for name, value in fact.items()) + ")"
+    if isinstance(fact, list):
+        return "(" + ", ".join(f"{value!r}: {count:,}" for value, count in fact[:3]) + ")"
+    return f"{fact:,}" if isinstance(fact, int) else str(fact)

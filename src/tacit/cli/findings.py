@@ -1,0 +1,205 @@
+"""What rows hold against a schema, counted exactly and without privacy. Used by `tacit check` alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacit.encoding.errors import FrameError
+from tacit.encoding.numbers import as_numbers, number_or_nan
+from tacit.encoding.read import column_names, is_parquet, read_columns
+from tacit.encoding.table import encoder_of
+from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex, as_tokens, is_missing
+from tacit.schema import Column, Label, NumericColumn, Schema, Unit
+
+NOTABLE = 0.01
+"""Share of rows from which on clipping and unknown values are complained of."""
+
+MOST_EXAMPLES = 10
+"""Unknown values listed per column, the most frequent first."""
+
+
+@dataclass
+class Findings:
+    """Exact counts, which must not be released.
+
+    Attributes:
+        rows: number of rows.
+        columns: per feature, counts of rows that are missing, clipped, or hold what is not declared.
+        label: rows per class, and rows a fit would drop.
+        unit: how many units there are, and how many have more rows than may count.
+        complaints: what a person should look at, in words.
+    """
+
+    rows: int = 0
+    columns: list[dict[str, Any]] = field(default_factory=list)
+    label: dict[str, Any] = field(default_factory=dict)
+    unit: dict[str, Any] = field(default_factory=dict)
+    complaints: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The findings as plain JSON data."""
+        return asdict(self)
+
+
+def find(path: Path, schema: Schema, on_rows: Callable[[int], None] | None = None) -> Findings:
+    """Counts what rows hold against a schema.
+
+    Raises:
+        DataError: if the file cannot be read or lacks a column.
+        FrameError: if a Parquet column has a dtype that its declaration cannot be read from.
+    """
+    wanted = list(schema.features) + ([schema.label.column] if schema.label is not None else [])
+    present = column_names(path)
+    identifier = schema.id_column
+    if identifier is not None and (schema.unit is not None or identifier in present) and identifier not in wanted:
+        wanted.append(identifier)
+    frame = read_columns(path, wanted, (), on_rows)  # all as texts, to tell what is empty from what is no number
+    if is_parquet(path):
+        for name in schema.features:
+            if isinstance(schema.columns[name], NumericColumn):
+                as_numbers(frame.column(name), name)  # raises on the dtype that a fit would raise on
+    findings = Findings(rows=frame.n_rows)
+    if not frame.n_rows:
+        findings.complaints.append("there are no rows")
+        return findings
+    for name in schema.features:
+        _look_at_feature(findings, name, schema.columns[name], _distinct(frame.column(name), name))
+    if schema.label is not None:
+        _look_at_label(findings, schema.label, _distinct(frame.column(schema.label.column), schema.label.column))
+    if identifier is not None and identifier in frame.names:
+        _look_at_unit(findings, identifier, schema.unit, _distinct(frame.column(identifier), identifier))
+    return findings
+
+
+def _distinct(values: Any, name: str) -> list[tuple[Any, int]]:
+    """Distinct values with their counts, the most frequent first; what is missing as None."""
+    tokens = as_tokens(values, name)
+    if isinstance(tokens, np.ndarray):
+        raise FrameError(f"column '{name}' mixes types; convert it")
+    if pa.types.is_dictionary(tokens.type):
+        tokens = pc.cast(tokens, tokens.type.value_type)
+    counts: dict[Any, int] = {}
+    for pair in pc.value_counts(tokens.combine_chunks()):
+        value, count = pair["values"].as_py(), pair["counts"].as_py()
+        key = None if is_missing(value) else value.strip() if isinstance(value, str) else value
+        counts[key] = counts.get(key, 0) + count
+    return sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))
+
+
+def _look_at_feature(findings: Findings, name: str, column: Column, values: list[tuple[Any, int]]) -> None:
+    facts: dict[str, Any] = {"name": name, "kind": column.kind, "missing": dict(values).get(None, 0)}
+    given = [(value, count) for value, count in values if value is not None]
+    if isinstance(column, NumericColumn):
+        unknown = _look_at_numbers(facts, column, given)
+    else:
+        encoder = encoder_of(column)
+        assert isinstance(encoder, CategoryIndex | BooleanIndex)
+        stray = encoder.other if isinstance(encoder, CategoryIndex) else encoder.missing
+        codes = [encoder.code_of(value) for value, _ in given]
+        unknown = [pair for pair, code in zip(given, codes, strict=True) if code == stray]
+        if isinstance(encoder, CategoryIndex):
+            seen = set(codes)
+            facts["never_seen"] = [str(value) for code, value in enumerate(encoder.categories) if code not in seen]
+    facts["unknown"] = sum(count for _, count in unknown)
+    facts["unknown_values"] = [[value, count] for value, count in unknown[:MOST_EXAMPLES]]
+    findings.columns.append(facts)
+    findings.complaints.extend(f"column '{name}': {words}" for words in _complaints(facts, column, findings.rows))
+
+
+def _look_at_numbers(
+    facts: dict[str, Any], column: NumericColumn, given: list[tuple[Any, int]]
+) -> list[tuple[Any, int]]:
+    """Counts what is clipped; returns what is no finite number."""
+    numbers = np.array([number_or_nan(value) for value, _ in given])
+    counts = np.array([count for _, count in given], np.int64)
+    facts["clipped_below"] = int(counts[numbers < column.lower].sum())
+    facts["clipped_above"] = int(counts[np.isfinite(numbers) & (numbers > column.upper)].sum())
+    return [pair for pair, number in zip(given, numbers, strict=True) if not np.isfinite(number)]
+
+
+def _complaints(facts: dict[str, Any], column: Column, rows: int) -> list[str]:
+    words = []
+    for end, bound in (("below", "lower"), ("above", "upper")):
+        count = facts.get(f"clipped_{end}", 0)
+        if count > NOTABLE * rows:
+            words.append(f"{_percent(count, rows)} lie {end} {bound} = {getattr(column, bound):g} and are clipped")
+    place = "go to 'other'" if "never_seen" in facts else "count as missing"
+    what = "spell no number" if isinstance(column, NumericColumn) else "hold values that are not declared"
+    if facts["unknown"] > NOTABLE * rows or (facts["unknown"] and "never_seen" not in facts):
+        examples = ", ".join(repr(value) for value, _ in facts["unknown_values"][:3])
+        words.append(f"{_percent(facts['unknown'], rows)} {what} and {place}: {examples}")
+    if facts["missing"] + facts["unknown"] == rows:
+        words.append("no row holds a declared value")
+    elif facts["missing"] > 0.5 * rows:
+        words.append(f"{_percent(facts['missing'], rows)} are missing")
+    elif facts["missing"] and getattr(column, "missing", True) is False:
+        words.append(f"{_percent(facts['missing'], rows)} are missing, which the schema does not expect")
+    return words
+
+
+def _percent(count: int, rows: int) -> str:
+    percent = 100.0 * count / rows
+    return f"{percent:.1f} % of rows" if percent >= 0.05 else f"{count:,} rows"
+
+
+def _look_at_label(findings: Findings, label: Label, values: list[tuple[Any, int]]) -> None:
+    facts = findings.label
+    missing = dict(values).get(None, 0)
+    given = [(value, count) for value, count in values if value is not None]
+    if label.kind == "numeric":
+        assert label.lower is not None
+        assert label.upper is not None
+        unknown = _look_at_numbers(facts, NumericColumn(label.lower, label.upper), given)
+    else:
+        index = LabelIndex.of(label)
+        codes = [index.code_of(value) for value, _ in given]
+        unknown = [pair for pair, code in zip(given, codes, strict=True) if code == DROPPED]
+        per_class = np.zeros(index.n_classes, np.int64)
+        for (_, count), code in zip(given, codes, strict=True):
+            if code != DROPPED:
+                per_class[code] += count
+        facts["classes"] = {str(name): int(count) for name, count in zip(index.names, per_class, strict=True)}
+        if np.count_nonzero(per_class) == 1:
+            findings.complaints.append("label: all rows are of one class; a fit would return the prior")
+    facts["dropped"] = missing + sum(count for _, count in unknown)
+    facts["unknown_values"] = [[value, count] for value, count in unknown[:MOST_EXAMPLES]]
+    if facts["dropped"] == findings.rows:
+        findings.complaints.append("label: no row has a declared label; a fit would return the prior")
+    elif facts["dropped"]:
+        examples = ", ".join(repr(value) for value, _ in unknown[:3]) or "they are empty"
+        findings.complaints.append(
+            f"label: {_percent(facts['dropped'], findings.rows)} have no declared label and are dropped: {examples}"
+        )
+
+
+def _look_at_unit(findings: Findings, name: str, unit: Unit | None, values: list[tuple[Any, int]]) -> None:
+    limit = 1 if unit is None else unit.max_rows
+    sizes = np.array([count for value, count in values if value is not None], np.int64)
+    facts = findings.unit
+    facts.update(
+        column=name,
+        units=len(sizes),
+        most_rows=int(sizes.max(initial=0)),
+        units_above_limit=int((sizes > limit).sum()),
+        rows_above_limit=int(np.maximum(sizes - limit, 0).sum()),
+        without=dict(values).get(None, 0),
+    )
+    if facts["units_above_limit"] and unit is None:
+        findings.complaints.append(
+            f"unit: {facts['units_above_limit']:,} values of '{name}' stand in several rows (up to "
+            f"{facts['most_rows']}): privacy is promised per row unless [unit] says who is protected"
+        )
+    elif facts["units_above_limit"]:
+        findings.complaints.append(
+            f"unit: {facts['units_above_limit']:,} units have more than {limit} rows (up to {facts['most_rows']}); "
+            f"{facts['rows_above_limit']:,} rows are too many"
+        )
+    if facts["without"]:
+        findings.complaints.append(f"unit: {_percent(facts['without'], findings.rows)} name no unit")

@@ -1,0 +1,175 @@
+"""`tacit check` looks at rows, complains, and says that its output is not for release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tacit.cli.check import NOT_FOR_RELEASE
+
+Run = Callable[..., Any]
+
+SCHEMA = """
+[label]
+column = "y"
+classes = ["no", "yes"]
+[columns.age]
+kind = "numeric"
+lower = 17
+upper = 90
+[columns.work]
+kind = "categorical"
+categories = ["a", "b"]
+[columns.ok]
+kind = "boolean"
+[columns.id]
+kind = "id"
+"""
+
+ROWS = """age,work,ok,id,y
+25,a,yes,1,no
+300,[red]x,maybe,1,no
+old,,no,2,no
+,a,no,3,
+12,z,no,4,huh
+"""
+
+
+@pytest.fixture
+def place(folder: Path) -> Path:
+    (folder / "s.toml").write_text(SCHEMA)
+    (folder / "d.csv").write_text(ROWS)
+    return folder
+
+
+def looked(tacit: Run, *arguments: str) -> dict[str, Any]:
+    done = tacit("check", *arguments, "--json")
+    assert done.exit_code == 0, done.output
+    facts: dict[str, Any] = json.loads(done.stdout)
+    assert facts["notice"] == NOT_FOR_RELEASE
+    return facts
+
+
+def test_it_counts_exactly(place: Path, tacit: Run) -> None:
+    facts = looked(tacit, "d.csv", "--schema", "s.toml")
+    age, work, ok = facts["columns"]
+    assert facts["rows"] == 5
+    assert (age["missing"], age["clipped_below"], age["clipped_above"], age["unknown"]) == (1, 1, 1, 1)
+    assert age["unknown_values"] == [["old", 1]]
+    assert (work["missing"], work["unknown"], work["never_seen"]) == (1, 2, ["b"])
+    assert work["unknown_values"] == [["[red]x", 1], ["z", 1]]
+    assert (ok["missing"], ok["unknown"], ok["unknown_values"]) == (0, 1, [["maybe", 1]])
+    assert facts["label"] == {"classes": {"no": 3, "yes": 0}, "dropped": 2, "unknown_values": [["huh", 1]]}
+    assert facts["unit"] == {
+        "column": "id",
+        "units": 4,
+        "most_rows": 2,
+        "units_above_limit": 1,
+        "rows_above_limit": 1,
+        "without": 0,
+    }
+    complaints = "\n".join(facts["complaints"])
+    for words in (
+        "column 'age': 20.0 % of rows lie below lower = 17",
+        "column 'age': 20.0 % of rows lie above upper = 90",
+        "column 'age': 20.0 % of rows spell no number and count as missing: 'old'",
+        "column 'work': 40.0 % of rows hold values that are not declared and go to 'other'",
+        "column 'work': 20.0 % of rows are missing, which the schema does not expect",
+        "column 'ok': 20.0 % of rows",
+        "label: all rows are of one class",
+        "label: 40.0 % of rows have no declared label and are dropped: 'huh'",
+        "unit: 1 values of 'id' stand in several rows",
+    ):
+        assert words in complaints
+
+
+def test_people_get_a_table_and_the_warning_first(place: Path, tacit: Run) -> None:
+    done = tacit("check", "d.csv", "--schema", "s.toml")
+    assert done.exit_code == 0
+    text = " ".join(done.stdout.split())
+    assert text.startswith("NOT FOR RELEASE")
+    assert "'[red]x' (1)" in text
+    assert "40.0 %" in text
+    assert "all rows are of one class" in text
+    assert tacit("check", "d.csv", "--schema", "s.toml", "--strict").exit_code == 1
+
+
+def test_good_rows_get_no_complaint(place: Path, tacit: Run) -> None:
+    (place / "good.csv").write_text("y,id,ok,work,age\nno,1,yes,a,20\nyes,2,no,b,90\n")
+    assert looked(tacit, "good.csv", "--schema", "s.toml", "--strict")["complaints"] == []
+    done = tacit("check", "good.csv", "--schema", "s.toml")
+    assert "nothing to complain of" in done.stdout
+    assert "NOT FOR RELEASE" in done.stdout
+
+
+def test_units_beyond_their_limit(place: Path, tacit: Run) -> None:
+    (place / "u.toml").write_text(
+        '[unit]\ncolumn = "id"\nmax_rows = 2\n[columns.age]\nkind = "numeric"\nlower = 0\nupper = 9\n'
+    )
+    (place / "u.csv").write_text("id,age\n" + "a,1\n" * 5 + "b,2\nb,3\n,4\n")
+    facts = looked(tacit, "u.csv", "--schema", "u.toml")
+    assert (facts["unit"]["units"], facts["unit"]["units_above_limit"], facts["unit"]["rows_above_limit"]) == (2, 1, 3)
+    assert "unit: 1 units have more than 2 rows (up to 5); 3 rows are too many" in facts["complaints"]
+    assert "unit: 12.5 % of rows name no unit" in facts["complaints"]
+
+
+def test_numeric_labels_and_empty_tables(place: Path, tacit: Run) -> None:
+    (place / "n.toml").write_text(
+        '[label]\ncolumn = "y"\nkind = "numeric"\nlower = 0\nupper = 5\n'
+        '[columns.age]\nkind = "numeric"\nlower = 0\nupper = 99\n'
+    )
+    (place / "n.csv").write_text("y,age\n1,2\n9,3\n-1,\n?,\n")
+    facts = looked(tacit, "n.csv", "--schema", "n.toml")
+    assert (facts["label"]["clipped_below"], facts["label"]["clipped_above"], facts["label"]["dropped"]) == (1, 1, 1)
+    (place / "n.csv").write_text("y,age\n?,\n")
+    complaints = looked(tacit, "n.csv", "--schema", "n.toml")["complaints"]
+    assert "label: no row has a declared label; a fit would return the prior" in complaints
+    assert "column 'age': no row holds a declared value" in complaints
+    (place / "n.csv").write_text("y,age\n")
+    assert looked(tacit, "n.csv", "--schema", "n.toml")["complaints"] == ["there are no rows"]
+
+
+def test_parquet(place: Path, tacit: Run) -> None:
+    table = pa.table(
+        {
+            "age": [25.0, None, 95.0],
+            "work": ["a", "q", None],
+            "ok": [True, None, False],
+            "id": [1, 1, 2],
+            "y": [0, 1, 2],
+        }
+    )
+    pq.write_table(table, place / "d.parquet")
+    facts = looked(tacit, "d.parquet", "--schema", "s.toml")
+    age, work, ok = facts["columns"]
+    assert (age["missing"], age["clipped_above"], work["unknown"], ok["missing"]) == (1, 1, 1, 1)
+    assert facts["label"]["classes"] == {"no": 1, "yes": 1}
+    assert facts["label"]["dropped"] == 1
+    pq.write_table(table.set_column(0, "age", pa.array(["a", "b", "c"])), place / "d.parquet")
+    done = tacit("check", "d.parquet", "--schema", "s.toml")
+    assert done.exit_code == 2
+    assert "column 'age' is numeric in the schema but has dtype" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("data", "schema", "message"),
+    [
+        ("none.csv", "s.toml", "none.csv does not exist"),
+        ("d.csv", "none.toml", "none.toml: cannot be read"),
+        ("d.csv", "d.csv", "is not valid TOML"),
+        ("short.csv", "s.toml", "short.csv has no column 'work'"),
+    ],
+)
+def test_mistakes_end_in_one_message(place: Path, tacit: Run, data: str, schema: str, message: str) -> None:
+    (place / "short.csv").write_text("age,ok,y\n1,yes,no\n")
+    done = tacit("check", data, "--schema", schema)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert "Nothing was spent." in done.stderr
+    assert "Traceback" not in done.output

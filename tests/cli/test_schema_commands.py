@@ -1,0 +1,111 @@
+"""`tacit schema`: loud about private data, careful with files, one message for a mistake."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tacit.schema import CategoricalColumn, IdColumn, NumericColumn, Schema
+
+Run = Callable[..., Any]
+
+
+def test_init_writes_a_schema_that_a_person_can_correct(folder: Path, tacit: Run) -> None:
+    done = tacit("schema", "init", "data.csv", "--target", "bought", "-o", "new.toml")
+    assert done.exit_code == 0, done.output
+    assert "PUBLIC" in done.stderr
+    assert "budget" in done.stderr
+    assert "wrote new.toml: 2 features" in done.stdout
+    schema = Schema.from_toml("new.toml")
+    assert schema.columns["age"] == NumericColumn(15, 90)
+    assert schema.columns["colour"] == CategoricalColumn(("blue", "green", "red"))
+    assert schema.columns["id"] == IdColumn()
+    assert schema.label is not None
+    assert schema.label.positive == ("yes",)
+    assert Path("new.toml").read_text().startswith("# A schema is PUBLIC")
+    assert tacit("schema", "validate", "new.toml").exit_code == 0
+
+
+def test_init_reads_a_data_dictionary(folder: Path, tacit: Run) -> None:
+    (folder / "words.csv").write_text("name,kind,lower,upper,categories\nage,numeric,0,99,\nbought,categorical,,,n|y\n")
+    done = tacit(
+        "schema", "init", "--dictionary", "words.csv", "--target", "bought", "--positive", "n", "-o", "w.toml", "--json"
+    )
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
+    schema = Schema.from_toml("w.toml")
+    assert facts["fingerprint"] == schema.fingerprint()
+    assert schema.label is not None
+    assert schema.label.positive == ("n",)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["data.csv"], "--target is missing"),
+        (["--target", "bought"], "either a public sample or --dictionary"),
+        (["data.csv", "--dictionary", "data.csv", "--target", "bought"], "either a public sample or --dictionary"),
+        (["data.csv", "--target", "bough", "-o", "n.toml"], "did you mean 'bought'"),
+        (["data.csv", "--target", "bought", "-o", "n.toml", "--positive", "maybe"], "'maybe' is not one of classes"),
+        (["data.csv", "--target", "bought"], "schema.toml exists"),
+        (["data.csv", "--target", "bought", "-o", "none/n.toml"], "folder none does not exist"),
+        (["none.csv", "--target", "bought", "-o", "n.toml"], "none.csv does not exist"),
+        (["empty.csv", "--target", "bought", "-o", "n.toml"], "empty.csv is empty"),
+        (["--dictionary", "data.csv", "--target", "bought", "-o", "n.toml"], "unknown key"),
+    ],
+)
+def test_mistakes_end_in_one_message(folder: Path, tacit: Run, arguments: list[str], message: str) -> None:
+    (folder / "empty.csv").touch()
+    before = (folder / "schema.toml").read_text()
+    done = tacit("schema", "init", *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert "Nothing was spent" in done.stderr
+    assert "Traceback" not in done.output
+    assert done.stdout == ""
+    assert (folder / "schema.toml").read_text() == before
+    assert not (folder / "n.toml").exists()
+
+
+def test_force_overwrites(folder: Path, tacit: Run) -> None:
+    assert tacit("schema", "init", "data.csv", "--target", "bought", "--force").exit_code == 0
+    assert "id" in Schema.from_toml("schema.toml").columns
+
+
+def test_show_tells_what_is_declared(folder: Path, tacit: Run) -> None:
+    (folder / "s.toml").write_text(
+        '[label]\ncolumn = "y"\nkind = "numeric"\nlower = 0\nupper = 5\n[unit]\ncolumn = "who"\nmax_rows = 3\n'
+        '[columns.a]\nkind = "numeric"\nlower = 1\nupper = 1000\nspacing = "log"\nbins = 8\nmonotone = "increasing"\n'
+        'description = "dose [mg]"\n[columns.b]\nkind = "ordinal"\ncategories = [1, 2, 3, 4, 5, 6, 7]\nmissing = true\n'
+    )
+    done = tacit("schema", "show", "s.toml")
+    assert done.exit_code == 0, done.output
+    for words in (
+        "numeric, from 1 to 1000, log spacing, 8 bins, increasing. dose [mg]",
+        "ordinal, 7 categories: 1, 2, 3, 4, 5, 6, ..., missing expected",
+        "numeric, from 0 to 5",
+        "at most 3 rows each",
+        "fingerprint",
+    ):
+        assert words in " ".join(done.stdout.split())
+    facts = json.loads(tacit("schema", "show", "s.toml", "--json").stdout)
+    assert facts.pop("fingerprint") == Schema.from_toml("s.toml").fingerprint()
+    assert Schema.from_dict(facts) == Schema.from_toml("s.toml")
+
+
+def test_validate(folder: Path, tacit: Run) -> None:
+    done = tacit("schema", "validate", "schema.toml")
+    assert done.exit_code == 0
+    assert "schema.toml is valid: 2 features, label 'bought'" in done.stdout
+    facts = json.loads(tacit("schema", "validate", "schema.toml", "--json").stdout)
+    assert facts["valid"] is True
+    assert facts["features"] == 2
+    (folder / "bad.toml").write_text("[columns.age]\nkind = 'numeric'\nlower = 9\nupper = 1\n")
+    done = tacit("schema", "validate", "bad.toml")
+    assert done.exit_code == 2
+    for words in ("bad.toml", "column 'age'", "lower = 9 is not below upper = 1", "Nothing was spent."):
+        assert words in " ".join(done.stderr.split())
