@@ -19,6 +19,9 @@ def progress(what: str, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
+    if not console.is_terminal:  # a log file needs no spinner
+        yield lambda _: None
+        return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what)
@@ -36,12 +39,14 @@ def table(title: str, rows: Mapping[str, str]) -> None:
     """A two-column summary on stdout."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    drawn = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None, pad_edge=False)
+    heading = Text(title, style="bold")
+    drawn = Table(title=heading, title_justify="left", show_header=False, box=None, pad_edge=False)
     drawn.add_column(style="cyan", no_wrap=True)
     drawn.add_column(overflow="fold")
     for name, value in rows.items():
-        drawn.add_row(name, value)
+        drawn.add_row(Text(name), Text(value))  # a column named "[x]" is no markup
     Console().print(drawn)
 
 

@@ -25,7 +25,9 @@ class Mistake(ValueError):  # noqa: N818 - made by the user, no fault of the pro
 
 def spent_remark(message: str) -> str:
     """The message with what was spent, unless it says so itself."""
-    return message if "spent" in message or "charged" in message else f"{message.rstrip('. ')}. Nothing was spent."
+    if "spent" in message or "charged" in message:
+        return message
+    return f"{message}{'' if message.endswith(('?', '.')) else '.'} Nothing was spent."
 
 
 def tell(message: str) -> None:

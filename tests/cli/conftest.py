@@ -1,0 +1,73 @@
+"""Small files to make mistakes with, and a runner that keeps what was printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+SCHEMA = """
+[label]
+column = "bought"
+kind = "classes"
+classes = ["no", "yes"]
+positive = "yes"
+
+[columns.age]
+kind = "numeric"
+lower = 18
+upper = 90
+
+[columns.colour]
+kind = "categorical"
+categories = ["red", "green"]
+"""
+
+
+def rows(n: int = 400) -> str:
+    """A table with an effect of both columns, some gaps, and an unknown colour."""
+    lines = ["age,colour,bought,id"]
+    for i in range(n):
+        age = "" if i % 37 == 0 else str(18 + (i * 7) % 72)
+        colour = ("red", "green", "blue")[i % 3]
+        bought = "yes" if (18 + (i * 7) % 72 > 50) != (i % 11 == 0) else "no"
+        lines.append(f"{age},{colour},{bought},{i}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, with ``data.csv`` and ``schema.toml``."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.csv").write_text(rows())
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    return tmp_path
+
+
+@pytest.fixture
+def tacit() -> Callable[..., Any]:
+    """Runs the command line in this process: ``tacit("fit", "data.csv", ...)``; faults keep their traceback."""
+    from tacit.cli.main import app
+
+    def run(*arguments: str) -> Any:
+        return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with data, schema, and a model, certificate and report made from them."""
+    from tacit.cli.main import app
+
+    place = tmp_path_factory.mktemp("fitted")
+    (place / "data.csv").write_text(rows())
+    (place / "schema.toml").write_text(SCHEMA)
+    files = [f"--{name}={place / name}.{end}" for name, end in (("model", "json"), ("report", "html"))]
+    arguments = ["fit", f"{place}/data.csv", f"--schema={place}/schema.toml", f"--certificate={place}/certificate.json"]
+    done = CliRunner().invoke(app, [*arguments, *files], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return place

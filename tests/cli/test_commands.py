@@ -1,0 +1,172 @@
+"""What the commands do when all is well."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tacit.cli.files import write_text, write_with
+
+
+def test_fit_leaves_model_certificate_and_report(fitted: Path) -> None:
+    model = json.loads((fitted / "model.json").read_text())
+    certificate = json.loads((fitted / "certificate.json").read_text())
+    assert model["format"] == "tacit model"
+    assert model["certificate"] == certificate
+    assert "<!doctype html>" in (fitted / "report.html").read_text()[:20]
+    assert [p.name for p in fitted.iterdir() if p.name.startswith(".")] == []
+
+
+def test_predict_in_a_fresh_process_without_the_data(fitted: Path, tmp_path: Path) -> None:
+    (tmp_path / "new.csv").write_text("colour,age\nred,80\ngreen,20\nblue,\n")
+    command = [sys.executable, "-c", "from tacit.cli.main import main; main()", "predict", str(fitted / "model.json")]
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH")]))
+    subprocess.run(
+        [*command, "new.csv", "-o", "p.csv"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    with (tmp_path / "p.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == 3
+    assert list(lines[0]) == ["prediction", "p(no)", "p(yes)"]
+    for line in lines:
+        assert float(line["p(no)"]) + float(line["p(yes)"]) == pytest.approx(1.0)
+        assert line["prediction"] == ("yes" if float(line["p(yes)"]) > 0.5 else "no")
+    assert float(lines[0]["p(yes)"]) > float(lines[1]["p(yes)"])
+
+
+def test_fit_speaks_json(folder: Path, tacit: Callable[..., Any]) -> None:
+    fit = (
+        "fit",
+        "data.csv",
+        "--schema",
+        "schema.toml",
+        "--model",
+        "m.json",
+        "--epsilon",
+        "2",
+        "--delta",
+        "1e-5",
+        "--json",
+    )
+    said = json.loads(tacit(*fit).stdout)
+    assert said["releasable"] is True
+    assert said["epsilon"] <= 2
+    assert said["delta"] == 1e-5
+    assert said["written"] == {"model": "m.json"}
+    assert set(said["importance"]) >= {"age", "colour"}
+
+
+def test_a_seed_repeats_and_is_not_releasable(folder: Path, tacit: Callable[..., Any]) -> None:
+    bodies = []
+    for name in ("a.json", "b.json"):
+        fit = ("fit", "data.csv", "--schema", "schema.toml", "--model", name, "--random-state", "7", "--json")
+        assert json.loads(tacit(*fit).stdout)["releasable"] is False
+        bodies.append(json.loads(Path(name).read_text())["model"])
+    assert bodies[0] == bodies[1]
+
+
+def test_no_number_of_rows_is_printed(folder: Path, tacit: Callable[..., Any]) -> None:
+    done = tacit("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json")
+    assert done.exit_code == 0
+    assert "400" not in done.stdout
+
+
+def test_dry_run_reads_no_row_and_charges_nothing(folder: Path, tacit: Callable[..., Any]) -> None:
+    account = ("--account", "sqlite:///b.tacit.db", "--dataset", "shop")
+    assert tacit("budget", "create", *account, "--epsilon", "3", "--delta", "1e-6").exit_code == 0
+    Path("data.csv").write_text("age,colour,bought\n" + "not a table at all, because nobody will look\n" * 3)
+    done = tacit("fit", "data.csv", "--schema", "schema.toml", "--dry-run", *account)
+    assert done.exit_code == 0, done.output
+    assert "nothing was charged" in done.stdout
+    assert json.loads(tacit("budget", "show", *account, "--json").stdout)["spent"] == 0
+
+
+def test_fits_share_an_account(folder: Path, tacit: Callable[..., Any]) -> None:
+    account = ("--account", "sqlite:///b.tacit.db", "--dataset", "shop")
+    assert tacit("budget", "create", *account, "--epsilon", "1", "--delta", "1e-6").exit_code == 0
+    fit = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--epsilon", "0.6", *account)
+    assert tacit(*fit).exit_code == 0
+    spent = json.loads(tacit("budget", "show", *account, "--json").stdout)
+    assert 0.59 < spent["spent"] <= 0.6
+    assert [line["status"] for line in spent["reservations"]] == ["completed"]
+    assert tacit(*fit).exit_code == 0  # two of .6 compose to less than 1
+    assert tacit(*fit).exit_code == 2
+
+
+def test_verify_accepts_what_holds_and_names_what_does_not(
+    fitted: Path, folder: Path, tacit: Callable[..., Any]
+) -> None:
+    for file in ("certificate.json", "model.json"):
+        done = tacit("verify", fitted / file)
+        assert done.exit_code == 0, done.output
+        assert "the claim holds" in done.stdout
+    forged = json.loads((fitted / "certificate.json").read_text())
+    forged["epsilon"] = 0.01
+    Path("forged.json").write_text(json.dumps(forged))
+    done = tacit("verify", "forged.json", "--json")
+    assert done.exit_code == 1, done.output
+    assert json.loads(done.stdout)["holds"] is False
+
+
+def test_report_beside_the_model(fitted: Path, folder: Path, tacit: Callable[..., Any]) -> None:
+    Path("m.json").write_text((fitted / "model.json").read_text())
+    assert tacit("report", "m.json", "--title", "Who buys?").exit_code == 0
+    assert "<h1>Who buys?</h1>" in Path("m.html").read_text()
+
+
+def test_plan_needs_no_data(folder: Path, tacit: Callable[..., Any]) -> None:
+    Path("data.csv").unlink()
+    said = json.loads(tacit("plan", "--schema", "schema.toml", "--epsilon", "1", "--json").stdout)
+    assert said["columns"] == ["age", "colour"]
+    assert 0.5 < said["best_guess"] < 0.6
+    assert "Nothing was spent" in tacit("plan").stdout
+
+
+def test_help_lists_every_command(tacit: Callable[..., Any]) -> None:
+    said = tacit("--help").stdout
+    for command in ("fit", "predict", "report", "verify", "budget", "schema", "check", "plan", "demo"):
+        assert command in said
+
+
+def test_demo_writes_all_it_says(tmp_path: Path, tacit: Callable[..., Any]) -> None:
+    said = json.loads(tacit("demo", "--folder", tmp_path / "demo", "--json").stdout)
+    assert 0.6 < said["private_auc"] <= 1
+    assert said["non_private_auc"] > 0.7
+    for path in said["written"].values():
+        assert Path(path).stat().st_size > 100
+
+
+def test_demo_without_its_package_says_what_to_install(
+    tmp_path: Path, tacit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "statsmodels.datasets", None)
+    done = tacit("demo", "--folder", tmp_path / "demo")
+    assert done.exit_code == 2
+    assert 'pip install "tacit[demo]"' in done.stderr
+    assert not (tmp_path / "demo").exists()
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    target = tmp_path / "file.txt"
+    write_text(target, "first")
+
+    def fail(path: Path) -> None:
+        path.write_text("half of it")
+        raise RuntimeError("in the middle")
+
+    with pytest.raises(RuntimeError):
+        write_with(target, fail)
+    assert target.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [target]

@@ -1,0 +1,212 @@
+"""Public mistakes: one message that names the culprit and says what was spent, exit code 2, no traceback, no file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FIT = ("fit", "data.csv", "--schema", "schema.toml", "--model", "out.json")
+
+
+def refused(result: Any, *words: str) -> str:
+    """The one message of a refusal."""
+    assert result.exit_code == 2, result.output
+    message: str = result.stderr
+    assert message.startswith("error: ")
+    assert message.count("error: ") == 1
+    assert "Traceback" not in result.output
+    assert "spent" in message
+    assert not Path("out.json").exists()
+    for word in words:
+        assert word in message, message
+    return message
+
+
+def edited(path: str, old: str, new: str) -> None:
+    text = Path(path).read_text()
+    assert old in text
+    Path(path).write_text(text.replace(old, new))
+
+
+def test_target_that_is_no_column(folder: Path, tacit: Callable[..., Any]) -> None:
+    Path("schema.toml").write_text(
+        Path("schema.toml").read_text().split("[columns.age]")[1].join(["[columns.age]", ""])
+    )
+    refused(tacit(*FIT, "--target", "bougth"), "bougth", "bought")
+
+
+def test_target_that_is_not_the_label(folder: Path, tacit: Callable[..., Any]) -> None:
+    refused(tacit(*FIT, "--target", "colour"), "'colour'", "'bought'")
+
+
+def test_no_target_at_all(folder: Path, tacit: Callable[..., Any]) -> None:
+    refused(tacit("fit", "data.csv", "--model", "out.json"), "--target")
+
+
+def test_missing_column(folder: Path, tacit: Callable[..., Any]) -> None:
+    edited("schema.toml", "columns.age", "columns.aeg")
+    refused(tacit(*FIT), "'aeg'", "age")
+
+
+def test_bounds_reversed(folder: Path, tacit: Callable[..., Any]) -> None:
+    edited("schema.toml", "upper = 90", "upper = 9")
+    refused(tacit(*FIT), "'age'", "lower")
+
+
+def test_schema_that_is_no_toml(folder: Path, tacit: Callable[..., Any]) -> None:
+    Path("schema.toml").write_text("[label")
+    refused(tacit(*FIT), "schema.toml")
+
+
+def test_schema_that_is_not_there(folder: Path, tacit: Callable[..., Any]) -> None:
+    refused(tacit("fit", "data.csv", "--schema", "none.toml", "--model", "out.json"), "none.toml")
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "nan"])
+def test_epsilon_that_is_not_positive(folder: Path, tacit: Callable[..., Any], epsilon: str) -> None:
+    refused(tacit(*FIT, "--epsilon", epsilon), "epsilon")
+
+
+@pytest.mark.parametrize("delta", ["1", "-0.1", "2"])
+def test_delta_out_of_range(folder: Path, tacit: Callable[..., Any], delta: str) -> None:
+    refused(tacit(*FIT, "--delta", delta), "delta")
+
+
+def test_unknown_relation_and_learner(folder: Path, tacit: Callable[..., Any]) -> None:
+    refused(tacit(*FIT, "--neighbouring", "swap"), "neighbouring", "add_or_remove_one")
+    refused(tacit(*FIT, "--learner", "aditive"), "aditive", "additive")
+
+
+def test_negative_seed(folder: Path, tacit: Callable[..., Any]) -> None:
+    refused(tacit(*FIT, "--random-state", "-3"), "random_state")
+
+
+def test_file_that_is_not_there(folder: Path, tacit: Callable[..., Any]) -> None:
+    refused(tacit("fit", "dta.csv", "--schema", "schema.toml", "--model", "out.json"), "dta.csv")
+
+
+def test_empty_file(folder: Path, tacit: Callable[..., Any]) -> None:
+    Path("data.csv").write_text("")
+    refused(tacit(*FIT), "data.csv", "empty")
+
+
+def test_truncated_gz(folder: Path, tacit: Callable[..., Any]) -> None:
+    whole = gzip.compress(Path("data.csv").read_bytes())
+    Path("data.csv.gz").write_bytes(whole[: len(whole) // 2])
+    refused(tacit("fit", "data.csv.gz", *FIT[2:]), "data.csv.gz", "truncated")
+
+
+def test_parquet_with_a_wrong_dtype(folder: Path, tacit: Callable[..., Any]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns = {"age": [["a"], ["b"]], "colour": ["red", "green"], "bought": ["no", "yes"]}
+    parquet.write_table(pa.table(columns), "data.parquet")
+    refused(tacit("fit", "data.parquet", *FIT[2:]), "'age'")
+
+
+def test_outputs_that_cannot_be_written(folder: Path, tacit: Callable[..., Any]) -> None:
+    refused(tacit(*FIT[:-1], "nowhere/out.json"), "--model", "nowhere")
+    refused(tacit(*FIT, "--report", "."), "--report")
+    refused(tacit(*FIT, "--report", "out.json"), "same file")
+    refused(tacit(*FIT[:-1], "data.csv"), "same file")
+    refused(tacit(*FIT[:4]), "--model")
+    assert Path("data.csv").read_text().startswith("age,colour")
+
+
+def test_account_without_its_data_set(folder: Path, tacit: Callable[..., Any]) -> None:
+    refused(tacit(*FIT, "--account", "sqlite:///b.tacit.db"), "--dataset")
+
+
+def test_account_that_is_not_there(folder: Path, tacit: Callable[..., Any]) -> None:
+    refused(tacit(*FIT, "--account", "sqlite:///b.tacit.db", "--dataset", "shop"), "b.tacit.db")
+
+
+def test_exhausted_budget(folder: Path, tacit: Callable[..., Any]) -> None:
+    account = ("--account", "sqlite:///b.tacit.db", "--dataset", "shop")
+    assert tacit("budget", "create", *account, "--epsilon", "0.5", "--delta", "1e-6").exit_code == 0
+    refused(tacit(*FIT, "--epsilon", "1", *account), "0.5")
+    shown = json.loads(tacit("budget", "show", *account, "--json").stdout)
+    assert shown["spent"] == 0
+    assert shown["reservations"] == []
+
+
+def test_account_of_another_relation(folder: Path, tacit: Callable[..., Any]) -> None:
+    account = ("--account", "sqlite:///b.tacit.db", "--dataset", "shop")
+    made = tacit("budget", "create", *account, "--epsilon", "5", "--delta", "1e-6", "--neighbouring", "replace_one")
+    assert made.exit_code == 0
+    refused(tacit(*FIT, *account), "replace_one", "add_or_remove_one")
+
+
+def test_account_made_twice(folder: Path, tacit: Callable[..., Any]) -> None:
+    create = (
+        "budget",
+        "create",
+        "--account",
+        "sqlite:///b.tacit.db",
+        "--dataset",
+        "shop",
+        "--epsilon",
+        "1",
+        "--delta",
+        "0",
+    )
+    assert tacit(*create).exit_code == 0
+    refused(tacit(*create), "shop")
+
+
+def test_model_from_a_newer_version(fitted: Path, folder: Path, tacit: Callable[..., Any]) -> None:
+    model = json.loads((fitted / "model.json").read_text())
+    model["version"] += 1
+    Path("newer.json").write_text(json.dumps(model))
+    for command in (
+        ("predict", "newer.json", "data.csv", "-o", "p.csv"),
+        ("report", "newer.json"),
+        ("verify", "newer.json"),
+    ):
+        refused(tacit(*command), "newer.json", "newer")
+    assert not Path("p.csv").exists()
+    assert not Path("newer.html").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": "something"}', "\x00\x01"])
+def test_model_that_is_none(folder: Path, tacit: Callable[..., Any], text: str) -> None:
+    Path("m.json").write_text(text)
+    refused(tacit("predict", "m.json", "data.csv", "-o", "p.csv"), "m.json")
+    refused(tacit("report", "m.json"), "m.json")
+
+
+def test_model_that_is_damaged(fitted: Path, folder: Path, tacit: Callable[..., Any]) -> None:
+    model = json.loads((fitted / "model.json").read_text())
+    del model["model"]["intercept"]
+    Path("m.json").write_text(json.dumps(model))
+    refused(tacit("predict", "m.json", "data.csv", "-o", "p.csv"), "damaged", "intercept")
+
+
+def test_prediction_without_a_column(fitted: Path, folder: Path, tacit: Callable[..., Any]) -> None:
+    Path("new.csv").write_text("age\n40\n")
+    refused(tacit("predict", fitted / "model.json", "new.csv", "-o", "p.csv"), "colour")
+    assert not Path("p.csv").exists()
+
+
+def test_prediction_over_its_input(fitted: Path, folder: Path, tacit: Callable[..., Any]) -> None:
+    refused(tacit("predict", fitted / "model.json", "data.csv", "-o", "data.csv"), "overwrite")
+
+
+def test_what_rows_hold_is_no_mistake(folder: Path, tacit: Callable[..., Any]) -> None:
+    """Unknown labels, one class, texts among numbers, no row at all: there is a model, if need be the prior."""
+    contents = (
+        "age,colour,bought\n40,red,maybe\n",
+        "age,colour,bought\nold,red,yes\n1e99,green,yes\n",
+        "age,colour,bought\n",
+    )
+    for text in contents:
+        Path("data.csv").write_text(text)
+        assert tacit(*FIT).exit_code == 0
+        assert Path("out.json").exists()
+        Path("out.json").unlink()
