@@ -1,7 +1,7 @@
 """AUC on real tables: `python -m benchmarks.accuracy --data adult --epsilon 0.1 1 8`.
 
-Every result is one line of ``benchmarks/results/accuracy.jsonl``; what is there is not run again (``--again`` does). The last
-line printed is one JSON object with the figures.
+Every result is one line of ``benchmarks/results/accuracy.jsonl``; what is there is not run again (``--again`` does).
+The last line printed is one JSON object with the figures.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ def complete_rows(table: data.Table) -> data.Table:
 def jobs(args: argparse.Namespace) -> Iterator[tuple[dict[str, Any], data.Table, data.Table]]:
     """Every run asked for, with its tables."""
     for name in args.data:
-        for seed, train, test in data.splits(name, args.seeds):
-            if args.protocol == "s-bdt":
-                train, test = complete_rows(train), complete_rows(test)
+        for seed, *both in data.splits(name, args.seeds):
+            train, test = map(complete_rows, both) if args.protocol == "s-bdt" else both
             for who in args.who:
                 if who in peers.CEILING:
                     if name == "adult" and seed > 0:
@@ -91,8 +90,9 @@ def gap_closed(means: dict[str, Any], who: str) -> dict[str, float]:
     """``mean(who - DP-EBM) / mean(ceiling - DP-EBM)`` by epsilon, over the sets for which all three are there."""
     out = {}
     names = [
-        name for name in means.get(who, {}) if name in means.get("dp_ebm", {}) and any(
-            name in means.get(peer, {}) for peer in peers.CEILING)
+        name
+        for name in means.get(who, {})
+        if name in means.get("dp_ebm", {}) and any(name in means.get(peer, {}) for peer in peers.CEILING)
     ]
     ceiling = {
         name: max(means[peer][name]["None"] for peer in peers.CEILING if name in means.get(peer, {})) for name in names
@@ -131,10 +131,12 @@ def main() -> None:
             if not args.no_save and not s_bdt:
                 with RESULTS.open("a") as file:
                     file.write(json.dumps(line) + "\n")
-            print(f"{line['who']:13} {line['data']:20} eps {line['epsilon']!s:5} seed {line['seed']} auc {line['auc']:.4f} {line['seconds']} s", flush=True)
+            shown = (line["who"], line["data"], f"eps {line['epsilon']}", f"seed {line['seed']}")
+            print(*shown, f"auc {line['auc']:.4f}", f"{line['seconds']} s", flush=True)
         results.append(line)
     means = summary(results)
-    closed = {who: gap_closed(summary([*known().values(), *results]), who) for who in args.who if who in ("additive", "trees")}
+    everything = summary([*known().values(), *results])
+    closed = {who: gap_closed(everything, who) for who in args.who if who in ("additive", "trees")}
     print(json.dumps({"benchmark": "accuracy", "protocol": args.protocol, "auc": means, "gap_closed": closed}))
 
 

@@ -1,4 +1,6 @@
-"""Who is compared: each learner trains on a table and scores another. Ours, the private peers, and the non-private ceiling."""
+"""Who is compared: each learner trains on a table and scores another. Ours, the private peers, and the non-private
+ceiling.
+"""
 
 from __future__ import annotations
 

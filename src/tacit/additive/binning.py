@@ -56,22 +56,19 @@ def release_total(curator: Curator, purse: Purse, share: float) -> float:
     return max(released, 30.0, 0.5 * sd)
 
 
-def categorical_bins(
-    curator: Curator, purse: Purse, column: int, name: str, share: float, total: float
-) -> Bins:
+def categorical_bins(curator: Curator, purse: Purse, column: int, name: str, share: float, total: float) -> Bins:
     """Counts of the categories, shrunk to uniform; the rarest share one bin when there are very many."""
     n_codes = curator.layout.n_codes[column]
     query = Histogram(mapped_cells(column, np.arange(n_codes)), count_rule_fine(curator.layout.n_labels))
     release = curator.measure(query, purse.charge(share), f"counts of {name}")
-    counts, sd = release.value[:, 0], max(release.sd, LEAST_SD)
+    counts: Floats = release.value[:, 0]
+    sd = max(release.sd, LEAST_SD)
     mapping = np.arange(n_codes, dtype=np.int64)
     if n_codes > MAX_CATEGORIES:
         kept = np.sort(np.argsort(-counts, kind="stable")[: MAX_CATEGORIES - 1])
         mapping = np.full(n_codes, MAX_CATEGORIES - 1, dtype=np.int64)
         mapping[kept] = np.arange(len(kept))
-        pooled = np.bincount(mapping, weights=counts, minlength=MAX_CATEGORIES)
-        pooled[-1] = max(total - np.maximum(pooled[:-1], 0).sum(), 0.0)
-        counts = pooled
+        counts = np.append(counts[kept], max(total - np.maximum(counts[kept], 0).sum(), 0.0))
     uniform = total / len(counts)
     trust = uniform**2 / (uniform**2 + sd**2)
     counts = np.maximum(trust * counts + (1 - trust) * uniform, min(0.3 * sd, 0.3 * uniform))
@@ -105,9 +102,7 @@ class _Cells:
         return np.where(place >= 0, place * SUB_CELLS + self.leaf % SUB_CELLS, len(heavy) * SUB_CELLS)
 
 
-def numeric_bins(
-    curator: Curator, purse: Purse, column: int, name: str, share: float, total: float
-) -> Bins:
+def numeric_bins(curator: Curator, purse: Purse, column: int, name: str, share: float, total: float) -> Bins:
     """Bins of a numeric column from two noisy histograms: uniform cells, then the heavy ones split again."""
     rule, cells = count_rule_fine(curator.layout.n_labels), _Cells.over(curator.layout.n_codes[column])
     coarse = curator.measure(
@@ -150,9 +145,10 @@ def _cut(leaf_mass: Floats, split: npt.NDArray[np.bool_], wanted: int) -> Ints:
     measure = MASS_MIX * mass / mass.sum() + (1 - MASS_MIX) * spread / spread.sum()
     upto = np.cumsum(measure)
     bins = np.minimum(((upto - measure / 2) * wanted).astype(np.int64), wanted - 1)
-    return np.unique(bins, return_inverse=True)[1].astype(np.int64)[group]
+    dense: Ints = np.unique(bins, return_inverse=True)[1].astype(np.int64)
+    return np.asarray(dense[group])
 
 
 def _scaled(counts: Floats, total: float) -> Floats:
     counts = np.maximum(counts, 1e-3 * total / len(counts))
-    return counts * total / counts.sum()
+    return np.asarray(counts * total / counts.sum())

@@ -50,8 +50,8 @@ def _outline(noisy: Floats, sd: float, total: float) -> Floats:
 def smooth_histogram(noisy: Floats, sd: float, total: float) -> Floats:
     """Non-negative masses that sum to ``total`` from a noisy histogram.
 
-    Top-down over the dyadic tree: a node's known mass is split by a Kalman step between the outline's split (prior spread
-    :data:`RELATIVE_SPREAD` of the mass) and the noisy sums of the two halves.
+    Top-down over the dyadic tree: a node's known mass is split by a Kalman step between the outline's split (prior
+    spread :data:`RELATIVE_SPREAD` of the mass) and the noisy sums of the two halves.
 
     Args:
         noisy: noisy counts, shape ``(cells,)`` with ``cells`` a power of two.
@@ -69,8 +69,6 @@ def smooth_histogram(noisy: Floats, sd: float, total: float) -> Floats:
         measured = 0.5 * (halves[:, 0] + mass - halves[:, 1])
         prior_variance = (RELATIVE_SPREAD * mass) ** 2
         gain = prior_variance / (prior_variance + 0.5 * sd**2 * 2**depth + 1e-300)
-        left = np.clip(
-            expected + gain * (measured - expected), 0.02 * expected, mass - 0.02 * (mass - expected)
-        )
+        left = np.clip(expected + gain * (measured - expected), 0.02 * expected, mass - 0.02 * (mass - expected))
         mass = np.stack([left, mass - left], axis=1).ravel()
     return mass

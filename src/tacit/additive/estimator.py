@@ -21,9 +21,9 @@ from tacit.privacy.purse import Purse
 class AdditiveBoostClassifier(PrivateClassifier):
     """Private boosting of an additive model over public bins: a glass box, and the most accurate default.
 
-    The boosting schema of Bun, Carmosino and Sorrell (2020) with a stateless measure: the weight of a row follows from its
-    label and its margin under the released hypotheses alone, so a round needs no private state and costs one noisy sum.
-    Bins, sweeps, smoothing and interactions follow from public numbers by a fixed rule; nothing is to be tuned.
+    The boosting schema of Bun, Carmosino and Sorrell (2020) with a stateless measure: the weight of a row follows from
+    its label and its margin under the released hypotheses alone, so a round needs no private state and costs one noisy
+    sum. Bins, sweeps, smoothing and interactions follow from public numbers by a fixed rule; nothing is to be tuned.
 
     Args:
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
@@ -63,11 +63,12 @@ class AdditiveBoostClassifier(PrivateClassifier):
         self.random_state = random_state
         self.interactions = interactions
 
-    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """Log-odds of the positive class, shape ``(rows,)``."""
         frame = self._frame_for_model(X)
-        scores: npt.NDArray[np.float64] = self.model_.decision_function(frame)
-        return scores
+        model = self.model_
+        assert isinstance(model, AdditiveModel)
+        return model.decision_function(frame)
 
     def _check_parameters(self, request: Request) -> None:
         if not isinstance(self.interactions, bool):

@@ -1,4 +1,6 @@
-"""The flagship from start to end: count, bin, sweep, look for pairs, sweep again. Post-processing of measurements only."""
+"""The flagship from start to end: count, bin, sweep, look for pairs, sweep again. Post-processing of measurements
+only.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +112,7 @@ def learn_additive(
     ]
     state = State(Margins(), Intercept(total), HyperPrior())
     tell("learning columns")
-    sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state, total)
+    sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state)
     pairs: list[tuple[Side, Side, Term]] = []
     if chosen.looks_for_pairs:
         tell("looking for interactions")
@@ -135,10 +137,10 @@ def _learn_pairs(
     most = int(max(3, PAIRS_PER_COLUMN * len(columns)))
     found = screen_pairs(curator, purse, chosen.screening, sides, most, state, total)
     if not found:
-        sweep(curator, purse, chosen.joint + chosen.pair_counts, chosen.joint_sweeps, mains, state, total)
+        sweep(curator, purse, chosen.joint + chosen.pair_counts, chosen.joint_sweeps, mains, state)
         return []
     terms = pair_terms(curator, purse, chosen.pair_counts, chosen.joint, found, len(mains), total)
     for term in mains:
         term.share = 0.15 + 0.35 * term.liveliness
-    sweep(curator, purse, chosen.joint, chosen.joint_sweeps, mains + terms, state, total)
+    sweep(curator, purse, chosen.joint, chosen.joint_sweeps, mains + terms, state)
     return [(left, right, term) for (left, right), term in zip(found, terms, strict=True)]

@@ -128,7 +128,7 @@ def screen_pairs(
     rule, found = mada_boost_rule(), []
     for left, right in candidates:
         a, b = screens[left.column], screens[right.column]
-        release_map = ReleaseMap.from_floats(np.kron(a.matrix, b.matrix))
+        release_map = ReleaseMap.from_floats(np.asarray(np.kron(a.matrix, b.matrix), np.float64))
         query = Histogram(pair_cells(left, right), rule, state.margins, release_map)
         release = curator.measure(query, purse.charge(each), f"screening of {left.name} x {right.name}")
         table = release.value[:, 0].reshape(len(a.matrix), len(b.matrix))
@@ -167,7 +167,8 @@ def pair_terms(
             )
             for mains, alone in ((0.0, 0.0), (0.3, 0.05))
         ]
-        release_map = np.kron(_modes(left, mode_variance, total), _modes(right, mode_variance, total))
+        kron = np.kron(_modes(left, mode_variance, total), _modes(right, mode_variance, total))
+        release_map = np.asarray(kron, np.float64)
         guard = 0.5 * np.minimum(sd, expected)
         terms.append(Term(name, "pair", cells, counts, guard, covariances, release_map, noise_variance))
     return terms

@@ -1,8 +1,10 @@
-"""The posterior of a term's effect given all its releases: Gaussian likelihood with the known noise, a mixture of priors.
+"""The posterior of a term's effect given all its releases: Gaussian likelihood with the known noise, a mixture of
+priors.
 
-A release is ``x = A (r + h D theta) + noise``: ``A`` the release map, ``D`` the bin counts, ``h`` the curvature, ``theta`` the
-effect still to be found. The prior is a mixture over smoothness (which covariance) and size (which ``tau``), weighted by
-marginal likelihood and by what the other columns of the same kind look like (empirical Bayes on released numbers).
+A release is ``x = A (r + h D theta) + noise``: ``A`` the release map, ``D`` the bin counts, ``h`` the curvature,
+``theta`` the effect still to be found. The prior is a mixture over smoothness (which covariance) and size (which
+``tau``), weighted by marginal likelihood and by what the other columns of the same kind look like (empirical Bayes on
+released numbers).
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ LARGEST_EFFECT = 4.0
 
 @dataclass(frozen=True, eq=False)
 class _Spectrum:
-    """One covariance, diagonal in the whitened release: eigenvalues, release -> modes, modes -> bins, prior variances."""
+    """One covariance, diagonal in the whitened release: eigenvalues, release -> modes, modes -> bins, prior
+    variances.
+    """
 
     values: Floats
     analyse: Floats
@@ -42,9 +46,7 @@ class Posterior:
         noise_variance: noise variance of the averaged release that is expected at the end.
     """
 
-    def __init__(
-        self, counts: Floats, release_map: Floats, covariances: list[Floats], noise_variance: float
-    ) -> None:
+    def __init__(self, counts: Floats, release_map: Floats, covariances: list[Floats], noise_variance: float) -> None:
         design = release_map * counts[None, :]
         # a release also carries the sampling noise of the rows, of variance A (h D) A'
         blur = np.eye(len(release_map)) + (design @ release_map.T) * (NOMINAL_CURVATURE / max(noise_variance, 1e-9))

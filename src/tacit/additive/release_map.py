@@ -14,8 +14,8 @@ KEPT = 0.02
 def principal_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Floats:
     """A release map of leading prior eigenmodes, water-filled against the known noise.
 
-    A bin's image is its column of the map. The release costs as much as its longest image, so columns are scaled to norm
-    at most 1; bins with very short images are not blown up beyond what the median allows.
+    A bin's image is its column of the map. The release costs as much as its longest image, so columns are scaled to
+    norm at most 1; bins with very short images are not blown up beyond what the median allows.
 
     Args:
         masses: shares of the bins, shape ``(bins,)``, summing to 1.
@@ -41,7 +41,8 @@ def principal_modes(masses: Floats, covariance: Floats, noise_to_signal: float) 
     kept = max(int((weights > KEPT * weights[0]).sum()), 1)
     images = np.sqrt(weights[:kept])[:, None] * (vectors[:, :kept] / root[:, None]).T
     norms = np.sqrt((images**2).sum(axis=0))
-    return images / np.maximum(norms, 1e-9 + 0.3 * np.median(norms))[None, :]
+    scaled: Floats = images / np.maximum(norms, 1e-9 + 0.3 * np.median(norms))[None, :]
+    return scaled
 
 
 def with_missing(modes: Floats) -> Floats:
@@ -50,4 +51,5 @@ def with_missing(modes: Floats) -> Floats:
     whole = np.zeros((outputs + 1, bins + 1))
     whole[:-1, :-1] = modes
     whole[-1, -1] = 1.0
-    return whole / np.maximum(1.0, np.sqrt((whole**2).sum(axis=0)))[None, :]
+    shortened: Floats = whole / np.maximum(1.0, np.sqrt((whole**2).sum(axis=0)))[None, :]
+    return shortened

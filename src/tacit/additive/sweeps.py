@@ -1,8 +1,8 @@
 """Gauss-Seidel sweeps: one boosting step per term, each on margins that already hold the step before.
 
 This is the boosting schema of Bun, Carmosino and Sorrell with a stateless measure (weights follow from the released
-hypotheses alone), an embedding into public bins, and blocks of columns in place of full rounds. Undamped parallel updates
-break on correlated columns; sequential ones do not.
+hypotheses alone), an embedding into public bins, and blocks of columns in place of full rounds. Undamped parallel
+updates break on correlated columns; sequential ones do not.
 """
 
 from __future__ import annotations
@@ -119,9 +119,7 @@ class State:
     slope: float = 0.5
 
 
-def sweep(
-    curator: Curator, purse: Purse, share: float, sweeps: int, terms: list[Term], state: State, total: float
-) -> None:
+def sweep(curator: Curator, purse: Purse, share: float, sweeps: int, terms: list[Term], state: State) -> None:
     """Runs ``sweeps`` sweeps over the intercept and the terms, spending ``share`` of the purse.
 
     A release's share is proportional to its term's; the intercept counts as one.
@@ -146,6 +144,3 @@ def sweep(
             state.margins.add(term.cells, new - term.effect)
             term.effect = new
         state.hyper_prior.learn(terms)
-
-
-__all__ = ["SCALES", "HyperPrior", "Intercept", "State", "curvature", "mada_boost", "mada_boost_rule", "sweep"]

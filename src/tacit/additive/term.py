@@ -67,7 +67,9 @@ class Term:
         return float(self.weights[:, SCALES > 0.05**2].sum())
 
     def observe(self, release: Measurement) -> None:
-        """Adds a release to the average; later ones count more, because the model they refer to is closer to the end."""
+        """Adds a release to the average; later ones count more, because the model they refer to is closer to the
+        end.
+        """
         self._releases += 1
         sd = max(release.sd, LEAST_SD)
         weight = np.sqrt(self._releases) / sd**2
@@ -79,9 +81,7 @@ class Term:
     def solve(self, curvature: float, log_prior: Floats | None) -> Floats:
         """The posterior mean of the effect given all releases, each referred to the effect at which it was made."""
         referred = self._sum / self._precision + curvature * (self._design @ (self._effects / self._precision))
-        mean, self.weights = self._posterior.solve(
-            referred, self._variance / self._precision**2, curvature, log_prior
-        )
+        mean, self.weights = self._posterior.solve(referred, self._variance / self._precision**2, curvature, log_prior)
         return mean
 
     def sd(self, curvature: float) -> Floats:

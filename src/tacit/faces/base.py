@@ -1,7 +1,7 @@
 """The base class of the estimators: the order in which a fit does things, and what it leaves behind.
 
-A fit checks what is public, reserves its whole charge in one durable write, and only then lets the learner ask about rows.
-What the rows hold never makes it fail.
+A fit checks what is public, reserves its whole charge in one durable write, and only then lets the learner ask about
+rows. What the rows hold never makes it fail.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.purse import Purse
-from tacit.schema import NumericColumn, Schema
+from tacit.schema import Schema
 
 BOUNDS_SHARE = 0.05
 """Share of the budget that finds numeric bounds when no schema declares them."""
@@ -57,7 +57,7 @@ class Task:
     encoding: TableEncoding | None
 
 
-class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateClassifier(ClassifierMixin, BaseEstimator):
     """Base of the private classifiers. A subclass lists its parameters, and implements :meth:`_learn`.
 
     After ``fit``: ``model_`` (public, frozen), ``certificate_``, ``classes_``, ``n_features_in_``.
@@ -71,7 +71,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     account: PrivacyAccount | None
     random_state: int | None
 
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803 - scikit-learn's name
+    def fit(self, X: Any, y: Any) -> Self:
         """Learns a model under the requested privacy.
 
         Args:
@@ -107,19 +107,19 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.certificate_ = self._certify(request, task, reservation, vault)
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
+    def predict(self, X: Any) -> npt.NDArray[Any]:
         """The likeliest class of every row, shape ``(rows,)``."""
         check_is_fitted(self)
         classes: npt.NDArray[Any] = self.classes_[np.asarray(self.predict_proba(X)).argmax(axis=1)]
         return classes
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
         frame = self._frame_for_model(X)
         probabilities: npt.NDArray[np.float64] = self.model_.predict_proba(frame)
         return probabilities
 
-    def dry_run(self, n: int | None = None, X: Any = None) -> dict[str, Any]:  # noqa: N803
+    def dry_run(self, n: int | None = None, X: Any = None) -> dict[str, Any]:
         """What a fit would charge, before it does. Reads no rows and charges nothing."""
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         self._check_parameters(request)
@@ -173,7 +173,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # The public checks.
 
-    def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:  # noqa: N803
+    def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
         if y is None:
             raise RequestError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         schema = self._declared_schema()
@@ -243,7 +243,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             account=self.account,
         )
 
-    def _frame_for_model(self, X: Any) -> Frame:  # noqa: N803
+    def _frame_for_model(self, X: Any) -> Frame:
         check_is_fitted(self)
         frame = table_of(X)
         anonymous = all(name == f"x{index}" for index, name in enumerate(frame.names))
@@ -263,10 +263,12 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def table_of(X: Any) -> Frame:  # noqa: N803
+def table_of(X: Any) -> Frame:
     """The columns of ``X``; in scikit-learn's words where it is no table."""
     if hasattr(X, "tocsr"):
-        raise FrameError("Sparse data was passed, but this estimator needs dense columns: sparse input is not supported")
+        raise FrameError(
+            "Sparse data was passed, but this estimator needs dense columns: sparse input is not supported"
+        )
     shape = getattr(X, "shape", ())
     if isinstance(shape, tuple) and len(shape) == 1:
         raise FrameError(f"Expected a table of rows and columns, got shape {shape}. Reshape your data")
@@ -280,9 +282,7 @@ def label_vector(y: Any) -> Any:
     labels = y if hasattr(y, "to_numpy") or hasattr(y, "combine_chunks") else np.asarray(y)
     shape = getattr(labels, "shape", None)
     if shape is not None and len(shape) == 2 and shape[1] == 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4
-        )
+        warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4)
         return np.asarray(labels)[:, 0]
     if shape is not None and len(shape) != 1:
         raise RequestError(f"y must be a vector of labels, got shape {shape}")

@@ -48,7 +48,8 @@ class Model:
 
     def predict(self, frame: Frame) -> npt.NDArray[Any]:
         """The likeliest class of every row."""
-        return np.asarray(self.classes)[self.predict_proba(frame).argmax(axis=1)]
+        chosen: npt.NDArray[Any] = np.asarray(self.classes)[self.predict_proba(frame).argmax(axis=1)]
+        return chosen
 
     def body(self) -> dict[str, Any]:
         """The model as plain data."""

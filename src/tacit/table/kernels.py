@@ -1,7 +1,7 @@
 """The passes over the rows. Everything is integer: the result does not depend on order, blocks or threads.
 
-Each kernel works on rows ``start .. stop - 1`` and releases the interpreter lock, so a thread pool runs several at once. Sums are by code; codes are folded into cells afterwards, which
-spares a look-up per row.
+Each kernel works on rows ``start .. stop - 1`` and releases the interpreter lock, so a thread pool runs several at once.
+Sums are by code; codes are folded into cells afterwards, which spares a look-up per row.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def add_mapped_codes(codes, offsets, out, start, stop):  # type: ignore[no-untyp
 
 @nb.njit(nogil=True, cache=True)
 def count(codes, labels, rule, channels, cells, start, stop):  # type: ignore[no-untyped-def]
-    """Adds ``rule[label]`` to each row's code; margins play no part. ``rule`` is flat: ``label * channels + channel``."""
+    """Adds ``rule[label]`` to each row's code; margins play no part. ``rule`` is flat, ``label * channels + channel``."""
     for i in range(start, stop):
         cell = nb.uintp(codes[i] * channels)
         entry = nb.uintp(labels[i] * channels)
@@ -49,8 +49,8 @@ def update(codes, steps, margins, start, stop):  # type: ignore[no-untyped-def]
 def update_and_sum(old_codes, steps, codes, labels, rule, margins, cells, start, stop):  # type: ignore[no-untyped-def]
     """One boosting step in one pass: apply the last released update, look up each row's weight, scatter it.
 
-    ``steps[code]`` is the update by old code; ``rule`` is flat, ``label * LEVELS + level``, one channel. The log bounds
-    what margins can reach (``queries.margins``), so 32 bits do not overflow. Unsigned indices spare a sign test per row.
+    ``steps[code]`` is the update by old code; ``rule`` is flat, ``label * LEVELS + level``, one channel. The log
+    bounds what margins can reach (``queries.margins``), so 32 bits do not overflow. Unsigned indices spare a test.
     """
     for i in range(start, stop):
         margin = margins[i] + steps[old_codes[i]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -101,6 +102,8 @@ class MemoryTable:
         size = int(mapping.max()) + 1
         if len(mapping) != self._layout.n_codes[column] or mapping.min() < 0 or size > 256:
             raise ValueError(f"a map for column {column} needs {self._layout.n_codes[column]} values in 0..255")
+        for margins in list(self._margins):  # updates so far speak of the old codes
+            self._caught_up(margins)
         coarse = np.empty(len(self._labels), np.uint8)
         old, table = self._columns[column], mapping.astype(np.uint8)
         self._in_parallel(lambda start, stop, _: kernels.map_codes(old, table, coarse, start, stop))
@@ -141,7 +144,7 @@ class MemoryTable:
         return by_cell
 
     def _caught_up(self, margins: Margins, leave: int = 0) -> tuple[npt.NDArray[np.int32], Update | None]:
-        """The running margins, with the log applied but for its last ``leave`` new entries, which the caller applies."""
+        """The running margins, with the log applied but for its last ``leave`` new entries: the caller applies those."""
         cache = self._margins.get(margins)
         if cache is None:
             cache = self._margins[margins] = _MarginCache(len(self._labels))
@@ -150,7 +153,7 @@ class MemoryTable:
         sums = cache.sums
         for entry in pending:
             codes, steps = self._steps(entry)
-            self._in_parallel(lambda start, stop, _, c=codes, s=steps: kernels.update(c, s, sums, start, stop))
+            self._in_parallel(partial(_update, codes, steps, sums))
         cache.applied = len(margins.updates)
         return sums, last
 
@@ -177,10 +180,12 @@ class MemoryTable:
         raise TypeError(f"the memory engine has no rule for {type(cells).__name__}")
 
     def _product(self, cells: ProductCells) -> Codes:
-        out = np.zeros(len(self._labels), np.uint8 if cells.size <= 256 else np.uint16)
+        n_rows = len(self._labels)
+        out: Codes = np.zeros(n_rows, np.uint8) if cells.size <= 256 else np.zeros(n_rows, np.uint16)
         for column, offsets in zip(cells.columns, cells.offsets, strict=True):
-            codes, table = self._columns[column], offsets.astype(out.dtype)
-            self._in_parallel(lambda start, stop, _, c=codes, t=table: kernels.add_mapped_codes(c, t, out, start, stop))
+            codes = self._columns[column]
+            table: Codes = offsets.astype(np.uint8) if out.dtype == np.uint8 else offsets.astype(np.uint16)
+            self._in_parallel(partial(_add_mapped, codes, table, out))
         return out
 
     def _in_parallel(self, run: Pass, size: int = 0, block: int = BLOCK) -> npt.NDArray[np.int64]:
@@ -196,4 +201,15 @@ class MemoryTable:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads)
         list(self._pool.map(run, bounds[:-1], bounds[1:], results))
-        return np.sum(results, axis=0, dtype=np.int64)
+        total: npt.NDArray[np.int64] = np.sum(results, axis=0, dtype=np.int64)
+        return total
+
+
+def _update(
+    codes: Codes, steps: npt.NDArray[np.int32], margins: npt.NDArray[np.int32], start: int, stop: int, _: Any
+) -> None:
+    kernels.update(codes, steps, margins, start, stop)
+
+
+def _add_mapped(codes: Codes, offsets: Codes, out: Codes, start: int, stop: int, _: Any) -> None:
+    kernels.add_mapped_codes(codes, offsets, out, start, stop)
