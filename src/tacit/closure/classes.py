@@ -1,0 +1,463 @@
+"""Concept classes over columns: what they are, how rich they are, and which patterns they have on given points.
+
+A class names columns. Bound to the public encoding of a table it works on codes: its domain is the finite set of cells,
+its VC dimension and the number of its patterns are bounded by public facts alone. A missing or undeclared value is
+labelled 0 by every concept that compares values.
+
+Classes of one's own: subclass :class:`ConceptClass` and :class:`BoundClass`, or use :class:`RuleClass`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.closure.halfspace_patterns import halfspace_patterns, halfspaces_at_most
+from tacit.closure.patterns import (
+    BoolArray,
+    BoxPatterns,
+    IntArray,
+    JoinedPatterns,
+    ListedPatterns,
+    Patterns,
+    PatternsOnGroups,
+    box_sums,
+    grid_prefix,
+    without_duplicates,
+)
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import Encoder
+from tacit.encoding.values import BooleanIndex, CategoryIndex
+from tacit.theory.closure_bounds import patterns_at_most
+
+Direction = Literal["rising", "falling", "both"]
+Encoders = Mapping[str, Encoder]
+
+
+class ConceptError(ValueError):
+    """A class that cannot be used as declared. Public: nothing was spent."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"{message}. Nothing was spent.")
+
+
+class BoundClass(ABC):
+    """A concept class over the cells of some encoded columns.
+
+    Attributes:
+        columns: names of the columns, in the order of the codes.
+        n_codes: codes of each.
+        vc_dimension: the VC dimension, or a bound on it.
+    """
+
+    columns: tuple[str, ...]
+    n_codes: tuple[int, ...]
+    vc_dimension: int
+
+    @property
+    def n_cells(self) -> int:
+        """Size of the domain."""
+        return math.prod(self.n_codes)
+
+    def patterns_at_most(self, n: int) -> int:
+        """A bound on the number of patterns on n points, from public facts; Sauer's unless a class knows better."""
+        return patterns_at_most(min(n, self.n_cells), self.vc_dimension)
+
+    @abstractmethod
+    def patterns(self, codes: IntArray) -> Patterns:
+        """All distinct patterns on distinct cells.
+
+        Must be a pure function, keep nothing, and raise for no content: learners call it behind the gate.
+
+        Args:
+            codes: shape ``(points, columns)``, distinct rows.
+        """
+
+    @abstractmethod
+    def describe(self, patterns: Patterns, index: int) -> str:
+        """One concept in words, given the patterns on *all* cells."""
+
+    def parts(self) -> tuple[BoundClass, ...]:
+        """The class as a union of classes with small domains, if it is one."""
+        return (self,)
+
+    def cells(self) -> IntArray:
+        """All cells, shape ``(n_cells, columns)``, row-major."""
+        return np.indices(self.n_codes).reshape(len(self.n_codes), -1).T.astype(np.int64)
+
+
+class ConceptClass(ABC):
+    """A concept class that names its columns."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """Columns it looks at."""
+
+    @abstractmethod
+    def bind(self, encoders: Encoders) -> BoundClass:
+        """The class over the codes of these encoders.
+
+        Raises:
+            ConceptError: if a column cannot be compared as the class does.
+        """
+
+
+def levels_of(encoder: Encoder, column: str) -> IntArray:
+    """Per code, its place in the order of the column's values; -1 for missing and other."""
+    if isinstance(encoder, NumericGrid):
+        n = encoder.cells
+    elif isinstance(encoder, CategoryIndex):
+        n = len(encoder.categories)
+    elif isinstance(encoder, BooleanIndex):
+        n = 2
+    else:
+        raise ConceptError(f"column '{column}' has no order")
+    levels = np.full(encoder.n_codes, -1, np.int64)
+    levels[:n] = np.arange(n)
+    return levels
+
+
+def value_names(encoder: Encoder) -> list[str]:
+    """What to call each level: the lower edge of a numeric cell, or the value itself."""
+    if isinstance(encoder, NumericGrid):
+        return [f"{edge:.6g}" for edge in encoder.edges()]
+    if isinstance(encoder, CategoryIndex):
+        return [str(value) for value in encoder.categories]
+    return ["false", "true"]
+
+
+def pick(encoders: Encoders, columns: Sequence[str]) -> tuple[Encoder, ...]:
+    """The encoders of some columns; :class:`ConceptError` names one that is not there."""
+    for column in columns:
+        if column not in encoders:
+            raise ConceptError(f"a concept class needs column '{column}', which is not among the features")
+    return tuple(encoders[column] for column in columns)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundBoxes(BoundClass):
+    """Boxes on ordered columns: on one column intervals or half-lines, on several rectangles."""
+
+    columns: tuple[str, ...]
+    encoders: tuple[Encoder, ...]
+    kind: Literal["rising", "falling", "both", "interval", "rectangle"]
+    n_codes: tuple[int, ...] = field(init=False)
+    vc_dimension: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_codes", tuple(e.n_codes for e in self.encoders))
+        vc = {"rising": 1, "falling": 1, "both": 2, "interval": 2, "rectangle": 2 * len(self.columns)}[self.kind]
+        object.__setattr__(self, "vc_dimension", vc)
+
+    def patterns_at_most(self, n: int) -> int:
+        sizes = [int((levels_of(e, c) >= 0).sum()) for e, c in zip(self.encoders, self.columns, strict=True)]
+        n = min(n, math.prod(sizes))
+        if self.kind in ("rising", "falling"):
+            return n + 1
+        if self.kind == "both":
+            return max(2 * n, 1)
+        boxes = math.prod(min(n, s) * (min(n, s) + 1) // 2 for s in sizes) + 1
+        return min(boxes, patterns_at_most(n, self.vc_dimension))
+
+    def patterns(self, codes: IntArray) -> Patterns:
+        levels = np.column_stack(
+            [levels_of(e, c)[codes[:, j]] for j, (e, c) in enumerate(zip(self.encoders, self.columns, strict=True))]
+        )
+        inside = (levels >= 0).all(axis=1)
+        ranks = np.full(levels.shape, -1, np.int64)
+        for j in range(levels.shape[1]):
+            _, ranks[inside, j] = np.unique(levels[inside, j], return_inverse=True)
+        count = int(ranks.max(initial=-1)) + 1
+        if self.kind == "rectangle" and len(self.columns) > 1:
+            return BoxPatterns(ranks, tight_boxes(ranks[inside]))
+        return BoxPatterns(ranks, _line_boxes(self.kind, count))
+
+    def describe(self, patterns: Patterns, index: int) -> str:
+        assert isinstance(patterns, BoxPatterns)
+        texts = []
+        for j, (column, encoder) in enumerate(zip(self.columns, self.encoders, strict=True)):
+            low, high = (int(v) for v in patterns.boxes[index, 2 * j : 2 * j + 2])
+            texts.append(_side(column, encoder, low, high))
+        return "never" if "" in texts else " and ".join(texts)
+
+
+def _side(column: str, encoder: Encoder, low: int, high: int) -> str:
+    names = value_names(encoder)
+    if low > high:
+        return ""
+    if isinstance(encoder, NumericGrid):
+        above = f"{column} >= {names[low]}" if low else ""
+        below = f"{column} < {names[high + 1]}" if high + 1 < len(names) else ""
+    else:
+        above = f"{column} from {names[low]}" if low else ""
+        below = f"{column} up to {names[high]}" if high + 1 < len(names) else ""
+    return " and ".join(text for text in (above, below) if text) or f"{column} is known"
+
+
+def _line_boxes(kind: str, count: int) -> IntArray:
+    """Bounds of the patterns on ``count`` distinct values of one column."""
+    steps = np.arange(count)
+    if kind == "rising":
+        return np.column_stack([np.arange(count + 1), np.full(count + 1, count - 1)])
+    if kind == "falling":
+        return np.column_stack([np.zeros(count + 1, np.int64), np.arange(-1, count)])
+    if kind == "both":  # the empty and the full pattern belong to both directions, and count once
+        return np.vstack([_line_boxes("rising", count), np.column_stack([np.zeros_like(steps[1:]), steps[:-1]])])
+    low, high = np.triu_indices(count)
+    return np.vstack([np.array([[0, -1]]), np.column_stack([low, high])])
+
+
+def tight_boxes(ranks: IntArray) -> IntArray:
+    """Boxes each side of which holds a point inside the box, and the empty one: one box per pattern of rectangles."""
+    d = ranks.shape[1]
+    found = [np.tile([0, -1], d)[None, :]]
+    if len(ranks):
+        shape = tuple(int(v) for v in ranks.max(axis=0) + 1)
+        occupied = grid_prefix(ranks, np.ones((1, len(ranks)), np.int64), shape)
+        sides = [np.column_stack(np.triu_indices(s)) for s in shape]
+        rest = sides[-1]
+        for j in range(d - 2, 0, -1):
+            rest = np.hstack([np.repeat(sides[j], len(rest), axis=0), np.tile(rest, (len(sides[j]), 1))])
+        for side in sides[0]:
+            boxes = np.hstack([np.broadcast_to(side, (len(rest), 2)), rest])
+            found.append(boxes[_is_tight(occupied, boxes)])
+    return np.vstack(found)
+
+
+def _is_tight(occupied: IntArray, boxes: IntArray) -> BoolArray:
+    tight = np.ones(len(boxes), bool)
+    for side in range(boxes.shape[1]):
+        face = boxes.copy()
+        face[:, side ^ 1] = face[:, side]
+        tight &= box_sums(occupied, face)[0] > 0
+    return tight
+
+
+@dataclass(frozen=True)
+class Thresholds(ConceptClass):
+    """``column >= t`` (rising), ``column < t`` (falling), or both. VC dimension 1, or 2 for both."""
+
+    column: str
+    direction: Direction = "both"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def bind(self, encoders: Encoders) -> BoundClass:
+        if self.direction not in ("rising", "falling", "both"):
+            raise ConceptError(f"a direction is 'rising', 'falling' or 'both', got {self.direction!r}")
+        return BoundBoxes((self.column,), pick(encoders, (self.column,)), self.direction)
+
+
+@dataclass(frozen=True)
+class Intervals(ConceptClass):
+    """``a <= column < b``. VC dimension 2."""
+
+    column: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def bind(self, encoders: Encoders) -> BoundClass:
+        return BoundBoxes((self.column,), pick(encoders, (self.column,)), "interval")
+
+
+@dataclass(frozen=True)
+class Rectangles(ConceptClass):
+    """Axis-aligned boxes on a few columns. VC dimension twice their number."""
+
+    names: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.names)
+
+    def bind(self, encoders: Encoders) -> BoundClass:
+        return BoundBoxes(self.columns, pick(encoders, self.columns), "rectangle")
+
+
+@dataclass(frozen=True, eq=False)
+class BoundHalfspaces(BoundClass):
+    """Halfspaces over the levels of a few columns (equal steps between neighbouring cells)."""
+
+    columns: tuple[str, ...]
+    encoders: tuple[Encoder, ...]
+    n_codes: tuple[int, ...] = field(init=False)
+    vc_dimension: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_codes", tuple(e.n_codes for e in self.encoders))
+        object.__setattr__(self, "vc_dimension", len(self.columns) + 1)
+
+    def patterns_at_most(self, n: int) -> int:
+        return halfspaces_at_most(min(n, self.n_cells), len(self.columns))
+
+    def patterns(self, codes: IntArray) -> Patterns:
+        levels = np.column_stack(
+            [levels_of(e, c)[codes[:, j]] for j, (e, c) in enumerate(zip(self.encoders, self.columns, strict=True))]
+        )
+        inside = (levels >= 0).all(axis=1)
+        points, group = np.unique(levels[inside], axis=0, return_inverse=True)
+        groups = np.full(len(codes), -1, np.int64)
+        groups[inside] = group.reshape(-1)
+        return PatternsOnGroups(halfspace_patterns(points.reshape(-1, len(self.columns))), groups)
+
+    def describe(self, patterns: Patterns, index: int) -> str:
+        share = patterns.row(index).mean()
+        return f"a halfspace of {', '.join(self.columns)} that holds {share:.0%} of the cells"
+
+
+@dataclass(frozen=True)
+class Halfspaces(ConceptClass):
+    """Halfspaces over one to four columns, in units of their cells. VC dimension one more than their number."""
+
+    names: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.names)
+
+    def bind(self, encoders: Encoders) -> BoundClass:
+        if not 1 <= len(self.names) <= 4:
+            raise ConceptError(f"halfspaces take one to four columns, got {len(self.names)}")
+        return BoundHalfspaces(self.columns, pick(encoders, self.columns))
+
+
+@dataclass(frozen=True, eq=False)
+class BoundUnion(BoundClass):
+    """The union of classes, each with columns of its own."""
+
+    members: tuple[BoundClass, ...]
+    columns: tuple[str, ...] = field(init=False)
+    n_codes: tuple[int, ...] = field(init=False)
+    vc_dimension: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        sizes: dict[str, int] = {}
+        for member in self.members:
+            sizes.update(zip(member.columns, member.n_codes, strict=True))
+        object.__setattr__(self, "columns", tuple(sizes))
+        object.__setattr__(self, "n_codes", tuple(sizes.values()))
+        n = max(member.vc_dimension for member in self.members)
+        while self.patterns_at_most(n + 1) >= 1 << (n + 1):
+            n += 1
+        object.__setattr__(self, "vc_dimension", n)
+
+    def patterns_at_most(self, n: int) -> int:
+        return sum(member.patterns_at_most(n) for member in self.members)
+
+    def patterns(self, codes: IntArray) -> Patterns:
+        joined = JoinedPatterns(
+            [patterns_on(member, codes, [self.columns.index(c) for c in member.columns]) for member in self.members]
+        )
+        return without_duplicates(joined)
+
+    def describe(self, patterns: Patterns, index: int) -> str:
+        raise NotImplementedError("the parts of a union are described one by one")
+
+    def parts(self) -> tuple[BoundClass, ...]:
+        return tuple(part for member in self.members for part in member.parts())
+
+
+@dataclass(frozen=True)
+class Union(ConceptClass):
+    """All concepts of several classes."""
+
+    members: tuple[ConceptClass, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(column for member in self.members for column in member.columns))
+
+    def bind(self, encoders: Encoders) -> BoundClass:
+        if not self.members:
+            raise ConceptError("a union needs at least one class")
+        return BoundUnion(tuple(member.bind(encoders) for member in self.members))
+
+
+def Stumps(columns: Sequence[str], direction: Direction = "both") -> Union:  # noqa: N802 - reads as a class
+    """Axis-aligned stumps: a threshold on any one of the columns."""
+    return Union(tuple(Thresholds(column, direction) for column in columns))
+
+
+def patterns_on(bound: BoundClass, codes: IntArray, positions: Sequence[int]) -> Patterns:
+    """Patterns on points of which some columns (``positions``) are those of the class; points may share a cell."""
+    cells, group = np.unique(codes[:, list(positions)], axis=0, return_inverse=True)
+    return PatternsOnGroups(bound.patterns(cells), group.reshape(-1).astype(np.int64))
+
+
+Rule = Callable[[Mapping[str, npt.NDArray[Any]]], npt.ArrayLike]
+"""From one vector of values per column (NaN or None where missing) to a vector of labels."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoundRules(BoundClass):
+    """Finitely many concepts, given by their labels of all cells, shape ``(concepts, n_cells)``."""
+
+    columns: tuple[str, ...]
+    n_codes: tuple[int, ...]
+    table: BoolArray
+    names: tuple[str, ...]
+    vc_dimension: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        distinct = len(ListedPatterns.of(self.table))
+        object.__setattr__(self, "vc_dimension", distinct.bit_length() - 1)
+
+    def patterns_at_most(self, n: int) -> int:
+        return min(len(self.table), 1 << min(n, 62))
+
+    def patterns(self, codes: IntArray) -> Patterns:
+        return ListedPatterns.of(self.table[:, np.ravel_multi_index(tuple(codes.T), self.n_codes)])
+
+    def describe(self, patterns: Patterns, index: int) -> str:
+        row = patterns.row(index)
+        return self.names[int(np.flatnonzero((self.table == row).all(axis=1))[0])]
+
+
+@dataclass(frozen=True)
+class RuleClass(ConceptClass):
+    """A finite class: Python functions of the columns' values, evaluated on the public cells.
+
+    A numeric cell is represented by its lower edge. ``names`` are what the rules are called in the model.
+    """
+
+    over: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    names: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.over)
+
+    def bind(self, encoders: Encoders) -> BoundClass:
+        if not self.rules:
+            raise ConceptError("a finite class needs at least one rule")
+        found = pick(encoders, self.columns)
+        n_codes = tuple(e.n_codes for e in found)
+        codes = np.indices(n_codes).reshape(len(n_codes), -1)
+        values = {c: _values(e)[codes[j]] for j, (c, e) in enumerate(zip(self.columns, found, strict=True))}
+        table = np.empty((len(self.rules), math.prod(n_codes)), bool)
+        for row, rule in zip(table, self.rules, strict=True):
+            labels = np.asarray(rule(values))
+            if labels.shape != row.shape:
+                raise ConceptError(f"a rule must label {len(row)} cells, it returned shape {labels.shape}")
+            row[:] = labels.astype(bool)
+        names = self.names or tuple(f"rule {i + 1}" for i in range(len(self.rules)))
+        return BoundRules(self.columns, n_codes, table, names)
+
+
+def _values(encoder: Encoder) -> npt.NDArray[Any]:
+    if isinstance(encoder, NumericGrid):
+        return np.append(encoder.edges(), np.nan)
+    known = [False, True] if isinstance(encoder, BooleanIndex) else [*encoder.categories, None]
+    return np.array([*known, None], dtype=object)

@@ -1,0 +1,213 @@
+"""Concepts made of literals: conjunctions and decision lists. Their patterns follow from the literals' patterns.
+
+Points are bits of Python integers, so that merging equal patterns is a look-up. The work is in proportion to the number
+of patterns (conjunctions) or of states "points left, labels so far" (decision lists), never to the number of concepts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tacit.closure.classes import (
+    BoundClass,
+    ConceptClass,
+    ConceptError,
+    Encoders,
+    levels_of,
+    pick,
+    value_names,
+)
+from tacit.closure.patterns import BoolArray, IntArray, ListedPatterns, Patterns
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import Encoder
+
+
+@dataclass(frozen=True, eq=False)
+class Literal:
+    """A test of one column: the codes that pass.
+
+    Attributes:
+        position: which column.
+        passes: per code, whether it passes.
+        text: the test in words.
+    """
+
+    position: int
+    passes: BoolArray
+    text: str
+
+
+def literals_of(columns: Sequence[str], encoders: Sequence[Encoder], cuts: int, negated: bool) -> list[Literal]:
+    """Equality with each declared value; for numbers, both sides of ``cuts`` evenly spaced cells' edges."""
+    found = []
+    for position, (column, encoder) in enumerate(zip(columns, encoders, strict=True)):
+        levels, names = levels_of(encoder, column), value_names(encoder)
+        if isinstance(encoder, NumericGrid):
+            for cut in sorted({round((i + 1) * len(names) / (cuts + 1)) for i in range(cuts)} - {0, len(names)}):
+                found.append(Literal(position, levels >= cut, f"{column} >= {names[cut]}"))
+                found.append(Literal(position, (levels >= 0) & (levels < cut), f"{column} < {names[cut]}"))
+            continue
+        for level, name in enumerate(names):
+            found.append(Literal(position, levels == level, f"{column} = {name}"))
+            if negated:
+                found.append(Literal(position, levels != level, f"{column} != {name}"))
+    return found
+
+
+def literal_bits(literals: Sequence[Literal], codes: IntArray) -> list[int]:
+    """The points that pass each literal, as bits."""
+    bits = []
+    for literal in literals:
+        packed = np.packbits(literal.passes[codes[:, literal.position]], bitorder="little")
+        bits.append(int.from_bytes(packed.tobytes(), "little"))
+    return bits
+
+
+@dataclass(frozen=True, eq=False)
+class _BoundLiterals(BoundClass):
+    columns: tuple[str, ...]
+    literals: tuple[Literal, ...]
+    n_codes: tuple[int, ...]
+    length: int
+    vc_dimension: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "vc_dimension", min(self.size.bit_length() - 1, self.n_cells))
+
+    @property
+    def size(self) -> int:
+        """Number of concepts as they are written."""
+        raise NotImplementedError
+
+    def patterns_at_most(self, n: int) -> int:
+        n = min(n, self.n_cells)
+        return min(self.size, 1 << n) if n < 64 else self.size
+
+    def patterns(self, codes: IntArray) -> Patterns:
+        bits = literal_bits(self.literals, codes)
+        return ListedPatterns.of_integers(sorted(self.reached(bits, (1 << len(codes)) - 1)), len(codes))
+
+    def reached(self, bits: Sequence[int], everything: int) -> set[int]:
+        """All patterns, as bits, from the patterns of the literals."""
+        raise NotImplementedError
+
+    def describe(self, patterns: Patterns, index: int) -> str:
+        packed = np.packbits(patterns.row(index), bitorder="little")
+        return self.words(int.from_bytes(packed.tobytes(), "little"))
+
+    def words(self, pattern: int) -> str:
+        """A concept that labels all cells like this."""
+        raise NotImplementedError
+
+
+class BoundConjunctions(_BoundLiterals):
+    """ANDs of at most ``length`` literals; the empty one is true."""
+
+    @property
+    def size(self) -> int:
+        return sum(math.comb(len(self.literals), i) for i in range(self.length + 1))
+
+    def reached(self, bits: Sequence[int], everything: int) -> set[int]:
+        seen, edge = {everything}, {everything}
+        for _ in range(self.length):
+            edge = {pattern & literal for pattern in edge for literal in bits} - seen
+            if not edge:
+                break
+            seen |= edge
+        return seen
+
+    def words(self, pattern: int) -> str:
+        bits = literal_bits(self.literals, self.cells())
+        chosen, left = [], (1 << self.n_cells) - 1
+        while left != pattern:
+            fits = [i for i, b in enumerate(bits) if b & pattern == pattern and left & ~b]
+            best = min(fits, key=lambda i: (left & bits[i]).bit_count())
+            chosen.append(self.literals[best].text)
+            left &= bits[best]
+        return " and ".join(chosen) or "always"
+
+
+class BoundDecisionLists(_BoundLiterals):
+    """``if literal then label, else if .., else label`` with at most ``length`` rules."""
+
+    @property
+    def size(self) -> int:
+        rules = 2 * len(self.literals)
+        return sum(2 * rules**i for i in range(self.length + 1))
+
+    def reached(self, bits: Sequence[int], everything: int) -> set[int]:
+        found: set[int] = set()
+        edge, seen = {(everything, 0)}, {(everything, 0)}
+        for step in range(self.length + 1):
+            for left, labels in edge:
+                found.update((labels, labels | left))
+            if step == self.length:
+                break
+            edge = {
+                (left & ~literal, labels | (left & literal if label else 0))
+                for left, labels in edge
+                for literal in bits
+                if left & literal
+                for label in (0, 1)
+            } - seen
+            seen |= edge
+        return found
+
+    def words(self, pattern: int) -> str:
+        bits = literal_bits(self.literals, self.cells())
+        path: dict[tuple[int, int], str] = {((1 << self.n_cells) - 1, 0): ""}
+        edge = list(path)
+        while edge:
+            following = []
+            for left, labels in edge:
+                if pattern in (labels, labels | left):
+                    return f"{path[left, labels]}{int(pattern != labels)}"
+                for literal, covered in zip(self.literals, bits, strict=True):
+                    for label in (0, 1):
+                        state = (left & ~covered, labels | (left & covered if label else 0))
+                        if left & covered and state not in path:
+                            path[state] = f"{path[left, labels]}if {literal.text} then {label}, else "
+                            following.append(state)
+            edge = following
+        raise ValueError("no decision list labels the cells like this")
+
+
+@dataclass(frozen=True)
+class _LiteralClass(ConceptClass):
+    over: tuple[str, ...]
+    length: int = 2
+    cuts: int = 3
+    negated: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.over)
+
+    def _literals(self, encoders: Encoders) -> tuple[tuple[Literal, ...], tuple[int, ...]]:
+        if self.length < 1 or self.cuts < 1:
+            raise ConceptError(f"length and cuts must be at least 1, got {self.length} and {self.cuts}")
+        found = pick(encoders, self.columns)
+        literals = literals_of(self.columns, found, self.cuts, self.negated)
+        return tuple(literals), tuple(e.n_codes for e in found)
+
+
+@dataclass(frozen=True)
+class Conjunctions(_LiteralClass):
+    """ANDs of at most ``length`` literals over columns: ``value = c``, and ``value >= t`` or ``< t`` at some cuts."""
+
+    def bind(self, encoders: Encoders) -> BoundClass:
+        literals, n_codes = self._literals(encoders)
+        return BoundConjunctions(self.columns, literals, n_codes, self.length)
+
+
+@dataclass(frozen=True)
+class DecisionLists(_LiteralClass):
+    """Decision lists of at most ``length`` rules over literals of the columns."""
+
+    def bind(self, encoders: Encoders) -> BoundClass:
+        literals, n_codes = self._literals(encoders)
+        return BoundDecisionLists(self.columns, literals, n_codes, self.length)
