@@ -7,11 +7,11 @@ it never sees a row, an exact answer, or a draw of noise.
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
 
+from tacit.curator.draws import Draws
 from tacit.curator.measurement import Measurement
 from tacit.curator.select import Choice, select
 from tacit.curator.stream import Stream, open_stream
@@ -28,8 +28,7 @@ from tacit.table.protocol import SealedTable
 
 LATTICE_SLACK = 9.0
 """An integer Gaussian of scale sigma > 3 is dominated by the continuous one of variance ``sigma**2 - 9`` (privacy
-notes,
-section 0): asking for multiplier z therefore takes ``sigma**2 = (z D)**2 + 9`` integer units."""
+notes, section 0): asking for multiplier z therefore takes ``sigma**2 = (z D)**2 + 9`` integer units."""
 
 
 def integer_scale(charge: Gaussian | Laplace, sensitivity: Sensitivity) -> float:
@@ -55,6 +54,7 @@ class Curator:
         self._table = table
         self._reservation = reservation
         self._noise = noise
+        self._draws = Draws(noise)
         self._rows_per_unit = rows_per_unit
 
     @property
@@ -91,12 +91,9 @@ class Curator:
         if isinstance(charge, NonPrivate):
             return Measurement(label, self._table.answer(query) / unit, 0.0, charge, sensitivity.theorem)
         scale = integer_scale(charge, sensitivity)
-        draw = self._noise.gaussian if isinstance(charge, Gaussian) else self._noise.laplace
-        size = math.prod(query.shape)
-        with ThreadPoolExecutor(1) as pool:  # the draw takes as long as a pass over the rows: let them overlap
-            noise = pool.submit(draw, scale, size)
-            exact = self._table.answer(query)
-            noisy = exact + noise.result().reshape(query.shape)
+        noise = self._draws.start(isinstance(charge, Gaussian), scale, math.prod(query.shape))
+        exact = self._table.answer(query)
+        noisy = exact + noise.result().reshape(query.shape)
         sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / unit
         return Measurement(label, noisy / unit, sd, charge, sensitivity.theorem)
 
