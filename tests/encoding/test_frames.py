@@ -129,6 +129,9 @@ def test_json_round_trip() -> None:
         (sparse.csr_matrix(np.eye(4)), "sparse"),
         (np.zeros((2, 4), complex), "dtype complex128"),
         (3, "expected a table"),
+        ({"age": 3}, "column 'age' is a single int"),
+        ({"age": "x"}, "column 'age' is a single str"),
+        (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("a", "b")])), "flatten their names"),
     ],
 )
 def test_public_mistakes_are_named(data: Any, message: str) -> None:

@@ -113,6 +113,7 @@ def test_every_way_to_hand_over_numbers_gives_the_same_codes() -> None:
         floats.tolist(),
         pd.Series(floats),
         pd.Series(values, dtype="Float64"),
+        pd.Series(pd.arrays.SparseArray(floats)),
         pd.Series(values, dtype="float64[pyarrow]"),
         pl.Series(values),
         pl.Series([None if v is None else Decimal(str(v)) for v in values]),
@@ -122,7 +123,12 @@ def test_every_way_to_hand_over_numbers_gives_the_same_codes() -> None:
     ]
     for vector in given:
         assert grid.encode(vector).tolist() == expected, type(vector)
-    ints = [pd.Series([1, None, 7], dtype="Int64"), pl.Series([1, None, 7]), pa.array([1, None, 7], pa.int8())]
+    ints = [
+        pd.Series([1, None, 7], dtype="Int64"),
+        pl.Series([1, None, 7]),
+        pa.array([1, None, 7], pa.int8()),
+        pl.Series([1, None, 7], dtype=pl.Int128),
+    ]
     assert grid.encode([1, None, "7", "old", 2.5, Decimal(1), True]).tolist() == [2, 16, 14, 16, 5, 2, 2]
     for vector in ints:
         assert grid.encode(vector).tolist() == [2, 16, 14]

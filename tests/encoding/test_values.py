@@ -114,11 +114,24 @@ def test_columns_of_numbers_read_as_categories() -> None:
     ):
         assert index.encode(vector).tolist() == [0, 1, 3, 2]
     assert index.encode(np.array([1, 2], np.longdouble)).tolist() == [0, 1]
+    assert index.encode(np.array([1, 2], ">i4")).tolist() == [0, 1]
+    assert index.encode(np.array([1, 2], np.float16)).tolist() == [0, 1]
+    assert index.encode(np.ma.MaskedArray([1, 2], mask=[False, True])).tolist() == [0, 3]
+    assert index.encode(pl.Series([1, 2, None], dtype=pl.Int128)).tolist() == [0, 1, 3]
+    assert index.encode(pd.Series(pd.arrays.SparseArray([1.0, np.nan, 2.0]))).tolist() == [0, 3, 1]
 
 
 @pytest.mark.parametrize(
     "vector",
-    [pd.Series(pd.to_datetime(["2020-01-01"])), pl.Series([[1]]), np.array([1j]), np.array([0], "m8[s]"), np.eye(2)],
+    [
+        pd.Series(pd.to_datetime(["2020-01-01"])),
+        pd.Series(pd.period_range("2020", periods=2)),
+        pd.Series(pd.arrays.IntervalArray.from_breaks([0, 1, 2])),
+        pl.Series([[1]]),
+        np.array([1j]),
+        np.array([0], "m8[s]"),
+        np.eye(2),
+    ],
 )
 def test_dates_and_lists_are_refused_by_dtype(vector: Any) -> None:
     with pytest.raises(FrameError, match=r"column 'c' has .*Nothing was spent"):

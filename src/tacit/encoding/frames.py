@@ -86,6 +86,8 @@ def _frame_of(data: Any, names: Sequence[str] | None) -> Frame:
     if isinstance(table, nw.LazyFrame):
         raise FrameError("the table is lazy; collect it first")
     if isinstance(table, nw.DataFrame):
+        if not all(isinstance(name, str | int) for name in table.columns):
+            raise FrameError("columns must be named by texts or integers; flatten their names first")
         columns = {str(name): table[name].to_native() for name in table.columns}
         if len(columns) != len(table.columns):
             raise FrameError("two columns have the same name when written as text; rename one")
@@ -96,7 +98,11 @@ def _frame_of(data: Any, names: Sequence[str] | None) -> Frame:
 
 
 def _from_mapping(data: Mapping[Any, Any]) -> Frame:
-    columns = {str(name): values if hasattr(values, "__len__") else list(values) for name, values in data.items()}
+    columns: dict[str, Any] = {}
+    for name, values in data.items():
+        if not isinstance(values, Iterable) or isinstance(values, str | bytes):
+            raise FrameError(f"column '{name}' is a single {type(values).__name__}; a column is a vector")
+        columns[str(name)] = values if hasattr(values, "__len__") else list(values)
     if len(columns) != len(data):
         raise FrameError("two columns have the same name when written as text; rename one")
     lengths = {name: len(values) for name, values in columns.items()}

@@ -39,7 +39,10 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values).astype(np.float64))
     plain = isinstance(values, list | tuple)
-    array = np.asarray(values, object if plain and any(value is None for value in values) else None)
+    try:
+        array = np.asarray(values, object if plain and any(value is None for value in values) else None)
+    except ValueError:
+        raise FrameError(f"{_column(name)} holds lists of different lengths; a column is a vector of numbers") from None
     if array.ndim != 1:
         raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")
     if array.dtype.kind in "fiub":
@@ -51,6 +54,10 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
 
 def _from_series(series: nw.Series[Any], name: str) -> Numbers:
     dtype, native = series.dtype, str(getattr(series.to_native(), "dtype", series.dtype))
+    if native.startswith("Sparse["):
+        return as_numbers(np.asarray(series.to_native()), name)
+    if isinstance(dtype, nw.Int128 | nw.UInt128):
+        return series.cast(nw.Float64).to_numpy()
     if native == "object":  # narwhals would look at the values to say more
         raise _wrong_dtype(name, native)
     if isinstance(dtype, nw.Decimal | nw.Boolean) or str(dtype) in ("Unknown", "Null"):

@@ -93,11 +93,16 @@ def as_tokens(values: Any, name: str = "") -> pa.ChunkedArray | npt.NDArray[np.o
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         native = series.to_native()
-        if str(getattr(native, "dtype", "")).lower() == "object":
-            return _from_objects(np.asarray(native.to_numpy(), object))
+        dtype = str(getattr(native, "dtype", ""))
+        if dtype.startswith("Sparse["):
+            return as_tokens(np.asarray(native), name)
+        if dtype.lower() in ("object", "int128", "uint128"):  # Arrow has no type for them
+            return _from_objects(np.array([*native.to_list(), None], object)[:-1])
         arrow = series.to_arrow()
         tokens = arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
     else:
+        if isinstance(values, np.ma.MaskedArray):
+            values = np.where(np.ma.getmaskarray(values), None, np.ma.getdata(values).astype(object))
         array = np.asarray(values, None if isinstance(values, np.ndarray) else object)
         if array.ndim != 1:
             raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")
@@ -105,9 +110,11 @@ def as_tokens(values: Any, name: str = "") -> pa.ChunkedArray | npt.NDArray[np.o
             return _from_objects(array)
         if array.dtype.kind not in "fiubSU":
             raise _wrong_dtype(name, str(array.dtype))
-        tokens = pa.chunked_array([pa.array(array.astype(np.float64) if array.dtype == np.longdouble else array)])
+        if array.dtype == np.longdouble:
+            array = array.astype(np.float64)
+        tokens = pa.chunked_array([pa.array(array.astype(array.dtype.newbyteorder("="), copy=False))])
     kind = tokens.type.value_type if pa.types.is_dictionary(tokens.type) else tokens.type
-    if pa.types.is_nested(kind) or pa.types.is_temporal(kind):
+    if pa.types.is_nested(kind) or pa.types.is_temporal(kind) or isinstance(kind, pa.BaseExtensionType):
         raise _wrong_dtype(name, str(kind))
     return tokens
 
