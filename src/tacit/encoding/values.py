@@ -102,7 +102,8 @@ def as_tokens(values: Any, name: str = "") -> pa.ChunkedArray | npt.NDArray[np.o
         tokens = arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
     else:
         if isinstance(values, np.ma.MaskedArray):
-            values = np.where(np.ma.getmaskarray(values), None, np.ma.getdata(values).astype(object))
+            hidden, values = np.ma.getmaskarray(values), np.ma.getdata(values).astype(object)
+            values[hidden] = None
         array = np.asarray(values, None if isinstance(values, np.ndarray) else object)
         if array.ndim != 1:
             raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")
