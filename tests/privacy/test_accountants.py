@@ -233,6 +233,25 @@ def test_any_two_kinds_compose_and_the_figures_agree(pair: tuple[Charge, Charge]
     assert delta(pair, together * 0.9) > 1e-6 * 0.5
 
 
+EXTREMES: list[Charge] = [
+    Gaussian(1e6), Gaussian(0.01), Pure(1e-9), Pure(800.0), BoundedRange(1e-9), BoundedRange(900.0), ZCDP(1e-12),
+    ZCDP(1e5), ApproxDP(1e-6, 1e-13), ApproxDP(5.0, 0.01), PrivacyLoss((0.0,), (1.0,)),
+    PrivacyLoss((0.0, 30.0), (0.5, 0.5)), Repeated(Pure(1e-4), 100_000), Repeated(BoundedRange(1e-3), 20_000),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("charge", EXTREMES, ids=lambda charge: charge.kind)
+def test_extremes_have_figures_and_no_warnings(charge: Charge) -> None:
+    """Huge and tiny parts beside ordinary ones: at least the cost of the larger part, never nan."""
+    for other in (charge, Gaussian(1.0), Pure(0.5), BoundedRange(0.3)):
+        for d in (1e-12, 1e-6, 0.05):
+            figure = epsilon([charge, other], d)
+            assert figure >= epsilon([other], d) * (1 - 1e-4)
+            if math.isfinite(figure):
+                assert delta([charge, other], figure) <= d * 1.1
+
+
 charges_strategy = st.one_of(
     st.floats(0.5, 50).map(Gaussian),
     st.floats(0.5, 50).map(Laplace),

@@ -158,11 +158,8 @@ class Certificate:
             unverified: whether a foreign learner with an unverified claim saw rows.
         """
         promised = max(epsilon, accountants.epsilon(reservation.charges, delta))
-        reasons = _reasons(promised, reservation.charges, reservation.outcome or "open")
-        if not noise_releasable:
-            reasons = (*reasons, REPLAYABLE)
-        if unverified:
-            reasons = (*reasons, UNVERIFIED)
+        evident = _reasons(promised, reservation.charges, reservation.outcome or "open")
+        reasons = evident + (REPLAYABLE,) * (not noise_releasable) + (UNVERIFIED,) * unverified
         unit = None if schema is None else schema.unit
         made = cls(
             epsilon=promised,

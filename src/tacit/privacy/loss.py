@@ -36,7 +36,7 @@ CONVOLUTION_ERROR = 1e-14
 """Mass that rounding in one Fourier convolution may lose; added to delta."""
 
 TAIL = 1e-15
-"""Mass that each convolution may move to an infinite loss."""
+"""Mass at either end of a part that may be moved up, at most to an infinite loss."""
 
 REACH = 17.0
 """Standard deviations of the total loss that the grid is made for."""
@@ -98,40 +98,46 @@ def range_on_grid(span: float, step: float) -> tuple[int, Floats]:
     return first, masses / masses.sum()
 
 
-def pure_atoms(epsilon: float, times: int) -> tuple[Floats, Floats]:
-    """The exact losses of ``times`` randomised responses: binomial.
+def pure_atoms(epsilon: float, times: int) -> tuple[Floats, Floats, float]:
+    """The losses of ``times`` randomised responses, binomial, as losses, masses and the mass at infinity.
 
-    Randomised response dominates every pure mechanism (Kairouz, Oh, Viswanath 2015).
+    Randomised response dominates every pure mechanism (Kairouz, Oh, Viswanath 2015). Tails that add up to less than
+    :data:`TAIL` are moved up: the lower to the smallest loss that is kept, the upper to infinity.
     """
     from scipy.special import gammaln
 
     heads = np.arange(times + 1, dtype=np.float64)
     log_choose = gammaln(times + 1.0) - gammaln(heads + 1) - gammaln(times - heads + 1)
     masses = np.exp(log_choose + heads * -np.logaddexp(0, -epsilon) + (times - heads) * -np.logaddexp(0, epsilon))
-    return epsilon * (2 * heads - times), masses / masses.sum()
-
-
-def _spread(parts: Parts) -> tuple[float, float]:
-    """How wide the total loss is, and the finest structure that is convolved with itself many times."""
-    bounded, variance, finest = 0.0, 0.0, math.inf
-    values = [*parts.pure, *((charge.epsilon, times) for charge, times in parts.approx)]
-    for epsilon, times in values:
-        bounded, variance = bounded + 2 * epsilon * times, variance + times * epsilon**2
-    for span, times in parts.ranges:
-        bounded, variance = bounded + 2 * span * times, variance + times * span**2 / 3
-        finest = min(finest, span / 4)
-    for loss, times in parts.losses:
-        losses, probabilities = np.asarray(loss.losses), np.asarray(loss.probabilities)
-        width, mean = float(np.ptp(losses)), float(probabilities @ losses)
-        deviation = math.sqrt(float(probabilities @ (losses - mean) ** 2))
-        bounded, variance = bounded + width * times, variance + times * deviation**2
-        finest = min(finest, deviation / 4 if times > 1 else math.inf)
-    mu = parts.mu
-    return min(bounded + REACH * mu, REACH * math.sqrt(variance + mu * mu) + mu * mu), finest
+    masses /= masses.sum()
+    low = int(np.searchsorted(np.cumsum(masses), TAIL))
+    high = times + 1 - int(np.searchsorted(np.cumsum(masses[::-1]), TAIL))
+    kept, above = masses[low:high].copy(), float(masses[high:].sum())
+    kept[0] += masses[:low].sum()
+    return epsilon * (2 * heads[low:high] - times), kept, above
 
 
 def _step(parts: Parts) -> float:
-    width, finest = _spread(parts)
+    """The step of the grid: fine enough for the range where the total lives, and for parts convolved many times.
+
+    Splitting the mass of one use whose loss has deviation ``s`` adds at most about ``s step`` to the variance when the
+    step is larger, so that a part that hardly matters does not ask for a fine step.
+    """
+    bounded, variance, many = 0.0, parts.precision, []
+    for value, times in (*parts.pure, *((charge.epsilon, times) for charge, times in parts.approx)):
+        bounded, variance = bounded + 2 * value * times, variance + times * value**2
+    for span, times in parts.ranges:
+        bounded, variance = bounded + 2 * span * times, variance + times * span**2 / 3
+        many.append((span, times))
+    for loss, times in parts.losses:
+        losses, probabilities = np.asarray(loss.losses), np.asarray(loss.probabilities)
+        mean = float(probabilities @ losses)
+        deviation = math.sqrt(float(probabilities @ (losses - mean) ** 2))
+        bounded, variance = bounded + float(np.ptp(losses)) * times, variance + times * deviation**2
+        if times > 1 and deviation > 0:
+            many.append((deviation, times))
+    finest = min((max(s / 4, 1e-3 * variance / (times * s)) for s, times in many), default=math.inf)
+    width = min(bounded + REACH * parts.mu, REACH * math.sqrt(variance) + parts.precision)
     return max(min(width / CELLS, finest), width / MOST_CELLS, 1e-12)
 
 
@@ -148,6 +154,12 @@ def _distribution(first: int, masses: Floats, infinity_mass: float, step: float)
     return pld.PrivacyLossDistribution(pld_pmf.DensePLDPmf(step, first, masses, infinity_mass, True))
 
 
+def _pure_distribution(epsilon: float, times: int, fails: float, step: float) -> Any:
+    losses, masses, above = pure_atoms(epsilon, times)
+    first, placed = split_atoms(losses, masses * (1 - fails), step)
+    return _distribution(first, placed, fails + (1 - fails) * above, step)
+
+
 def _loss_distribution(charge: PrivacyLoss, times: int, step: float) -> Any:
     first, masses = split_atoms(np.asarray(charge.losses), np.asarray(charge.probabilities), step)
     one = _distribution(first, masses, charge.infinity_mass, step)
@@ -156,25 +168,24 @@ def _loss_distribution(charge: PrivacyLoss, times: int, step: float) -> Any:
 
 def _range_distribution(span: float, times: int, step: float) -> Any:
     one = _distribution(*range_on_grid(span, step), 0.0, step)
-    return one if times == 1 else one.self_compose(times, TAIL)
+    with np.errstate(over="ignore"):  # its bounds on the tails overflow to infinity, harmlessly, where losses are huge
+        return one if times == 1 else one.self_compose(times, TAIL)
 
 
 @lru_cache(maxsize=8)
 def _composed(parts: Parts) -> Composed:
     step = _step(parts)
-    pieces = [_distribution(*split_atoms(*pure_atoms(e, times), step), 0.0, step) for e, times in parts.pure]
+    pieces = [_pure_distribution(value, times, 0.0, step) for value, times in parts.pure]
     for charge, times in parts.approx:
-        stays = (1 - charge.delta) ** times
-        losses, masses = pure_atoms(charge.epsilon, times)
-        infinity_mass = -math.expm1(times * math.log1p(-charge.delta))
-        pieces.append(_distribution(*split_atoms(losses, masses * stays, step), infinity_mass, step))
+        fails = -math.expm1(times * math.log1p(-charge.delta))
+        pieces.append(_pure_distribution(charge.epsilon, times, fails, step))
     pieces += [_range_distribution(span, times, step) for span, times in parts.ranges]
     pieces += [_loss_distribution(charge, times, step) for charge, times in parts.losses]
     if parts.precision > 0:
         pieces.append(_with_gaussian(parts, step))
     total = pieces[0]
     for piece in pieces[1:]:
-        total = total.compose(piece, TAIL)
+        total = total.compose(piece, 0.0)
     uses = sum(times for _, times in (*parts.ranges, *parts.losses))
     return Composed(total, CONVOLUTION_ERROR * (len(pieces) + uses))
 
