@@ -51,6 +51,8 @@ def scores(learned: Learned, columns: list[np.ndarray]) -> np.ndarray:
         total += term.effect[place]
     for left, right, term in learned.pairs:
         total += term.effect[left.mapping[bins[left.column]] * right.groups + right.mapping[bins[right.column]]]
+    for tree in learned.trees:
+        total += tree.values[tree.shape.find([place.astype(np.uint8) for place in bins])]
     return total
 
 
@@ -113,7 +115,7 @@ def test_the_same_measurements_give_the_same_model():
 def test_the_interaction_is_found_when_it_can_be_afforded():
     learned, _ = learn(60_000, 4.0)
     assert ("x0", "x1") in [(left.name, right.name) for left, right, _ in learned.pairs]
-    assert learn(60_000, 4.0, interactions=False)[0].pairs == ()
+    assert learn(60_000, 4.0, pairs=False)[0].pairs == ()
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 49])

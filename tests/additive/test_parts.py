@@ -135,9 +135,9 @@ def test_the_intercept_finds_the_rate_without_noise():
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.floats(30, 1e7), st.integers(1, 500), st.floats(0.01, 1e6), st.booleans(), st.booleans())
-def test_a_plan_spends_the_purse_and_no_more(total, columns, signal, interactions, pure):
-    chosen = plan(total, columns, signal, interactions, pure)
-    parts = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint)
+@given(st.floats(30, 1e7), st.integers(1, 500), st.floats(0.01, 1e6), st.booleans(), st.booleans(), st.booleans())
+def test_a_plan_spends_the_purse_and_no_more(total, columns, signal, pure, pairs, trees):
+    chosen = plan(total, columns, signal, pure, pairs, trees)
+    parts = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint, chosen.trees)
     assert min(parts) >= 0
     assert sum(parts) == pytest.approx(1.0)

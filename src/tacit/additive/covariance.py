@@ -1,6 +1,4 @@
-"""Prior covariances of a column's effect: how alike neighbouring bins are thought to be. Functions of released
-masses.
-"""
+"""Prior covariances of a column's effect: how alike neighbouring bins are thought to be. They depend on masses alone."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ def centred(covariance: Floats, masses: Floats) -> Floats:
 
 
 def cubic_spline(position: Floats) -> Floats:
-    """The covariance whose posterior mean is a cubic smoothing spline on [0, 1], lines left out (Wahba 1990, section
-    1.2).
-    """
+    """The covariance whose posterior mean is a cubic smoothing spline on [0, 1], lines left out (Wahba 1990, 1.2)."""
     gap = np.abs(position[:, None] - position[None, :]) - 0.5
     shifted = position - 0.5
     second = (shifted**2 - 1 / 12) / 2

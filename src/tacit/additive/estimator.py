@@ -34,7 +34,9 @@ class AdditiveBoostClassifier(PrivateClassifier):
         classes: the two classes, the positive one last, when no schema names them; None for 0 and 1.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
-        interactions: whether to look for pairs of columns that act together, where the budget allows it.
+        interactions: where the budget allows: True looks for pairs of columns that act together, and boosts what is
+            left over by shallow trees; ``"pairs"`` leaves the trees out, so that every part can be drawn; False
+            gives one curve per column and nothing else.
 
     Attributes:
         model_: the frozen :class:`~tacit.models.additive.AdditiveModel`.
@@ -52,7 +54,7 @@ class AdditiveBoostClassifier(PrivateClassifier):
         classes: Sequence[Any] | None = None,
         account: PrivacyAccount | None = None,
         random_state: int | None = None,
-        interactions: bool = True,
+        interactions: bool | str = True,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -71,8 +73,9 @@ class AdditiveBoostClassifier(PrivateClassifier):
         return model.decision_function(frame)
 
     def _check_parameters(self, request: Request) -> None:
-        if not isinstance(self.interactions, bool):
-            raise RequestError(f"interactions must be True or False, got {self.interactions!r}")
+        del request
+        if self.interactions not in (True, False, "pairs"):
+            raise RequestError(f"interactions must be True, False or 'pairs', got {self.interactions!r}")
 
     def _check_task(self, task: Task) -> None:
         if task.label_index.n_classes != 2:
@@ -87,7 +90,9 @@ class AdditiveBoostClassifier(PrivateClassifier):
             Column(index, name, isinstance(encoder, NumericGrid))
             for index, (name, encoder) in enumerate(zip(task.names, task.encoding.encoders, strict=True))
         ]
-        learned = learn_additive(curator, purse, columns, self.interactions)
+        learned = learn_additive(
+            curator, purse, columns, pairs=self.interactions is not False, trees=self.interactions is True
+        )
         return additive_model(learned, task)
 
     def __sklearn_tags__(self) -> Any:
@@ -118,4 +123,4 @@ def additive_model(learned: Learned, task: Task) -> AdditiveModel:
                 term.counts.reshape(shape),
             )
         )
-    return AdditiveModel(task.label_index.names, learned.intercept, features, mains, tuple(pairs))
+    return AdditiveModel(task.label_index.names, learned.intercept, features, mains, tuple(pairs), learned.trees)

@@ -1,6 +1,4 @@
-"""The flagship from start to end: count, bin, sweep, look for pairs, sweep again. Post-processing of measurements
-only.
-"""
+"""The flagship from start to end: count, bin, sweep, look for pairs, sweep again, boost the rest by trees."""
 
 from __future__ import annotations
 
@@ -18,7 +16,10 @@ from tacit.additive.plan import BINNING_SHARE, Plan, plan
 from tacit.additive.release_map import principal_modes, with_missing
 from tacit.additive.sweeps import HyperPrior, Intercept, State, sweep
 from tacit.additive.term import Term
+from tacit.boosting.newton_trees import NewtonPlan, grow_trees
+from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
+from tacit.models.tree import Tree
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import column_cells
 from tacit.queries.margins import Margins
@@ -50,6 +51,7 @@ class Learned:
     bins: tuple[Bins, ...]
     mains: tuple[Term, ...]
     pairs: tuple[tuple[Side, Side, Term], ...]
+    trees: tuple[Tree, ...]
     plan: Plan
     slope: float
 
@@ -84,7 +86,8 @@ def learn_additive(
     curator: Curator,
     purse: Purse,
     columns: Sequence[Column],
-    interactions: bool = True,
+    pairs: bool = True,
+    trees: bool = True,
     progress: Callable[[str], None] | None = None,
 ) -> Learned:
     """Learns an additive model of a binary label with at most pairs.
@@ -93,17 +96,19 @@ def learn_additive(
         curator: the gate to the rows.
         purse: the whole budget of the fit; all of it is planned for.
         columns: columns to use.
-        interactions: whether to look for pairs where the budget allows.
+        pairs: whether to look for interactions of two columns where the budget allows.
+        trees: whether to boost what is left over by trees where the budget allows.
         progress: told the name of every stage.
     """
     tell = progress or (lambda _: None)
     count = len(columns)
     tell("counting rows and bins")
-    each = BINNING_SHARE / (count + 1)
-    total = release_total(curator, purse, each)
+    first = BINNING_SHARE / 2 / (count + 1)  # the plan, which says how much binning may cost, needs the number of rows
+    total = release_total(curator, purse, first)
     # the noise of one release of all columns, relative to the rows, says what can be afforded
     signal = total / max(purse.sd(1.0) * math.sqrt(max(count, 1)), 1e-12)
-    chosen = plan(total, count, signal, interactions, purse.is_pure)
+    chosen = plan(total, count, signal, purse.is_pure, pairs, trees)
+    each = (chosen.binning - first) / count
     bins = measure_bins(curator, purse, columns, total, each)
     noise_variance = purse.sd(chosen.mains / (count + 1)) ** 2 * AVERAGING_LOSS
     mains = [
@@ -113,13 +118,38 @@ def learn_additive(
     state = State(Margins(), Intercept(total), HyperPrior())
     tell("learning columns")
     sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state)
-    pairs: list[tuple[Side, Side, Term]] = []
+    found: list[tuple[Side, Side, Term]] = []
     if chosen.looks_for_pairs:
         tell("looking for interactions")
-        pairs = _learn_pairs(curator, purse, chosen, columns, bins, mains, state, total)
+        found = _learn_pairs(curator, purse, chosen, columns, bins, mains, state, total)
+    grown: tuple[Tree, ...] = ()
+    if chosen.n_trees:
+        tell("boosting what is left over by trees")
+        grown = _learn_trees(curator, purse, chosen, bins, mains, state)
     return Learned(
-        total, state.intercept.value, tuple(columns), tuple(bins), tuple(mains), tuple(pairs), chosen, state.slope
+        total,
+        state.intercept.value,
+        tuple(columns),
+        tuple(bins),
+        tuple(mains),
+        tuple(found),
+        grown,
+        chosen,
+        state.slope,
     )
+
+
+def _learn_trees(
+    curator: Curator, purse: Purse, chosen: Plan, bins: Sequence[Bins], mains: Sequence[Term], state: State
+) -> tuple[Tree, ...]:
+    """Trees over the residual; unordered columns are cut in the order of their effects."""
+    ranks = [
+        None if found.ordered else np.argsort(np.argsort(term.effect, kind="stable"), kind="stable")
+        for found, term in zip(bins, mains, strict=True)
+    ]
+    structures = RandomStructures([found.counts for found in bins], curator.public_generator, ranks)
+    newton = NewtonPlan(trees=chosen.n_trees, depth=chosen.tree_depth)
+    return grow_trees(curator, purse, chosen.trees, structures, newton, state.margins)
 
 
 def _learn_pairs(

@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 BINNING_SHARE = 0.12
 PAIRS_FROM, PAIRS_FULL = 140.0, 1000.0
-"""Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs are tried, and at which they get their full share."""
+TREES_FROM, TREES_FULL = 400.0, 1500.0
+"""Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs (and trees) are tried, and at which
+they get their full share."""
+
+LARGEST_TREE_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,9 @@ class Plan:
         screening: looking for pairs.
         pair_counts: histograms of the pairs found.
         joint: sweeps over columns and pairs together.
+        trees: boosting by trees what columns and pairs leave over.
         sweeps, joint_sweeps: how many.
+        n_trees, tree_depth: how many trees, and how deep.
     """
 
     binning: float
@@ -33,28 +39,45 @@ class Plan:
     joint: float
     sweeps: int
     joint_sweeps: int
+    trees: float = 0.0
+    n_trees: int = 0
+    tree_depth: int = 0
+
+    def scaled(self, share: float) -> Plan:
+        """The same plan on ``share`` of the purse; what is left is for trees."""
+        kept = {name: getattr(self, name) * share for name in ("binning", "mains", "screening", "pair_counts", "joint")}
+        return replace(self, **kept, trees=1 - share)
 
     @property
     def looks_for_pairs(self) -> bool:
         return self.screening > 0
 
 
-def plan(total: float, n_columns: int, signal: float, interactions: bool, pure: bool) -> Plan:
+def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = True, trees: bool = True) -> Plan:
     """The plan.
 
     Args:
         total: released number of rows.
         n_columns: columns of the model.
         signal: ``q``: ``total * mu / sqrt(n_columns)``, the ratio of rows to the noise of one release of all columns.
-        interactions: whether pairs are wanted.
         pure: whether the purse is pure (Laplace): its noise grows with the number of releases, so there are few.
+        pairs: whether pairs are wanted.
+        trees: whether trees over the residual are wanted.
     """
+    glass = _glass_box(total, n_columns, signal, pure, pairs)
+    if not trees or pure or signal < TREES_FROM:
+        return glass
+    ramp = min(1.0, math.log(signal / TREES_FROM) / math.log(TREES_FULL / TREES_FROM))
+    return replace(glass.scaled(1 - LARGEST_TREE_SHARE * ramp), n_trees=400, tree_depth=5)
+
+
+def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:
     sweeps = 4 if pure else 24
     joint_sweeps = 3 if pure else 12
     if total * n_columns > 5e6 and not pure:  # little noise: a third of the sweeps does as well
         sweeps, joint_sweeps = 8, 6
     mains = 1 - BINNING_SHARE
-    if not interactions or n_columns < 2 or signal < PAIRS_FROM:
+    if not pairs or n_columns < 2 or signal < PAIRS_FROM:
         return Plan(BINNING_SHARE, mains, 0.0, 0.0, 0.0, sweeps, 0)
     ramp = min(1.0, math.log(signal / PAIRS_FROM) / math.log(PAIRS_FULL / PAIRS_FROM))
     screening, pair_counts = 0.1 * (0.4 + 0.6 * ramp), 0.05

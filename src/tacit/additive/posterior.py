@@ -1,5 +1,4 @@
-"""The posterior of a term's effect given all its releases: Gaussian likelihood with the known noise, a mixture of
-priors.
+"""The posterior of a term's effect given all its releases: Gaussian likelihood, known noise, a mixture of priors.
 
 A release is ``x = A (r + h D theta) + noise``: ``A`` the release map, ``D`` the bin counts, ``h`` the curvature,
 ``theta`` the effect still to be found. The prior is a mixture over smoothness (which covariance) and size (which
@@ -26,8 +25,9 @@ LARGEST_EFFECT = 4.0
 
 @dataclass(frozen=True, eq=False)
 class _Spectrum:
-    """One covariance, diagonal in the whitened release: eigenvalues, release -> modes, modes -> bins, prior
-    variances.
+    """One covariance, diagonal in the whitened release.
+
+    Eigenvalues; the maps from release to modes and from modes to bins; prior variances of the bins.
     """
 
     values: Floats

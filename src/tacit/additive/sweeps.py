@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, ndtri
 
-from tacit.additive.posterior import SCALES
 from tacit.additive.term import LEAST_SD, Term
 from tacit.curator.curator import Curator
 from tacit.privacy.purse import Purse

@@ -67,9 +67,7 @@ class Term:
         return float(self.weights[:, SCALES > 0.05**2].sum())
 
     def observe(self, release: Measurement) -> None:
-        """Adds a release to the average; later ones count more, because the model they refer to is closer to the
-        end.
-        """
+        """Adds a release to the average; later ones, whose model is closer to the end, count more."""
         self._releases += 1
         sd = max(release.sd, LEAST_SD)
         weight = np.sqrt(self._releases) / sd**2

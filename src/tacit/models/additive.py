@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,9 +16,14 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, encoder_from_dict
 from tacit.encoding.values import BooleanIndex
 from tacit.models.base import Model, floats, ints
+from tacit.models.tree import Tree
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+
+TREES = "trees over the residual"
+"""What the trees together are called among the terms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +53,7 @@ class Feature:
         return self.mapping[self.encoder.encode(frame.column(self.name), self.name)]
 
     def edges(self) -> Floats:
-        """For an ordered column: the edges of the bins but for "missing", shape ``(n_bins,)``, from lower to upper bound."""
+        """The edges of an ordered column's bins, "missing" left out: ``(n_bins,)``, from lower to upper bound."""
         assert isinstance(self.encoder, NumericGrid)
         starts = np.flatnonzero(np.diff(self.mapping[:-1])) + 1
         return np.concatenate([self.encoder.edges(np.append(0, starts)), [self.encoder.upper]])
@@ -56,7 +62,7 @@ class Feature:
         """What to call every bin."""
         if self.ordered:
             edges = [f"{edge:.4g}" for edge in self.edges()]
-            return [f"[{a}, {b})" for a, b in zip(edges[:-1], edges[1:], strict=True)] + ["missing"]
+            return [f"[{a}, {b})" for a, b in pairwise(edges)] + ["missing"]
         names = code_names(self.encoder)
         groups: list[list[str]] = [[] for _ in range(self.n_bins)]
         for name, group in zip(names, self.mapping, strict=True):
@@ -159,6 +165,7 @@ class AdditiveModel(Model):
         features: the columns.
         mains: one effect per column.
         pairs: effects of two columns.
+        trees: shallow trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
     """
 
     kind: ClassVar[str] = "additive"
@@ -168,6 +175,7 @@ class AdditiveModel(Model):
     features: tuple[Feature, ...]
     mains: tuple[MainEffect, ...]
     pairs: tuple[PairEffect, ...]
+    trees: tuple[Tree, ...] = ()
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -184,6 +192,9 @@ class AdditiveModel(Model):
             i, j = pair.features
             names.append(f"{self.features[i].name} x {self.features[j].name}")
             parts.append(pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]])
+        if self.trees:
+            names.append(TREES)
+            parts.append(self._tree_score(bins, frame.n_rows))
         return names, np.column_stack(parts) if parts else np.zeros((frame.n_rows, 0))
 
     def decision_function(self, frame: Frame) -> Floats:
@@ -195,6 +206,13 @@ class AdditiveModel(Model):
         for pair in self.pairs:
             i, j = pair.features
             score += pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]]
+        return score + self._tree_score(bins, frame.n_rows)
+
+    def _tree_score(self, bins: list[Ints], rows: int) -> Floats:
+        score = np.zeros(rows)
+        codes = [column.astype(np.uint8) for column in bins] if self.trees else []
+        for tree in self.trees:
+            score += tree.values[tree.shape.find(codes)]
         return score
 
     def predict_proba(self, frame: Frame) -> Floats:
@@ -213,6 +231,9 @@ class AdditiveModel(Model):
             i, j = pair.features
             name = f"{self.features[i].name} x {self.features[j].name}"
             out[name] = float(np.sqrt((share * pair.effect**2).sum()))
+        if self.trees:  # a tree's leaves are weighed by the released curvature that stands in them
+            spread = [np.average(tree.values**2, weights=tree.support + 1e-9) for tree in self.trees]
+            out[TREES] = float(np.sqrt(np.sum(spread)))
         return dict(sorted(out.items(), key=lambda item: -item[1]))
 
     def body(self) -> dict[str, Any]:
@@ -222,6 +243,7 @@ class AdditiveModel(Model):
             "features": [feature.to_dict() for feature in self.features],
             "mains": [main.to_dict() for main in self.mains],
             "pairs": [pair.to_dict() for pair in self.pairs],
+            "trees": [tree.to_dict() for tree in self.trees],
         }
 
     @classmethod
@@ -232,4 +254,5 @@ class AdditiveModel(Model):
             tuple(Feature.from_dict(item) for item in body["features"]),
             tuple(MainEffect.from_dict(item) for item in body["mains"]),
             tuple(PairEffect.from_dict(item) for item in body["pairs"]),
+            tuple(Tree.from_dict(item) for item in body.get("trees", ())),
         )

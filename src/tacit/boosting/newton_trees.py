@@ -1,0 +1,112 @@
+"""Rounds of boosting by random trees with private Newton leaves: one release per tree.
+
+A row's whole contribution to a tree is one short integer vector ``(g, c h)`` in one leaf, so adding a row moves a
+release by that vector alone, and the margins of all rows follow from what was released (the family of Maddock and
+others 2022).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.boosting.random_trees import RandomStructures
+from tacit.curator.curator import Curator
+from tacit.models.tree import Tree
+from tacit.privacy.purse import Purse
+from tacit.queries.histogram import Histogram
+from tacit.queries.margins import Margins
+from tacit.queries.rules import MARGIN_BITS
+from tacit.queries.tree_cells import TreeCells, logistic_gradient_rule
+
+Floats = npt.NDArray[np.float64]
+
+LARGEST_STEP = 2.0
+"""No leaf moves a score by more log-odds than this."""
+
+LEAST_SD = 0.5
+"""Noise is thought to be at least half a row."""
+
+
+@dataclass(frozen=True)
+class NewtonPlan:
+    """How trees are grown, from public and released numbers alone.
+
+    Attributes:
+        trees: how many.
+        depth: of every tree.
+        columns_per_tree: how many columns a tree may cut.
+        rate: how far to step toward the posterior mean.
+        prior: variance of a leaf's true step (log-odds squared).
+        clip: the largest norm of a row's contribution.
+        hessian_scale: by how much the curvature is blown up to share the noise better.
+    """
+
+    trees: int
+    depth: int
+    columns_per_tree: int = 3
+    rate: float = 0.25
+    prior: float = 0.1
+    clip: float = 0.55
+    hessian_scale: float = 0.87
+
+
+def newton_leaves(gradients: Floats, curvatures: Floats, sd: float, curvature_sd: float, plan: NewtonPlan) -> Floats:
+    """Steps from noisy sums: the posterior mean under a Gaussian prior, times the rate, shape ``(leaves,)``.
+
+    Noisy curvatures are first shrunk to the tree's mean by what their scatter exceeds the noise, and kept positive.
+
+    Args:
+        gradients: noisy sums of ``y - p`` per leaf.
+        curvatures: noisy sums of ``p (1 - p)`` per leaf.
+        sd: standard deviation of the noise in the gradients.
+        curvature_sd: the same in the curvatures.
+        plan: the rate and the prior.
+    """
+    mean = max(float(curvatures.mean()), 0.5)
+    signal = max(float(((curvatures - mean) ** 2).mean()) - curvature_sd**2, 0.0)
+    h = mean + (curvatures - mean) * signal / (signal + curvature_sd**2 + 1e-12)
+    h = np.maximum(h, 0.05 * mean)
+    steps = plan.rate * gradients * h * plan.prior / (h**2 * plan.prior + h + sd**2)
+    clipped: Floats = np.clip(steps, -LARGEST_STEP, LARGEST_STEP)
+    return clipped
+
+
+def grow_trees(
+    curator: Curator,
+    purse: Purse,
+    share: float,
+    structures: RandomStructures,
+    plan: NewtonPlan,
+    margins: Margins,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[Tree, ...]:
+    """Boosts the margins by ``plan.trees`` trees, spending ``share`` of the purse evenly.
+
+    Args:
+        curator: the gate to a table with two labels.
+        purse: the budget.
+        share: what all trees together may spend of it.
+        structures: where shapes come from; columns are the table's.
+        plan: how to grow.
+        margins: the log; each tree is appended.
+        progress: told every tenth of the work.
+    """
+    if not structures.can_split:
+        return ()
+    rule = logistic_gradient_rule(plan.clip, plan.hessian_scale, 1 if purse.is_pure else 2)
+    charge, trees = purse.charge(share / plan.trees), []
+    for number in range(plan.trees):
+        if progress is not None and number % max(plan.trees // 10, 1) == 0:
+            progress(f"tree {number + 1} of {plan.trees}")
+        cells = TreeCells(structures.draw(plan.depth, plan.columns_per_tree))
+        release = curator.measure(Histogram(cells, rule, margins), charge, f"tree {number + 1}")
+        sd = max(release.sd, LEAST_SD)
+        gradients, curvatures = release.value[:, 0], release.value[:, 1] / plan.hessian_scale
+        margins.add(cells, newton_leaves(gradients, curvatures, sd, sd / plan.hessian_scale, plan))
+        steps = margins.updates[-1].values / 2.0**MARGIN_BITS
+        trees.append(Tree(cells.shape, steps, np.maximum(curvatures, 0.0)))
+    return tuple(trees)

@@ -1,0 +1,100 @@
+"""Random tree structures: they look at no row, so they cost nothing."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.models.tree import TreeShape, code_set, complete_shape, threshold_sets
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+TRIES = 4
+"""How often a node looks for a column that can still be cut there."""
+
+
+class RandomStructures:
+    """Complete trees whose nodes cut a few columns at thresholds uniform in mass.
+
+    Each tree takes the next columns of a shuffled cycle, so that all columns get their turn.
+
+    Args:
+        masses: per column, how much of the rows each code is believed to hold; a column of one code is left out.
+        generator: public randomness.
+        ranks: per column, the place of each code in the order in which it is cut, for columns whose codes have no order
+            of their own; None for codes in order.
+    """
+
+    def __init__(
+        self,
+        masses: Sequence[Floats],
+        generator: np.random.Generator,
+        ranks: Sequence[Ints | None] | None = None,
+    ) -> None:
+        self._ranks = list(ranks) if ranks is not None else [None] * len(masses)
+        in_order = [
+            mass if rank is None else mass[np.argsort(rank)] for mass, rank in zip(masses, self._ranks, strict=True)
+        ]
+        self._upto = [[0.0, *np.cumsum(mass / mass.sum()).tolist()] for mass in in_order]
+        self._last = [len(mass) - 1 for mass in masses]
+        self._generator = generator
+        self._usable = [column for column, last in enumerate(self._last) if last > 0]
+        self._cycle = self._shuffled()
+
+    @property
+    def can_split(self) -> bool:
+        """Whether there is a column with two codes."""
+        return bool(self._usable)
+
+    def draw(self, depth: int, n_columns: int) -> TreeShape:
+        """A complete tree of this depth over the next ``n_columns`` columns."""
+        if not self.can_split:
+            return complete_shape([], threshold_sets([]))
+        columns = self._next_columns(min(n_columns, len(self._usable)))
+        splits = (1 << depth) - 1
+        picks = self._generator.integers(0, len(columns), (splits, TRIES)).tolist()
+        places = self._generator.random(splits).tolist()
+        boxes: list[tuple[tuple[int, int], ...]] = [tuple((0, self._last[column]) for column in columns)]
+        tested, cuts = [], []
+        for node in range(splits):
+            box = boxes[node]
+            pick = next((k for k in picks[node] if box[k][1] > box[k][0]), picks[node][-1])
+            low, high = box[pick]
+            cut = self._cut(columns[pick], low, high, places[node])
+            tested.append(columns[pick])
+            cuts.append(cut)
+            boxes.append((*box[:pick], (low, min(cut, high)), *box[pick + 1 :]))
+            boxes.append((*box[:pick], (min(cut + 1, high), high), *box[pick + 1 :]))
+        return complete_shape(tested, self._sets(tested, cuts))
+
+    def _sets(self, tested: list[int], cuts: list[int]) -> npt.NDArray[np.uint8]:
+        sets = threshold_sets(cuts)
+        for node, (column, cut) in enumerate(zip(tested, cuts, strict=True)):
+            rank = self._ranks[column]
+            if rank is not None:
+                sets[node] = code_set(rank > cut)
+        return sets
+
+    def _next_columns(self, count: int) -> list[int]:
+        chosen: list[int] = []
+        while len(chosen) < count:
+            column = next(self._cycle)
+            if column not in chosen:
+                chosen.append(column)
+        return chosen
+
+    def _cut(self, column: int, low: int, high: int, place: float) -> int:
+        """A threshold in ``low .. high - 1``, uniform in mass between the ends; ``high`` if there is none."""
+        if low == high:
+            return high
+        upto = self._upto[column]
+        start, stop = upto[low], upto[high + 1]
+        return min(max(bisect_left(upto, start + place * (stop - start)) - 1, low), high - 1)
+
+    def _shuffled(self) -> Iterator[int]:
+        while self._usable:
+            yield from self._generator.permutation(self._usable).tolist()
