@@ -11,8 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from tacit.cli.demo import auc_error
 from tacit.cli.files import write_text, write_with
 
 
@@ -170,3 +172,9 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         write_with(target, fail)
     assert target.read_text() == "first"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_error_of_an_auc_by_chance_is_that_of_a_rank_sum() -> None:
+    """At AUC 1/2 the formula is Wilcoxon's variance but for ties of order 1/n."""
+    answers = np.array(["yes"] * 40 + ["no"] * 60)
+    assert auc_error(0.5, answers) == pytest.approx((101 / (12 * 40 * 60)) ** 0.5, rel=0.01)

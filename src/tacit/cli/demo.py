@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -87,12 +88,22 @@ def run(folder: Path, epsilon: float, delta: float, json_wanted: bool) -> None:
     table(
         "A survey of 6,366 women, 1974: who reported an affair?",
         {
-            f"private, epsilon {epsilon:g}": f"AUC {scores[0]:.3f}",
-            "without privacy": f"AUC {scores[1]:.3f}",
+            f"private, epsilon {epsilon:g}": f"AUC {scores[0]:.3f} ± {auc_error(scores[0], answers[held_out]):.3f}",
+            "without privacy": f"AUC {scores[1]:.3f} ± {auc_error(scores[1], answers[held_out]):.3f}",
+            "": f"on {held_out.sum():,} women kept apart, with the standard error of so few",
             **_texts(written),
             "next": f"open {written['report']} in a browser",
         },
     )
+
+
+def auc_error(auc: float, answers: Any) -> float:
+    """Standard error of an AUC on as many positive and negative answers as these (Hanley, McNeil 1982)."""
+    positive = int((answers == "yes").sum())
+    negative = len(answers) - positive
+    first, second = auc / (2 - auc), 2 * auc**2 / (1 + auc)
+    spread = auc * (1 - auc) + (positive - 1) * (first - auc**2) + (negative - 1) * (second - auc**2)
+    return math.sqrt(spread / (positive * negative))
 
 
 def _texts(paths: dict[str, Path]) -> dict[str, str]:

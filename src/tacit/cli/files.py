@@ -38,8 +38,6 @@ def write_with(path: Path, write: Callable[[Path], None]) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Writes a text file whole or not at all."""
+    from tacit.models.base import write_atomically
 
-    def write(temporary: Path) -> None:
-        temporary.write_text(text, "utf-8")
-
-    write_with(path, write)
+    write_atomically(path, text)
