@@ -11,6 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from tacit.curator.cover import Covering, run_cover
 from tacit.curator.draws import Draws
 from tacit.curator.measurement import Measurement
 from tacit.curator.select import Choice, select
@@ -20,6 +21,8 @@ from tacit.privacy.charges import Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
+from tacit.queries.cover import Cover
+from tacit.queries.cover_charges import Accounting
 from tacit.queries.query import Layout, Query
 from tacit.queries.selection import Selection
 from tacit.queries.sensitivity import Sensitivity
@@ -114,6 +117,28 @@ class Curator:
             BudgetExceeded: if the reservation does not cover it; nothing is read then.
         """
         return select(self._table, self._reservation, self._noise, selection, charge, label, self._rows_per_unit)
+
+    def cover(
+        self, cover: Cover, label: str, accounting: Accounting = Accounting.MOMENTS, delta: float = 0.0
+    ) -> Covering:
+        """Chooses rules one after the other, each of which removes the rows it covers: EM-cover, whole.
+
+        Guarantee: :func:`tacit.queries.cover_charges.cover_charge` of the steps under the relation of the reservation,
+        recorded before the first row is read. Only the chosen rules leave.
+
+        Args:
+            cover: the candidates and the steps.
+            label: what this is, for the ledger.
+            accounting: which proof the charge stands on.
+            delta: for ``Accounting.PAPER`` only.
+
+        Raises:
+            ValueError: if that analysis does not apply; nothing was spent.
+            BudgetExceeded: if the reservation does not cover it; nothing is read then.
+        """
+        return run_cover(
+            self._table, self._reservation, self._noise, cover, label, accounting, delta, self._rows_per_unit
+        )
 
     def open_stream(self, spec: StreamSpec, label: str) -> Stream:
         """Opens a state machine with private state over this table; its whole charge is recorded now.

@@ -12,16 +12,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from tacit.queries.capped_sum import CappedSum
 from tacit.queries.cells import Cells, OneCell, ProductCells
+from tacit.queries.cover import Conjunctions, FirstMatch
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins, Update
-from tacit.queries.measure_size import MeasureSize
 from tacit.queries.query import Layout, Query
 from tacit.queries.tree_cells import TreeCells
-from tacit.queries.vector_sum import VectorSum
 from tacit.table import kernels
-from tacit.table.dense import DenseEngine, DenseRows
+from tacit.table.cover import CoverCounts, first_match
+from tacit.table.dense import DENSE_QUERIES, DenseEngine, DenseRows
 from tacit.table.tree_rows import LeafCache
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
@@ -89,12 +88,8 @@ class MemoryTable:
         """The exact answer to a query, shape ``query.shape``."""
         if isinstance(query, Histogram):
             return query.finish(self._histogram(query))
-        if self._dense is not None and isinstance(query, VectorSum):
-            return self._dense.vector_sum(query)
-        if self._dense is not None and isinstance(query, CappedSum):
-            return self._dense.capped_sum(query)
-        if self._dense is not None and isinstance(query, MeasureSize):
-            return self._dense.measure_size(query)
+        if self._dense is not None and isinstance(query, DENSE_QUERIES):
+            return self._dense.answer(query)
         raise TypeError(f"the memory engine cannot answer a {type(query).__name__}")
 
     def coarsen(self, column: int, mapping: npt.NDArray[np.int64]) -> None:
@@ -115,6 +110,10 @@ class MemoryTable:
     def derive(self, cells: Cells) -> None:
         """Keeps the codes of ``cells`` for as long as the object lives, because many queries will use them."""
         self._derived[cells] = self._product(cells) if isinstance(cells, ProductCells) else self._zeros
+
+    def open_cover(self, conjunctions: Conjunctions) -> CoverCounts:
+        """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
+        return CoverCounts(conjunctions, self._columns, self._labels, self._layout.n_labels, self._threads)
 
     def _histogram(self, query: Histogram) -> npt.NDArray[np.int64]:
         channels, rule, labels = query.rule.channels, query.rule.table.reshape(-1), self._labels
@@ -175,6 +174,8 @@ class MemoryTable:
             if len(cells.columns) == 1:
                 return self._columns[cells.columns[0]], cells.offsets[0]
             return self._product(cells), np.arange(cells.size, dtype=np.int32)
+        if isinstance(cells, FirstMatch):
+            return first_match(cells, self._columns, len(self._labels)), np.arange(cells.size, dtype=np.int32)
         if isinstance(cells, TreeCells):
             return self._leaves.of(cells), np.arange(cells.size, dtype=np.int32)
         raise TypeError(f"the memory engine has no rule for {type(cells).__name__}")

@@ -8,7 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.queries.cells import Cells
+from tacit.queries.cover import Conjunctions
 from tacit.queries.query import Layout, Query
+
+
+class CoverRows(Protocol):
+    """The rows that are left of a cover."""
+
+    counts: npt.NDArray[np.int64]
+    """Class counts of every conjunction over them, shape ``(conjunctions, classes)``."""
+
+    def remove(self, conjunction: int) -> None:
+        """Takes away the rows that a conjunction covers."""
 
 
 class SealedTable(Protocol):
@@ -26,3 +37,6 @@ class SealedTable(Protocol):
 
     def derive(self, cells: Cells) -> None:
         """Keeps the codes of ``cells`` for as long as the object lives."""
+
+    def open_cover(self, conjunctions: Conjunctions) -> CoverRows:
+        """Class counts of conjunctions over rows that leave as conjunctions are chosen."""

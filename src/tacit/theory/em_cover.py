@@ -135,14 +135,18 @@ def closed_log_moment_replace(lam: float, score_scale: float) -> float:
 
 
 def log_moment(
-    lam: npt.ArrayLike, score_scales: Sequence[float], shifts: Shifts = PENALTY, replace: bool = False
+    lam: npt.ArrayLike,
+    score_scales: Sequence[float],
+    shifts: Shifts | Sequence[Shifts] = PENALTY,
+    replace: bool = False,
 ) -> FloatArray:
     """``log sup E_P[(P/Q)**lam]`` over all pairs of neighbours and all adversaries, exact for the given steps.
 
     Args:
         lam: Renyi order minus 1, positive; one or many.
         score_scales: ``e_i`` of each step, in order; 0 for a step that does not look at the rows.
-        shifts: what a row can do to a covering candidate's score, in the units that ``e_i`` multiplies.
+        shifts: what a row can do to a covering candidate's score, in the units that ``e_i`` multiplies; one for all
+            steps, or one each.
         replace: the relation: replace-one, or (default) the worse direction of add/remove.
 
     Returns:
@@ -152,7 +156,9 @@ def log_moment(
     return _play(score_scales, shifts, replace, lambda points: _step(orders, points), np.zeros(len(orders)))
 
 
-def pure_epsilon(score_scales: Sequence[float], shifts: Shifts = PENALTY, replace: bool = False) -> float:
+def pure_epsilon(
+    score_scales: Sequence[float], shifts: Shifts | Sequence[Shifts] = PENALTY, replace: bool = False
+) -> float:
     """The supremum of ``log(P/Q)`` over outputs, neighbours and adversaries: pure differential privacy.
 
     The same recursion: in one step the ratio grows at most by the largest ``u`` over that of the candidate drawn.
@@ -168,15 +174,16 @@ def pure_epsilon(score_scales: Sequence[float], shifts: Shifts = PENALTY, replac
 
 def _play(
     score_scales: Sequence[float],
-    shifts: Shifts,
+    shifts: Shifts | Sequence[Shifts],
     replace: bool,
     step: Callable[[list[tuple[float, FloatArray]]], FloatArray],
     end: FloatArray,
 ) -> FloatArray:
     """The value of the game, solved from its last step; ``step`` is the value of one step, by ``(log u, value)``."""
     with_row = without_row = both = end
-    for scale in reversed(score_scales):
-        e_low, e_high = scale * shifts.low, scale * shifts.high
+    each = [shifts] * len(score_scales) if isinstance(shifts, Shifts) else shifts
+    for scale, shift in reversed(list(zip(score_scales, each, strict=True))):
+        e_low, e_high = scale * shift.low, scale * shift.high
         if replace:
             span = e_high - e_low
             points = [(0.0, both), (-span, end), (span, end)]
