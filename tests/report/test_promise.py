@@ -47,3 +47,10 @@ def test_the_relation_is_told() -> None:
 )
 def test_counts_are_words(value: float, words: str) -> None:
     assert count(value) == words
+
+
+def test_a_weak_promise_does_not_say_almost() -> None:
+    assert "almost as likely" in describe(1.0, 0.0, "add_or_remove_one", 1, None).headline
+    weak = describe(4.0, 0.0, "add_or_remove_one", 1, None)
+    assert "within a factor of 54.60" in weak.headline
+    assert weak.strength == "weak"

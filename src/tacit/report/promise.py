@@ -89,12 +89,13 @@ def describe(
             "Nothing is protected.", "none",
         )  # fmt: skip
     ratio = math.exp(min(epsilon, 700.0))
-    headline = f"Whatever this model shows, it would have shown almost as likely {change}."
     factor = f"{ratio:.2f}" if ratio < 100 else count(ratio)
+    strength = next(name for limit, name in STRENGTHS if epsilon <= limit)
+    likely = "almost as likely" if strength == "strong" else f"with a chance within a factor of {factor}"
+    headline = f"Whatever this model shows, it would have shown {likely} {change}."
     if delta == 0:
         failure = "This holds without exception (delta is 0)."
     else:
         failure = f"Outcomes for which this bound fails have, together, a chance of at most 1 in {count(1 / delta)}."
-    strength = next(name for limit, name in STRENGTHS if epsilon <= limit)
     sharp = None if sharp_advantage is None else (1.0 + sharp_advantage) / 2
     return Promise(headline, who, unknown, factor, best_guess(0.5, epsilon, delta), sharp, failure, strength)

@@ -1,0 +1,107 @@
+"""From a real model to its drawings: what is drawn is what the model holds."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.encoding.dense import RowEncoder
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.values import BooleanIndex, CategoryIndex
+from tacit.models.additive import AdditiveModel, Feature, MainEffect, PairEffect
+from tacit.models.base import Model
+from tacit.models.halfspace import HalfspaceModel
+from tacit.report.page import render
+from tacit.report.portrait import PAINTERS, portrait
+from tacit.schema import Schema
+
+
+@pytest.fixture
+def additive() -> AdditiveModel:
+    """Three columns of three kinds, and an interaction of two."""
+    grid = NumericGrid(0.0, 8.0, 8)
+    mapping = np.array([0, 0, 0, 0, 1, 1, 2, 2, 3])
+    features = (
+        Feature("age", grid, mapping, ordered=True),
+        Feature("colour", CategoryIndex(("red", "green")), np.arange(4), ordered=False),
+        Feature("member", BooleanIndex(), np.arange(3), ordered=False),
+    )
+    mains = (
+        MainEffect(0, np.array([-1.0, 0.0, 1.0, 0.2]), np.full(4, 0.1), np.array([50.0, 30.0, 20.0, 1.0])),
+        MainEffect(1, np.array([0.1, -0.1, 0.0, 0.0]), np.full(4, 0.1), np.array([60.0, 40.0, 1.0, 1.0])),
+        MainEffect(2, np.array([0.3, -0.3, 0.0]), np.full(3, 0.1), np.array([70.0, 30.0, 1.0])),
+    )
+    groups = (np.array([0, 1, 1, 2]), np.arange(4))
+    effect = np.linspace(-0.4, 0.4, 12).reshape(3, 4)
+    pair = PairEffect((0, 1), groups, effect, np.full((3, 4), 0.1), np.full((3, 4), 10.0))
+    return AdditiveModel(("no", "yes"), -0.5, features, mains, (pair,))
+
+
+def test_additive_effects_reach_the_tables(additive: AdditiveModel) -> None:
+    painted = portrait(additive)
+    assert [d.title for d in painted.drawings][:2] == ["What matters most", "age"]
+    assert {d.title for d in painted.drawings} == {"What matters most", "age", "colour", "member", "age × colour"}
+    [age] = [d for d in painted.drawings if d.title == "age"]
+    assert [row[:2] for row in age.rows] == [
+        ("0 to 4", "-1.000"), ("4 to 6", "+0.000"), ("6 to 8", "+1.000"), ("missing", "+0.200"),
+    ]  # fmt: skip
+    [colour] = [d for d in painted.drawings if d.title == "colour"]
+    assert [row[0] for row in colour.rows] == ["red", "green", "other", "missing"]
+    [pair] = [d for d in painted.drawings if d.kind == "map"]
+    assert [row[0] for row in pair.rows][:2] == ["0–4 / red", "0–4 / green"]
+    assert {row[0].split(" / ")[0] for row in pair.rows} == {"0–4", "4–8", "missing"}
+    facts = {column.name: (column.kind, column.facts) for column in painted.public}
+    assert facts["age"] == ("numeric", "from 0 to 8")
+    assert facts["colour"] == ("categorical", "red, green")
+    assert facts["member"][0] == "boolean"
+
+
+def test_halfspace_weights_reach_the_table() -> None:
+    schema = Schema.from_dict(
+        {
+            "columns": {
+                "age": {"kind": "numeric", "lower": 0, "upper": 10},
+                "colour": {"kind": "categorical", "categories": ["red", "green"]},
+            }
+        }
+    )
+    encoder = RowEncoder.of(schema)
+    weights = np.arange(1.0, encoder.width + 1)
+    painted = portrait(HalfspaceModel(("no", "yes"), encoder, weights, 0.5))
+    [drawing] = painted.drawings
+    norm = encoder.clipper.norm
+    assert drawing.rows[0] == (encoder.names[-1], f"{weights[-1] / norm:+.4f}", f"{0.5 / norm:.4f}")
+    assert len(drawing.rows) == encoder.width
+    assert [column.name for column in painted.public] == ["age", "colour", "(every row)"]
+
+
+class Oracle(Model):
+    """A kind nobody paints."""
+
+    kind = "oracle"
+    classes = ("no", "yes")
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return ("a", "b")
+
+
+def test_a_kind_without_a_painter_is_described(visit: Any) -> None:
+    seen = visit(render(Oracle(), None))
+    assert seen.complaints == []
+    assert "“oracle” over 2 columns" in seen.page.inner_text("body")
+
+
+def test_a_whole_model_opens(visit: Any, additive: AdditiveModel) -> None:
+    seen = visit(render(additive, None), 390)
+    assert seen.complaints == []
+    assert seen.page.locator("svg[role=img]").count() == 5
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("module", sorted(set(PAINTERS.values())))
+def test_every_painter_is_there(module: str) -> None:
+    assert callable(import_module(module).draw)
