@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +15,7 @@ from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.models.additive import AdditiveModel, Feature, MainEffect, PairEffect
 from tacit.models.base import Model
 from tacit.models.halfspace import HalfspaceModel
+from tacit.models.tree import Tree, complete_shape, threshold_sets
 from tacit.report.page import render
 from tacit.report.portrait import PAINTERS, portrait
 from tacit.schema import Schema
@@ -57,6 +59,17 @@ def test_additive_effects_reach_the_tables(additive: AdditiveModel) -> None:
     assert facts["age"] == ("numeric", "from 0 to 8")
     assert facts["colour"] == ("categorical", "red, green")
     assert facts["member"][0] == "boolean"
+
+
+def test_trees_are_summed_up_and_not_passed_over(additive: AdditiveModel) -> None:
+    assert "all of it" in portrait(additive).summary
+    tree = Tree(complete_shape([1], threshold_sets([0])), np.array([-0.2, 0.4]), np.array([30.0, 10.0]))
+    painted = portrait(replace(additive, trees=(tree, tree)))
+    assert "2 shallow trees correct what these leave over" in painted.summary
+    drawing = painted.drawings[-1]
+    assert "2 trees with 4 leaves" in drawing.caption
+    gap = 2 * (30 * 10 / 40) * 0.6**2 / 40
+    assert drawing.rows == (("colour", f"{gap**0.5:.4f}"),)
 
 
 def test_halfspace_weights_reach_the_table() -> None:

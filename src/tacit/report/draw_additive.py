@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.models.additive import AdditiveModel, Feature, MainEffect, PairEffect
+from tacit.models.additive import TREES, AdditiveModel, Feature, MainEffect, PairEffect
 from tacit.models.base import Model
 from tacit.report import svg
 from tacit.report.drawing import Drawing, Effect, Side, bars, curve, heat_map, ranking
@@ -19,25 +20,50 @@ Floats = npt.NDArray[np.float64]
 
 
 def draw(model: Model) -> Portrait:
-    """The portrait of an :class:`AdditiveModel`; main effects are sorted by importance, interactions follow."""
+    """The portrait of an :class:`AdditiveModel`; main effects by importance, then interactions, then trees."""
     additive = cast(AdditiveModel, model)
     positive = additive.classes[-1]
     importance = additive.importance()
     mains = [_main(additive.features[m.feature], m, f"main{i}") for i, m in enumerate(additive.mains)]
     mains.sort(key=lambda d: -importance.get(d.title, d.importance))
     pairs = [_pair(additive, p, f"pair{i}") for i, p in enumerate(additive.pairs)]
-    overview = ranking(
-        "What matters most", [name.replace(" x ", " × ") for name in importance], list(importance.values()), "overview"
-    )
-    counted = f"{len(mains)} columns" + (f" and {len(pairs)} interactions of two" if pairs else "")
+    names = [name.replace(" x ", " × ") for name in importance]
+    overview = ranking("What matters most", names, list(importance.values()), "overview")
+    trees = [_trees(additive)] if additive.trees else []
     return Portrait(
-        f"An additive model of “{positive}”: the effects of {counted} add up, so what is drawn here is all of it.",
+        _summary(additive),
         f"Each drawing says by what factor a value changes the odds of “{positive}”: ×2 doubles them, ÷2 halves them. "
         "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). The grey strip "
         "below a curve shows where rows are, as far as the noise let that be seen.",
-        (overview, *mains, *pairs),
+        (overview, *mains, *pairs, *trees),
         tuple(public_column(f.name, f.encoder) for f in additive.features),
     )
+
+
+def _summary(model: AdditiveModel) -> str:
+    columns = "1 column" if len(model.mains) == 1 else f"{len(model.mains)} columns"
+    pairs = f" and {len(model.pairs)} interaction{'s' if len(model.pairs) > 1 else ''} of two" if model.pairs else ""
+    start = f"An additive model of “{model.classes[-1]}”: the effects of {columns}{pairs} add up"
+    if not model.trees:
+        return f"{start}, so what is drawn here is all of it."
+    return f"{start}, and {len(model.trees)} shallow trees correct what these leave over."
+
+
+def _trees(model: AdditiveModel) -> Drawing:
+    """The trees together: how much the splits on each column move the log-odds."""
+    explained = np.zeros(len(model.features))
+    for tree in model.trees:
+        total = float(tree.support.sum()) + 1e-9
+        np.add.at(explained, tree.shape.columns, tree.split_gains() / total)
+    sizes = np.sqrt(explained)
+    used = np.flatnonzero(sizes > 0)
+    drawn = ranking(TREES, [model.features[j].name for j in used], [float(sizes[j]) for j in used], "trees")
+    leaves = sum(tree.shape.n_leaves for tree in model.trees)
+    caption = (
+        f"{len(model.trees)} trees with {leaves} leaves in all, too many to draw: by columns they test, the typical "
+        "change in log-odds. The model file holds every rule of them."
+    )
+    return replace(drawn, caption=caption, wide=False)
 
 
 def _effects(values: Floats, sds: Floats, counts: Floats) -> list[Effect]:
