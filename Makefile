@@ -43,10 +43,10 @@ format: setup ## ruff's formatting, and what it can mend
 	$(BIN)/python -m tools.papers_page
 
 test: check ## the checks and the tests
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow and not bench"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow and not bench"
 
 test-slow: setup ## the long statistics
-	$(BIN)/python -m pytest -n $(WORKERS) -m slow
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m slow
 
 bench: setup ## the figures of the benchmarks that run under pytest
 	$(BIN)/python -m pytest -m bench

@@ -191,7 +191,7 @@ def _summary(order: Order, estimator: Any, written: dict[str, str], seconds: flo
                 "delta": certificate.delta,
                 "neighbouring": str(certificate.neighbouring),
                 "releasable": certificate.releasable,
-                "releases": len(certificate.entries),
+                "releases": certificate.releases,
                 "importance": importance,
                 "seconds": round(seconds, 3),
             }
@@ -199,7 +199,7 @@ def _summary(order: Order, estimator: Any, written: dict[str, str], seconds: flo
         return
     rows = dict(written)
     rows["spent"] = f"epsilon {certificate.epsilon:.4g}, delta {certificate.delta:g}, {certificate.neighbouring}"
-    rows["releases"] = str(len(certificate.entries))
+    rows["releases"] = str(certificate.releases)
     rows["releasable"] = "yes" if certificate.releasable else "NO"
     if importance:
         strongest = list(importance.items())[:MOST_SHOWN]

@@ -91,7 +91,7 @@ def verify(path: Path, json: bool) -> None:
     holds = not findings
     facts = {
         "claim": f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}, {certificate.neighbouring}",
-        "releases": str(len(certificate.entries)),
+        "releases": str(certificate.releases),
         "releasable": "yes" if certificate.releasable else "NO",
         "verdict": "the claim holds" if holds else "the claim does NOT hold: " + "; ".join(findings),
     }
