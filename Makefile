@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
+NAME ?= speed
+ARGS ?=
 BIN := .venv/bin
 # Runs a command as root when we are not.
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -48,8 +50,8 @@ test: check ## the checks and the tests
 test-slow: setup ## the long statistics
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m slow
 
-bench: setup ## the figures of the benchmarks that run under pytest
-	$(BIN)/python -m pytest -m bench
+bench: setup ## one benchmark: make bench NAME=accuracy (its peers come with pip install -e ".[bench]")
+	$(BIN)/python -m benchmarks.$(NAME) $(ARGS)
 
 demo: setup ## a private model of real survey data, with certificate and report, in ./demo
 	$(BIN)/tacit demo
