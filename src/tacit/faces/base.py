@@ -100,7 +100,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
             model = self._learn_from(vault, purse, task)
         self.model_ = model
         self.classes_ = np.asarray(task.label_index.names)
-        self.n_features_in_ = len(table_of(X).names)
+        self.n_features_in_ = self._width(X)
         names = getattr(X, "columns", None)
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.asarray(names, dtype=object)
@@ -199,6 +199,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         if schema.unit is not None:
             frame.column(schema.unit.column)
         return Task(schema, schema.features, label_index, encoding), frame, labels
+
+    def _width(self, X: Any) -> int:
+        """How many features ``X`` has."""
+        return len(table_of(X).names)
 
     def _declared_schema(self) -> Schema | None:
         if self.schema is None or isinstance(self.schema, Schema):

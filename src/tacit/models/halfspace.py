@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class HalfspaceModel(Model):
-    """``score = weights . x`` over encoded rows ``x`` of norm at most 1; the positive class where it is positive.
+    """Log-odds ``slope * weights . x + offset`` over encoded rows ``x`` of norm at most 1.
 
     Frozen; everything in it was released or public.
 
@@ -29,7 +29,8 @@ class HalfspaceModel(Model):
         encoder: the public row encoding.
         weights: one per coordinate, the constant last if there is one; shape ``(encoder.width,)``.
         noise_sd: standard deviation of the noise in each weight.
-        slope: log-odds per unit of score, for probabilities.
+        slope: log-odds per unit of ``weights . x``.
+        offset: log-odds where ``weights . x`` is 0.
     """
 
     kind: ClassVar[str] = "halfspace"
@@ -39,6 +40,7 @@ class HalfspaceModel(Model):
     weights: Floats
     noise_sd: float
     slope: float = 1.0
+    offset: float = 0.0
 
     def __post_init__(self) -> None:
         if self.weights.shape != (self.encoder.width,):
@@ -50,21 +52,19 @@ class HalfspaceModel(Model):
         return (ROWS,) if isinstance(self.encoder, MatrixEncoder) else self.encoder.encoding.names
 
     def decision_function(self, frame: Frame) -> Floats:
-        """Scores, shape ``(rows,)``: distance to the halfspace's boundary times the length of its weights."""
-        scores: Floats = (self.encoder.encode(frame) @ self.weights) / self.encoder.clipper.radius
-        return np.asarray(scores).reshape(-1)
+        """Log-odds of the positive class, shape ``(rows,)``; its sign is the side of the halfspace."""
+        scores = np.asarray(self.encoder.encode(frame) @ self.weights).reshape(-1) / self.encoder.clipper.radius
+        odds: Floats = self.slope * scores + self.offset
+        return odds
 
     def predict_proba(self, frame: Frame) -> Floats:
-        """Probabilities, in the order of ``classes``, shape ``(rows, 2)``: logistic in slope times score."""
-        positive = expit(self.slope * self.decision_function(frame))
+        """Probabilities in the order of ``classes``, shape ``(rows, 2)``."""
+        positive = expit(self.decision_function(frame))
         return np.column_stack([1 - positive, positive])
 
     def coefficients(self) -> list[tuple[str, float]]:
-        """Names and weights, the largest first: a weight is the score of a row that has 1 there and 0 elsewhere.
-
-        In natural units: a row's coordinate of 1.0, before it is scaled into the unit ball.
-        """
-        natural = self.weights / self.encoder.clipper.norm
+        """Names of coordinates and log-odds per unit of each, as it was before rows were scaled; largest first."""
+        natural = self.slope * self.weights / self.encoder.clipper.norm
         order = np.argsort(-np.abs(natural), kind="stable")
         return [(self.encoder.names[j], float(natural[j])) for j in order]
 
@@ -76,6 +76,7 @@ class HalfspaceModel(Model):
             "weights": self.weights.tolist(),
             "noise_sd": self.noise_sd,
             "slope": self.slope,
+            "offset": self.offset,
         }
 
     @classmethod
@@ -85,5 +86,10 @@ class HalfspaceModel(Model):
         takes_matrices = data["kind"] == "matrix_encoder"
         encoder = MatrixEncoder.from_dict(data) if takes_matrices else RowEncoder.from_dict(data)
         return cls(
-            tuple(body["classes"]), encoder, floats(body["weights"]), float(body["noise_sd"]), float(body["slope"])
+            tuple(body["classes"]),
+            encoder,
+            floats(body["weights"]),
+            float(body["noise_sd"]),
+            float(body["slope"]),
+            float(body["offset"]),
         )

@@ -17,12 +17,18 @@ import numpy.typing as npt
 from tacit.queries.capped_sum import CappedSum
 from tacit.queries.halfspace_log import RADIUS_16, HalfspaceLog, HalfspaceStep
 from tacit.queries.levels import Levels
+from tacit.queries.margin_counts import MarginCounts
 from tacit.queries.measure_size import MeasureSize
+from tacit.queries.moments import MomentSum
 from tacit.queries.vector_sum import VectorSum
 from tacit.table import dense_kernels as kernels
 
 Parallel = Callable[[Callable[[int, int, npt.NDArray[np.int64]], None], int, int], npt.NDArray[np.int64]]
 """Runs a pass over row ranges of at least a given number of rows; adds up its int64 sums of a given size."""
+
+DenseQuery = VectorSum | CappedSum | MeasureSize | MomentSum | MarginCounts
+DENSE_QUERIES = (VectorSum, CappedSum, MeasureSize, MomentSum, MarginCounts)
+"""What can be asked of dense rows."""
 
 THREAD_CELLS = 1 << 19
 """Cells below which a second thread costs more than it saves."""
@@ -108,10 +114,25 @@ class DenseEngine:
         if len(self.labels) != self.rows.n_rows:
             raise ValueError(f"{self.rows.n_rows} rows need that many labels, got {len(self.labels)}")
         self._signs = np.where(self.labels == 1, 1, -1).astype(np.int32)
+        self._ones = np.ones(len(self.labels), np.int32)
         self._row_cells = self.rows.values.size / max(1, self.rows.n_rows)
         self._thread_rows = max(1, int(THREAD_CELLS / max(1.0, self._row_cells)))
 
-    def vector_sum(self, query: VectorSum) -> npt.NDArray[np.int64]:
+    def answer(self, query: DenseQuery) -> npt.NDArray[np.int64]:
+        """The exact answer to a query over the rows, shape ``query.shape``."""
+        match query:
+            case VectorSum():
+                return self._vector_sum(query)
+            case CappedSum():
+                return self._capped_sum(query)
+            case MeasureSize():
+                return self._measure_size(query)
+            case MomentSum():
+                return self._moments(query)
+            case MarginCounts():
+                return self._margin_counts(query)
+
+    def _vector_sum(self, query: VectorSum) -> npt.NDArray[np.int64]:
         """The exact answer under a stateless measure: one pass over the rows."""
         cache, pending = self._open(query.log)
         table = query.table.astype(np.int64)
@@ -129,7 +150,7 @@ class DenseEngine:
         cache.applied = len(query.log.steps)
         return answer
 
-    def capped_sum(self, query: CappedSum) -> npt.NDArray[np.int64]:
+    def _capped_sum(self, query: CappedSum) -> npt.NDArray[np.int64]:
         """The exact answer under a capped measure: a pass for the margins, then one for the sum."""
         cache, pending = self._open(query.log)
         levels = np.empty(self.rows.n_rows, np.uint16)
@@ -143,13 +164,50 @@ class DenseEngine:
 
         return self.parallel(run, self.rows.n_features, self._thread_rows)
 
-    def measure_size(self, query: MeasureSize) -> npt.NDArray[np.int64]:
+    def _measure_size(self, query: MeasureSize) -> npt.NDArray[np.int64]:
         """The exact size of a stateless measure: one pass over the rows."""
         cache, pending = self._open(query.log)
         levels = np.empty(self.rows.n_rows, np.uint16)
         histogram = self._level_histogram(query.levels, cache, pending, levels)
         cache.applied = len(query.log.steps)
         return np.array([int(histogram @ query.table)], np.int64)
+
+    def _margin_counts(self, query: MarginCounts) -> npt.NDArray[np.int64]:
+        """The exact counts by margin level and label: one pass."""
+        cache, pending = self._open(query.log)
+        count, shift = query.levels.count, query.levels.shift
+        levels = np.empty(self.rows.n_rows, np.uint16)
+
+        def run(start: int, stop: int, counts: npt.NDArray[np.int64]) -> None:
+            self._advance(pending, cache.sums, start, stop)
+            unsigned = np.zeros(count, np.int64)
+            kernels.count_levels(cache.sums, self._ones, shift, count // 2, levels, unsigned, start, stop)
+            cells = levels[start:stop].astype(np.int64) * 2 + (self.labels[start:stop] == 1)
+            counts += np.bincount(cells, minlength=2 * count)
+
+        answer = self.parallel(run, 2 * count, self._thread_rows).reshape(count, 2)
+        cache.applied = len(query.log.steps)
+        return answer
+
+    def _moments(self, query: MomentSum) -> npt.NDArray[np.int64]:
+        """The exact sum of rows, or of squared rows: one pass."""
+        rows = self.rows
+        if query.n_features != rows.n_features or query.radius != rows.radius:
+            raise ValueError(f"the query is over {query.n_features} features of radius {query.radius}")
+        shift = query.square_shift
+
+        def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
+            for low, high in self._blocks(start, stop):
+                stored = slice(low, high) if rows.indptr is None else slice(rows.indptr[low], rows.indptr[high])
+                block = rows.values[stored].astype(np.int64)
+                if query.order == 2:
+                    block = (block * block) >> shift
+                if rows.indices is None:
+                    sums += block.sum(axis=0)
+                else:
+                    np.add.at(sums, rows.indices[stored], block)
+
+        return self.parallel(run, rows.n_features, self._thread_rows)
 
     def _level_histogram(
         self, levels: Levels, cache: _LogCache, pending: list[HalfspaceStep], out: npt.NDArray[np.uint16]

@@ -1,0 +1,161 @@
+"""Boosting as a zero-sum game (Appendix I): rows against hypotheses, and how well any booster could have played.
+
+Everything here works on plain arrays of margins and losses. It reads labels: on private rows it is a diagnostic for the
+operator, **not private and not for release**, and its results say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.boosting.measures.bregman import project
+
+Floats = npt.NDArray[np.float64]
+
+
+def soft_punishments(margins: npt.ArrayLike) -> Floats:
+    """The matrix of soft punishments: the booster loses ``1 - |h(x) - y| / 2 = (1 + y h(x)) / 2`` against ``h``.
+
+    Args:
+        margins: ``y_i h(x_i)`` in [-1, 1], any shape.
+    """
+    values = np.asarray(margins, dtype=np.float64)
+    if values.size and float(np.abs(values).max()) > 1 + 1e-9:
+        raise ValueError("hypotheses of the game have values in [-1, 1]; clip their margins first")
+    losses: Floats = 0.5 + 0.5 * values
+    return losses
+
+
+def divergence(measure: Floats, start: Floats) -> float:
+    """KL divergence of two bounded measures (Definition 4), ``0 log 0 = 0``."""
+    positive = measure > 0
+    logs = measure[positive] * np.log(measure[positive] / start[positive])
+    return float(logs.sum() + start.sum() - measure.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Pythia:
+    """What the prophetic booster plays (Algorithm 8). Not private.
+
+    Attributes:
+        bad: indices of the bad set ``B``: all mistakes, then the rows of least margin, until there are ``kappa n``.
+        theta: the margin of the last row added, 0 if mistakes alone fill the set: rows outside have at least that.
+    """
+
+    bad: npt.NDArray[np.int64]
+    theta: float
+    releasable: bool = False
+
+
+def pythia(margins: Floats, density: float) -> Pythia:
+    """Algorithm 8: the worst ``kappa n`` rows for a combined hypothesis.
+
+    Args:
+        margins: ``y_i H(x_i)`` of the average hypothesis, shape ``(n,)``.
+        density: kappa.
+    """
+    n = len(margins)
+    order = np.argsort(margins, kind="stable")
+    mistakes = int((margins < 0).sum())
+    needed = int(np.ceil(density * n - 1e-9))
+    if mistakes >= needed:
+        return Pythia(order[:mistakes], 0.0)
+    return Pythia(order[:needed], float(margins[order[needed - 1]]))
+
+
+RowPlayer = Callable[[Floats], Floats]
+"""Given the losses so far, shape ``(t, n)``, the next measure of the rows."""
+
+
+def lazy_dense_updates(density: float, learning_rate: float) -> RowPlayer:
+    """Algorithms 7 and 9: the row player's strategy behind lazy Bregman. One projection, no state but the losses."""
+
+    def play(losses: Floats) -> Floats:
+        weights = density * np.exp(-learning_rate * losses.sum(axis=0))
+        return project(weights, density * losses.shape[1])
+
+    return play
+
+
+@dataclass(frozen=True, eq=False)
+class Play:
+    """A played game. Not private.
+
+    Attributes:
+        measures: the row player's measures, shape ``(T, n)``.
+        losses: the losses revealed after each round, shape ``(T, n)``.
+    """
+
+    measures: Floats
+    losses: Floats
+    releasable: bool = False
+
+    @property
+    def average_loss(self) -> float:
+        """The row player's expected loss per round."""
+        weights = self.measures / self.measures.sum(axis=1, keepdims=True)
+        return float((weights * self.losses).sum() / len(self.losses))
+
+    def average_loss_of(self, measure: Floats) -> float:
+        """What a player of one fixed measure would have lost per round."""
+        return float(self.losses.mean(axis=0) @ measure / measure.sum())
+
+
+def iterated_play(row_player: RowPlayer, column_player: Callable[[Floats], Floats], n_rows: int, rounds: int) -> Play:
+    """Algorithm 6: both players choose, the losses on all pure row strategies are revealed.
+
+    Args:
+        row_player: sees the losses so far.
+        column_player: sees the row player's measure; returns the loss of every row, in [0, 1].
+        n_rows: number of pure row strategies.
+        rounds: T.
+    """
+    losses, measures = np.zeros((rounds, n_rows)), np.zeros((rounds, n_rows))
+    for t in range(rounds):
+        measures[t] = row_player(losses[:t])
+        losses[t] = column_player(measures[t])
+    return Play(measures, losses)
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """How a fitted ensemble did as a game. **Not private**: it reads the labels of the rows it is given.
+
+    Attributes:
+        bad_share: share of the rows in Pythia's bad set.
+        theta: margin outside the bad set.
+        mistakes: share of rows with margin below 0.
+        pythia_loss: average loss of Pythia's measure; Lemma 38 says at most ``(1 + theta) / 2``.
+    """
+
+    bad_share: float
+    theta: float
+    mistakes: float
+    pythia_loss: float
+    releasable: bool = False
+
+    def __str__(self) -> str:
+        return (
+            f"NOT PRIVATE, not for release: all but {self.bad_share:.1%} of the rows have margin at least "
+            f"{self.theta:.4f}; {self.mistakes:.1%} are mistakes; Pythia's loss is {self.pythia_loss:.4f} "
+            f"(bound {(1 + self.theta) / 2:.4f})"
+        )
+
+
+def diagnose(margins_by_round: npt.ArrayLike, density: float) -> Diagnosis:
+    """Pythia's view of an ensemble.
+
+    Args:
+        margins_by_round: ``y_i h_t(x_i)`` in [-1, 1], shape ``(T, n)``.
+        density: kappa.
+    """
+    by_round = np.asarray(margins_by_round, dtype=np.float64)
+    losses = soft_punishments(by_round)
+    combined = by_round.mean(axis=0)
+    found = pythia(combined, density)
+    loss = float(losses.mean(axis=0)[found.bad].mean()) if len(found.bad) else 0.0
+    return Diagnosis(len(found.bad) / max(1, len(combined)), found.theta, float((combined < 0).mean()), loss)

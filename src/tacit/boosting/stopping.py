@@ -1,0 +1,80 @@
+"""Stopping rules (Appendix K): end a run when the measure has become small, tested in private before every round.
+
+Under a stateless measure an unnormalised sum has the sensitivity of one row whatever the size of the measure, so the
+test is a choice, not a condition of privacy: each test costs its own release. For a weak learner that is private only
+on slick measures (Definition 47: it is given a *normalised* measure), the test is what makes a round private:
+propose-test-release, Lemma 50, with :func:`tested_charge`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from tacit.boosting.measures.measure import Measure
+from tacit.curator.curator import Curator
+from tacit.privacy.charges import ApproxDP, Charge, Gaussian, Laplace
+from tacit.queries.halfspace_log import HalfspaceLog
+from tacit.queries.measure_size import MeasureSize
+from tacit.theory.boosting import end_test_threshold, tested_round
+
+
+class SizedMeasure(Measure, Protocol):
+    """A measure whose size changes, and can be asked for. Lazy Bregman's is constant."""
+
+    def size(self, log: HalfspaceLog, rounds: int, reach: float) -> MeasureSize:
+        """The query for its size."""
+
+
+@dataclass(frozen=True, eq=False)
+class EndTest:
+    """``?END`` (Algorithms 11 and 12): true when the noisy size of the measure is not clearly above a threshold.
+
+    Args:
+        log: the released hypotheses.
+        threshold: ``kappa n``, in rows at full weight; a constant.
+        charge: of one test. Algorithm 11 draws Laplace noise of scale ``1 / epsilon``: ``Laplace(1 / epsilon)``.
+        reach: a public bound on all margins of the run.
+        surplus: how far above the threshold the noisy size must be to go on; see :meth:`of_paper`.
+    """
+
+    log: HalfspaceLog
+    threshold: float
+    charge: Charge
+    reach: float
+    surplus: float = 0.0
+
+    @staticmethod
+    def of_paper(log: HalfspaceLog, threshold: float, epsilon: float, delta: float, reach: float) -> EndTest:
+        """The test as printed in Algorithm 11: Laplace noise, surplus ``2 + log(1 / delta) / epsilon``."""
+        return EndTest(log, threshold, Laplace(1 / epsilon), reach, end_test_threshold(epsilon, delta))
+
+    def __call__(self, curator: Curator, measure: Measure, rounds: int) -> bool:
+        """Whether to stop before the next round. One release.
+
+        Raises:
+            TypeError: for a measure of constant size.
+        """
+        if not hasattr(measure, "size"):
+            raise TypeError(f"{type(measure).__name__} has a constant size, so a test of it would never change")
+        query = measure.size(self.log, rounds, self.reach)
+        release = curator.measure(query, self.charge, f"end test before round {rounds + 1}")
+        return bool(float(release.value[0]) - self.threshold <= self.surplus)
+
+
+def tested_charge(weak_learner: ApproxDP) -> ApproxDP:
+    """Lemma 49: the charge of one round whose weak learner is private on slick measures only.
+
+    The test must use Laplace noise of scale ``1 / weak_learner.epsilon`` and the surplus that goes with both
+    parameters. The test's noisy size may be published along with its outcome: the proof's two cases only use that the
+    noise is Laplace.
+    """
+    epsilon, delta = tested_round(weak_learner.epsilon, weak_learner.delta)
+    return ApproxDP(epsilon, min(delta, 1 - 1e-12))
+
+
+def end_test_sd(charge: Charge) -> float:
+    """Standard deviation of a test's noise, in rows at full weight; 0 without privacy."""
+    if isinstance(charge, Gaussian):
+        return charge.noise_multiplier
+    return charge.noise_multiplier * 2**0.5 if isinstance(charge, Laplace) else 0.0

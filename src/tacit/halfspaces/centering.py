@@ -1,0 +1,94 @@
+"""Centering with noise: the weak halfspace learner (Section 5.2, Theorem 22), and where its hypotheses live."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.boosting.measures.measure import Measure
+from tacit.curator.curator import Curator
+from tacit.halfspaces.scaling import Scaling
+from tacit.privacy.charges import Charge
+from tacit.queries.halfspace_log import HalfspaceLog
+
+Floats = npt.NDArray[np.float64]
+
+LENGTH_FLOOR = 0.5
+"""Least length of a centre, in standard deviations of its own noise: a centre that drowns in noise stays small."""
+
+
+@dataclass(frozen=True, eq=False)
+class Centre:
+    """A released hypothesis ``h(x) = clip(direction . x, -1, 1)``.
+
+    Attributes:
+        direction: shape ``(d,)``.
+        noise_sd: root mean square, over coordinates, of the noise in ``direction``.
+    """
+
+    direction: Floats
+    noise_sd: float
+
+
+@dataclass(frozen=True, eq=False)
+class DenseEmbedding:
+    """Hypotheses over dense rows: each moves a row's margin by ``step * clip(direction . x, -1, 1)``.
+
+    Row margins are clipped, not the noisy vector: its length grows with the square root of the dimension, the margin
+    of a single row does not. The average of the unclipped vectors stays a proper halfspace.
+    """
+
+    log: HalfspaceLog
+
+    def append(self, hypothesis: Centre, step: float) -> None:
+        self.log.add(hypothesis.direction, step)
+
+
+@dataclass(frozen=True, eq=False)
+class Centering:
+    """``WL-hat``: the weighted average of ``y x``, plus Gaussian noise, divided by its length.
+
+    The division is needed: ``h(x) = z . x`` as printed has advantage ``|z|^2 / 2``, which may be ``tau^2 / 8``;
+    divided by ``|z|`` it has the ``tau / 4`` of Theorem 27. The length is estimated from the noisy centre itself, less
+    what the noise adds on average: pure post-processing.
+
+    Args:
+        embedding: keeps the log.
+        charge: of one round's release.
+        n_rows: the released number of rows.
+        reach: a public bound on all margins of the run.
+        scaling: ``A``; the hypothesis is ``A^-1 z`` in place of ``z``, and lengths are ``sqrt(z^T A^-1 z)``.
+        normalise: whether to divide; a gradient step of the logistic measure does not.
+        shortest: a public lower bound on the exact centre's length, ``tau / 2`` under the assumptions of Theorem 22; 0
+        for none.
+    """
+
+    embedding: DenseEmbedding
+    charge: Charge
+    n_rows: float
+    reach: float
+    scaling: Scaling
+    normalise: bool = True
+    shortest: float = 0.0
+
+    def learn(self, curator: Curator, measure: Measure, hypotheses: Sequence[Centre]) -> Centre:
+        """One release: the weighted sum of the rows under the measure."""
+        rounds = len(hypotheses)
+        query = measure.weighted_sum(self.embedding.log, rounds, self.reach)
+        release = curator.measure(query, self.charge, f"round {rounds + 1}: weighted sum of the rows")
+        total = measure.total(self.n_rows)
+        centre, sd = release.value / total, release.sd / total
+        direction = self.scaling.solve(centre)
+        length = self._length(centre, direction, sd) if self.normalise else 1.0
+        spread = math.sqrt(self.scaling.trace_of_square / len(centre))
+        return Centre(direction / length, sd * spread / length)
+
+    def _length(self, centre: Floats, direction: Floats, sd: float) -> float:
+        noise = self.scaling.trace * sd * sd
+        estimate = float(centre @ direction) - noise
+        least = max(LENGTH_FLOOR**2 * noise, self.shortest**2, 1e-300)
+        return math.sqrt(max(estimate, least))

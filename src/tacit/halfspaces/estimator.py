@@ -1,0 +1,289 @@
+"""`HalfspaceBoostClassifier`: the scikit-learn face of the private halfspace learner."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.curator.vault import Vault
+from tacit.encoding.dense import RowClipper, RowEncoder
+from tacit.encoding.frames import Frame
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
+from tacit.encoding.table import TableEncoding
+from tacit.faces.base import BOUNDS_SHARE, PrivateClassifier, Task, label_vector
+from tacit.faces.bounds import find_bounds
+from tacit.faces.request import Request, RequestError
+from tacit.halfspaces.learn import learn_halfspace
+from tacit.halfspaces.plan import Options
+from tacit.models.base import Model
+from tacit.models.halfspace import HalfspaceModel
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.purse import Purse
+from tacit.queries.halfspace_log import RADIUS_16, RADIUS_32
+from tacit.theory.boosting import Analysis
+from tacit.theory.halfspaces import privacy_rows, strong_halfspace
+
+WIDE = 2048
+"""Full matrices wider than this are kept in 32 bits: their coordinates are too small for 16."""
+
+
+@dataclass(frozen=True)
+class MatrixTask(Task):
+    """A task over the rows of one matrix."""
+
+    encoder: MatrixEncoder | None = None
+
+
+class HalfspaceBoostClassifier(PrivateClassifier):
+    """Private boosting of a halfspace: a proper linear classifier, with noise that does not grow with the dimension.
+
+    Bun, Carmosino, Sorrell (2020). In every round rows are weighted by a rule over the hypotheses released so far, and
+    one noisy weighted sum of rows is the next hypothesis; the average is a halfspace. A round costs what its one sum
+    costs.
+
+    Args:
+        epsilon: privacy parameter, positive; ``inf`` for no privacy.
+        delta: probability that the guarantee may fail, in [0, 1); 0 asks for pure differential privacy.
+        neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
+            bounds are found with 5 % of the budget.
+        classes: the two classes, the positive one last, when no schema names them; None for 0 and 1.
+        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
+        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+        row_norm: a public bound on the length of a row. Then ``X`` is a numeric matrix, full or sparse (CSR), taken as
+        it
+            is; longer rows are shortened. Needs no schema and finds no bounds.
+        fit_intercept: whether rows get a constant coordinate.
+        measure: how rows are weighted. ``"smooth"``: SmoothBoost's rule; ``"lazy_bregman"``: multiplicative weights,
+            projected once per round (Algorithm 3); ``"logistic"``: gradient descent on the logistic loss; ``"auto"``:
+            logistic where there is little noise for the rows and the dimension, smooth otherwise.
+        rounds: number of rounds; None for 40 (8 with ``delta=0``).
+        density: of lazy Bregman, kappa: the share of rows that a round's weights add up to.
+        learning_rate: of lazy Bregman, lambda.
+        advantage: of SmoothBoost, gamma: what a round is trusted to achieve.
+        stop_density: end the run when the measure's size is below this share of the rows, by a noisy test in every
+        round
+            that takes a tenth of the budget (Appendix K); None for a fixed number of rounds.
+        scaling: whether to scale the row space by released moments, for a tenth of the budget. Off, the learner is the
+            paper's; rows of very different spread are then learned badly.
+        calibrate: whether to release counts by score and class, for a twentieth of the budget, to give probabilities.
+        analysis: ``"sharp"``, or ``"paper"`` for Theorem 22's constant (lazy Bregman only; twice the noise).
+
+    Attributes:
+        model_: the frozen :class:`~tacit.models.halfspace.HalfspaceModel`.
+        certificate_: what was spent, on what, by which theorem.
+        classes_: the two classes.
+        n_features_in_: number of columns seen by ``fit``.
+        n_rounds_: how many rounds were run.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbouring: str = "add_or_remove_one",
+        schema: Any = None,
+        classes: Sequence[Any] | None = None,
+        account: PrivacyAccount | None = None,
+        random_state: int | None = None,
+        row_norm: float | None = None,
+        fit_intercept: bool = True,
+        measure: str = "auto",
+        rounds: int | None = None,
+        density: float = 0.5,
+        learning_rate: float = 1.0,
+        advantage: float = 0.4,
+        stop_density: float | None = None,
+        scaling: bool = True,
+        calibrate: bool = True,
+        analysis: Analysis = "sharp",
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbouring = neighbouring
+        self.schema = schema
+        self.classes = classes
+        self.account = account
+        self.random_state = random_state
+        self.row_norm = row_norm
+        self.fit_intercept = fit_intercept
+        self.measure = measure
+        self.rounds = rounds
+        self.density = density
+        self.learning_rate = learning_rate
+        self.advantage = advantage
+        self.stop_density = stop_density
+        self.scaling = scaling
+        self.calibrate = calibrate
+        self.analysis = analysis
+
+    @classmethod
+    def from_theorem(
+        cls,
+        alpha: float,
+        beta: float,
+        margin: float,
+        n: int,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        analysis: Analysis = "sharp",
+        **others: Any,
+    ) -> Self:
+        """The learner of Algorithm 4 for an (alpha, beta)-PAC guarantee at margin ``margin``.
+
+        Lazy Bregman without scaling or calibration, at the rounds, density and learning rate of Theorem 20 (Algorithm 4
+        prints ``lambda = tau / 8``, with which that theorem says nothing; it needs ``tau / 32``). Rows are taken from
+        the unit ball.
+
+        Args:
+            alpha: error to reach, in (0, 1).
+            beta: probability of failure, in (0, 1).
+            margin: tau, of the halfspace that labels the rows, in (0, 1).
+            n: the declared (public) number of rows; not read from the data.
+            epsilon: privacy parameter.
+            delta: in (0, 1).
+            analysis: ``"sharp"`` or ``"paper"``, the constant of a round's privacy.
+            others: further parameters, such as ``random_state``.
+
+        Raises:
+            RequestError: if ``n`` is too small for the noise that the advantage allows; names the ``n`` that would do.
+        """
+        request = Request.of(epsilon, delta, others.get("neighbouring", "add_or_remove_one"), None)
+        try:
+            parameters = strong_halfspace(alpha, beta, margin)
+        except ValueError as error:
+            raise RequestError(str(error)) from None
+        options = cls(
+            epsilon,
+            delta,
+            row_norm=1.0,
+            fit_intercept=False,
+            measure="lazy_bregman",
+            rounds=parameters.rounds,
+            density=parameters.density,
+            learning_rate=parameters.learning_rate,
+            scaling=False,
+            calibrate=False,
+            analysis=analysis,
+            **others,
+        )
+        options.shortest_centre = margin / 2
+        if request.purse.is_pure:
+            raise RequestError(
+                "the theorem's noise is Gaussian, which has no epsilon at delta=0: give a positive delta"
+            )
+        if request.purse.is_private:
+            share = options._options.shares["rounds"]
+            needed = privacy_rows(parameters, request.purse.sd(share), analysis)
+            if n < needed:
+                raise RequestError(
+                    f"n = {n} is too small for alpha={alpha}, beta={beta}, margin={margin} at epsilon={epsilon}, "
+                    f"delta={delta}: {needed} rows would do"
+                )
+        return options
+
+    shortest_centre: float = 0.0
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """Log-odds of the positive class, shape ``(rows,)``."""
+        frame = self._frame_for_model(X)
+        assert isinstance(self.model_, HalfspaceModel)
+        return self.model_.decision_function(frame)
+
+    @property
+    def _options(self) -> Options:
+        return Options(
+            self.measure,  # type: ignore[arg-type]
+            self.rounds,
+            self.density,
+            self.learning_rate,
+            self.advantage,
+            self.stop_density,
+            self.scaling,
+            self.calibrate,
+            self.analysis,
+            self.shortest_centre,
+        )
+
+    def _check_parameters(self, request: Request) -> None:
+        del request
+        self._options.check()
+        for name in ("fit_intercept", "scaling", "calibrate"):
+            if not isinstance(getattr(self, name), bool):
+                raise RequestError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        norm: Any = self.row_norm
+        if norm is None:
+            return
+        if not isinstance(norm, Real) or isinstance(norm, bool) or not 1e-100 < float(norm) < 1e100:
+            raise RequestError(f"row_norm must be None or a positive number, got {norm!r}")
+        if self.schema is not None:
+            raise RequestError("row_norm is for matrices without a schema: give one or the other")
+
+    def _check_task(self, task: Task) -> None:
+        if task.label_index.n_classes != 2:
+            raise RequestError(
+                f"there are {task.label_index.n_classes} classes and {type(self).__name__} tells two apart: name the "
+                "positive ones in the schema"
+            )
+
+    def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
+        if self.row_norm is None:
+            return super()._task(X, y)
+        if y is None:
+            raise RequestError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        frame, labels = matrix_frame(X), label_vector(y)
+        if len(labels) != frame.n_rows:
+            raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
+        matrix = frame.column(ROWS)
+        constant = float(self.row_norm) if self.fit_intercept else 0.0
+        wide = hasattr(matrix, "tocsr") or matrix.shape[1] > WIDE
+        clipper = RowClipper(math.hypot(float(self.row_norm), constant), RADIUS_32 if wide else RADIUS_16)
+        encoder = MatrixEncoder(int(matrix.shape[1]), clipper, constant)
+        return MatrixTask(None, (ROWS,), self._label_index(None), None, encoder), frame, labels
+
+    def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
+        encoder: RowEncoder | MatrixEncoder
+        if isinstance(task, MatrixTask):
+            assert task.encoder is not None
+            encoder = task.encoder
+        elif task.schema is not None:
+            encoder = RowEncoder.of(task.schema, radius=RADIUS_16, intercept=self.fit_intercept)
+        else:
+            bounds = find_bounds(vault, task.names, task.label_index, purse, BOUNDS_SHARE)
+            encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name]) for name in task.names))
+            clipper = RowClipper(math.sqrt(len(task.names) + self.fit_intercept), RADIUS_16)
+            encoder = RowEncoder(encoding, (False,) * len(task.names), clipper, self.fit_intercept)
+            purse = purse.part(1 - BOUNDS_SHARE)
+        learned = learn_halfspace(
+            vault.seal_rows(encoder, task.label_index), purse, encoder.clipper.radius, self._options
+        )
+        self.n_rounds_ = len(learned.ensemble.hypotheses)
+        return HalfspaceModel(
+            task.label_index.names,
+            encoder,
+            learned.weights,
+            learned.noise_sd,
+            learned.calibration.slope,
+            learned.calibration.offset,
+        )
+
+    def _width(self, X: Any) -> int:
+        return super()._width(X) if self.row_norm is None else int(np.shape(X)[1])
+
+    def _frame_for_model(self, X: Any) -> Frame:
+        if not isinstance(getattr(getattr(self, "model_", None), "encoder", None), MatrixEncoder):
+            return super()._frame_for_model(X)
+        return matrix_frame(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = self.row_norm is not None
+        return tags

@@ -1,0 +1,120 @@
+"""The strong halfspace learner: boosting with centering (Algorithm 4 and its kin), on measurements alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.boosting.measures.logistic import LogisticMeasure
+from tacit.boosting.schema import Ensemble, boost
+from tacit.boosting.stopping import EndTest
+from tacit.curator.curator import Curator
+from tacit.halfspaces.calibration import DEFAULT, Calibration, calibrate
+from tacit.halfspaces.centering import Centering, Centre, DenseEmbedding
+from tacit.halfspaces.plan import Options
+from tacit.halfspaces.scaling import Scaling, measure_scaling
+from tacit.privacy.charges import Charge, Gaussian, Laplace
+from tacit.privacy.purse import Purse
+from tacit.queries.cells import OneCell
+from tacit.queries.halfspace_log import HalfspaceLog
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import count_rule
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A learned halfspace; released.
+
+    Attributes:
+        weights: shape ``(d,)``, over rows of norm at most 1.
+        noise_sd: standard deviation of the noise in a weight, root mean square over coordinates.
+        calibration: scores to log-odds.
+        n_rows: the released number of rows.
+        ensemble: the hypotheses whose average (or sum of gradient steps) the weights are.
+    """
+
+    weights: Floats
+    noise_sd: float
+    calibration: Calibration
+    n_rows: float
+    ensemble: Ensemble[Centre]
+
+
+def learn_halfspace(curator: Curator, purse: Purse, radius: int, options: Options) -> Learned:
+    """Count, scale, boost, calibrate: everything but the releases is post-processing.
+
+    Args:
+        curator: the gate in front of dense rows of two classes.
+        purse: the budget; its shares are ``options.shares``.
+        radius: integer length of a row of norm 1.
+        options: the learner's parameters.
+    """
+    shares, width = options.shares, curator.layout.n_dense
+    count = curator.measure(
+        Histogram(OneCell(), count_rule(curator.layout.n_labels)), purse.charge(shares["count"]), "number of rows"
+    )
+    n_rows = max(1.0, float(count.value[0, 0]))
+    scaling = Scaling.none(width)
+    if options.scaling:
+        half = purse.charge(shares["scaling"] / 2)
+        scaling = measure_scaling(curator, radius, n_rows, (half, half))
+
+    rounds = options.most_rounds(purse.is_pure)
+    noise = purse.sd(shares["rounds"])
+    measure = options.make_measure(n_rows, rounds, n_rows / (noise * math.sqrt(width)) if noise else math.inf)
+    log = HalfspaceLog(width, radius)
+    embedding = DenseEmbedding(log)
+    reach = measure.step * rounds
+    learner = Centering(
+        embedding,
+        round_charge(purse, shares["rounds"] / rounds, options),
+        n_rows,
+        reach,
+        scaling,
+        normalise=not isinstance(measure, LogisticMeasure),
+        shortest=options.shortest_centre,
+    )
+    stop = None
+    if options.stop_density is not None:
+        test = purse.charge(shares["stopping"] / rounds)
+        stop = EndTest(log, max(1.0, options.stop_density * n_rows), test, reach)
+    ensemble = boost(curator, embedding, measure, learner, rounds, stop)
+
+    additive = isinstance(measure, LogisticMeasure)
+    weights, noise_sd = combine(ensemble, width, measure.step if additive else None)
+    calibration = Calibration(1.0, 0.0) if additive else DEFAULT
+    if options.calibrate:
+        typical = typical_score(weights, scaling)
+        calibration = calibrate(curator, weights, radius, typical, purse.charge(shares["calibration"]))
+    return Learned(weights, noise_sd, calibration, n_rows, ensemble)
+
+
+def round_charge(purse: Purse, share: float, options: Options) -> Charge:
+    """The charge of one round. ``analysis="paper"`` takes Theorem 22's constant, 4 for 2: twice the noise."""
+    charge = purse.charge(share)
+    if options.analysis == "paper" and isinstance(charge, Gaussian):
+        return Gaussian(2 * charge.noise_multiplier)
+    if options.analysis == "paper" and isinstance(charge, Laplace):
+        return Laplace(2 * charge.noise_multiplier)
+    return charge
+
+
+def combine(ensemble: Ensemble[Centre], width: int, step: float | None) -> tuple[Floats, float]:
+    """The average of the hypotheses' vectors, unclipped: a proper halfspace; or with a step, the sum of steps."""
+    hypotheses = ensemble.hypotheses
+    if not hypotheses:
+        return np.zeros(width), 0.0
+    each = 1 / len(hypotheses) if step is None else step
+    weights: Floats = each * np.sum([h.direction for h in hypotheses], axis=0)
+    return weights, each * math.sqrt(math.fsum(h.noise_sd**2 for h in hypotheses))
+
+
+def typical_score(weights: Floats, scaling: Scaling) -> float:
+    """Root mean square of the scores, by the released model of the covariance."""
+    squared = float(scaling.variances @ weights**2) + float(scaling.mean @ weights) ** 2
+    return math.sqrt(squared) if squared > 0 else 1.0

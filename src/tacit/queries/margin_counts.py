@@ -1,0 +1,42 @@
+"""How many rows of each class have which margin: what a score is calibrated on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.halfspace_log import HalfspaceLog
+from tacit.queries.levels import Levels
+from tacit.queries.sensitivity import Sensitivity
+
+
+@dataclass(frozen=True, eq=False)
+class MarginCounts:
+    """A query for the number of rows by margin level and label; integers of shape ``(levels.count, 2)``.
+
+    The margin is the score itself, not its product with the label. Sensitivity: a row is counted once. Replacing one
+    moves two counts by one each.
+
+    Args:
+        log: the released hypotheses that margins come from.
+        levels: how margins become levels.
+    """
+
+    log: HalfspaceLog
+    levels: Levels
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(levels.count, 2)``: label 0, label 1."""
+        return (self.levels.count, 2)
+
+    @property
+    def unit(self) -> int:
+        """A row counts 1."""
+        return 1
+
+    def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
+        """How far one row moves the counts."""
+        if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
+            return Sensitivity(1, 1, "counts by margin and label: one row, one cell")
+        return Sensitivity(2, 2, "counts by margin and label: one row, one cell; replace")
