@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from tacit.privacy.ledger import BudgetExceeded
     from tacit.privacy.neighbouring import Neighbouring
     from tacit.schema import Schema, SchemaError
+    from tacit.trees.estimator import BoostedTreesClassifier
 
 PUBLIC = {
     "AdditiveBoostClassifier": "tacit.additive.estimator",
+    "BoostedTreesClassifier": "tacit.trees.estimator",
     "BudgetExceeded": "tacit.privacy.ledger",
     "Certificate": "tacit.privacy.certificate",
     "Neighbouring": "tacit.privacy.neighbouring",
@@ -32,6 +34,7 @@ PUBLIC = {
 
 __all__ = [
     "AdditiveBoostClassifier",
+    "BoostedTreesClassifier",
     "BudgetExceeded",
     "Certificate",
     "Neighbouring",

@@ -54,6 +54,21 @@ class NewtonPlan:
     hessian_scale: float = 0.87
 
 
+@dataclass(frozen=True, eq=False)
+class LeafSums:
+    """Released sums of a tree's leaves.
+
+    Attributes:
+        gradients, curvatures: of ``y - p`` and of ``p (1 - p)``, with noise, shape ``(leaves,)``.
+        sd, curvature_sd: standard deviation of that noise.
+    """
+
+    gradients: Floats
+    curvatures: Floats
+    sd: float
+    curvature_sd: float
+
+
 def newton_leaves(gradients: Floats, curvatures: Floats, sd: float, curvature_sd: float, plan: NewtonPlan) -> Floats:
     """Steps from noisy sums: the posterior mean under a Gaussian prior, times the rate, shape ``(leaves,)``.
 
@@ -83,6 +98,7 @@ def grow_trees(
     plan: NewtonPlan,
     margins: Margins,
     progress: Callable[[str], None] | None = None,
+    observe: Callable[[LeafSums, Floats], None] | None = None,
 ) -> tuple[Tree, ...]:
     """Boosts the margins by ``plan.trees`` trees, spending ``share`` of the purse evenly.
 
@@ -94,6 +110,7 @@ def grow_trees(
         plan: how to grow.
         margins: the log; each tree is appended.
         progress: told every tenth of the work.
+        observe: told the released sums and the steps of every tree.
     """
     if not structures.can_split:
         return ()
@@ -108,5 +125,7 @@ def grow_trees(
         gradients, curvatures = release.value[:, 0], release.value[:, 1] / plan.hessian_scale
         margins.add(cells, newton_leaves(gradients, curvatures, sd, sd / plan.hessian_scale, plan))
         steps = margins.updates[-1].values / 2.0**MARGIN_BITS
+        if observe is not None:
+            observe(LeafSums(gradients, curvatures, release.sd, release.sd / plan.hessian_scale), steps)
         trees.append(Tree(cells.shape, steps, np.maximum(curvatures, 0.0)))
     return tuple(trees)

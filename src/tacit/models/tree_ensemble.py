@@ -128,8 +128,8 @@ class TreeEnsembleModel(Model):
         chosen = [label for label, member in zip(labels, inside, strict=True) if member]
         others = [label for label, member in zip(labels, inside, strict=True) if not member]
         if len(others) < len(chosen):
-            return f"{feature.name} not in {{{', '.join(others)}}}" if others else "always"
-        return f"{feature.name} in {{{', '.join(chosen)}}}" if chosen else "never"
+            return f"{feature.name} is not {' or '.join(others)}" if others else f"{feature.name} is anything"
+        return f"{feature.name} is {' or '.join(chosen)}" if chosen else f"{feature.name} is nothing"
 
     def text(self, tree: int = 0, number: Callable[[float], str] = "{:+.3g}".format) -> str:
         """One tree as indented rules, with the released support of every leaf."""
@@ -145,10 +145,10 @@ class TreeEnsembleModel(Model):
                 continue
             if said:
                 lines.append(f"{indent}{said.rstrip()}")
-            test = self.condition(int(shape.columns[node]), shape.goes_right(node))
+            column, goes_right = int(shape.columns[node]), shape.goes_right(node)
             left, right = (int(c) for c in shape.children[node])
-            stack.append((right, depth + bool(said), f"if {test}: "))
-            stack.append((left, depth + bool(said), f"if not {test}: "))
+            stack.append((right, depth + bool(said), f"if {self.condition(column, goes_right)}: "))
+            stack.append((left, depth + bool(said), f"if {self.condition(column, ~goes_right)}: "))
         return "\n".join(lines)
 
     def body(self) -> dict[str, Any]:
@@ -187,4 +187,4 @@ def _interval_text(feature: Feature, inside: BoolArray) -> str:
             parts.append(f"in [{edges[start]:.4g}, {edges[stop]:.4g})")
     if inside[-1]:
         parts.append("missing")
-    return f"{feature.name} {' or '.join(parts)}" if parts else "never"
+    return f"{feature.name} {' or '.join(parts) or 'is nothing'}"

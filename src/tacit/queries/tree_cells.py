@@ -28,7 +28,9 @@ class TreeCells(Cells):
 
 def middle_margins() -> npt.NDArray[np.float64]:
     """The margin in the middle of each level of a rule."""
-    return (np.arange(LEVELS, dtype=np.float64) - LEVELS // 2 + 0.5) / 2**LEVEL_BITS
+    levels = np.arange(LEVELS, dtype=np.float64)
+    middles: npt.NDArray[np.float64] = (levels - LEVELS // 2 + 0.5) / 2**LEVEL_BITS
+    return middles
 
 
 def logistic_gradient_rule(clip: float, hessian_scale: float, norm: int) -> RowRule:

@@ -1,0 +1,109 @@
+"""The base rate, from everything released that bears on it; and the intercept that it asks for.
+
+Trees start from a score of 0 and not from the base rate: at 0 both classes contribute alike, while near the rate of a
+rare class the clip takes most of what its rows have to say. As long as scores are near 0 the totals of a tree's leaves
+say how many rows there are and by how many the classes differ, more precisely than a separate release could afford to.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.boosting.newton_trees import LeafSums
+from tacit.curator.curator import Curator
+from tacit.privacy.purse import Purse
+from tacit.queries.cells import OneCell
+from tacit.queries.histogram import Histogram
+from tacit.queries.margins import Margins
+from tacit.queries.rules import LEVELS, MARGIN_BITS
+from tacit.queries.tree_cells import HESSIAN_IS_FREE, logistic_gradient_rule
+from tacit.trees.bins import Totals
+
+Floats = npt.NDArray[np.float64]
+
+NEAR_ZERO = 0.2
+"""Up to scores of about this size a contribution is all but linear and hardly clipped."""
+
+RATE_PRIOR = 1.0
+"""Variance of the base rate's log-odds."""
+
+INTERCEPT_PRIOR = 0.5
+"""Variance of what is left to correct once the trees are there."""
+
+LARGEST = 6.0
+
+
+class BaseRate:
+    """Precision-weighted averages of the number of rows and of the difference of the classes.
+
+    Args:
+        totals: the released number of rows of each class.
+    """
+
+    def __init__(self, totals: Totals) -> None:
+        precision = 1.0 / (2.0 * totals.sd**2) if totals.sd > 0 else 1.0
+        self._exact = totals.sd == 0
+        self._rows = [totals.raw_rows * precision, precision]
+        self._difference = [totals.raw_difference * precision, precision]
+        self.mean_score = 0.0
+        self._square = 0.0
+
+    def add_tree(self, sums: LeafSums, steps: Floats) -> None:
+        """Takes in a tree: its released sums, and its steps."""
+        if math.sqrt(self._square) + abs(self.mean_score) <= NEAR_ZERO and not self._exact:
+            for average, value, noise in (
+                (self._difference, 2.0 * float(sums.gradients.sum()), 2.0 * sums.sd),
+                (self._rows, 4.0 * float(sums.curvatures.sum()), 4.0 * sums.curvature_sd),
+            ):
+                precision = 1.0 / (len(steps) * noise**2)
+                average[0] += value * precision
+                average[1] += precision
+        weight = np.maximum(sums.curvatures, 0.0) + sums.curvature_sd + 1e-9
+        self.mean_score += float(np.average(steps, weights=weight))
+        self._square += float(np.average(steps**2, weights=weight))
+
+    @property
+    def rows(self) -> float:
+        """The number of rows, at least 1."""
+        return max(self._rows[0] / self._rows[1], 1.0)
+
+    @property
+    def log_odds(self) -> float:
+        """The base rate's log-odds, drawn to 0 by the noise that is left."""
+        difference, variance = self._difference[0] / self._difference[1], 1.0 / self._difference[1]
+        curvature = self.rows / 4.0
+        noise = 0.0 if self._exact else variance / 4.0
+        trust = curvature**2 * RATE_PRIOR / (curvature**2 * RATE_PRIOR + curvature + noise)
+        return trust * 2.0 * math.atanh(float(np.clip(difference / self.rows, -0.96, 0.96)))
+
+
+def set_intercept(
+    curator: Curator, purse: Purse, margins: Margins, base_rate: BaseRate, share: float, steps: int
+) -> float:
+    """The intercept: what the base rate asks for beyond the trees' mean score, then Newton steps that look.
+
+    Args:
+        curator: the gate to a table with two labels.
+        purse: the budget of the fit.
+        margins: the log of the score; the intercept is added to it.
+        base_rate: what is known of it.
+        share: the budget of one step.
+        steps: how many Newton steps.
+    """
+    already = len(margins.updates)
+    pure = purse.is_pure
+    rule = logistic_gradient_rule(1.0, 1.0 if pure else math.sqrt(HESSIAN_IS_FREE), 1 if pure else 2)
+    scale = float(rule.table[1, LEVELS // 2, 1]) / (0.25 * rule.unit)
+    margins.add(OneCell(), [float(np.clip(base_rate.log_odds - base_rate.mean_score, -LARGEST, LARGEST))])
+    for number in range(steps):
+        query = Histogram(OneCell(), rule, margins)
+        sums = curator.measure(query, purse.charge(share), f"intercept, step {number + 1}")
+        gradient = float(sums.value[0, 0])
+        curvature = max(float(sums.value[0, 1]) / scale, 0.02 * base_rate.rows, 1.0)
+        step = gradient * curvature * INTERCEPT_PRIOR
+        step /= curvature**2 * INTERCEPT_PRIOR + curvature + sums.sd**2
+        margins.add(OneCell(), [float(np.clip(step, -2.0, 2.0))])
+    return sum(float(update.values[0]) for update in margins.updates[already:]) / 2.0**MARGIN_BITS

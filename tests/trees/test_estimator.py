@@ -1,0 +1,127 @@
+"""The face of boosted trees: a fit from a table to a model file and back, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from tacit.encoding.frames import columns_of
+from tacit.models.files import load_model, save_model
+from tacit.models.tree_ensemble import Link
+from tacit.trees.estimator import BoostedTreesClassifier
+
+SCHEMA = {
+    "label": {"column": "income", "kind": "classes", "classes": ["low", "high"], "positive": "high"},
+    "columns": {
+        "age": {"kind": "numeric", "lower": 0, "upper": 100},
+        "size": {"kind": "ordinal", "categories": ["s", "m", "l"]},
+        "town": {"kind": "categorical", "categories": ["a", "b", "c"]},
+    },
+}
+
+
+def table(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.random(n) * 100,
+            "size": rng.choice(["s", "m", "l"], n),
+            "town": rng.choice(["a", "b", "c", "?"], n),
+        }
+    )
+    frame.loc[rng.random(n) < 0.1, "age"] = np.nan
+    wealthy = (frame["age"].fillna(0) > 40) & (frame["size"] != "s") | (frame["town"] == "b")
+    return frame, np.where(rng.random(n) < 0.1, ~wealthy, wealthy).astype(int)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> BoostedTreesClassifier:
+    X, y = table(5000, 0)
+    return BoostedTreesClassifier(epsilon=2.0, schema=SCHEMA, n_trees=100, random_state=0).fit(X, y)
+
+
+def test_learns_and_certifies(fitted: BoostedTreesClassifier) -> None:
+    X, y = table(3000, 1)
+    assert roc_auc_score(y, fitted.predict_proba(X)[:, 1]) > 0.85
+    assert fitted.classes_.tolist() == ["low", "high"]
+    assert fitted.certificate_.epsilon == 2.0
+    assert not fitted.certificate_.releasable
+    assert set(fitted.predict(X)) == {"low", "high"}
+
+
+def test_a_model_file_predicts_the_same(fitted: BoostedTreesClassifier, tmp_path) -> None:
+    X, _ = table(500, 2)
+    save_model(fitted.model_, tmp_path / "model.json", fitted.certificate_.to_dict())
+    model, certificate = load_model(tmp_path / "model.json")
+    assert np.array_equal(model.predict_proba(columns_of(X)), fitted.predict_proba(X))
+    assert certificate == fitted.certificate_.to_dict()
+
+
+def test_explanations_add_up_to_the_score(fitted: BoostedTreesClassifier) -> None:
+    X, _ = table(500, 3)
+    names, parts = fitted.model_.contributions(columns_of(X))
+    assert names == ["age", "size", "town"]
+    assert fitted.model_.base_score + parts.sum(axis=1) == pytest.approx(fitted.decision_function(X))
+    assert list(fitted.model_.importance())[-1] in names
+    assert all(value > 0 for value in fitted.model_.importance().values())
+
+
+def test_a_tree_reads_as_rules(fitted: BoostedTreesClassifier) -> None:
+    said = fitted.model_.text(0)
+    tree = fitted.model_.trees[0]
+    assert said.count("add ") == tree.shape.n_leaves
+    assert any(name in said for name in ("age", "size", "town"))
+
+
+def test_conditions_in_words(fitted: BoostedTreesClassifier) -> None:
+    model = fitted.model_
+    age, town = model.features[0], model.features[2]
+    bins = np.zeros(256, bool)
+    bins[3 : age.n_bins - 1] = True
+    edge = age.edges()[3]
+    assert model.condition(0, bins) == f"age >= {edge:.4g}"
+    assert model.condition(0, ~bins) == f"age < {edge:.4g} or missing"
+    bins[:] = False
+    bins[town.mapping[1]] = True
+    assert model.condition(2, bins) == "town is b"
+    assert model.condition(2, ~bins) == "town is not b"
+
+
+def test_works_without_a_schema_and_under_both_relations() -> None:
+    X, y = table(4000, 4)
+    matrix = np.column_stack([X["age"].fillna(-1), (X["town"] == "b").astype(float)])
+    for relation in ("add_or_remove_one", "replace_one"):
+        model = BoostedTreesClassifier(epsilon=4.0, neighbouring=relation, n_trees=60, random_state=1).fit(matrix, y)
+        assert roc_auc_score(y, model.predict_proba(matrix)[:, 1]) > 0.75
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_trees": 0}, "n_trees"),
+        ({"n_trees": 2.5}, "n_trees"),
+        ({"max_depth": 17}, "max_depth"),
+        ({"epsilon": -1}, "epsilon"),
+    ],
+)
+def test_refuses_public_mistakes(arguments: dict, message: str) -> None:
+    X, y = table(50, 0)
+    with pytest.raises(ValueError, match=f"(?s){message}.*[Nn]othing was spent"):
+        BoostedTreesClassifier(schema=SCHEMA, **arguments).fit(X, y)
+
+
+def test_refuses_three_classes() -> None:
+    X, _ = table(50, 0)
+    schema = {**SCHEMA, "label": {"column": "income", "kind": "classes", "classes": ["x", "y", "z"]}}
+    with pytest.raises(ValueError, match=r"(?s)3 classes.*spent"):
+        BoostedTreesClassifier(schema=schema).fit(X, ["x"] * 50)
+
+
+def test_links() -> None:
+    assert Link("logistic").probability(0.0) == 0.5
+    assert Link("share").probability([-2.0, 0.2]).tolist() == [0.0, 0.6]
+    assert float(Link("m_alpha", 0.5).probability(0.4)) == 0.5
+    with pytest.raises(ValueError, match="unknown link"):
+        Link("probit")

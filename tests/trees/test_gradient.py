@@ -1,0 +1,179 @@
+"""Gradient trees: what they learn, what they spend, and that they learn from releases alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from tacit.boosting.newton_trees import LeafSums, newton_leaves
+from tacit.curator.curator import Curator
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.charges import Gaussian, Laplace, NonPrivate
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.purse import Purse
+from tacit.queries.margins import Margins
+from tacit.table.memory import MemoryTable
+from tacit.trees.base_rate import BaseRate, set_intercept
+from tacit.trees.bins import Column, Totals, counted_bins, grid, release_totals
+from tacit.trees.gradient import gaussian_plan, laplace_plan, learn_gradient_trees
+
+CELLS = 1024
+
+
+def toy(n: int, seed: int, flip: float = 0.1) -> tuple[list[np.ndarray], np.ndarray]:
+    """Three numeric columns and a categorical one; the label is an exclusive or of two, overruled by the last."""
+    rng = np.random.default_rng(seed)
+    x = rng.random((3, n))
+    category = rng.integers(0, 4, n)
+    y = ((x[0] > 0.4) ^ (x[1] > 0.6)).astype(int)
+    y = np.where(category == 2, 1, y)
+    y = np.where(rng.random(n) < flip, 1 - y, y)
+    codes = [np.minimum((v * CELLS).astype(np.uint16), CELLS - 1) for v in x]
+    return [*codes, category.astype(np.uint8)], y.astype(np.uint8)
+
+
+COLUMNS = [Column(0, "a", True), Column(1, "b", True), Column(2, "c", True), Column(3, "kind", False)]
+
+
+def gate(
+    codes: list[np.ndarray], y: np.ndarray, purse: Purse, relation: str = "add_or_remove_one", seed: int = 0
+) -> tuple[Curator, Reservation]:
+    reservation = Reservation([purse.whole], Neighbouring(relation), "test")
+    table = MemoryTable([c.copy() for c in codes], y, [CELLS + 1] * 3 + [6], 2, threads=1)
+    return Curator(table, reservation, SeededSource(seed)), reservation
+
+
+def scores(learned: object, codes: list[np.ndarray]) -> np.ndarray:
+    bins = [b.mapping[c].astype(np.uint8) for b, c in zip(learned.bins, codes, strict=True)]
+    return learned.intercept + sum(t.values[t.shape.find(bins)] for t in learned.trees)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "relation", "least"),
+    [(2.0, 1e-6, "add_or_remove_one", 0.85), (4.0, 1e-6, "replace_one", 0.85), (4.0, 0.0, "add_or_remove_one", 0.8)],
+)
+def test_learns_an_interaction_and_spends_what_was_planned(
+    epsilon: float, delta: float, relation: str, least: float
+) -> None:
+    codes, y = toy(6000, 1)
+    purse = Purse.of(epsilon, delta)
+    curator, reservation = gate(codes, y, purse, relation)
+    learned = learn_gradient_trees(curator, purse, COLUMNS, n_trees=120 if delta else None)
+    fresh, truth = toy(4000, 2)
+    assert roc_auc_score(truth, scores(learned, fresh)) > least
+    assert learned.rows == pytest.approx(6000, rel=0.1)
+    charges = [entry.charge for entry in reservation.entries]
+    if delta:
+        assert all(isinstance(c, Gaussian) for c in charges)
+        assert math.fsum(c.precision for c in charges) == pytest.approx(purse.mu**2)
+    else:
+        assert all(isinstance(c, Laplace) for c in charges)
+        assert math.fsum(c.epsilon for c in charges) == pytest.approx(epsilon)
+    assert all(entry.theorem for entry in reservation.entries)
+
+
+def test_without_noise_it_is_ordinary_boosting() -> None:
+    codes, y = toy(6000, 1, flip=0.0)
+    purse = Purse.of(math.inf, 1e-6)
+    curator, reservation = gate(codes, y, purse)
+    learned = learn_gradient_trees(curator, purse, COLUMNS, n_trees=200, depth=6)
+    fresh, truth = toy(4000, 2, flip=0.0)
+    assert roc_auc_score(truth, scores(learned, fresh)) > 0.99
+    assert {type(e.charge) for e in reservation.entries} == {NonPrivate}
+    assert learned.rows == 6000
+
+
+def test_the_same_measurements_give_the_same_model() -> None:
+    """A learner sees no row: other rows with the same answers and noise lead to the same trees."""
+    codes, y = toy(2000, 3)
+    purse = Purse.of(1.0, 1e-6)
+    order = np.random.default_rng(0).permutation(2000)
+    first = learn_gradient_trees(gate(codes, y, purse)[0], purse, COLUMNS, n_trees=10)
+    again = learn_gradient_trees(gate([c[order] for c in codes], y[order], purse)[0], purse, COLUMNS, n_trees=10)
+    assert first.intercept == again.intercept
+    for a, b in zip(first.trees, again.trees, strict=True):
+        assert np.array_equal(a.values, b.values)
+        assert np.array_equal(a.shape.right, b.shape.right)
+
+
+def test_rows_with_nothing_to_tell_make_a_model_all_the_same() -> None:
+    purse = Purse.of(1.0, 1e-6)
+    empty = [np.zeros(0, np.uint16)] * 3 + [np.zeros(0, np.uint8)]
+    learned = learn_gradient_trees(gate(empty, np.zeros(0, np.uint8), purse)[0], purse, COLUMNS, n_trees=5)
+    assert np.isfinite(learned.intercept)
+    assert all(np.all(np.isfinite(t.values)) for t in learned.trees)
+    constant = [np.zeros(50, np.uint16)] * 3 + [np.zeros(50, np.uint8)]
+    learned = learn_gradient_trees(gate(constant, np.ones(50, np.uint8), purse)[0], purse, COLUMNS, n_trees=5)
+    assert np.isfinite(scores(learned, constant)).all()
+
+
+def test_bins_have_equal_mass_and_categories_the_order_of_their_rate() -> None:
+    codes, y = toy(20_000, 5, flip=0.0)
+    codes[0] = (codes[0].astype(float) ** 2 / CELLS).astype(np.uint16)
+    codes[1][:500] = CELLS
+    purse = Purse.of(math.inf, 1e-6)
+    curator, _ = gate(codes, y, purse)
+    bins = counted_bins(curator, COLUMNS, purse.charge(0.1), release_totals(curator, purse, 0.1))
+    first = np.bincount(bins[0].mapping[codes[0]], minlength=bins[0].size)[:-1] / 20_000
+    assert bins[0].size > 60
+    assert first.max() < 0.08
+    assert bins[1].mapping[CELLS] == bins[1].size - 1
+    assert (bins[1].mapping[:-1] < bins[1].size - 1).all()
+    rate = [y[codes[3] == k].mean() for k in range(4)]
+    assert np.argmax(bins[3].mapping[:4]) == int(np.argmax(rate)) == 2
+    assert curator.layout.n_codes == tuple(b.size for b in bins)
+
+
+def test_grid_keeps_missing_apart() -> None:
+    cells = grid(COLUMNS[0], CELLS + 1, 256)
+    assert (cells.max(), cells[-1], cells[-2]) == (256, 256, 255)
+    assert grid(COLUMNS[0], 11, 256).tolist() == list(range(11))
+    assert grid(COLUMNS[3], 6, 256).tolist() == list(range(6))
+
+
+def test_plans_follow_rows_and_noise() -> None:
+    assert gaussian_plan(1000, 1.0).depth < gaussian_plan(100_000, 1.0).depth
+    assert laplace_plan(1e9, math.inf).trees == 150
+    assert laplace_plan(10, 0.01).trees == 8
+    plan = gaussian_plan(1e9, math.inf)
+    assert plan.depth == 6
+
+
+def test_newton_leaves_shrink_with_noise() -> None:
+    plan = gaussian_plan(1e6, 1.0)
+    gradients, curvatures = np.array([10.0, -10.0]), np.array([20.0, 20.0])
+    quiet = newton_leaves(gradients, curvatures, 0.5, 0.5, plan)
+    loud = newton_leaves(gradients, curvatures, 50.0, 50.0, plan)
+    assert quiet[0] == -quiet[1] > 0
+    assert 0 < loud[0] < quiet[0]
+
+
+def test_the_base_rate_uses_trees_while_scores_are_near_zero() -> None:
+    totals = Totals(1000, 0.5, 1000.0, 0.0, 500.0)
+    rate = BaseRate(totals)
+    before = rate.log_odds
+    for _ in range(50):
+        sums = LeafSums(np.full(16, 25.0), np.full(16, 62.5 / 4), 20.0, 20.0)
+        rate.add_tree(sums, np.zeros(16))
+    assert before == 0.0
+    assert rate.rows == pytest.approx(1000, rel=0.05)
+    assert rate.log_odds == pytest.approx(math.log(0.9 / 0.1), rel=0.15)
+    rate.add_tree(LeafSums(np.full(16, 25.0), np.full(16, 10.0), 20.0, 20.0), np.full(16, 3.0))
+    steady = rate.log_odds
+    assert rate.mean_score == pytest.approx(3.0)
+    rate.add_tree(LeafSums(np.full(16, -900.0), np.full(16, 10.0), 20.0, 20.0), np.zeros(16))
+    assert rate.log_odds == steady
+
+
+def test_the_intercept_finds_the_base_rate() -> None:
+    y = (np.random.default_rng(0).random(50_000) < 0.07).astype(np.uint8)
+    codes = [np.zeros(50_000, np.uint16)] * 3 + [np.zeros(50_000, np.uint8)]
+    purse = Purse.of(1.0, 1e-6)
+    curator, _ = gate(codes, y, purse)
+    totals = release_totals(curator, purse, 0.01)
+    found = set_intercept(curator, purse, Margins(), BaseRate(totals), 0.01, 2)
+    assert found == pytest.approx(math.log(y.mean() / (1 - y.mean())), abs=0.1)
