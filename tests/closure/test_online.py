@@ -1,0 +1,224 @@
+"""Online learners against their mistake bounds, on adversarial, random and noisy sequences."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tacit.closure.online import (
+    AgnosticLearner,
+    FiniteDomain,
+    MajorityState,
+    OnlineLearner,
+    OptimalState,
+    StandardOptimal,
+    UnionLearner,
+)
+from tacit.closure.online_boosting import OnlineBoosting, OnlineComposition, potentials
+from tacit.theory.closure_formula import TruthTable, named_function
+from tacit.theory.closure_witnesses import MistakeTree
+from tacit.theory.dimensions import littlestone_dimension
+
+Matrix = npt.NDArray[np.int64]
+
+
+def random_class(rng: np.random.Generator, hypotheses: int, points: int) -> Matrix:
+    return np.unique((rng.random((hypotheses, points)) < 0.5).astype(int), axis=0)
+
+
+def run(learner: OnlineLearner, points: list[int], labels: list[int]) -> int:
+    wrong = 0
+    for x, y in zip(points, labels, strict=True):
+        wrong += learner.predict_one(x) != y
+        learner.learn_one(x, y)
+    assert wrong == learner.mistakes
+    return wrong
+
+
+def test_the_optimal_learner_errs_at_most_the_littlestone_dimension_and_an_adversary_reaches_it() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        matrix = random_class(rng, 12, 6)
+        found = littlestone_dimension(matrix)
+        for hypothesis in matrix:
+            points = [int(x) for x in rng.permutation(np.repeat(np.arange(6), 2))]
+            assert run(StandardOptimal(matrix), points, [int(hypothesis[x]) for x in points]) <= found.value
+        learner, node = StandardOptimal(matrix), found.witness
+        assert learner.mistake_bound == found.value
+        assert isinstance(node, MistakeTree)
+        while node is not None and node.point is not None:
+            label = 1 - learner.predict_one(node.point)
+            learner.learn_one(node.point, label)
+            node = node.one if label else node.zero
+        assert learner.mistakes == found.value
+
+
+def test_mistakes_of_a_union_stay_below_3d_plus_3_log_k() -> None:
+    rng = np.random.default_rng(1)
+    worst = 0.0
+    for _ in range(15):
+        k = int(rng.integers(2, 9))
+        classes = [random_class(rng, 6, 7) for _ in range(k)]
+        learner_bound = UnionLearner(classes).mistake_bound
+        for r in range(k):
+            for hypothesis in classes[r][:3]:
+                learner = UnionLearner(classes)
+                points = [int(x) for x in rng.permutation(np.repeat(np.arange(7), 3))]
+                wrong = run(learner, points, [int(hypothesis[x]) for x in points])
+                assert wrong <= learner_bound
+                worst = max(worst, wrong / learner_bound)
+    assert worst > 0.1
+
+
+def test_a_greedy_adversary_does_not_break_the_union_bound() -> None:
+    """Answers the opposite of the prediction as long as some hypothesis of the union agrees."""
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        classes = [random_class(rng, 5, 8) for _ in range(4)]
+        learner, alive = UnionLearner(classes), np.vstack(classes)
+        for x in rng.permutation(np.repeat(np.arange(8), 3)):
+            label = 1 - learner.predict_one(int(x))
+            if not (alive[:, x] == label).any():
+                label = 1 - label
+            alive = alive[alive[:, x] == label]
+            learner.learn_one(int(x), label)
+        assert len(alive)
+        assert learner.mistakes <= learner.mistake_bound
+
+
+def test_points_may_be_rows_of_features() -> None:
+    points = [{"age": a, "ill": b} for a in (1, 2) for b in (False, True)]
+    learner = StandardOptimal(np.array([[0, 0, 1, 1], [0, 1, 0, 1]]), points)
+    for x in points:
+        learner.learn_one(x, x["age"] == 2)
+    assert [learner.predict_one(x) for x in points] == [0, 0, 1, 1]
+    learner.learn_one(points[0], 1)  # unexplained: nothing is left to change
+    assert learner.predict_one(points[3]) == 1
+    with pytest.raises(ValueError, match="at least one hypothesis"):
+        StandardOptimal(np.zeros((0, 2)))
+
+
+def test_agnostic_regret_stays_below_its_bound_in_expectation() -> None:
+    rng = np.random.default_rng(3)
+    rounds = 120
+    for noise in (0.0, 0.2, 0.5):
+        matrix = random_class(rng, 8, 5)
+        domain = FiniteDomain(matrix)
+        d = domain.dimension(domain.family.everything)
+        points = rng.integers(0, 5, rounds)
+        labels = matrix[0][points] ^ (rng.random(rounds) < noise)
+        learner = AgnosticLearner(OptimalState(domain, domain.family.everything), d, rounds, rng)
+        loss = 0.0
+        for x, y in zip(points, labels, strict=True):
+            p = learner.probability_one(int(x))
+            loss += p if y == 0 else 1 - p
+            learner.learn_one(int(x), int(y))
+        best = min((h[points] != labels).sum() for h in matrix)
+        assert loss - best <= learner.regret_bound
+    with pytest.raises(ValueError, match="rounds must be positive"):
+        AgnosticLearner(OptimalState(domain, 1), 1, 0, rng)
+
+
+def test_merging_experts_gives_what_all_experts_give() -> None:
+    """Exponential weights over every choice of corrected rounds, written out, for a few rounds."""
+    rng = np.random.default_rng(4)
+    matrix = random_class(rng, 5, 4)
+    domain = FiniteDomain(matrix)
+    start = OptimalState(domain, domain.family.everything)
+    rounds, d = 7, 2
+    learner = AgnosticLearner(start, d, rounds, rng)
+    rate, flip = learner._rate, learner._flip
+    points, labels = rng.integers(0, 4, rounds), rng.integers(0, 2, rounds)
+    for t in range(rounds):
+        one = total = 0.0
+        for choice in product((0, 1), repeat=t + 1):
+            state, weight = start, 1.0
+            for s in range(t + 1):
+                said = state.predict(int(points[s])) ^ choice[s]
+                weight *= flip if choice[s] else 1 - flip
+                if s < t:
+                    weight *= np.exp(-rate * (said != labels[s]))
+                    state = state.update(int(points[s]), said)
+            one, total = one + weight * said, total + weight
+        assert learner.probability_one(int(points[t])) == pytest.approx(one / total)
+        learner.learn_one(int(points[t]), int(labels[t]))
+
+
+class Coin:
+    """A weak learner that is right with a given probability."""
+
+    def __init__(self, rng: np.random.Generator, right: float) -> None:
+        self.rng, self.right, self.heaviest = rng, right, 0.0
+
+    def predict_one(self, x: int) -> int:
+        return int(self.rng.random() < self.right) if x else int(self.rng.random() >= self.right)
+
+    def learn_one(self, x: int, y: int, weight: float = 1.0) -> None:
+        assert 0 <= weight <= 1
+        self.heaviest = max(self.heaviest, weight)
+
+
+def test_boosting_coins_with_an_edge() -> None:
+    rng = np.random.default_rng(5)
+    booster = OnlineBoosting(lambda: Coin(rng, 0.65), edge=0.3, copies=41)
+    wrong = sum(booster.predict_one(x) != x for x in rng.integers(0, 2, 800))
+    assert wrong / 800 <= booster.mistake_bound(800, 0) / 800 + 0.03
+    assert booster.mistake_bound(800, 0) / 800 < 0.05
+    made: list[Coin] = []
+
+    def coin() -> Coin:
+        made.append(Coin(rng, 0.65))
+        return made[-1]
+
+    taught = OnlineBoosting(coin, edge=0.3, copies=9)
+    for x in rng.integers(0, 2, 300):
+        taught.learn_one(int(x), int(x))
+    assert max(c.heaviest for c in made) == pytest.approx(1.0)  # in units of the largest weight, as the bound counts
+    with pytest.raises(ValueError, match="edge"):
+        OnlineBoosting(lambda: Coin(rng, 0.6), edge=0.0, copies=3)
+
+
+def test_potentials_are_tail_probabilities_and_the_invariant_holds() -> None:
+    phi = potentials(9, 0.2)
+    steps = np.array(list(product((-1, 1), repeat=9)))
+    right = np.where(steps > 0, 0.6, 0.4).prod(axis=1)
+    assert phi[0, 10] == pytest.approx(right[steps.sum(axis=1) <= 0].sum())
+    weight = (phi[:, :-2] - phi[:, 2:]) / 2
+    mean = (phi[:, :-2] + phi[:, 2:]) / 2
+    assert np.allclose(phi[:-1, 1:-1], mean[1:] - 0.2 * weight[1:])
+    assert weight.min() >= 0
+
+
+@pytest.mark.parametrize("name", ["majority", "or", "xor"])
+def test_compositions_are_learned_within_their_bound(name: str) -> None:
+    rng = np.random.default_rng(6)
+    arity = 3 if name == "majority" else 2
+    function = named_function(name, arity)
+    thresholds = (np.arange(6) >= np.arange(7)[:, None]).astype(int)
+    rounds = 400
+    learner = OnlineComposition(function, [thresholds] * arity, rounds, rng, copies=15)
+    chosen = rng.integers(0, 7, arity)
+    wrong, late = 0, 0
+    for t, x in enumerate(rng.integers(0, 6, rounds)):
+        y = function([int(thresholds[c, x]) for c in chosen])
+        error = learner.predict_one(int(x)) != y
+        wrong, late = wrong + error, late + (error and t >= rounds // 2)
+        learner.learn_one(int(x), y)
+    assert wrong <= learner.mistake_bound
+    assert late < 0.05 * (rounds // 2)
+
+
+def test_compositions_check_their_parts() -> None:
+    rng = np.random.default_rng(7)
+    with pytest.raises(ValueError, match="2 inputs, and there are 1"):
+        OnlineComposition(named_function("or", 2), [np.eye(2, dtype=int)], 10, rng)
+    single = OnlineComposition(TruthTable((1, 0)), [np.eye(3, dtype=int)], 30, rng, copies=3)
+    for _ in range(10):
+        for x in range(3):
+            single.learn_one(x, x != 1)
+    assert [single.predict_one(x) for x in range(3)] == [1, 0, 1]
+    state = MajorityState.of([OptimalState(FiniteDomain(np.eye(2, dtype=int)), 3)])
+    assert state.update(0, 1) == state.update(0, 1)
