@@ -87,12 +87,14 @@ def sample_portrait() -> Portrait:
     cells = [[Effect(0.1 * i - 0.1 * j, 0.05, 100) for j in range(7)] for i in range(5)]
     sides = Side("education", tuple("abcde")), Side("age", tuple(f"{10 * j}–{10 * j + 10}" for j in range(7)))
     drawings = (
-        ranking("What matters most", ["age", "capital gain", "status"], [0.8, 0.5, 0.1], "overview"),
+        ranking("What matters most", ["age", "WWWWWW gain × MMMMMMMMMMMMMMM", "status"], [0.8, 0.5, 0.1], "overview"),
         curve("age", edges, age, Effect(-0.3, 0.5, 3), "d0"),
         curve("capital gain", gain, steps, None, "d1"),
         bars("status", names, status, "d2"),
         heat_map(*sides, cells, "d3"),
-        weights("Weights", [f"x{i}" for i in range(40)], [math.cos(i) for i in range(40)], 0.1, "d4"),
+        weights(
+            "Weights", [f"native_country=Country{i}" for i in range(40)], [math.cos(i) for i in range(40)], 0.1, "d4"
+        ),
     )
     public = (PublicColumn("age", "numeric", "from 17 to 90"),)
     return Portrait("An additive model.", "Each drawing says how the odds change.", drawings, public)

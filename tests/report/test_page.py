@@ -64,6 +64,18 @@ def test_draws_every_part(visit: Any, sample_portrait: Portrait, sample_claim: C
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_word_is_cut_off(visit: Any, sample_portrait: Portrait, sample_claim: Certificate, width: int) -> None:
+    page = visit(compose(sample_portrait, CLASSES, sample_claim, "t"), width).page
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll('svg.figure text')].filter(t => {
+             const box = t.getBBox(), view = t.ownerSVGElement.viewBox.baseVal;
+             return box.x < -1 || box.x + box.width > view.width + 1 || box.y + box.height > view.height + 2;
+           }).map(t => t.textContent)"""
+    )
+    assert cut == []
+
+
 def test_markup_in_names_is_text(visit: Any, sample_portrait: Portrait, sample_claim: Certificate) -> None:
     seen = visit(compose(sample_portrait, ("<b>no</b>", "yes"), sample_claim, "<i>title</i>"))
     assert seen.page.locator("main b:text('no'), h1 i, main script").count() == 0

@@ -27,6 +27,7 @@ def draw(model: Model) -> Portrait:
     mains = [_main(additive.features[m.feature], m, f"main{i}") for i, m in enumerate(additive.mains)]
     mains.sort(key=lambda d: -importance.get(d.title, d.importance))
     pairs = [_pair(additive, p, f"pair{i}") for i, p in enumerate(additive.pairs)]
+    pairs.sort(key=lambda d: -d.importance)
     names = [name.replace(" x ", " × ") for name in importance]
     overview = ranking("What matters most", names, list(importance.values()), "overview")
     trees = [_trees(additive)] if additive.trees else []

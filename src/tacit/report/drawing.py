@@ -21,6 +21,8 @@ BAND = 2.0
 """The noise band reaches this many standard deviations to each side."""
 LABEL = 132
 """Width of the category names, left of bars."""
+NAMES = 168
+"""Width of the names of columns and coordinates, left of bars."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +244,7 @@ def bars(name: str, categories: Sequence[str], effects: Sequence[Effect], identi
         start, stop = sorted((scale(0.0), scale(effect.value)))
         hint = f"{category}: odds {factor(effect.value)}, about {svg.short(effect.support)} rows"
         faint = " faint" if effect.support < FAINT * most else ""
-        parts.append(svg.text(LABEL - 10, y + 13, svg.shortened(category, 18), f"name{faint}", "end"))
+        parts.append(svg.text(LABEL - 10, y + 13, svg.fitted(category, LABEL - 12), f"name{faint}", "end"))
         parts.append(
             svg.rect(start, y + 3, stop - start, row - 7, f"{'plus' if effect.value >= 0 else 'minus'}{faint}", hint)
         )
@@ -285,10 +287,10 @@ def heat_map(first: Side, second: Side, effects: Sequence[Sequence[Effect]], ide
     cell_width = (WIDTH - left - RIGHT) / len(second.labels)
     cell_height = min(26.0, (HEIGHT + 40 - top - bottom) / len(first.labels))
     height = top + cell_height * len(first.labels) + bottom
-    parts, rows = [svg.text(left - 6, 14, svg.shortened(first.name, 14), "name", "end")], []
+    parts, rows = [svg.text(left - 6, 14, svg.fitted(first.name, left - 8), "name", "end")], []
     for i, one in enumerate(effects):
         y = top + cell_height * (len(first.labels) - 1 - i)
-        parts.append(svg.text(left - 6, y + cell_height / 2 + 4, svg.shortened(first.labels[i], 13), "tick", "end"))
+        parts.append(svg.text(left - 6, y + cell_height / 2 + 4, svg.fitted(first.labels[i], left - 8), "tick", "end"))
         for j, effect in enumerate(one):
             label = f"{first.name} {first.labels[i]}, {second.name} {second.labels[j]}: odds {factor(effect.value)}"
             strength = round(min(abs(effect.value) / reach, 1.0), 3)
@@ -309,7 +311,7 @@ def heat_map(first: Side, second: Side, effects: Sequence[Sequence[Effect]], ide
     floor = top + cell_height * len(first.labels)
     every = max(1, math.ceil(len(second.labels) / max(1.0, (WIDTH - left - RIGHT) / 58)))
     for j in range(0, len(second.labels), every):
-        words = svg.shortened(second.labels[j], max(5, int(9.5 * every * cell_width / 62)))
+        words = svg.fitted(second.labels[j], max(40.0, every * cell_width - 4))
         parts.append(svg.text(left + cell_width * (j + 0.5), floor + 15, words, "tick", "middle"))
     parts.append(svg.text((left + WIDTH - RIGHT) / 2, height - 8, second.name, "name", "middle"))
     title = f"{first.name} × {second.name}"
@@ -333,7 +335,7 @@ def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float
     """
     ranked = sorted(zip(names, values, strict=True), key=lambda p: -abs(p[1]))
     shown = ranked[:MOST_WEIGHTS]
-    row, width, label = 20, WIDTH, 150
+    row, width, label = 20, WIDTH, NAMES
     height = TOP + row * len(shown) + 26
     reach = max((abs(v) + BAND * sd for _, v in shown), default=1.0) or 1.0
     scale = svg.Scale(-reach, reach, label, width - RIGHT)
@@ -345,7 +347,7 @@ def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float
         y = TOP + row * place
         start, stop = sorted((scale(0.0), scale(value)))
         hint = f"{name}: {value:+.4f}"
-        parts.append(svg.text(label - 10, y + 14, svg.shortened(name, 21), "name", "end"))
+        parts.append(svg.text(label - 10, y + 14, svg.fitted(name, NAMES - 12), "name", "end"))
         parts.append(svg.rect(start, y + 3, stop - start, row - 7, "plus" if value >= 0 else "minus", hint))
         if sd > 0:
             parts.append(
@@ -362,14 +364,14 @@ def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float
 def ranking(title: str, names: Sequence[str], importances: Sequence[float], identity: str) -> Drawing:
     """An overview: how much each part moves predictions, largest first."""
     ranked = sorted(zip(names, importances, strict=True), key=lambda p: -p[1])[:MOST_WEIGHTS]
-    row, width, label = 20, WIDTH, 150
+    row, width, label = 20, WIDTH, NAMES
     height = TOP + row * len(ranked) + 4
     most = max((v for _, v in ranked), default=0.0) or 1.0
     parts = []
     for place, (name, value) in enumerate(ranked):
         y = TOP + row * place
         length = (width - RIGHT - label - 44) * value / most
-        parts.append(svg.text(label - 10, y + 14, svg.shortened(name, 21), "name", "end"))
+        parts.append(svg.text(label - 10, y + 14, svg.fitted(name, NAMES - 12), "name", "end"))
         parts.append(svg.rect(label, y + 3, max(length, 1.0), row - 7, "plain", f"{name}: {value:.3f}"))
         parts.append(svg.text(label + max(length, 1.0) + 6, y + 14, f"{value:.2f}", "tick"))
     caption = "Typical size of the effect over the rows, in log-odds: 0.7 doubles or halves the odds."

@@ -148,6 +148,20 @@ def odds_ticks(low: float, high: float) -> list[tuple[float, str]]:
     return sorted(ticks)
 
 
-def shortened(words: str, limit: int) -> str:
-    """At most ``limit`` characters."""
-    return words if len(words) <= limit else words[: limit - 1].rstrip() + "…"
+WIDTHS = {"WM@%—…mw": 12.2, "iljtfrI.,:;|!'()[] ": 5.0, "ABCDEGHKNOPQRSTUVXYZ&+=<>×÷–_": 9.4}
+"""Pixels of letters in a wide font of 12 pixels; all others have :data:`OTHER_WIDTH`."""
+OTHER_WIDTH = 7.6
+
+
+def text_width(words: str) -> float:
+    """About how wide a text is at most, in pixels."""
+    return sum(next((width for letters, width in WIDTHS.items() if c in letters), OTHER_WIDTH) for c in words)
+
+
+def fitted(words: str, width: float) -> str:
+    """As much of a text as has room in ``width`` pixels."""
+    if text_width(words) <= width:
+        return words
+    while words and text_width(words + "…") > width:
+        words = words[:-1]
+    return words.rstrip() + "…"
