@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tacit.additive.estimator import AdditiveBoostClassifier
+    from tacit.halfspaces.estimator import HalfspaceBoostClassifier
     from tacit.models.files import load_model, save_model
     from tacit.privacy.account import PrivacyAccount
     from tacit.privacy.certificate import Certificate
@@ -23,6 +24,7 @@ PUBLIC = {
     "BoostedTreesClassifier": "tacit.trees.estimator",
     "BudgetExceeded": "tacit.privacy.ledger",
     "Certificate": "tacit.privacy.certificate",
+    "HalfspaceBoostClassifier": "tacit.halfspaces.estimator",
     "Neighbouring": "tacit.privacy.neighbouring",
     "PrivacyAccount": "tacit.privacy.account",
     "Schema": "tacit.schema",
@@ -37,6 +39,7 @@ __all__ = [
     "BoostedTreesClassifier",
     "BudgetExceeded",
     "Certificate",
+    "HalfspaceBoostClassifier",
     "Neighbouring",
     "PrivacyAccount",
     "Schema",

@@ -11,6 +11,7 @@ from tacit.cli.failures import Mistake
 LEARNERS = {
     "additive": ("tacit.additive.estimator", "AdditiveBoostClassifier"),
     "halfspace": ("tacit.halfspaces.estimator", "HalfspaceBoostClassifier"),
+    "trees": ("tacit.trees.estimator", "BoostedTreesClassifier"),
 }
 """Short name -> module and class. A new family adds its line here."""
 

@@ -9,12 +9,13 @@ from typing import Any
 
 from tacit.models.additive import AdditiveModel
 from tacit.models.base import Model, ModelError, checked_file, write_atomically
+from tacit.models.halfspace import HalfspaceModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
 
 
 def kinds() -> dict[str, type[Model]]:
     """Every kind of model there is, by the name in its file."""
-    return {model.kind: model for model in (AdditiveModel, TreeEnsembleModel)}
+    return {model.kind: model for model in (AdditiveModel, HalfspaceModel, TreeEnsembleModel)}
 
 
 def save_model(model: Model, path: str | os.PathLike[str], certificate: Mapping[str, Any] | None = None) -> None:

@@ -1,0 +1,50 @@
+"""Every learner of the command line goes the whole way: fit, verify, predict, report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tacit.cli.learners import LEARNERS, learner_class
+
+
+@pytest.mark.parametrize("learner", sorted(LEARNERS))
+def test_the_whole_way(folder: Path, tacit: Callable[..., Any], learner: str) -> None:
+    fit = (
+        "fit",
+        "data.csv",
+        "--schema",
+        "schema.toml",
+        "--learner",
+        learner,
+        "--model",
+        "m.json",
+        "--report",
+        "m.html",
+    )
+    for command in (fit, ("verify", "m.json"), ("predict", "m.json", "data.csv", "-o", "p.csv"), ("report", "m.json")):
+        done = tacit(*command)
+        assert done.exit_code == 0, done.output
+    assert len(Path("p.csv").read_text().splitlines()) == 401
+    assert "Releasable" in Path("m.html").read_text()
+
+
+@pytest.mark.parametrize("learner", sorted(LEARNERS))
+def test_the_class_is_public(learner: str) -> None:
+    import tacit as package
+
+    name = learner_class(learner).__name__
+    assert getattr(package, name) is learner_class(learner)
+
+
+@pytest.mark.parametrize("learner", sorted(LEARNERS))
+def test_without_a_schema_bounds_are_found(folder: Path, tacit: Callable[..., Any], learner: str) -> None:
+    rows = [f"{i % 50},{(i * 3) % 7},{int(i % 50 > 25)}" for i in range(600)]
+    Path("numbers.csv").write_text("\n".join(["a,b,y", *rows]) + "\n")
+    done = tacit("fit", "numbers.csv", "--target", "y", "--learner", learner, "--model", "m.json", "--epsilon", "4")
+    assert done.exit_code == 0, done.output
+    assert "all columns were read as numbers" in " ".join(done.stdout.split())
+    assert tacit("predict", "m.json", "numbers.csv", "-o", "p.csv").exit_code == 0
