@@ -37,6 +37,12 @@ def test_every_public_name_is_there(name: str) -> None:
     assert name in dir(tacit)
 
 
+@pytest.mark.parametrize("room", tacit.ROOMS)
+def test_public_rooms_need_no_import(room: str) -> None:
+    assert f"tacit.{room}" not in modules_after("import tacit")
+    assert f"tacit.{room}" in modules_after(f"import tacit; tacit.{room}")
+
+
 def test_lists_agree() -> None:
     assert set(tacit.__all__) == {*tacit.PUBLIC, "__version__"}
 

@@ -34,6 +34,9 @@ PUBLIC = {
 }
 """Public name -> the module that defines it. A new family adds its line here and above."""
 
+ROOMS = ("closure", "models", "privacy", "theory")
+"""Rooms whose modules are public by their own names."""
+
 __all__ = [
     "AdditiveBoostClassifier",
     "BoostedTreesClassifier",
@@ -55,6 +58,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("tacit")
+    if name in ROOMS:
+        return import_module(f"tacit.{name}")
     if name not in PUBLIC:
         raise AttributeError(f"module 'tacit' has no attribute {name!r}")
     value = getattr(import_module(PUBLIC[name]), name)
