@@ -12,8 +12,16 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.rules import class_count_rule
-from tacit.queries.tree_cells import HESSIAN_IS_FREE, TreeCells, logistic_gradient_rule, middle_margins
+from tacit.queries.tree_cells import (
+    HESSIAN_IS_FREE,
+    SplitHistogram,
+    TreeCells,
+    class_weight_rule,
+    logistic_gradient_rule,
+    middle_margins,
+)
 from tacit.table.memory import MemoryTable
+from tacit.trees.losses import MAlphaLoss
 
 
 def random_shape(rng: np.random.Generator, splits: int, columns: int) -> TreeShape:
@@ -181,3 +189,45 @@ def test_sensitivity_by_search() -> None:
         assert 0.85 * bound.l2 < largest <= bound.l2
         assert max(int(m.sum()) for m in moves) <= bound.l1
     assert max(float(np.sqrt((m.astype(float) ** 2).sum())) for m in added) > 0.9 * 0.55 * rule.unit
+
+
+def test_the_engine_counts_class_weights_for_splits() -> None:
+    """Against numpy; and the declared bound is what neighbours can move it by."""
+    rng = np.random.default_rng(9)
+    n, sizes = 70_000, (4, 250, 2)
+    codes = [rng.integers(0, size, n).astype(np.uint8) for size in sizes]
+    labels = rng.integers(0, 2, n).astype(np.uint8)
+    rule = class_weight_rule(MAlphaLoss(0.5).boosting_weight, split=False)
+    margins = Margins()
+    first = TreeCells(complete_shape([1], threshold_sets([100])))
+    margins.add(first, [2.5, -2.5])
+    score = np.where(codes[1] > 100, -2.5, 2.5)
+    level = np.clip((score * 128).astype(int) + 1024, 0, 2047)
+    cells = TreeCells(complete_shape([0, 1, 1], threshold_sets([1, 60, 180])))
+    query = SplitHistogram(cells, (0, 2), (4, 2), rule, margins)
+    expected = np.zeros(query.shape, np.int64)
+    leaf, weight = cells.shape.find(codes), rule.table[labels, level, 0]
+    for offset, column in ((0, 0), (4, 2)):
+        np.add.at(expected, (leaf, offset + codes[column], labels), weight)
+    for threads in (1, 2):
+        table = MemoryTable(codes, labels, sizes, 2, threads=threads)
+        assert np.array_equal(table.answer(query), expected)
+    one = [c[:1] for c in codes]
+    single = MemoryTable(one, labels[:1], sizes, 2).answer(query)
+    none = MemoryTable([c[:0] for c in codes], labels[:0], sizes, 2).answer(query)
+    bound = query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE)
+    assert int(np.abs(single - none).sum()) == 2 * int(weight[0]) <= bound.l1
+    assert int(((single - none) ** 2).sum()) <= bound.l2_squared
+    assert bound.l1 == 2 * int(rule.table.max()) <= 2 * rule.unit
+
+
+def test_class_weight_rules() -> None:
+    loss = MAlphaLoss(1.0)
+    together, apart = (class_weight_rule(loss.boosting_weight, split) for split in (False, True))
+    assert np.array_equal(apart.table.sum(axis=2), together.table[:, :, 0])
+    assert np.all(apart.table[0, :, 1] == 0)
+    assert together.table.min() > 0
+    assert together.table.max() <= together.unit
+    assert np.all(np.diff(together.table[1, :, 0]) <= 0)
+    with pytest.raises(ValueError, match="one weight"):
+        SplitHistogram(TreeCells(complete_shape([], threshold_sets([]))), (0,), (2,), apart, Margins())

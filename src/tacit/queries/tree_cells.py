@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.models.tree import TreeShape
+from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
+from tacit.queries.margins import Margins
 from tacit.queries.rules import LEVEL_BITS, LEVELS, WEIGHT_UNIT, RowRule
+from tacit.queries.sensitivity import Sensitivity
 
 HESSIAN_IS_FREE = 11.09
 """For the logistic loss ``g**2 + c**2 h**2 <= 1`` for every ``c**2`` up to this number (privacy notes, section 2)."""
@@ -24,6 +28,53 @@ class TreeCells(Cells):
     @property
     def size(self) -> int:
         return self.shape.n_leaves
+
+
+@dataclass(frozen=True, eq=False)
+class SplitHistogram:
+    """A query for the weight of each class, by leaf, column and code: what the splits of a level are scored by.
+
+    The answer has shape ``(leaves, codes of all columns side by side, 2)``. A row adds its weight once per column, so
+    the answer is not for release by itself; it is made to be scored inside a selection.
+
+    Attributes:
+        cells: the leaves.
+        columns: the columns, each of at most 256 codes.
+        n_codes: how many codes each has.
+        rule: one channel: the weight of a row by label and margin, not negative.
+        margins: the score the weights depend on.
+    """
+
+    cells: TreeCells
+    columns: tuple[int, ...]
+    n_codes: tuple[int, ...]
+    rule: RowRule
+    margins: Margins
+
+    def __post_init__(self) -> None:
+        if self.rule.channels != 1 or self.rule.table.shape[0] != 2 or self.rule.table.min() < 0:
+            raise ValueError("splits are scored by one weight per row, not negative, and two classes")
+        if len(self.columns) != len(self.n_codes) or not self.columns:
+            raise ValueError("columns and n_codes must have one, equal, length of at least 1")
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return (self.cells.size, sum(self.n_codes), 2)
+
+    @property
+    def unit(self) -> int:
+        return self.rule.unit
+
+    @property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """Where each column's codes begin."""
+        return np.cumsum((0, *self.n_codes[:-1]), dtype=np.int64)
+
+    def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
+        """A row adds its weight to one cell per column; a replaced one may leave as many."""
+        largest = int(self.rule.table.max())
+        cells = len(self.columns) * (1 if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else 2)
+        return Sensitivity(cells * largest, cells * largest**2, "class weights: one row, one cell per column")
 
 
 def middle_margins() -> npt.NDArray[np.float64]:
@@ -54,4 +105,19 @@ def logistic_gradient_rule(clip: float, hessian_scale: float, norm: int) -> RowR
         length = np.linalg.norm(vector, ord=norm, axis=1, keepdims=True)
         shrunk = vector * np.minimum(1.0, clip * (1.0 - 1e-12) / length)
         table[label] = np.trunc(shrunk * WEIGHT_UNIT).astype(np.int32)
+    return RowRule(table, WEIGHT_UNIT)
+
+
+def class_weight_rule(weight: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]], split: bool) -> RowRule:
+    """The boosting weight ``weight(s F)`` of a binary row with label ``s`` and score ``F``, in [0, 1], truncated.
+
+    Args:
+        weight: a function of the margin, evaluated in the middle of each level.
+        split: two channels, each for the rows of one class; otherwise one for all.
+    """
+    middle = middle_margins()
+    table = np.zeros((2, LEVELS, 2 if split else 1), np.int32)
+    for label, sign in ((0, -1.0), (1, 1.0)):
+        values = np.floor(np.clip(weight(sign * middle), 0.0, 1.0) * WEIGHT_UNIT).astype(np.int32)
+        table[label, :, label if split else 0] = values
     return RowRule(table, WEIGHT_UNIT)

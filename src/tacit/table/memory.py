@@ -17,11 +17,11 @@ from tacit.queries.cover import Conjunctions, FirstMatch
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins, Update
 from tacit.queries.query import Layout, Query
-from tacit.queries.tree_cells import TreeCells
+from tacit.queries.tree_cells import SplitHistogram, TreeCells
 from tacit.table import kernels
 from tacit.table.cover import CoverCounts, first_match
 from tacit.table.dense import DENSE_QUERIES, DenseEngine, DenseRows
-from tacit.table.tree_rows import LeafCache
+from tacit.table.tree_rows import LeafCache, split_histogram
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 Pass = Callable[[int, int, npt.NDArray[np.int64]], Any]
@@ -88,6 +88,10 @@ class MemoryTable:
         """The exact answer to a query, shape ``query.shape``."""
         if isinstance(query, Histogram):
             return query.finish(self._histogram(query))
+        if isinstance(query, SplitHistogram):
+            margins, _ = self._caught_up(query.margins)
+            leaves = self._leaves.of(query.cells)
+            return split_histogram(query, leaves, self._columns, self._labels, margins, self._in_parallel)
         if self._dense is not None and isinstance(query, DENSE_QUERIES):
             return self._dense.answer(query)
         raise TypeError(f"the memory engine cannot answer a {type(query).__name__}")

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.models.tree_leaves import find_leaves
-from tacit.queries.tree_cells import TreeCells
+from tacit.models.tree_leaves import BLOCK, find_leaves
+from tacit.queries.tree_cells import SplitHistogram, TreeCells
+from tacit.table import tree_kernels
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 Leaves = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
-Parallel = Callable[[Callable[[int, int, npt.NDArray[np.int64]], Any]], Any]
+Pass = Callable[[int, int, npt.NDArray[np.int64]], Any]
+Parallel = Callable[[Pass, int], npt.NDArray[np.int64]]
 
 
 class LeafCache:
@@ -30,7 +32,7 @@ class LeafCache:
     def __init__(self, columns: list[Codes], in_parallel: Parallel) -> None:
         self._columns = columns
         self._in_parallel = in_parallel
-        self._last: tuple[TreeCells, Leaves] | None = None
+        self._last: tuple[TreeCells, list[npt.NDArray[np.uint8]], Leaves] | None = None
 
     def of(self, cells: TreeCells) -> Leaves:
         """The leaf of every row.
@@ -38,20 +40,50 @@ class LeafCache:
         Raises:
             TypeError: if the tree tests a column that is not stored in one byte (``coarsen`` it first).
         """
-        if self._last is not None and self._last[0] is cells:
-            return self._last[1]
         shape = cells.shape
         tested = [_bytes(self._columns[column]) for column in shape.used_columns]
+        if self._last is not None and self._last[0] is cells and _same(tested, self._last[1]):
+            return self._last[2]
         rows = len(self._columns[0])
         leaves: Leaves = np.zeros(rows, np.uint8) if shape.n_leaves <= 256 else np.zeros(rows, np.uint16)
         if shape.n_splits:
             tables = shape.masks
-            self._in_parallel(lambda start, stop, _: find_leaves(tested, tables, leaves, start, stop))
-        self._last = (cells, leaves)
+            self._in_parallel(lambda start, stop, _: find_leaves(tested, tables, leaves, start, stop), 0)
+        self._last = (cells, tested, leaves)
         return leaves
+
+
+def split_histogram(
+    query: SplitHistogram,
+    leaves: Leaves,
+    columns: list[Codes],
+    labels: npt.NDArray[np.uint8],
+    margins: npt.NDArray[np.int32],
+    in_parallel: Parallel,
+) -> npt.NDArray[np.int64]:
+    """The class weights by leaf, code and class, shape ``query.shape``: one look at every row for all columns."""
+    n_leaves, stride, n_labels = query.shape
+    codes = [columns[column] for column in query.columns]
+    offsets = [int(offset) for offset in query.offsets]
+    rule, levels = np.ascontiguousarray(query.rule.table.reshape(-1)), query.rule.table.shape[1]
+
+    def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
+        places, weights = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32)
+        for low in range(start, stop, BLOCK):
+            high = min(low + BLOCK, stop)
+            tree_kernels.place_rows(leaves, labels, margins, rule, levels, stride, places, weights, low, high)
+            for column, offset in zip(codes, offsets, strict=True):
+                tree_kernels.add_column(column, offset, places, weights, sums, low, high)
+
+    return in_parallel(run, n_leaves * stride * n_labels).reshape(query.shape)
 
 
 def _bytes(codes: Codes) -> npt.NDArray[np.uint8]:
     if codes.dtype != np.uint8:
         raise TypeError("a tree tests columns of at most 256 codes; coarsen the others first")
-    return codes.view(np.uint8)
+    return codes  # type: ignore[return-value]
+
+
+def _same(now: list[npt.NDArray[np.uint8]], then: list[npt.NDArray[np.uint8]]) -> bool:
+    """Whether the columns are the very arrays they were: coarsening replaces them."""
+    return all(a is b for a, b in zip(now, then, strict=True))

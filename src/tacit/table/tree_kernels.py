@@ -1,0 +1,31 @@
+"""Passes over rows for splitting trees: class weights by leaf, column and code. Integers throughout."""
+
+from __future__ import annotations
+
+import numba as nb
+
+from tacit.queries.rules import LEVEL_SHIFT, LEVELS
+
+HALF = LEVELS // 2
+TOP = LEVELS - 1
+
+
+@nb.njit(nogil=True, cache=True)
+def place_rows(leaves, labels, margins, rule, levels, stride, places, weights, start, stop):  # type: ignore[no-untyped-def]
+    """Per row of a block: the first cell of its leaf and class, and its weight ``rule[label, level]``.
+
+    ``rule`` is flat; ``levels`` is 1 where the margin plays no part. Written from position 0.
+    """
+    for i in range(start, stop):
+        level = 0
+        if levels > 1:
+            level = max(min((margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
+        places[i - start] = 2 * stride * leaves[i] + labels[i]
+        weights[i - start] = rule[labels[i] * levels + level]
+
+
+@nb.njit(nogil=True, cache=True)
+def add_column(codes, offset, places, weights, sums, start, stop):  # type: ignore[no-untyped-def]
+    """Adds the block's weights to the cells of one column, whose codes begin at ``offset``."""
+    for i in range(start, stop):
+        sums[nb.uintp(places[i - start] + 2 * (offset + codes[i]))] += weights[i - start]
