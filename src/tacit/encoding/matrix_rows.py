@@ -26,8 +26,12 @@ def matrix_frame(data: Any) -> Frame:
         FrameError: if it is not a numeric matrix; decided by shape and dtype, never by values.
     """
     matrix = data.tocsr() if sparse.issparse(data) else np.asarray(data)
-    if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
-        raise FrameError(f"expected a matrix of numbers, got shape {matrix.shape} and dtype {matrix.dtype}")
+    if matrix.dtype.kind == "c":
+        raise FrameError("Complex data not supported")
+    if matrix.ndim != 2:
+        raise FrameError(f"Expected a matrix of rows and columns, got shape {matrix.shape}. Reshape your data")
+    if matrix.dtype.kind not in "fiub":
+        raise FrameError(f"expected a matrix of numbers, got dtype {matrix.dtype}; convert it, or declare a schema")
     if matrix.shape[1] == 0:
         raise FrameError(f"0 feature(s) (shape={matrix.shape}) while a minimum of 1 is required.")
     return Frame({ROWS: matrix}, int(matrix.shape[0]))
@@ -64,7 +68,7 @@ class MatrixEncoder:
         frame = data if isinstance(data, Frame) else matrix_frame(data)
         matrix = frame.column(ROWS)
         if matrix.shape[1] != self.n_features:
-            raise FrameError(f"X has {matrix.shape[1]} features, but {self.n_features} features were expected as input")
+            raise FrameError(f"X has {matrix.shape[1]} features, but {self.n_features} features were expected")
         if sparse.issparse(matrix):
             return self.clipper.clip(self._with_constant(matrix))
         out: DenseRows = np.empty((frame.n_rows, self.width), self.clipper.dtype)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tacit.curator.vault import Vault
 from tacit.encoding.dense import RowClipper, RowEncoder
+from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
@@ -221,7 +222,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         norm: Any = self.row_norm
         if norm is None:
             return
-        if not isinstance(norm, Real) or isinstance(norm, bool) or not 1e-100 < float(norm) < 1e100:
+        if isinstance(norm, bool) or not isinstance(norm, Real) or not 1e-100 < float(norm) < 1e100:
             raise RequestError(f"row_norm must be None or a positive number, got {norm!r}")
         if self.schema is not None:
             raise RequestError("row_norm is for matrices without a schema: give one or the other")
@@ -280,7 +281,13 @@ class HalfspaceBoostClassifier(PrivateClassifier):
     def _frame_for_model(self, X: Any) -> Frame:
         if not isinstance(getattr(getattr(self, "model_", None), "encoder", None), MatrixEncoder):
             return super()._frame_for_model(X)
-        return matrix_frame(X)
+        frame = matrix_frame(X)
+        if self._width(X) != self.n_features_in_:
+            raise FrameError(
+                f"X has {self._width(X)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input"
+            )
+        return frame
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -21,7 +21,8 @@ from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.halfspace_log import HalfspaceLog
 from tacit.queries.histogram import Histogram
-from tacit.queries.rules import count_rule
+from tacit.queries.margin_counts import COUNT_UNIT
+from tacit.queries.rules import RowRule
 
 Floats = npt.NDArray[np.float64]
 
@@ -55,9 +56,8 @@ def learn_halfspace(curator: Curator, purse: Purse, radius: int, options: Option
         options: the learner's parameters.
     """
     shares, width = options.shares, curator.layout.n_dense
-    count = curator.measure(
-        Histogram(OneCell(), count_rule(curator.layout.n_labels)), purse.charge(shares["count"]), "number of rows"
-    )
+    fine_count = RowRule(np.full((curator.layout.n_labels, 1, 1), COUNT_UNIT, np.int32), COUNT_UNIT)
+    count = curator.measure(Histogram(OneCell(), fine_count), purse.charge(shares["count"]), "number of rows")
     n_rows = max(1.0, float(count.value[0, 0]))
     scaling = Scaling.none(width)
     if options.scaling:

@@ -29,8 +29,9 @@ STOPPING_SHARE = 0.10
 LOGISTIC_SIGNAL = 700.0
 """From how many rows per unit of noise and root of dimension on ``measure="auto"`` takes the logistic measure.
 
-Below, SmoothBoost's normalised, clipped hypotheses waste less of the budget on noise; above, the logistic loss fits tables
-better that no halfspace separates. The place where they cross was about the same on all four tables of the benchmark.
+Below, SmoothBoost's normalised, clipped hypotheses waste less of the budget on noise; above, the logistic loss fits
+tables better that no halfspace separates. The place where they cross was about the same on all four tables of the
+benchmark.
 """
 
 DEFAULT_ROUNDS = 40

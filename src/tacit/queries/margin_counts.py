@@ -9,6 +9,8 @@ from tacit.queries.halfspace_log import HalfspaceLog
 from tacit.queries.levels import Levels
 from tacit.queries.sensitivity import Sensitivity
 
+COUNT_UNIT = 1 << 10
+
 
 @dataclass(frozen=True, eq=False)
 class MarginCounts:
@@ -32,11 +34,11 @@ class MarginCounts:
 
     @property
     def unit(self) -> int:
-        """A row counts 1."""
-        return 1
+        """Integer units of one row: many, so that the lattice of the noise is fine."""
+        return COUNT_UNIT
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the counts."""
         if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
-            return Sensitivity(1, 1, "counts by margin and label: one row, one cell")
-        return Sensitivity(2, 2, "counts by margin and label: one row, one cell; replace")
+            return Sensitivity(COUNT_UNIT, COUNT_UNIT**2, "counts by margin and label: one row, one cell")
+        return Sensitivity(2 * COUNT_UNIT, 2 * COUNT_UNIT**2, "counts by margin and label: one row, one cell; replace")

@@ -187,7 +187,7 @@ class DenseEngine:
 
         answer = self.parallel(run, 2 * count, self._thread_rows).reshape(count, 2)
         cache.applied = len(query.log.steps)
-        return answer
+        return answer * query.unit
 
     def _moments(self, query: MomentSum) -> npt.NDArray[np.int64]:
         """The exact sum of rows, or of squared rows: one pass."""

@@ -1,0 +1,48 @@
+"""Tables and curators for the tests of boosting: exact answers, or noise that repeats."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.curator.curator import Curator
+from tacit.encoding.dense import RowClipper
+from tacit.noise import make_source
+from tacit.privacy.charges import Charge, NonPrivate
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.halfspace_log import RADIUS_16
+from tacit.table.dense import DenseRows
+from tacit.table.memory import MemoryTable
+
+
+def curator_over(
+    rows: np.ndarray,
+    labels: np.ndarray,
+    charges: tuple[Charge, ...] = (NonPrivate(),),
+    neighbouring: Neighbouring = Neighbouring.ADD_OR_REMOVE_ONE,
+    seed: int = 0,
+) -> tuple[Curator, Reservation]:
+    """A curator over real rows in the unit ball with 0/1 labels."""
+    dense = DenseRows(RowClipper(1.0, RADIUS_16).clip(rows), RADIUS_16, rows.shape[1])
+    table = MemoryTable([], labels.astype(np.uint8), (), 2, threads=1, dense=dense)
+    reservation = Reservation(charges, neighbouring)
+    return Curator(table, reservation, make_source(seed)), reservation
+
+
+def margin_rows(
+    n: int, dimension: int, margin: float, seed: int, spread: float = 0.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows on the unit sphere with ``|u . x| >= margin``, their 0/1 labels, and ``u``.
+
+    ``spread`` makes coordinates unequal: coordinate ``j`` has scale ``j**(-spread / 2)``.
+    """
+    rng = np.random.default_rng(seed)
+    unit = rng.normal(size=dimension)
+    unit /= np.linalg.norm(unit)
+    rows = rng.normal(size=(n, dimension)) * np.arange(1, dimension + 1) ** (-spread / 2)
+    rows -= np.outer(rows @ unit, unit)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    labels = rng.integers(0, 2, n)
+    distance = rng.uniform(margin, min(1.0, 2 * margin), n)
+    rows = rows * np.sqrt(1 - distance[:, None] ** 2) + np.outer((2 * labels - 1) * distance, unit)
+    return rows, labels, unit

@@ -1,0 +1,152 @@
+"""Measures: public rules over released hypotheses. Lazy Bregman against its definition, and against BregBoost."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.boosting.measures.bregman import BregmanSum, NotPrivate, bregman_measures, lazy_measures, project
+from tacit.boosting.measures.lazy_bregman import LazyBregman
+from tacit.boosting.measures.logistic import LogisticMeasure
+from tacit.boosting.measures.smooth import WEIGHT_UNIT, SmoothMeasure
+from tacit.privacy.charges import NonPrivate
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.capped_scaling import capped_scaling
+from tacit.queries.halfspace_log import HalfspaceLog
+from tacit.theory.boosting import lazy_bregman_slickness, smooth_boost_slickness
+from tests.boosting.common import curator_over
+
+
+def distance(first: np.ndarray, second: np.ndarray, changed: int) -> float:
+    """Total variation of two measures' distributions when row ``changed`` is another row."""
+    a, b = first / first.sum(), second / second.sum()
+    others = np.delete(np.abs(a - b), changed).sum()
+    return float(0.5 * (others + a[changed] + b[changed]))
+
+
+@settings(max_examples=100, deadline=None)
+@given(n=st.integers(2, 30), density=st.floats(0.05, 0.95), seed=st.integers(0, 10**6))
+def test_projection_has_the_total_and_the_cap(n: int, density: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    measure = density * np.exp(-3 * rng.random(n))
+    projected = project(measure, density * n)
+    assert projected.sum() == pytest.approx(density * n)
+    assert projected.max() <= 1.0
+    below = projected < 1
+    if below.any():
+        scale = projected[below] / measure[below]
+        assert scale.min() >= 1 - 1e-12
+        np.testing.assert_allclose(scale, scale[0])
+
+
+@settings(max_examples=40, deadline=None)
+@given(density=st.floats(0.1, 0.9), rate=st.floats(0.05, 1.0), rounds=st.integers(1, 12), seed=st.integers(0, 10**6))
+def test_integer_weights_are_algorithm_3(density: float, rate: float, rounds: int, seed: int) -> None:
+    """Levels, clock and divisor rule against Algorithm 3 in real numbers, loss by loss."""
+    rng = np.random.default_rng(seed)
+    n = 400
+    margins_by_round = rng.uniform(-1, 1, (rounds, n))
+    exact = lazy_measures(0.5 + 0.5 * margins_by_round, density, rate)[-1]
+    measure = LazyBregman(density, rate, n)
+    query = measure.weighted_sum(HalfspaceLog(1), rounds, float(rounds))
+    margins = margins_by_round.sum(axis=0)
+    levels = np.clip(np.floor(margins * 2**16).astype(np.int64) >> query.levels.shift, -2048, 2047) + 2048
+    histogram = np.bincount(levels, minlength=query.levels.count).astype(np.int64)
+    weights = capped_scaling(histogram, query.ticks, query.total).per_row(levels) / 2.0**query.bits
+    assert weights.sum() == measure.rows_at_cap
+    exact *= measure.rows_at_cap / exact.sum()  # kappa n, rounded to whole rows
+    np.testing.assert_allclose(weights, exact, atol=0.02)
+
+
+def test_lazy_measures_are_slick_and_breg_boost_is_not() -> None:
+    """The same search over the same neighbours: lazy attains Lemma 21's bound, BregBoost goes beyond it."""
+    rng = np.random.default_rng(0)
+    worst = {"lazy": 0.0, "breg": 0.0}
+    for _ in range(800):
+        n, rounds = int(rng.integers(4, 12)), int(rng.integers(2, 30))
+        density, rate = float(rng.choice([0.2, 0.3, 0.5])), float(rng.choice([0.5, 1.0, 3.0]))
+        losses = (rng.random((rounds, n)) < 0.5).astype(float)
+        other = losses.copy()
+        other[:, 0] = rng.random(rounds) < rng.random()
+        bound = lazy_bregman_slickness(density, n)
+        for name, measures in (("lazy", lazy_measures), ("breg", bregman_measures)):
+            moved = distance(measures(losses, density, rate)[-1], measures(other, density, rate)[-1], 0)
+            worst[name] = max(worst[name], moved / bound)
+    assert 0.9 < worst["lazy"] <= 1 + 1e-9
+    assert worst["breg"] > 1.3
+
+
+def test_breg_boost_is_dense_too_and_the_curator_refuses_it() -> None:
+    losses = np.random.default_rng(1).random((20, 30))
+    for measures in (lazy_measures(losses, 0.3, 0.5), bregman_measures(losses, 0.3, 0.5)):
+        np.testing.assert_allclose(measures.sum(axis=1), 9.0)
+        assert measures.max() <= 1.0
+    curator, reservation = curator_over(np.eye(3), np.array([0, 1, 1]))
+    with pytest.raises(NotPrivate, match="Nothing was read"):
+        curator.measure(BregmanSum(3), NonPrivate(), "a round of BregBoost")
+    assert reservation.entries == ()
+
+
+def test_smooth_measure_is_algorithm_13() -> None:
+    measure = SmoothMeasure(0.2)
+    assert measure.theta == pytest.approx(0.2 / 2.2)
+    margins = np.array([-3.0, 0.0, 5 * measure.theta, 2.0, 5.0])
+    lead = margins - 5 * measure.theta
+    expected = [1.0, 1.0, 1.0, 0.8 ** (lead[3] / 2), 0.8 ** (lead[4] / 2)]
+    np.testing.assert_allclose(measure.weights(margins, 5), expected)
+    np.testing.assert_array_equal(measure.weights(np.array([0.0, 1.0]), 0), [1.0, 0.8**0.5])
+    table = measure.weighted_sum(HalfspaceLog(2), 5, 10.0).table
+    assert 0 <= table.min() <= table.max() <= WEIGHT_UNIT
+
+
+def test_lemma_52_slickness_of_smooth_boost() -> None:
+    """Neighbours' distributions differ by at most 2 / (kappa n) when both measures are kappa-dense."""
+    rng = np.random.default_rng(4)
+    worst = 0.0
+    for _ in range(3000):
+        n, density = int(rng.integers(2, 30)), float(rng.choice([0.1, 0.3, 0.6]))
+        weights = rng.random(n) ** float(rng.choice([0.2, 1.0, 5.0]))
+        other = weights.copy()
+        other[0] = rng.choice([0.0, 1.0, rng.random()])
+        if min(weights.sum(), other.sum()) >= density * n:
+            worst = max(worst, distance(weights, other, 0) / smooth_boost_slickness(density, n))
+    assert worst <= 1.0
+    assert worst > 0.45  # the lemma is not tight: a row has probability at most 1 / (kappa n) before and after
+
+
+def test_logistic_measure_is_a_probability() -> None:
+    measure = LogisticMeasure(2.0)
+    np.testing.assert_allclose(measure.weights(np.array([-50.0, 0.0, 1.0])), [1.0, 0.5, 1 / (1 + math.e)])
+    query = measure.weighted_sum(HalfspaceLog(2), 3, 100.0)
+    np.testing.assert_allclose(query.table / WEIGHT_UNIT, measure.weights(query.levels.middles), atol=1 / WEIGHT_UNIT)
+    assert (query.table <= measure.weights(query.levels.middles) * WEIGHT_UNIT).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: LazyBregman(1.0, 0.1, 10), "density"),
+        (lambda: LazyBregman(0.5, 0.0, 10), "learning_rate"),
+        (lambda: LazyBregman(0.5, 0.1, math.nan), "n_rows"),
+        (lambda: SmoothMeasure(0.5), "advantage"),
+        (lambda: SmoothMeasure(0.2, 0.3), "margin"),
+        (lambda: LogisticMeasure(0.0), "step"),
+    ],
+)
+def test_bad_parameters_name_themselves(make: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()  # type: ignore[operator]
+
+
+def test_relations_share_the_capped_bound_and_differ_in_the_stateless_one() -> None:
+    log = HalfspaceLog(3)
+    capped = LazyBregman(0.5, 0.5, 100).weighted_sum(log, 0, 1.0)
+    stateless = SmoothMeasure(0.4).weighted_sum(log, 0, 1.0)
+    unit = float(stateless.unit)
+    add, replace = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
+    assert capped.sensitivity(add).l2 / capped.unit == capped.sensitivity(replace).l2 / capped.unit == 2.0
+    assert (stateless.sensitivity(add).l2 / unit, stateless.sensitivity(replace).l2 / unit) == (1.0, 2.0)
