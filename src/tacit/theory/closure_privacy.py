@@ -1,0 +1,150 @@
+"""What relabelling, sampling and splitting cost: the constants that are charged, and the paper's beside them.
+
+Source: Alon, Beimel, Moran, Stemmer 2020. Relabelling chooses a pattern h with probability in proportion to
+``exp(-eps_r q(h) / 2)`` among the patterns of a class on the points of the sample, which depend on the sample. Let K be
+the points that two neighbouring samples share; patterns fall into groups that agree on K, a group has at most two
+patterns on either sample, and within corresponding groups the relabelled samples are neighbours. So what a relabelling
+followed by a learner A tells is a function of (the group, then A's output): an *adaptive composition* of the choice of
+a group with A. Its cost is the group's plus A's, on any accountant, and A's delta is not multiplied by anything (the
+paper's proof has ``4 e delta``).
+
+The log-ratio of a group's probabilities lies in an interval whose length is :func:`relabel_range`, the same for all
+groups: the choice of a group is a mechanism of that bounded range.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from tacit.privacy.neighbouring import Neighbouring
+
+Score = Literal["errors", "completion", "matched"]
+"""How a score moves when a row is added: ``errors`` counts the pattern's own errors; ``completion`` grows by 0 or 1
+whichever label the pattern gives it (equation 17: a minimum of error counts); ``matched`` has matched sensitivity 1
+(Definition 5.1) and may move either way."""
+
+PAPER_RELABEL = 3.0
+"""Lemma 5.3 adds this to epsilon: ``ln(4 e) = 1 + ln 4 = 2.386`` rounded up."""
+
+
+def relabel_range(epsilon: float, neighbouring: Neighbouring, score: Score = "completion") -> float:
+    """The bounded range of Relabel's choice at privacy parameter ``epsilon``.
+
+    Adding a row multiplies a group's weight by ``e^(-a)`` or 1, or replaces it by two weights, ``a = epsilon / 2``:
+
+    * ``errors``: one of the two labels is an error. The factor is ``e^(-a)``, 1 or ``1 + e^(-a)``: ``ln(1 + e^a)``.
+    * ``completion``: each of the two is worth ``e^(-a)`` to 1. Between ``e^(-a)`` and 2: ``a + ln 2``.
+    * ``matched``: between ``e^(-a)`` and ``2 e^a``: ``2 a + ln 2``.
+
+    Replacing removes a row and adds one: twice that for the first two. For ``matched`` the two samples are compared
+    directly: between ``e^(-a) / 2`` and ``2 e^a``, ``2 a + ln 4``. At ``epsilon = 1`` and completion scores replacing
+    costs ``1 + ln 4``, the constant inside Lemma 5.3.
+    """
+    if not epsilon >= 0:
+        raise ValueError(f"epsilon must not be negative, got {epsilon}")
+    a = epsilon / 2
+    if score == "matched":
+        doubling = math.log(2) if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else math.log(4)
+        return 2 * a + doubling
+    one = math.log1p(math.exp(a)) if score == "errors" else a + math.log(2)
+    return one if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else 2 * one
+
+
+def public_range(epsilon: float, neighbouring: Neighbouring) -> float:
+    """The range when candidates are listed in public: nothing is added for patterns. Both one-sided kinds of score."""
+    return epsilon / 2 if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else epsilon
+
+
+def relabel_epsilon(
+    span: float, neighbouring: Neighbouring, score: Score = "completion", public: bool = False
+) -> float:
+    """The largest privacy parameter of Relabel whose range is at most ``span``.
+
+    Raises:
+        ValueError: if even epsilon = 0 costs more: the patterns themselves depend on the data.
+    """
+    replace = neighbouring is not Neighbouring.ADD_OR_REMOVE_ONE
+    if public:
+        return span if replace else 2 * span
+    floor = relabel_range(0.0, neighbouring, score)
+    if span < floor:
+        raise ValueError(f"relabelling with patterns of the sample costs at least {floor:.3f}, got {span}")
+    if score == "matched":
+        return span - floor
+    one = span / 2 if replace else span
+    return 2 * (math.log(math.expm1(one)) if score == "errors" else one - math.log(2))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """(epsilon, delta)."""
+
+    epsilon: float
+    delta: float
+
+
+def relabel_and_learn_paper(learner: Cost) -> Cost:
+    """Lemma 5.3 as stated, for Relabel at epsilon 1: ``(eps + 3, 4 e delta)``, under replace."""
+    return Cost(learner.epsilon + PAPER_RELABEL, 4 * math.e * learner.delta)
+
+
+def drawn_with_replacement(learner: Cost, rows: int, draws: int) -> Cost:
+    """Lemma 3.12 sharpened: ``draws`` rows drawn with replacement from ``rows``, under replace.
+
+    The changed row is drawn j ~ Bin(draws, 1/rows) times. Write R for the mean of ``e^(j eps)``. Given j >= 1 the
+    output is within ``e^(j eps)`` both of the output without the row and of the output with its replacement; mixing the
+    two comparisons so that the second gets the factor R gives ``P <= R P' + sum_j p_j delta_j`` with group privacy's
+    ``delta_j``: ``(ln R, delta (R - 1) / (e^eps - 1))``. It needs ``R <= e^eps``, that is, not too many draws.
+
+    The paper keeps (eps, delta) for draws = rows / 9 and eps = 1, where this gives (0.19, 0.12 delta).
+
+    Raises:
+        ValueError: where the argument fails: then the sample would cost more than the learner alone.
+    """
+    growth = math.expm1(learner.epsilon)
+    log_mean = draws * math.log1p(growth / rows)
+    if log_mean > learner.epsilon:
+        raise ValueError(
+            f"{draws} draws from {rows} rows at epsilon {learner.epsilon:.3g} would cost {log_mean:.3g}: "
+            "draw fewer, or lower epsilon"
+        )
+    factor = math.expm1(log_mean) / growth if growth else 0.0
+    return Cost(log_mean, learner.delta * factor)
+
+
+def with_replacement_worst(epsilon: float, rows: int, draws: int) -> float:
+    """What a pure learner can cost on draws with replacement, exactly: the search behind the refusal above.
+
+    The largest ratio of ``sum p_j a_j`` to ``sum p_j b_j`` over ``e^(-j eps) <= b_j <= 1`` and ``a_j = e^(j eps) b_j``:
+    the optimum has ``b_j = 1`` from some j on.
+    """
+    log_p = [
+        math.lgamma(draws + 1) - math.lgamma(j + 1) - math.lgamma(draws - j + 1)
+        - j * math.log(rows) + (draws - j) * math.log1p(-1 / rows)
+        for j in range(draws + 1)
+    ]  # fmt: skip
+    p = [math.exp(v) for v in log_p]
+    best = 0.0
+    for first in range(1, draws + 1):
+        top = sum(p[:first]) + sum(q * math.exp(min(j * epsilon, 700)) for j, q in enumerate(p) if j >= first)
+        bottom = sum(q * math.exp(-j * epsilon) for j, q in enumerate(p) if j < first) + sum(p[first:])
+        best = max(best, math.log(top / bottom))
+    return best
+
+
+def amplified(inner: Cost, rate: float) -> Cost:
+    """A random sample in which a row takes part with probability ``rate``: ``(ln(1 + q (e^eps - 1)), q delta)``.
+
+    Under add/remove every row by a coin of its own; under replace a fixed number of rows without replacement (Balle,
+    Barthe, Gaboardi 2018, Theorems 8 and 9).
+    """
+    if not 0 < rate <= 1:
+        raise ValueError(f"rate must lie in (0, 1], got {rate}")
+    return Cost(math.log1p(rate * math.expm1(inner.epsilon)), rate * inner.delta)
+
+
+def amplification_rate(inner: float, target: float) -> float:
+    """The largest rate at which ``inner`` epsilon costs ``target``; 1 if it costs no more anyway."""
+    return min(1.0, math.expm1(target) / math.expm1(inner))
