@@ -15,6 +15,9 @@ from tacit.queries.capped_scaling import TICKS
 from tacit.queries.capped_sum import CappedSum
 from tacit.queries.halfspace_log import RADIUS_16, RADIUS_32, HalfspaceLog, fixed_margins
 from tacit.queries.levels import Levels
+from tacit.queries.margin_counts import COUNT_UNIT, MarginCounts
+from tacit.queries.measure_size import MeasureSize
+from tacit.queries.moments import MomentSum
 from tacit.queries.vector_sum import VectorSum
 from tacit.table.dense import DenseRows
 from tacit.table.memory import DROPPED, MemoryTable
@@ -84,6 +87,11 @@ def test_answers_are_the_definition(kind: str, threads: int, monkeypatch: pytest
         bounded = capped(log, 40)
         weights = bounded.weights(np.bincount(levels, minlength=256).astype(np.int64)).per_row(levels)
         np.testing.assert_array_equal(engine.answer(bounded), (signs * weights) @ rows)
+        size = MeasureSize(log, LEVELS, query.table, 1024)
+        np.testing.assert_array_equal(engine.answer(size), [query.table[levels].sum()])
+        counts = np.zeros((256, 2), np.int64)
+        np.add.at(counts, (levels_by_definition(log, rows, np.ones(300, np.int64)), labels), 1)
+        np.testing.assert_array_equal(engine.answer(MarginCounts(log, LEVELS)), counts * COUNT_UNIT)
         log.add(rng.normal(size=7), step=1.5)
         log.add(rng.normal(size=7) * 0.1)
 
@@ -142,6 +150,8 @@ def movement(query_of: object, kind: str, seed: int, relation: Neighbouring) -> 
         n, d = int(rng.integers(1, 7)), int(rng.integers(1, 4))
         poles = np.zeros((n, d), np.int64)
         poles[:, 0] = rng.choice([-radius, radius], n)
+        if d > 1 and rng.random() < 0.5:
+            poles[-1] = np.roll(poles[-1], 1)
         rows = poles if rng.random() < 0.8 else integer_rows(rng, n, d, radius)
         labels = rng.integers(0, 2, n)
         log = log_of(rng, d, radius, int(rng.integers(0, 3)))
@@ -149,7 +159,7 @@ def movement(query_of: object, kind: str, seed: int, relation: Neighbouring) -> 
         whole = table(storage(rows, kind), labels).answer(query)
         other = rows.copy()
         if relation is Neighbouring.REPLACE_ONE:
-            other[-1] = -other[-1]
+            other[-1] = -other[-1] if rng.random() < 0.5 else np.roll(other[-1], 1)
             if rng.random() < 0.5:
                 other[-1], labels = rows[-1], np.append(labels[:-1], 1 - labels[-1])
         else:
@@ -161,6 +171,26 @@ def movement(query_of: object, kind: str, seed: int, relation: Neighbouring) -> 
     return worst
 
 
+def size_of_measure(log: HalfspaceLog, total: int) -> MeasureSize:
+    del total
+    return MeasureSize(log, LEVELS, np.where(LEVELS.middles < 0.2, 1024, 0).astype(np.int64), 1024)
+
+
+def counts_by_margin(log: HalfspaceLog, total: int) -> MarginCounts:
+    del total
+    return MarginCounts(log, LEVELS)
+
+
+def first_moment(log: HalfspaceLog, total: int) -> MomentSum:
+    del total
+    return MomentSum(1, log.n_features, log.radius)
+
+
+def second_moment(log: HalfspaceLog, total: int) -> MomentSum:
+    del total
+    return MomentSum(2, log.n_features, log.radius)
+
+
 def half_weight(log: HalfspaceLog, total: int) -> VectorSum:
     del total
     return VectorSum(log, LEVELS, np.where(LEVELS.middles < 1.0, 1024, 300).astype(np.int64), 1024)
@@ -168,11 +198,26 @@ def half_weight(log: HalfspaceLog, total: int) -> VectorSum:
 
 @pytest.mark.parametrize("kind", ["int16", "sparse"])
 @pytest.mark.parametrize("relation", list(Neighbouring))
-@pytest.mark.parametrize("query_of", [half_weight, capped])
+@pytest.mark.parametrize(
+    "query_of", [half_weight, capped, size_of_measure, counts_by_margin, first_moment, second_moment]
+)
 def test_sensitivity_holds_and_is_attained(kind: str, relation: Neighbouring, query_of: object) -> None:
     worst = movement(query_of, kind, 11, relation)
     assert worst <= 1.0
     assert worst > 0.9  # a constant 10 % smaller would be refuted
+
+
+@pytest.mark.parametrize("kind", ["int16", "int32", "sparse"])
+def test_moments_are_the_definition(kind: str) -> None:
+    rng = np.random.default_rng(9)
+    rows = integer_rows(rng, 200, 6, radius_of(kind))
+    engine = table(storage(rows, kind), rng.integers(0, 2, 200), threads=2)
+    np.testing.assert_array_equal(engine.answer(MomentSum(1, 6, radius_of(kind))), rows.sum(axis=0))
+    squares = MomentSum(2, 6, radius_of(kind))
+    np.testing.assert_array_equal(engine.answer(squares), ((rows * rows) >> squares.square_shift).sum(axis=0))
+    assert squares.unit < 1 << 30
+    with pytest.raises(ValueError, match="radius"):
+        engine.answer(MomentSum(1, 6, 99))
 
 
 @settings(max_examples=30, deadline=None)

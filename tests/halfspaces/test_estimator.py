@@ -1,0 +1,277 @@
+"""The halfspace learner's face: contract, input kinds, budget, theorem, accuracy on margin data."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+from tacit.encoding.errors import FrameError
+from tacit.faces.request import RequestError
+from tacit.halfspaces.estimator import HalfspaceBoostClassifier
+from tacit.models.halfspace import HalfspaceModel
+from tacit.privacy.charges import Gaussian
+from tacit.schema import Schema
+from tests.boosting.common import margin_rows
+
+CANNOT_HOLD = {
+    "check_estimators_empty_data_messages": "that there are no rows is private: the fit returns the prior",
+    "check_classifier_data_not_an_array": "that check passes a bare array-function object, which no table reader takes",
+    "check_classifiers_classes": "classes are declared, never read from the labels",
+    "check_classifiers_regression_target": "what labels hold never raises: unknown ones are dropped",
+    "check_supervised_y_no_nan": "what labels hold never raises: missing ones are dropped",
+    "check_classifier_not_supporting_multiclass": "labels outside the declared classes are dropped, not refused",
+}
+CANNOT_HOLD_FOR_MATRICES = {
+    **CANNOT_HOLD,
+    "check_dtype_object": "with row_norm, X is a matrix of numbers; a dtype that does not say so is refused",
+}
+
+SCHEMA = Schema.from_dict(
+    {
+        "label": {"column": "sick", "classes": ["no", "yes"], "positive": "yes"},
+        "columns": {
+            "age": {"kind": "numeric", "lower": 0, "upper": 100},
+            "ward": {"kind": "categorical", "categories": ["a", "b", "c"]},
+            "smokes": {"kind": "boolean"},
+        },
+    }
+)
+
+
+def people(n: int = 4000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": generator.uniform(0, 100, n),
+            "ward": generator.choice(["a", "b", "c"], n),
+            "smokes": generator.random(n) < 0.3,
+        }
+    )
+    score = 0.05 * (frame["age"] - 50) + 1.0 * frame["smokes"] + np.where(frame["ward"] == "b", 1.0, -0.5)
+    return frame, np.where(generator.random(n) < 1 / (1 + np.exp(-score)), "yes", "no")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "excluded"),
+    [({}, CANNOT_HOLD), ({"measure": "lazy_bregman"}, CANNOT_HOLD), ({"row_norm": 10.0}, CANNOT_HOLD_FOR_MATRICES)],
+)
+def test_scikit_learns_contract(arguments: dict, excluded: dict) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(
+            HalfspaceBoostClassifier(epsilon=50.0, random_state=0, **arguments),
+            expected_failed_checks=excluded,
+            on_fail=None,
+        )
+    assert {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"} == {}
+    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(excluded)
+
+
+@pytest.mark.parametrize("measure", ["smooth", "lazy_bregman", "logistic"])
+@pytest.mark.parametrize("neighbouring", ["add_or_remove_one", "replace_one"])
+def test_margin_data_is_learned_at_epsilon_one(measure: str, neighbouring: str) -> None:
+    rows, labels, _ = margin_rows(6000, 50, 0.2, seed=1, spread=0.5)
+    model = HalfspaceBoostClassifier(
+        1.0, 1e-6, neighbouring, row_norm=1.0, measure=measure, random_state=0, density=0.6
+    ).fit(rows[:4000], labels[:4000])
+    error = float((model.predict(rows[4000:]) != labels[4000:]).mean())
+    assert error < (0.05 if measure == "smooth" else 0.12)
+
+
+def test_error_does_not_grow_with_the_dimension() -> None:
+    """The same margin in 20 and in 2,000 dimensions: noise is longer by ten, a row's share of it is not."""
+    errors = []
+    for dimension in (20, 2000):
+        rows, labels, _ = margin_rows(5000, dimension, 0.25, seed=3)
+        model = HalfspaceBoostClassifier(1.0, row_norm=1.0, random_state=1).fit(rows[:3000], labels[:3000])
+        errors.append(float((model.predict(rows[3000:]) != labels[3000:]).mean()))
+    assert max(errors) < 0.02
+
+
+@pytest.mark.parametrize("matrix", ["full", "csr", "csc", "coo"])
+def test_sparse_rows_are_the_same_rows(matrix: str) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 40)) * (rng.random((300, 40)) < 0.1)
+    labels = (rows[:, 0] + rows[:, 1] > 0).astype(int)
+    given = rows if matrix == "full" else getattr(sparse, f"{matrix}_matrix")(rows)
+    exact = HalfspaceBoostClassifier(math.inf, row_norm=3.0).fit(rows, labels)
+    model = HalfspaceBoostClassifier(math.inf, row_norm=3.0).fit(given, labels)
+    np.testing.assert_allclose(model.predict_proba(given), exact.predict_proba(rows), atol=0.01)
+    assert model.n_features_in_ == 40
+
+
+def test_a_hundred_thousand_sparse_columns() -> None:
+    rng = np.random.default_rng(0)
+    width, n = 100_000, 3000
+    tells = rng.integers(0, 2, n)
+    columns = np.column_stack([tells * 7 + rng.integers(0, 7, n), rng.integers(14, width, (n, 5))])
+    values = np.full(columns.size, 1 / math.sqrt(6))
+    rows = sparse.csr_matrix((values, columns.reshape(-1), np.arange(n + 1) * 6), shape=(n, width))
+    rows.sum_duplicates()
+    model = HalfspaceBoostClassifier(4.0, row_norm=1.0, fit_intercept=False, rounds=5, random_state=0)
+    model.fit(rows[:2000], tells[:2000])
+    assert model.model_.weights.shape == (width,)
+    assert (model.predict(rows[2000:]) != tells[2000:]).mean() < 0.05
+
+
+def test_what_is_released_and_paid_for() -> None:
+    frame, labels = people()
+    model = HalfspaceBoostClassifier(epsilon=1.0, schema=SCHEMA).fit(frame, labels)
+    entries = model.certificate_.entries
+    assert model.certificate_.verify() == []
+    assert len(entries) == 1 + 2 + 40 + 1  # count, two moments, rounds, calibration
+    precision = sum(entry.charge.precision for entry in entries)
+    assert precision == pytest.approx(Gaussian(1 / math.sqrt(precision)).precision)
+    assert model.score(frame, labels) > 0.65
+    coefficients = dict(model.model_.coefficients())
+    assert coefficients["age"] > 0
+    assert coefficients["ward=b"] > coefficients["ward=a"]
+
+
+def test_bounds_are_found_and_paid_for_without_a_schema() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(4000, 3)) * [1, 10, 0.1]
+    labels = (rows[:, 0] + rows[:, 1] / 10 > 0).astype(int)
+    model = HalfspaceBoostClassifier(2.0, random_state=0).fit(rows, labels)
+    assert model.score(rows, labels) > 0.9
+    assert sum("bounds of" in entry.label for entry in model.certificate_.entries) == 3
+
+
+def test_stopping_rule_ends_a_run_and_its_budget_is_not_given_back() -> None:
+    rows, labels, _ = margin_rows(4000, 20, 0.4, seed=1)
+    model = HalfspaceBoostClassifier(
+        4.0, row_norm=1.0, measure="smooth", stop_density=0.5, rounds=60, random_state=0
+    ).fit(rows, labels)
+    assert 1 <= model.n_rounds_ < 60
+    tests = [entry for entry in model.certificate_.entries if "end test" in entry.label]
+    assert len(tests) == model.n_rounds_ + 1
+    assert model.certificate_.epsilon == 4.0
+
+
+def test_paper_analysis_takes_twice_the_noise() -> None:
+    rows, labels, _ = margin_rows(500, 5, 0.3, seed=1)
+    sharp, paper = (
+        HalfspaceBoostClassifier(1.0, row_norm=1.0, measure="lazy_bregman", analysis=analysis).fit(rows, labels)
+        for analysis in ("sharp", "paper")
+    )
+    noise = [
+        next(entry.charge.noise_multiplier for entry in model.certificate_.entries if "round" in entry.label)
+        for model in (sharp, paper)
+    ]
+    assert noise[1] == pytest.approx(2 * noise[0])
+
+
+def test_pure_privacy_is_supported() -> None:
+    rows, labels, _ = margin_rows(4000, 5, 0.4, seed=1)
+    model = HalfspaceBoostClassifier(4.0, 0.0, row_norm=1.0, random_state=0).fit(rows, labels)
+    assert model.certificate_.delta == 0
+    assert model.score(rows, labels) > 0.9
+
+
+def test_from_theorem_reaches_its_error() -> None:
+    """Algorithm 4 with Theorem 20's learning rate, at a margin that takes 5,903 rounds."""
+    rows, labels, _ = margin_rows(2500, 10, 0.8, seed=2)
+    model = HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.8, n=500, epsilon=math.inf, random_state=0)
+    assert model.rounds == 5903
+    assert (model.density, model.learning_rate) == (0.025, 0.8 / 32)
+    model.fit(rows[:500], labels[:500])
+    margins = (2 * labels[:500] - 1) * model.decision_function(rows[:500])
+    assert (margins > 0).mean() >= 1 - model.density
+    assert (model.predict(rows[500:]) != labels[500:]).mean() <= 0.1
+
+
+def test_from_theorem_names_the_rows_that_would_do() -> None:
+    with pytest.raises(RequestError, match=r"n = 1000 is too small.* (\d+) rows would do") as caught:
+        HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.5, n=1000)
+    needed = int(str(caught.value).split(": ")[1].split()[0])
+    HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.5, n=needed)
+    with pytest.raises(RequestError, match="too small"):
+        HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.5, n=needed, analysis="paper")
+    with pytest.raises(RequestError, match="alpha"):
+        HalfspaceBoostClassifier.from_theorem(1.1, 0.1, 0.5, n=needed)
+    with pytest.raises(RequestError, match="positive delta"):
+        HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.5, n=needed, delta=0.0)
+
+
+def test_label_noise_leaves_the_certificate_as_it_is() -> None:
+    """Algorithm 5: the cost does not depend on labels, so flipped ones change nothing in it."""
+    rows, labels, _ = margin_rows(2000, 10, 0.3, seed=1)
+    flipped = np.where(np.random.default_rng(0).random(2000) < 0.1, 1 - labels, labels)
+    certificates = [
+        HalfspaceBoostClassifier(1.0, row_norm=1.0, random_state=0).fit(rows, y).certificate_ for y in (labels, flipped)
+    ]
+    assert certificates[0].entries == certificates[1].entries
+    assert certificates[0].epsilon == certificates[1].epsilon
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"measure": "adaboost"}, "measure"),
+        ({"rounds": 0}, "rounds"),
+        ({"density": 1.0}, "density"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"advantage": 0.5}, "advantage"),
+        ({"stop_density": 0.0}, "stop_density"),
+        ({"stop_density": 0.1, "measure": "lazy_bregman"}, "stop_density"),
+        ({"analysis": "paper"}, "lazy_bregman"),
+        ({"analysis": "best"}, "analysis"),
+        ({"row_norm": -1.0}, "row_norm"),
+        ({"row_norm": 1.0, "schema": SCHEMA}, "row_norm"),
+        ({"scaling": 1}, "scaling"),
+        ({"classes": ["a", "b", "c"]}, "tells two apart"),
+    ],
+)
+def test_public_mistakes_are_refused_and_cost_nothing(arguments: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        HalfspaceBoostClassifier(**arguments).fit(np.zeros((5, 2)), [0, 1, 0, 1, 0])
+    assert "othing was spent" in str(caught.value)
+
+
+def test_matrices_are_checked_by_shape_and_dtype() -> None:
+    model = HalfspaceBoostClassifier(row_norm=1.0)
+    for rows, message in (
+        (np.zeros(3), "Reshape"),
+        (np.zeros((3, 0)), "0 feature"),
+        (np.full((3, 2), "a"), "matrix of numbers"),
+        (sparse.csr_matrix(np.eye(3) * 1j), "Complex"),
+    ):
+        with pytest.raises(FrameError, match=message):
+            model.fit(rows, [0, 1, 0])
+    with pytest.raises(RequestError, match="as many rows"):
+        model.fit(np.zeros((3, 2)), [0, 1])
+    model.fit(np.eye(3), [0, 1, 0])
+    with pytest.raises(FrameError, match="4 features"):
+        model.predict(np.zeros((2, 4)))
+
+
+def test_rows_beyond_the_norm_are_clipped_whatever_they_hold() -> None:
+    rows = np.array([[1e300, 1.0], [np.nan, np.inf], [-5.0, 2.0], [0.0, 0.0]])
+    model = HalfspaceBoostClassifier(row_norm=1.0).fit(rows, [0, 1, 0, 7])
+    assert np.isfinite(model.predict_proba(rows)).all()
+    empty = HalfspaceBoostClassifier(row_norm=1.0).fit(np.zeros((0, 2)), np.zeros(0))
+    assert empty.predict_proba(rows).shape == (4, 2)
+
+
+def test_models_survive_json_and_pipelines() -> None:
+    frame, labels = people(1000)
+    model = HalfspaceBoostClassifier(schema=SCHEMA, random_state=1).fit(frame, labels)
+    again = HalfspaceModel.from_body(json.loads(json.dumps(model.model_.body())))
+    from tacit.encoding.frames import columns_of
+
+    np.testing.assert_array_equal(again.predict_proba(columns_of(frame)), model.predict_proba(frame))
+    matrix = np.random.default_rng(0).normal(size=(50, 3))
+    rows = HalfspaceBoostClassifier(row_norm=2.0).fit(matrix, (matrix[:, 0] > 0).astype(int))
+    kept = HalfspaceModel.from_body(json.loads(json.dumps(rows.model_.body())))
+    assert kept.encoder == rows.model_.encoder
+    pipeline = make_pipeline(FunctionTransformer(), HalfspaceBoostClassifier(schema=SCHEMA)).fit(frame, labels)
+    assert pipeline.predict(frame).shape == (1000,)
