@@ -32,13 +32,15 @@ def sampling_amplification(base: RoundCost, distance: float, sample_size: int) -
 
 
 def sampled_round(base: RoundCost, distance: float, sample_size: int) -> RoundCost:
-    """Lemma 55 without its condition and with a smaller delta; what this library charges.
+    """Lemma 55 without its condition, and sharper; what this library charges.
 
-    Write both distributions as ``(1 - zeta) C + zeta A'`` and ``(1 - zeta) C + zeta B'``; the number ``K`` of draws
-    outside ``C`` is binomial, and given ``K = j`` either side is ``j`` replacements away from a sample of ``C`` alone.
-    With ``a = E e^(eps K)`` and ``b = E e^(-eps K)``, group privacy along these replacements gives ``P <= (a / b) Q +
-    delta (a / b - 1) / (e^eps - 1)``, that is ``epsilon' = log(a / b) <= 4 eps zeta k`` for ``eps <= 1/2``, about ``2
-    eps zeta k``, and ``delta' = delta (e^epsilon' - 1) / (e^eps - 1)``.
+    Write both distributions as ``(1 - zeta) C + zeta A`` and ``(1 - zeta) C + zeta B``. The number ``K`` of draws
+    outside ``C`` is binomial. Given ``K = j`` the two outputs are within group privacy ``j eps`` of each other, and
+    each of them of the output on draws from ``C`` alone. With ``R = E e^(K eps) <= e^eps``, mixing the two comparisons
+    so that the first gets the factor ``R`` for every ``j >= 1`` gives ``epsilon' = log R``, about ``eps zeta k``: a
+    quarter of the lemma's. For larger ``R``, going from one to the other by way of ``C`` gives ``epsilon' = log(R / E
+    e^(-K eps))``. In both cases ``delta' = delta (e^epsilon' - 1) / (e^eps - 1)``. The first is attained by geometric
+    noise on a count.
 
     Args:
         base: of the base learner on ``k`` rows, under replacement.
@@ -47,11 +49,11 @@ def sampled_round(base: RoundCost, distance: float, sample_size: int) -> RoundCo
     """
     if not 0 <= distance <= 1:
         raise ValueError(f"a total variation lies in [0, 1], got {distance}")
-    if base.epsilon == 0 or distance == 0 or sample_size == 0:
-        return RoundCost(0.0, min(1.0, base.delta * distance * sample_size * 2))
-    up = math.log1p(distance * math.expm1(base.epsilon))
-    down = math.log1p(distance * math.expm1(-base.epsilon))
-    epsilon = sample_size * (up - down)
+    if base.epsilon == 0:
+        return RoundCost(0.0, min(1.0, base.delta * distance * sample_size))
+    up = sample_size * math.log1p(distance * math.expm1(base.epsilon))
+    down = sample_size * math.log1p(distance * math.expm1(-base.epsilon))
+    epsilon = up if up <= base.epsilon else up - down
     if epsilon > 700:
         return RoundCost(epsilon, 1.0 if base.delta else 0.0)
     return RoundCost(epsilon, min(1.0, base.delta * math.expm1(epsilon) / math.expm1(base.epsilon)))
