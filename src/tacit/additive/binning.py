@@ -20,6 +20,9 @@ Ints = npt.NDArray[np.int64]
 
 BASE_CELLS = 64
 SUB_CELLS = 64
+FEW_SUB_CELLS = 16
+"""Parts of a cell that is heavy, but not so heavy that it may hold spikes worth finding."""
+
 BASE_SHARE = 0.6
 """Share of a column's binning budget for the coarse histogram; the rest is for splitting its heavy cells."""
 
@@ -94,12 +97,15 @@ class _Cells:
         reachable[leaf] = True
         return _Cells(np.append(leaf // SUB_CELLS, BASE_CELLS), np.append(leaf, leaves), reachable)
 
-    def inside(self, heavy: Ints) -> Ints:
-        """Code -> leaf within the heavy base cells, numbered from 0; all other codes share the last number."""
-        order = np.full(BASE_CELLS + 1, -1, dtype=np.int64)
-        order[heavy] = np.arange(len(heavy))
-        place = order[self.base]
-        return np.where(place >= 0, place * SUB_CELLS + self.leaf % SUB_CELLS, len(heavy) * SUB_CELLS)
+    def inside(self, parts: Ints) -> Ints:
+        """Code -> part of a heavy base cell, numbered from 0; all other codes share the last number.
+
+        ``parts`` says for every base cell in how many parts it is split, 0 for a cell that is not.
+        """
+        start = np.append(np.cumsum(parts) - parts, parts.sum())
+        split = np.append(parts, 0)[self.base]
+        within = (self.leaf % SUB_CELLS) * split // SUB_CELLS
+        return np.where(split > 0, start[self.base] + within, parts.sum())
 
 
 def numeric_bins(curator: Curator, purse: Purse, column: int, name: str, share: float, total: float) -> Bins:
@@ -113,32 +119,33 @@ def numeric_bins(curator: Curator, purse: Purse, column: int, name: str, share: 
     masses = smooth_histogram(coarse.value[:-1, 0], sd, max(total - missing, 0.2 * total))
     fine_charge = purse.charge((1 - BASE_SHARE) * share)
     fine_sd = max(purse.sd((1 - BASE_SHARE) * share), LEAST_SD)
-    heavy = np.flatnonzero(masses > max(total / 48, 4 * fine_sd))
+    parts = np.where(masses > total / 8, SUB_CELLS, np.where(masses > max(total / 48, 4 * fine_sd), FEW_SUB_CELLS, 0))
+    parts[masses <= 4 * fine_sd] = 0
     leaf_mass = np.repeat(masses / SUB_CELLS, SUB_CELLS)
-    if len(heavy):
-        query = Histogram(mapped_cells(column, cells.inside(heavy)), rule)
+    if parts.any():
+        query = Histogram(mapped_cells(column, cells.inside(parts)), rule)
         detail = curator.measure(query, fine_charge, f"fine counts of {name}")
-        parts = detail.value[: len(heavy) * SUB_CELLS, 0].reshape(len(heavy), SUB_CELLS)
-        for cell, part in zip(heavy, parts, strict=True):
-            leaf_mass[cell * SUB_CELLS : (cell + 1) * SUB_CELLS] = smooth_histogram(
-                part, max(detail.sd, LEAST_SD), masses[cell]
-            )
-    split = np.isin(np.arange(BASE_CELLS), heavy)
-    leaf_bin = _cut(leaf_mass, split, int(np.clip(total / (2 * sd), SMALLEST, LARGEST)))
+        ends = np.cumsum(parts)
+        for cell in np.flatnonzero(parts):
+            part = detail.value[ends[cell] - parts[cell] : ends[cell], 0]
+            found = smooth_histogram(part, max(detail.sd, LEAST_SD), masses[cell])
+            width = SUB_CELLS // parts[cell]
+            leaf_mass[cell * SUB_CELLS : (cell + 1) * SUB_CELLS] = np.repeat(found / width, width)
+    leaf_bin = _cut(leaf_mass, parts, int(np.clip(total / (2 * sd), SMALLEST, LARGEST)))
     used, leaf_bin[cells.reachable] = np.unique(leaf_bin[cells.reachable], return_inverse=True)
     counts = np.bincount(leaf_bin[cells.reachable], weights=leaf_mass[cells.reachable])
     mapping = np.append(leaf_bin, len(used))[cells.leaf]
     return Bins(mapping, _scaled(np.append(counts, max(missing, 1.0)), total), ordered=True)
 
 
-def _cut(leaf_mass: Floats, split: npt.NDArray[np.bool_], wanted: int) -> Ints:
-    """Bins of equal ``.75 mass + .25 sqrt(mass x width)``; a cell that was not split is not cut.
+def _cut(leaf_mass: Floats, parts: Ints, wanted: int) -> Ints:
+    """Bins of equal ``.75 mass + .25 sqrt(mass x width)``; a cell is cut only where it was split.
 
     Returns:
         The bin of each leaf, non-decreasing from 0, without gaps.
     """
-    cell = np.arange(len(leaf_mass)) // SUB_CELLS
-    group = np.cumsum(np.concatenate([[0], (split[cell[1:]] | (cell[1:] != cell[:-1])).astype(np.int64)]))
+    leaf = np.arange(len(leaf_mass))
+    group = np.cumsum(leaf % (SUB_CELLS // np.maximum(parts, 1))[leaf // SUB_CELLS] == 0) - 1
     mass = np.bincount(group, weights=leaf_mass)
     width = np.bincount(group) / SUB_CELLS
     spread = np.sqrt(mass * width)

@@ -1,4 +1,4 @@
-"""Prior covariances of a column's effect: how alike neighbouring bins are thought to be. They depend on masses alone."""
+"""Prior covariances of a column's effect: how alike neighbouring bins are thought to be. Of masses alone."""
 
 from __future__ import annotations
 

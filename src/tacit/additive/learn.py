@@ -148,7 +148,9 @@ def _learn_trees(
         for found, term in zip(bins, mains, strict=True)
     ]
     structures = RandomStructures([found.counts for found in bins], curator.public_generator, ranks)
-    newton = NewtonPlan(trees=chosen.n_trees, depth=chosen.tree_depth)
+    newton = NewtonPlan(
+        trees=chosen.n_trees, depth=chosen.tree_depth, rate=min(0.25 * math.sqrt(400 / chosen.n_trees), 0.5)
+    )
     return grow_trees(curator, purse, chosen.trees, structures, newton, state.margins)
 
 

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from tacit.curator.curator import Curator
 from tacit.curator.vault import Vault
@@ -35,6 +36,9 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.purse import Purse
 from tacit.schema import Schema
+
+FINE_CELLS = 4096
+"""Cells of a numeric column's public grid, where its schema does not fix them."""
 
 BOUNDS_SHARE = 0.05
 """Share of the budget that finds numeric bounds when no schema declares them."""
@@ -97,7 +101,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
                 None if unit is None else unit.column,
                 1 if unit is None else unit.max_rows,
             )
-            model = self._learn_from(vault, purse, task)
+            with threadpool_limits(1, "blas"):  # many small matrices: threads of BLAS would only wait for each other
+                model = self._learn_from(vault, purse, task)
         self.model_ = model
         self.classes_ = np.asarray(task.label_index.names)
         self.n_features_in_ = self._width(X)
@@ -160,6 +165,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
 
     def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
         """The whole charge of a fit."""
+        del task
         return [purse.whole]
 
     def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
@@ -167,7 +173,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         if task.encoding is not None:
             return self._learn(vault.seal(task.encoding, task.label_index), purse, task)
         bounds = find_bounds(vault, task.names, task.label_index, purse, BOUNDS_SHARE)
-        encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name]) for name in task.names))
+        encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name], FINE_CELLS) for name in task.names))
         found = Task(task.schema, task.names, task.label_index, encoding)
         return self._learn(vault.seal(encoding, task.label_index), purse.part(1 - BOUNDS_SHARE), found)
 
@@ -194,7 +200,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
                         + " Without a schema every column must be numeric: declare categories in a schema"
                     ) from None
             return Task(None, frame.names, label_index, None), frame, labels
-        encoding = TableEncoding.of(schema)
+        encoding = TableEncoding.of(schema, FINE_CELLS)
         encoding.check(frame)
         if schema.unit is not None:
             frame.column(schema.unit.column)

@@ -29,6 +29,13 @@ def add_mapped_codes(codes, offsets, out, start, stop):  # type: ignore[no-untyp
 
 
 @nb.njit(nogil=True, cache=True)
+def map_two(first, first_offsets, second, second_offsets, out, start, stop):  # type: ignore[no-untyped-def]
+    """``out = first_offsets[first] + second_offsets[second]``: a product of two columns."""
+    for i in range(start, stop):
+        out[i] = first_offsets[first[i]] + second_offsets[second[i]]
+
+
+@nb.njit(nogil=True, cache=True)
 def count(codes, labels, rule, channels, cells, start, stop):  # type: ignore[no-untyped-def]
     """Adds ``rule[label]`` to each row's code; margins play no part. ``rule`` is flat, ``label * channels + channel``."""
     for i in range(start, stop):
@@ -57,6 +64,17 @@ def update_and_sum(old_codes, steps, codes, labels, rule, margins, cells, start,
         margins[i] = margin
         level = max(min((margin >> LEVEL_SHIFT) + HALF, TOP), 0)
         cells[codes[i]] += rule[nb.uintp(labels[i] * LEVELS + level)]
+
+
+@nb.njit(nogil=True, cache=True)
+def weighted_sum_of_two(codes, labels, rule, margins, cells, start, stop):  # type: ignore[no-untyped-def]
+    """:func:`weighted_sum` with two channels, without the inner loop."""
+    for i in range(start, stop):
+        level = max(min((margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
+        entry = nb.uintp((labels[i] * LEVELS + level) * 2)
+        cell = nb.uintp(codes[i] * 2)
+        cells[cell] += rule[entry]
+        cells[cell + 1] += rule[entry + 1]
 
 
 @nb.njit(nogil=True, cache=True)

@@ -17,6 +17,7 @@ from tacit.queries.cover import Conjunctions, FirstMatch
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins, Update
 from tacit.queries.query import Layout, Query
+from tacit.queries.rules import RowRule
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
 from tacit.table import kernels
 from tacit.table.cover import CoverCounts, first_match
@@ -76,6 +77,7 @@ class MemoryTable:
         self._margins: WeakKeyDictionary[Margins, _MarginCache] = WeakKeyDictionary()
         self._derived: WeakKeyDictionary[Cells, Codes] = WeakKeyDictionary()
         self._zeros = np.zeros(len(labels), np.uint8)
+        self._last_counts: tuple[Codes, RowRule, npt.NDArray[np.int64]] | None = None
         self._dense = None if dense is None else DenseEngine(dense, labels, self._in_parallel)
         self._leaves = LeafCache(self._columns, self._in_parallel)
 
@@ -124,16 +126,19 @@ class MemoryTable:
         codes, lookup = self._codes(query.cells)
         run: Pass
         if query.margins is None or not query.rule.uses_margin:
-
-            def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
-                kernels.count(codes, labels, rule, channels, sums, start, stop)
-
-        elif channels == 1:
+            return _folded(self._counts(codes, query.rule, len(lookup)), lookup, query.cells.size)
+        if channels == 1:
             margins, last = self._caught_up(query.margins, leave=1)
             old_codes, steps = self._steps(last)
 
             def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
                 kernels.update_and_sum(old_codes, steps, codes, labels, rule, margins, sums, start, stop)
+
+        elif channels == 2:
+            margins, _ = self._caught_up(query.margins)
+
+            def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
+                kernels.weighted_sum_of_two(codes, labels, rule, margins, sums, start, stop)
 
         else:
             margins, _ = self._caught_up(query.margins)
@@ -142,12 +147,23 @@ class MemoryTable:
                 kernels.weighted_sum(codes, labels, rule, channels, margins, sums, start, stop)
 
         by_code = self._in_parallel(run, len(lookup) * channels).reshape(len(lookup), channels)
-        by_cell = np.zeros((query.cells.size, channels), np.int64)
-        np.add.at(by_cell, lookup, by_code)
-        return by_cell
+        return _folded(by_code, lookup, query.cells.size)
+
+    def _counts(self, codes: Codes, rule: RowRule, size: int) -> npt.NDArray[np.int64]:
+        """Sums by code of a rule without margins. The last one is kept: bins ask coarsely, then finely."""
+        if self._last_counts is not None and self._last_counts[0] is codes and self._last_counts[1] is rule:
+            return self._last_counts[2]
+        flat, labels, channels = rule.table.reshape(-1), self._labels, rule.channels
+
+        def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
+            kernels.count(codes, labels, flat, channels, sums, start, stop)
+
+        by_code = self._in_parallel(run, size * channels).reshape(size, channels)
+        self._last_counts = (codes, rule, by_code)
+        return by_code
 
     def _caught_up(self, margins: Margins, leave: int = 0) -> tuple[npt.NDArray[np.int32], Update | None]:
-        """The running margins, with the log applied but for its last ``leave`` new entries: the caller applies those."""
+        """The running margins, the log applied but for its last ``leave`` new entries, which the caller applies."""
         cache = self._margins.get(margins)
         if cache is None:
             cache = self._margins[margins] = _MarginCache(len(self._labels))
@@ -187,6 +203,11 @@ class MemoryTable:
     def _product(self, cells: ProductCells) -> Codes:
         n_rows = len(self._labels)
         out: Codes = np.zeros(n_rows, np.uint8) if cells.size <= 256 else np.zeros(n_rows, np.uint16)
+        if len(cells.columns) == 2:
+            one, two = (self._columns[column] for column in cells.columns)
+            a, b = (offsets.astype(out.dtype) for offsets in cells.offsets)
+            self._in_parallel(lambda start, stop, _: kernels.map_two(one, a, two, b, out, start, stop))
+            return out
         for column, offsets in zip(cells.columns, cells.offsets, strict=True):
             codes = self._columns[column]
             table: Codes = offsets.astype(np.uint8) if out.dtype == np.uint8 else offsets.astype(np.uint16)
@@ -208,6 +229,13 @@ class MemoryTable:
         list(self._pool.map(run, bounds[:-1], bounds[1:], results))
         total: npt.NDArray[np.int64] = np.sum(results, axis=0, dtype=np.int64)
         return total
+
+
+def _folded(by_code: npt.NDArray[np.int64], lookup: npt.NDArray[np.int32], size: int) -> npt.NDArray[np.int64]:
+    """Sums by cell from sums by code."""
+    by_cell = np.zeros((size, by_code.shape[1]), np.int64)
+    np.add.at(by_cell, lookup, by_code)
+    return by_cell
 
 
 def _update(
