@@ -68,6 +68,11 @@ class Vault:
         """Whether what this noise touches may be released."""
         return self._noise.releasable
 
+    @property
+    def public_generator(self) -> np.random.Generator:
+        """Randomness for choices that protect nobody."""
+        return self._noise.public_generator()
+
     def seal(self, encoding: TableEncoding, label_index: LabelIndex) -> Curator:
         """Encodes the columns that ``encoding`` names and hands out a curator over the sealed table."""
         columns = encoding.encode(self._frame)

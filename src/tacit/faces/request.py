@@ -30,9 +30,9 @@ class Request:
     @staticmethod
     def of(epsilon: Any, delta: Any, neighbouring: Any, random_state: Any) -> Request:
         """Checks the four arguments every estimator shares."""
-        if not _is_number(epsilon) or math.isnan(epsilon) or epsilon <= 0:
+        if not is_number(epsilon) or math.isnan(epsilon) or epsilon <= 0:
             raise RequestError(f"epsilon must be a positive number (inf asks for no privacy), got {epsilon!r}")
-        if not _is_number(delta) or not 0 <= delta < 1:
+        if not is_number(delta) or not 0 <= delta < 1:
             raise RequestError(f"delta must be a number in [0, 1), got {delta!r}")
         try:
             relation = Neighbouring(neighbouring)
@@ -55,5 +55,6 @@ class Request:
         return Purse.of(self.epsilon, self.delta)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether an argument is a real number; True and False are none."""
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -10,9 +10,7 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 
 
-def reserve(
-    account: PrivacyAccount | None, request: Request, charges: Sequence[Charge], label: str
-) -> Reservation:
+def reserve(account: PrivacyAccount | None, request: Request, charges: Sequence[Charge], label: str) -> Reservation:
     """Reserves a whole planned charge before a row is read; without an account, from a budget of the request alone.
 
     Raises:

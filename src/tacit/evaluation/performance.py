@@ -1,0 +1,218 @@
+"""What released counts say about one group of rows: metrics with confidence intervals, curves, thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.evaluation import calibration, metrics
+from tacit.evaluation.counts import ScoreCounts
+
+Floats = npt.NDArray[np.float64]
+
+REPLICATES = 400
+KNOWN = 4.0
+"""A count is known when it is this many standard deviations of its noise above 0; what divides by it is not before."""
+
+
+@final
+@dataclass(frozen=True)
+class Estimate:
+    """A figure and the interval it lies in with the stated confidence, for noise and for chance in the rows.
+
+    Attributes:
+        value: the estimate.
+        low, high: the interval; all possible values where the noise leaves nothing to say.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+
+
+@final
+@dataclass(frozen=True)
+class Question:
+    """What to compute; all of it from one release.
+
+    Attributes:
+        metrics: among ``auc``, ``accuracy``, ``log_loss``, ``calibration``.
+        threshold: probability from which a row is called positive.
+        cost: of a false positive and of a false negative, or None.
+        clip: probabilities are clipped to ``[clip, 1 - clip]`` in the log loss.
+        confidence: of the intervals.
+        calls_positive: whether label 1 is a class; otherwise it says that the likeliest class was right.
+    """
+
+    metrics: tuple[str, ...]
+    threshold: float
+    cost: tuple[float, float] | None
+    clip: float
+    confidence: float
+    calls_positive: bool = True
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Performance:
+    """How a model does on one group of rows.
+
+    Attributes:
+        metrics: by name.
+        rows: number of rows; the interval is for noise alone.
+        positives: share of rows of the positive class (of rows called right where there are more than two classes).
+        best_threshold: the least costly threshold, if costs were stated.
+        counts: the released counts, for further post-processing.
+    """
+
+    metrics: Mapping[str, Estimate]
+    rows: Estimate
+    positives: Estimate
+    best_threshold: float | None
+    counts: ScoreCounts
+
+    def __getitem__(self, name: str) -> Estimate:
+        return self.metrics[name]
+
+    def accuracy_at(self, threshold: float) -> tuple[float, float]:
+        """The available threshold nearest to ``threshold``, and the accuracy there. Costs nothing."""
+        cut = self.counts.grid.cut(threshold)
+        return float(self.counts.grid.thresholds[cut]), float(metrics.correct_at_cuts(self.counts.estimate)[cut])
+
+    def roc(self) -> tuple[Floats, Floats, Floats]:
+        """Thresholds, false-positive rates and true-positive rates, the threshold rising."""
+        return (self.counts.grid.thresholds, *metrics.roc(self.counts.estimate))
+
+    def reliability(self) -> list[dict[str, float]]:
+        """Per group of cells: share of rows, mean promised probability, observed share of positives, its noise."""
+        groups, chances = calibration.equal_groups(self.counts), self.counts.grid.probabilities
+        estimate, likely = self.counts.estimate, self.counts.likely.sum(axis=1)
+        sizes = np.maximum(groups.members @ likely, 1.0)
+        promised = (groups.members @ (likely * chances)) / sizes
+        gaps = groups.gaps(estimate, chances) / sizes
+        spreads = calibration.gap_spreads(self.counts, groups, chances) / sizes
+        total = float(sizes.sum())
+        return [
+            {"share": s / total, "promised": p, "observed": min(max(p + g, 0.0), 1.0), "sd": sd}
+            for s, p, g, sd in zip(*(a.tolist() for a in (sizes, promised, gaps, spreads)), strict=True)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        written: dict[str, Any] = {name: _plain(value) for name, value in self.metrics.items()}
+        written |= {"rows": _plain(self.rows), "positives": _plain(self.positives)}
+        if self.best_threshold is not None:
+            written["best_threshold"] = self.best_threshold
+        return written
+
+
+def _plain(estimate: Estimate) -> dict[str, float]:
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
+def perform(
+    counts: ScoreCounts, losses: ScoreCounts | None, question: Question, generator: np.random.Generator
+) -> Performance:
+    """Answers a question from released counts.
+
+    Args:
+        counts: by score.
+        losses: by the probability given to the true class, where that is another score.
+        question: what to compute.
+        generator: public randomness for the bootstrap.
+    """
+    bootstrap = _Bootstrap(counts, question, generator)
+    found: dict[str, Estimate] = {}
+    best = None
+    if "auc" in question.metrics:
+        found["auc"] = bootstrap.of(metrics.auc, 0.0, 1.0, bootstrap.both_known)
+    if "accuracy" in question.metrics:
+        cut = counts.grid.cut(question.threshold) if question.calls_positive else 0
+        found["accuracy"] = bootstrap.of(lambda h: metrics.correct_at_cuts(h)[..., cut], 0.0, 1.0)
+    if "log_loss" in question.metrics:
+        source = bootstrap if losses is None else _Bootstrap(losses, question, generator)
+        found["log_loss"] = source.of(_loss(counts, losses is not None, question.clip), 0.0, -np.log(question.clip))
+    if "calibration" in question.metrics:
+        found["calibration"] = bootstrap.calibration_error()
+    if question.cost is not None:
+        best, found["cost"] = bootstrap.least_cost(question.cost)
+    positives = bootstrap.of(metrics.positive_share, 0.0, 1.0)
+    return Performance(found, bootstrap.rows(), positives, best, counts)
+
+
+def _loss(counts: ScoreCounts, of_true_class: bool, clip: float) -> Callable[[Floats], Floats]:
+    def loss(drawn: Floats) -> Floats:
+        if of_true_class:
+            every = drawn.sum(axis=-1)
+            drawn = np.stack([np.zeros_like(every), every], axis=-1)
+        return metrics.log_loss(drawn, counts.grid, clip)
+
+    return loss
+
+
+class _Bootstrap:
+    """Parametric bootstrap over rows and noise: errors of replicates around a likely truth, turned around."""
+
+    def __init__(self, counts: ScoreCounts, question: Question, generator: np.random.Generator) -> None:
+        self._counts = counts
+        self._generator = generator
+        self._ends = ((1 - question.confidence) / 2, (1 + question.confidence) / 2)
+        self._truth = counts.likely
+        self._drawn = counts.replicates(self._truth, REPLICATES, generator)
+        self._one = float(counts.sd_of(np.ones(counts.grid.cells)))
+        totals = counts.estimate.sum(axis=0)
+        self.known = bool(totals.sum() > max(KNOWN * self._one * np.sqrt(2.0), 1.0))
+        self.both_known = self.known and bool(totals.min() > max(KNOWN * self._one, 1.0))
+
+    def of(self, metric: Callable[[Floats], Floats], least: float, most: float, known: bool | None = None) -> Estimate:
+        value = float(metric(self._counts.estimate))
+        if not (self.known if known is None else known):
+            return Estimate(value, least, most)
+        return self._interval(value, metric(self._drawn) - metric(self._truth), least, most)
+
+    def rows(self) -> Estimate:
+        total = float(self._counts.estimate.sum())
+        reach = NormalDist().inv_cdf(self._ends[1]) * self._one * np.sqrt(2.0)
+        return Estimate(max(total, 0.0), max(total - reach, 0.0), max(total + reach, 0.0))
+
+    def least_cost(self, cost: tuple[float, float]) -> tuple[float, Estimate]:
+        """The least costly threshold; the interval knows that the least of many noisy figures looks too good."""
+        observed = metrics.cost_at_cuts(self._counts.estimate, cost)
+        best = int(observed.argmin())
+        threshold, value = float(self._counts.grid.thresholds[best]), float(observed[best])
+        if not self.known:
+            return threshold, Estimate(value, 0.0, max(cost))
+        drawn, truth = metrics.cost_at_cuts(self._drawn, cost), metrics.cost_at_cuts(self._truth, cost)
+        chosen = drawn.argmin(axis=-1)
+        errors = np.take_along_axis(drawn, chosen[:, None], axis=-1)[:, 0] - truth[chosen]
+        return threshold, self._interval(value, errors, 0.0, max(cost))
+
+    def calibration_error(self) -> Estimate:
+        """The expected calibration error; its interval holds the errors under which the observed gaps are plausible."""
+        counts, chances = self._counts, self._counts.grid.probabilities
+        groups = calibration.equal_groups(counts)
+        spreads = calibration.gap_spreads(counts, groups, chances)
+        gaps = groups.gaps(counts.estimate, chances)
+        value = float(calibration.expected_error(gaps, spreads, metrics.rows(counts.estimate)))
+        if not self.known:
+            return Estimate(value, 0.0, 1.0)
+        sizes = calibration.unfolded(gaps, spreads)
+        world = calibration.with_gaps(counts, groups, chances, np.sign(gaps) * sizes)
+        drawn = counts.replicates(world, REPLICATES, self._generator)
+        errors = groups.gaps(drawn, chances) - groups.gaps(world, chances)
+        low, high = calibration.plausible_errors(np.sign(gaps), np.abs(gaps).sum(), sizes, spreads, errors, self._ends)
+        total = float(metrics.rows(counts.estimate))
+        return Estimate(value, min(low / total, value), min(max(high / total, value), 1.0))
+
+    def _interval(self, value: float, errors: Floats, least: float, most: float) -> Estimate:
+        low, high = np.quantile(errors, self._ends)
+        bounds = np.clip([value - high, value - low], least, most)
+        return Estimate(value, float(min(bounds[0], value)), float(max(bounds[1], value)))

@@ -1,0 +1,144 @@
+"""`private_score`: how good a model is on private rows, for one charge and with intervals that can be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from tacit.evaluation.measure_scores import Order, declared_groups, declared_schema, measure_scores, rows_and_labels
+from tacit.evaluation.performance import Estimate, Performance, Question, perform
+from tacit.evaluation.scored_rows import Scorer
+from tacit.faces.request import Request, RequestError, is_number
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.certificate import Certificate
+
+METRICS = ("auc", "accuracy", "log_loss", "calibration")
+OF_SEVERAL_CLASSES = ("accuracy", "log_loss", "calibration")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PrivateScore:
+    """What an evaluation found out.
+
+    Attributes:
+        overall: performance on all rows.
+        subgroups: performance by declared value of the subgroup column, ``(other)`` and ``(missing)``; empty if none
+            was asked for.
+        threshold: the threshold that the accuracy is about.
+        certificate: what was spent.
+    """
+
+    overall: Performance
+    subgroups: Mapping[Any, Performance]
+    threshold: float
+    certificate: Certificate
+
+    def __getitem__(self, name: str) -> Estimate:
+        return self.overall[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON data, without the certificate."""
+        return {
+            "overall": self.overall.to_dict(),
+            "subgroups": {str(name): group.to_dict() for name, group in self.subgroups.items()},
+            "threshold": self.threshold,
+        }
+
+    def __repr__(self) -> str:
+        figures = ", ".join(f"{name} {value}" for name, value in self.overall.metrics.items())
+        return f"PrivateScore({figures})"
+
+
+def private_score(
+    model: Any,
+    X: Any,
+    y: Any,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    metrics: Sequence[str] | None = None,
+    *,
+    threshold: float = 0.5,
+    cost: tuple[float, float] | None = None,
+    subgroups: str | None = None,
+    categories: Sequence[Any] | None = None,
+    clip: float = 0.01,
+    confidence: float = 0.95,
+    schema: Any = None,
+    account: PrivacyAccount | None = None,
+    neighbouring: str = "add_or_remove_one",
+    random_state: int | None = None,
+) -> PrivateScore:
+    """Judges a model on private rows, best on rows it was not made from.
+
+    One noisy histogram of (score, label, subgroup) is released; every figure follows from it, for every threshold and
+    cost, now and later. Guarantee: (epsilon, delta) under ``neighbouring`` for the rows given here, if the model's
+    answer to a row depends on nothing but that row. That is so for this library's models; for others it is taken on
+    trust and the certificate says so.
+
+    Args:
+        model: a model, an estimator after ``fit``, or any fitted classifier with ``predict_proba`` and ``classes_``.
+        X: the rows; see ``fit``.
+        y: their labels; rows with a label that is no class of the model are dropped.
+        epsilon: what to spend.
+        delta: what to spend. At 0 the noise is Laplace; otherwise the better of both, or Gaussian if
+            an account pays, because that composes better with the rest.
+        metrics: among ``auc``, ``accuracy``, ``log_loss`` and ``calibration`` (expected calibration error); None for
+            all that apply. With more than two classes calibration is that of the likeliest class and there is no AUC.
+        threshold: probability from which a row counts as positive in the accuracy.
+        cost: what a false positive and a false negative cost; adds ``cost``, per row at the least costly threshold.
+        subgroups: name of a column; metrics are also given for each of its declared values.
+        categories: those values, unless the schema declares the column.
+        clip: log loss clips probabilities to ``[clip, 1 - clip]``: one row can cost no more than ``-log(clip)``.
+        confidence: of the intervals.
+        schema: declares classes with several values, the subgroup column, and a unit of several rows; by default that
+            of the estimator.
+        account: pays, if given.
+        neighbouring: the relation of the guarantee.
+        random_state: None for fresh entropy; an integer makes the result repeatable and not releasable.
+
+    Raises:
+        ValueError: for public mistakes; nothing was spent.
+        BudgetExceeded: if the account cannot pay; nothing was read.
+    """
+    request = Request.of(epsilon, delta, neighbouring, random_state)
+    declared = declared_schema(schema if schema is not None else getattr(model, "schema", None))
+    scorer = Scorer.of(model, declared)
+    question = _question(metrics, threshold, cost, clip, confidence, scorer.n_classes)
+    frame, labels = rows_and_labels(X, y)
+    groups = declared_groups(subgroups, categories, declared, frame)
+    scorer.check(frame)
+    with_truth = scorer.n_classes > 2 and "log_loss" in question.metrics
+    order = Order(frame, X, labels, groups, threshold, with_truth, declared, f"evaluation of {type(model).__name__}")
+    released = measure_scores(scorer, order, request, account)
+    by_name = {
+        name: perform(group, losses, question, released.generator)
+        for name, group, losses in zip(groups.names, released.groups, released.group_losses, strict=True)
+    }
+    overall = perform(released.overall, released.losses, question, released.generator)
+    return PrivateScore(overall, by_name, threshold, released.certificate)
+
+
+def _question(
+    metrics: Sequence[str] | None, threshold: Any, cost: Any, clip: Any, confidence: Any, n_classes: int
+) -> Question:
+    known = METRICS if n_classes == 2 else OF_SEVERAL_CLASSES
+    asked = known if metrics is None else tuple(metrics)
+    for name in asked:
+        if name not in known:
+            raise RequestError(f"metrics are among {', '.join(known)} for {n_classes} classes, got {name!r}")
+    for name, value, most in (("threshold", threshold, 1.0), ("clip", clip, 0.5), ("confidence", confidence, 1.0)):
+        if not is_number(value) or not 0 < value < most:
+            raise RequestError(f"{name} must lie between 0 and {most:g}, got {value!r}")
+    costs = None if cost is None else _costs(cost)
+    if costs is not None and n_classes != 2:
+        raise RequestError(f"cost is about two classes, and there are {n_classes}")
+    return Question(asked, float(threshold), costs, float(clip), float(confidence), n_classes == 2)
+
+
+def _costs(cost: Any) -> tuple[float, float]:
+    costs = tuple(cost) if isinstance(cost, Sequence) else ()
+    if len(costs) != 2 or not all(is_number(c) and 0 <= c < 1e9 for c in costs) or max(costs) <= 0:
+        raise RequestError(f"cost must be what a false positive and a false negative cost, got {cost!r}")
+    return float(costs[0]), float(costs[1])

@@ -1,0 +1,93 @@
+"""From a model and rows to two private columns: the score of every row and its label. One row at a time, by rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.encoding.frames import Frame
+from tacit.encoding.values import DROPPED, LabelIndex
+from tacit.evaluation.grid import log_odds
+from tacit.faces.request import RequestError
+from tacit.faces.rows import rows_where
+from tacit.models.base import Model
+from tacit.schema import Schema
+
+Floats = npt.NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Scorer:
+    """A public function from rows to probabilities.
+
+    Attributes:
+        predictor: a model, or an estimator that was fitted.
+        label_index: which labels are which class.
+        verified: whether the probabilities of a row are known to depend on that row alone.
+    """
+
+    predictor: Any
+    label_index: LabelIndex
+    verified: bool
+
+    @staticmethod
+    def of(predictor: Any, schema: Schema | None) -> Scorer:
+        """The scorer of a model, of one of this library's estimators, or of any fitted classifier.
+
+        Raises:
+            RequestError: if it is none of them, or was not fitted.
+        """
+        verified = isinstance(predictor, Model) or isinstance(getattr(predictor, "model_", None), Model)
+        classes = getattr(predictor, "classes", None) if isinstance(predictor, Model) else None
+        if classes is None:
+            classes = getattr(predictor, "classes_", None)
+        if classes is None or not hasattr(predictor, "predict_proba"):
+            raise RequestError(
+                f"a {type(predictor).__name__} cannot be judged: it has no predict_proba and classes (was it fitted?)"
+            )
+        names = tuple(value.item() if isinstance(value, np.generic) else value for value in classes)
+        if schema is not None and schema.label is not None and schema.label.kind == "classes":
+            label_index = LabelIndex.of(schema.label)
+            if [str(name) for name in label_index.names] != [str(name) for name in names]:
+                raise RequestError(f"the schema's classes are {label_index.names}, and the model's {names}")
+        else:
+            label_index = LabelIndex(names)
+        return Scorer(predictor, label_index, verified)
+
+    @property
+    def n_classes(self) -> int:
+        return self.label_index.n_classes
+
+    def check(self, frame: Frame) -> None:
+        """Raises for what is public: a column that is missing or of the wrong kind. Reads no row."""
+        if isinstance(self.predictor, Model) and frame.names:
+            self._probabilities(rows_where(frame, np.zeros(frame.n_rows, np.bool_)), None)
+
+    def columns(self, frame: Frame, data: Any, labels: Any) -> dict[str, npt.NDArray[Any]]:
+        """Private columns, shape ``(rows,)`` each.
+
+        Returns:
+            ``score`` (log-odds) and ``label`` (0, 1, or :data:`DROPPED`). With two classes the score is that of the
+            positive one. With more, the score is the likeliest class's, the label says if that class was right, and
+            ``truth`` is the score of the true class.
+        """
+        chances = self._probabilities(frame, data)
+        codes = self.label_index.encode(labels).astype(np.int64)
+        if self.n_classes == 2:
+            return {"score": log_odds(chances[:, 1]), "label": codes}
+        known = codes != DROPPED
+        truth = np.where(known, codes, 0)
+        right = np.where(known, chances.argmax(axis=1) == truth, DROPPED)
+        of_truth = np.take_along_axis(chances, truth[:, None], axis=1)[:, 0]
+        return {"score": log_odds(chances.max(axis=1)), "label": right, "truth": log_odds(of_truth)}
+
+    def _probabilities(self, frame: Frame, data: Any) -> Floats:
+        takes_frame = isinstance(self.predictor, Model)
+        chances = np.asarray(self.predictor.predict_proba(frame if takes_frame else data), np.float64)
+        if chances.shape != (frame.n_rows, self.n_classes):
+            raise RequestError(f"predict_proba gave shape {chances.shape[1:]} per row for {self.n_classes} classes")
+        return chances

@@ -1,0 +1,116 @@
+"""What to release of a histogram so that its running sums come out well.
+
+Accuracy, AUC, ROC and calibration are all made of sums over *ranges* of score cells. Noise on every cell alone adds up
+over a range; noise on a few overlapping sums does not. A strategy is a public matrix whose columns have norm at most 1,
+so that one row moves the release by at most 1; the cells are estimated from it by least squares. The one with the
+least variance over all running sums is taken, which follows from public numbers alone.
+
+Sources: matrix mechanism (Li, Miklau, Hay, McGregor, Rastogi 2015); hierarchies (Hay, Rastogi, Miklau, Suciu 2010); the
+square root of the running-sum matrix (Fichtenberger, Henzinger, Upadhyay 2023; Henzinger, Upadhyay, Upadhyay 2023).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.privacy.charges import Charge, Gaussian, Laplace, Pure
+from tacit.privacy.purse import Purse
+
+Floats = npt.NDArray[np.float64]
+
+BRANCHINGS = (2, 4, 8, 16)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Strategy:
+    """A release matrix and its inverse.
+
+    Attributes:
+        name: for people.
+        matrix: shape ``(outputs, cells)``; columns have L1 norm (for Laplace noise) or L2 norm (Gaussian) at most 1.
+        inverse: least squares, shape ``(cells, outputs)``.
+        spread: root mean square, over all running sums, of their standard deviation per unit of noise in an output.
+    """
+
+    name: str
+    matrix: Floats
+    inverse: Floats
+    spread: float
+
+
+def square_root(cells: int) -> Floats:
+    """The lower triangular Toeplitz matrix whose square is the matrix of running sums."""
+    first = np.cumprod(np.concatenate([[1.0], 1.0 - 0.5 / np.arange(1, cells)]))
+    lag = np.arange(cells)[:, None] - np.arange(cells)[None, :]
+    root: Floats = np.where(lag >= 0, first[np.maximum(lag, 0)], 0.0)
+    return root
+
+
+def hierarchy(cells: int, branching: int) -> Floats:
+    """Sums over ranges of 1, ``branching``, ``branching**2`` ... cells, and the total."""
+    blocks = []
+    width = 1
+    while True:
+        ranges = np.arange(cells) // width
+        blocks.append((np.arange(math.ceil(cells / width))[:, None] == ranges[None, :]).astype(np.float64))
+        if width >= cells:
+            return np.concatenate(blocks)
+        width *= branching
+
+
+@cache
+def strategy(cells: int, norm: int) -> Strategy:
+    """The best known strategy for running sums.
+
+    Args:
+        cells: number of cells.
+        norm: 1 for Laplace noise, 2 for Gaussian noise.
+    """
+    candidates = {"cell by cell": np.eye(cells), "square root of the running sums": square_root(cells)}
+    candidates |= {f"hierarchy of {b}": hierarchy(cells, b) for b in BRANCHINGS if b <= cells}
+    return min((_scaled(name, matrix, norm) for name, matrix in candidates.items()), key=lambda one: one.spread)
+
+
+def _scaled(name: str, matrix: Floats, norm: int) -> Strategy:
+    scaled: Floats = np.asarray(matrix / np.linalg.norm(matrix, ord=norm, axis=0).max(), np.float64)
+    inverse: Floats = np.asarray(np.linalg.pinv(scaled), np.float64)
+    spread = math.sqrt(float((np.cumsum(inverse, axis=0) ** 2).sum()) / len(inverse))
+    return Strategy(name, scaled, inverse, spread)
+
+
+def shared(groups: int, norm: int) -> Strategy:
+    """The strategy across disjoint groups: half of the precision goes to the sum of all, half to each group.
+
+    The groups hold different rows, so that all of them together cost one release.
+    """
+    if groups == 1:
+        return _scaled("one group", np.eye(1), norm)
+    return _scaled("all and each", np.concatenate([np.ones((1, groups)), np.eye(groups)]), norm)
+
+
+def best_charge(purse: Purse, cells: int, alone: bool) -> tuple[Charge, Charge, Strategy]:
+    """The noise under which running sums come out best for this budget.
+
+    Args:
+        purse: the budget.
+        cells: number of cells.
+        alone: whether nothing else is paid from the same account. One Laplace release is often better than one Gaussian
+            release of the same (epsilon, delta), but beside others it costs several times as much.
+
+    Returns:
+        What to reserve, what to release with, and the strategy.
+    """
+    if not purse.is_private:
+        return purse.whole, purse.whole, _scaled("exact", np.eye(cells), 2)
+    laplace, gaussian = strategy(cells, 1), strategy(cells, 2)
+    pure = math.sqrt(2.0) / purse.epsilon * laplace.spread
+    if purse.is_pure or (alone and pure < gaussian.spread / purse.mu):
+        return Pure(purse.epsilon), Laplace(1.0 / purse.epsilon), laplace
+    return purse.whole, Gaussian(1.0 / purse.mu), gaussian
