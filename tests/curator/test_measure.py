@@ -137,3 +137,33 @@ def test_counts_without_a_rule_of_their_own_still_add_up():
     gate, _ = curator([NonPrivate()])
     query = Histogram(column_cells(0, 400), count_rule(2))
     assert gate.measure(query, NonPrivate(), "n").value.sum() == 3000
+
+
+def reachable(thing, depth=4):
+    """Everything that public attributes lead to."""
+    seen, front = [], [thing]
+    for _ in range(depth):
+        following = []
+        for item in front:
+            names = [name for name in dir(item) if not name.startswith("_")]
+            for name in names if type(item).__module__.startswith("tacit") else ():
+                try:
+                    value = getattr(item, name)
+                except Exception:
+                    continue
+                if not callable(value):
+                    following.append(value)
+        seen += following
+        front = following
+    return seen
+
+
+def test_no_row_is_reachable_from_a_learner():
+    """What a learner holds leads to no array with one entry per row, before and after it has asked."""
+    rows = table(MemoryTable)
+    gate, _ = curator([Gaussian(1.0)] * 3, rows=rows)
+    release = gate.measure(QUERY, Gaussian(1.0), "a")
+    found = [np.shape(item) for thing in (gate, release) for item in reachable(thing)]
+    assert any(found)  # the walk does see arrays
+    assert all(3000 not in shape for shape in found)
+    assert not [name for name in vars(gate) if not name.startswith("_")]

@@ -105,7 +105,7 @@ class _Cells:
         start = np.append(np.cumsum(parts) - parts, parts.sum())
         split = np.append(parts, 0)[self.base]
         within = (self.leaf % SUB_CELLS) * split // SUB_CELLS
-        return np.where(split > 0, start[self.base] + within, parts.sum())
+        return np.asarray(np.where(split > 0, start[self.base] + within, parts.sum()))
 
 
 def numeric_bins(curator: Curator, purse: Purse, column: int, name: str, share: float, total: float) -> Bins:
