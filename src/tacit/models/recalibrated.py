@@ -1,0 +1,89 @@
+"""A model whose probabilities were put right: a rising curve over the log-odds of another model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from tacit.encoding.frames import Frame
+from tacit.models.base import Model, ModelError, floats
+
+Floats = npt.NDArray[np.float64]
+
+SMALLEST = 1e-12
+"""Probabilities are kept this far from 0 and 1, so that their log-odds are finite."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecalibratedModel(Model):
+    """Log-odds ``curve(log-odds of base)``: linear between knots, of slope 1 beyond them.
+
+    Frozen; everything in it was released or public.
+
+    Attributes:
+        base: the model underneath; two classes.
+        knots: log-odds of the base, increasing.
+        values: log-odds there, increasing: the order of the rows, and with it the AUC, stays.
+    """
+
+    kind: ClassVar[str] = "recalibrated"
+
+    base: Model
+    knots: Floats
+    values: Floats
+
+    def __post_init__(self) -> None:
+        if len(self.base.classes) != 2:
+            raise ValueError(f"a curve over log-odds is for two classes, and there are {len(self.base.classes)}")
+        if self.knots.ndim != 1 or self.knots.shape != self.values.shape or len(self.knots) == 0:
+            raise ValueError("a curve needs as many values as knots, and at least one")
+        if not (np.all(np.isfinite(self.knots)) and np.all(np.isfinite(self.values))):
+            raise ValueError("a curve must be finite")
+        if np.any(np.diff(self.knots) <= 0) or np.any(np.diff(self.values) <= 0):
+            raise ValueError("knots and values must increase")
+
+    @property
+    def classes(self) -> tuple[Any, ...]:  # type: ignore[override]
+        """The classes of the model underneath."""
+        return self.base.classes
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return self.base.feature_names
+
+    def decision_function(self, frame: Frame) -> Floats:
+        """Log-odds of the positive class, shape ``(rows,)``."""
+        chance = np.clip(self.base.predict_proba(frame)[:, 1], SMALLEST, 1.0 - SMALLEST)
+        odds = np.log(chance) - np.log1p(-chance)
+        inside = np.interp(odds, self.knots, self.values)
+        beyond = np.minimum(odds - self.knots[0], 0.0) + np.maximum(odds - self.knots[-1], 0.0)
+        curve: Floats = inside + beyond
+        return curve
+
+    def predict_proba(self, frame: Frame) -> Floats:
+        """Probabilities, shape ``(rows, 2)``, in the order of ``classes``."""
+        positive = expit(self.decision_function(frame))
+        return np.column_stack([1.0 - positive, positive])
+
+    def body(self) -> dict[str, Any]:
+        """The model as plain data, the one underneath inside it."""
+        return {
+            "base": {"kind": self.base.kind, "model": self.base.body()},
+            "knots": self.knots.tolist(),
+            "values": self.values.tolist(),
+        }
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> RecalibratedModel:
+        """The inverse of :meth:`body`."""
+        from tacit.models.files import model_from_dict  # which knows this kind, too
+
+        try:
+            return cls(model_from_dict(body["base"]), floats(body["knots"]), floats(body["values"]))
+        except ValueError as error:
+            raise ModelError(f"the model is damaged: {error}") from error
