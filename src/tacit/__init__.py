@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tacit.additive.estimator import AdditiveBoostClassifier
+    from tacit.decision_lists.estimator import DecisionListClassifier
     from tacit.halfspaces.estimator import HalfspaceBoostClassifier
     from tacit.models.files import load_model, save_model
     from tacit.privacy.account import PrivacyAccount
@@ -24,6 +25,7 @@ PUBLIC = {
     "BoostedTreesClassifier": "tacit.trees.estimator",
     "BudgetExceeded": "tacit.privacy.ledger",
     "Certificate": "tacit.privacy.certificate",
+    "DecisionListClassifier": "tacit.decision_lists.estimator",
     "HalfspaceBoostClassifier": "tacit.halfspaces.estimator",
     "Neighbouring": "tacit.privacy.neighbouring",
     "PrivacyAccount": "tacit.privacy.account",
@@ -42,6 +44,7 @@ __all__ = [
     "BoostedTreesClassifier",
     "BudgetExceeded",
     "Certificate",
+    "DecisionListClassifier",
     "HalfspaceBoostClassifier",
     "Neighbouring",
     "PrivacyAccount",

@@ -117,15 +117,27 @@ def test_rules_are_drawn_by_the_law_of_em_cover(steps: tuple[CoverStep, ...]) ->
         assert log_likelihood_gain(draws, claimed, law(steps, factor)) > 0
 
 
-def test_stop_is_a_candidate_with_a_public_score() -> None:
-    """Without noise: rules until none is better than nothing; "stop" then ends the run."""
-    steps = (CoverStep(math.inf, 1, 1),) * 3
+def test_no_rule_is_a_candidate_with_a_public_score() -> None:
+    """Without noise: rules until none is better than nothing."""
+    steps = (CoverStep(math.inf, 1, 1),) * 2
     curator = Curator(tiny_table(ROWS), Reservation([NonPrivate()], ADD, "x"), SeededSource(1))
-    covering = curator.cover(Cover(TINY.take([1, 2]), 2, steps[:2], stop_score=0), "rules")
+    covering = curator.cover(Cover(TINY.take([1, 2]), 2, steps, idle_score=0), "rules")
     # "if x0 then 1" gets two rows right; of the three rows left x1 then covers one of each class: no gain
     assert covering.rules == ((0, 1),)
-    assert covering.stopped
+    assert covering.idle == 1
     assert isinstance(covering.charge, NonPrivate)
+
+
+def test_a_prior_moves_the_odds_by_its_nats_and_nothing_else() -> None:
+    step = CoverStep(0.01, 0, 1)
+    prior = np.array([0.0, 1.5, -2.0])
+    assert Cover(TINY, 2, (step,), log_prior=prior).offsets(step).tolist() == [0, 150, -200]
+    curator = Curator(tiny_table([]), Reservation([NonPrivate()], ADD, "x"), SeededSource(3))
+    cover = Cover(TINY, 2, (step,), log_prior=prior)
+    draws = np.array([curator.cover(cover, "x").rules[0][0] for _ in range(3_000)])
+    expected = np.exp(prior) / np.exp(prior).sum()
+    found = np.bincount(draws, minlength=3) / len(draws)
+    assert np.abs(found - expected).max() < 5 * math.sqrt(0.25 / len(draws))
 
 
 def test_the_whole_charge_is_entered_before_a_row_is_read() -> None:

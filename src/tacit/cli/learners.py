@@ -10,6 +10,7 @@ from tacit.cli.failures import Mistake
 
 LEARNERS = {
     "additive": ("tacit.additive.estimator", "AdditiveBoostClassifier"),
+    "decision-list": ("tacit.decision_lists.estimator", "DecisionListClassifier"),
     "halfspace": ("tacit.halfspaces.estimator", "HalfspaceBoostClassifier"),
     "trees": ("tacit.trees.estimator", "BoostedTreesClassifier"),
 }

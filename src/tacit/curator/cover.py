@@ -25,15 +25,15 @@ class Covering:
 
     Attributes:
         label: what was chosen, for people.
-        rules: pairs (conjunction, class) in the order of choice; a constant rule or "stop" ends them.
-        stopped: whether "stop" was chosen before the last step.
+        rules: pairs (conjunction, class) in the order of choice; a constant rule ends them.
+        idle: in how many steps "no rule" was chosen.
         charge: what it cost.
         theorem: the claim it stands on.
     """
 
     label: str
     rules: tuple[tuple[int, int], ...]
-    stopped: bool
+    idle: int
     charge: Charge
     theorem: str
 
@@ -70,28 +70,34 @@ def run_cover(
     free = np.ones(len(cover.candidates), np.bool_)
     constant = set(cover.candidates.constant.tolist())
     rules: list[tuple[int, int]] = []
+    idle = 0
     for step, scale in zip(cover.steps, scales, strict=True):
         left = np.flatnonzero(free)
-        scores = _scores(rows.counts[left], step, cover.stop_score)
+        if len(left) == 0:
+            break
+        scores = _scores(rows.counts[left], step, cover.offsets(step)[left], cover.idle_score)
         place = _last_best(scores) if scale is None else noise.exponential(scores, scale)
         if place == len(left) * cover.n_labels:
-            return Covering(label, tuple(rules), True, charge, claim)
+            idle += 1
+            continue
         chosen, said = int(left[place // cover.n_labels]), place % cover.n_labels
         rules.append((chosen, said))
         if chosen in constant:  # no rows are left, whatever the table: the rest is noise
             break
         free[chosen] = False
         rows.remove(chosen)
-    return Covering(label, tuple(rules), False, charge, claim)
+    return Covering(label, tuple(rules), idle, charge, claim)
 
 
-def _scores(counts: npt.NDArray[np.int64], step: CoverStep, stop_score: int | None) -> npt.NDArray[np.int64]:
-    """Scores of all rules, conjunction by conjunction, class by class; "stop" comes last."""
+def _scores(
+    counts: npt.NDArray[np.int64], step: CoverStep, offsets: npt.NDArray[np.int64], idle_score: int | None
+) -> npt.NDArray[np.int64]:
+    """Scores of all rules, conjunction by conjunction, class by class; "no rule" comes last."""
     covered = counts.sum(axis=1, keepdims=True)
-    scores = ((step.reward + step.penalty) * counts - step.penalty * covered).ravel()
-    return scores if stop_score is None else np.append(scores, np.int64(stop_score))
+    scores = ((step.reward + step.penalty) * counts - step.penalty * covered + offsets[:, None]).ravel()
+    return scores if idle_score is None else np.append(scores, np.int64(idle_score))
 
 
 def _last_best(scores: npt.NDArray[np.int64]) -> int:
-    """The last of the highest scores: among equals "stop" wins."""
+    """The last of the highest scores: among equals "no rule" wins."""
     return len(scores) - 1 - int(scores[::-1].argmax())

@@ -9,18 +9,21 @@ from typing import Any
 
 from tacit.models.additive import AdditiveModel
 from tacit.models.base import Model, ModelError, checked_file, write_atomically
+from tacit.models.decision_list import DecisionListModel
 from tacit.models.halfspace import HalfspaceModel
+from tacit.models.recalibrated import RecalibratedModel
+from tacit.models.rule import ComposedModel, RuleModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
 
 
 def kinds() -> dict[str, type[Model]]:
     """Every kind of model there is, by the name in its file."""
-    return {model.kind: model for model in (AdditiveModel, HalfspaceModel, TreeEnsembleModel)}
+    return {model.kind: model for model in (AdditiveModel, DecisionListModel, HalfspaceModel, TreeEnsembleModel, ComposedModel, RuleModel, RecalibratedModel)}
 
 
 def save_model(model: Model, path: str | os.PathLike[str], certificate: Mapping[str, Any] | None = None) -> None:
     """Writes a model, and the certificate it was released under, as one JSON file."""
-    write_atomically(path, json.dumps(model.to_dict(certificate), allow_nan=False, indent=1))
+    write_atomically(path, json.dumps(model.to_dict(certificate), allow_nan=False))
 
 
 def model_from_dict(data: Mapping[str, Any]) -> Model:

@@ -8,6 +8,7 @@ condition of Lemma A.1 in integer units.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +23,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 MOST_RULES = (1 << 22) - 1
 """Pairs of a conjunction and a class that one selection can be made from (``noise.exponential``); one place is for
-stopping."""
+"no rule"."""
 
 
 class TooManyCandidates(ValueError):  # noqa: N818 - a public fact, and not a fault
@@ -112,25 +113,30 @@ class Cover:
     """A whole run of EM-cover: a public number of steps over public candidates.
 
     A chosen conjunction leaves with all classes. The run ends early when nothing can change any more: the constant was
-    chosen, or "stop", whose score is public.
+    chosen, or no candidates are left. "No rule", whose score is public, may be chosen in every step, and covers
+    nothing.
 
     Attributes:
         candidates: the conjunctions.
         n_labels: classes a rule can say.
         steps: the steps, in order.
-        stop_score: the score of "stop", in integer units; None if the run cannot stop.
+        idle_score: the score of "no rule in this step", in integer units; None if there must be one.
+        log_prior: per conjunction, nats added to all its rules: a public preference, for short ones say; None for none.
     """
 
     candidates: Conjunctions
     n_labels: int
     steps: tuple[CoverStep, ...]
-    stop_score: int | None = None
+    idle_score: int | None = None
+    log_prior: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
+        if self.log_prior is not None and (
+            self.log_prior.shape != (len(self.candidates),) or not np.isfinite(self.log_prior).all()
+        ):
+            raise ValueError("log_prior must hold one finite number per conjunction")
         if not self.steps:
             raise ValueError("a cover needs at least one step")
-        if len(self.steps) > len(self.candidates):
-            raise ValueError(f"{len(self.steps)} steps for {len(self.candidates)} candidates: each leaves when chosen")
         if len(self.candidates) * self.n_labels > MOST_RULES:
             raise TooManyCandidates(
                 f"{len(self.candidates)} conjunctions with {self.n_labels} classes each are more than {MOST_RULES} "
@@ -146,3 +152,10 @@ class Cover:
     def shifts(self) -> tuple[Shifts, ...]:
         """What a row can do to a covering rule, per step."""
         return tuple(step.shifts for step in self.steps)
+
+    def offsets(self, step: CoverStep) -> npt.NDArray[np.int64]:
+        """The prior in integer units of a step's score, shape ``(conjunctions,)``; it does not look at the rows."""
+        if self.log_prior is None or math.isinf(step.scale):
+            return np.zeros(len(self.candidates), np.int64)
+        offsets: npt.NDArray[np.int64] = np.clip(np.rint(self.log_prior / step.scale), -(2**40), 2**40).astype(np.int64)
+        return offsets

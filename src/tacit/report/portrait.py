@@ -46,6 +46,7 @@ class Painter(Protocol):
 
 PAINTERS: dict[str, str] = {
     "additive": "tacit.report.draw_additive",
+    "decision_list": "tacit.report.draw_rules",
     "halfspace": "tacit.report.draw_halfspace",
 }
 """Kind of model -> module with a function ``draw(model) -> Portrait``. A new family adds its line here."""

@@ -1,0 +1,1 @@
+"""Private decision lists: rules chosen greedily by EM-cover (Bun, Fang)."""

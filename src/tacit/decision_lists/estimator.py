@@ -1,0 +1,238 @@
+"""`DecisionListClassifier`: private decision lists with a scikit-learn face."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, Self
+
+from sklearn.utils import Tags
+
+from tacit.curator.curator import Curator
+from tacit.decision_lists.features import FeatureError, feature_candidates
+from tacit.decision_lists.learn import learn_list, list_model
+from tacit.decision_lists.literals import Candidates, candidates, check_enumerable, most_literals
+from tacit.decision_lists.plan import Plan, plan_of
+from tacit.decision_lists.plan import Request as Spending
+from tacit.encoding.table import TableEncoding
+from tacit.faces.base import BOUNDS_SHARE, PrivateClassifier, Task
+from tacit.faces.request import Request, RequestError
+from tacit.models.decision_list import DecisionListModel
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import Charge
+from tacit.privacy.purse import Purse
+from tacit.queries.cover import TooManyCandidates
+from tacit.theory.decision_lists import theorem_3_5
+
+OBJECTIVES = ("coverage", "errors")
+ANALYSES = ("sharp", "moments", "curve", "exact", "paper")
+
+
+class DecisionListClassifier(PrivateClassifier):
+    """A private decision list: short, readable, with released support and precision for every rule.
+
+    DP-GreedyCover of Bun and Fang: rules are chosen one after the other by the exponential mechanism, and each takes
+    away the rows it covers. A row is paid for until it is covered, so the whole choice costs about as much as a few
+    steps of it.
+
+    Args:
+        epsilon: privacy parameter, positive; ``inf`` for no privacy.
+        delta: probability that the guarantee may fail, in [0, 1); 0 asks for pure differential privacy.
+        neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
+            bounds are found with 5 % of the budget.
+        classes: the classes, when no schema names them; None for 0 and 1.
+        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
+        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+        k: the most conditions in a rule.
+        max_rules: how many rules are chosen at most; None for as many as there are candidates (the paper's schedule).
+        thresholds: how many evenly spaced thresholds a numeric column has at most; some more stand near its lower end.
+        features: candidates to use instead, in words: ``["age >= 40 and sex is Male", ...]``.
+        objective: ``"coverage"`` rewards rows that a rule gets right, and adds none where nothing is gained;
+            ``"errors"`` is the paper's score, for data that some list fits without error: minus the rows it gets
+            wrong.
+        analysis: how the choice is accounted for: ``"sharp"`` (the cheapest that applies), ``"moments"``, ``"curve"``,
+            ``"exact"`` or ``"paper"``, as :class:`~tacit.queries.cover_charges.Accounting` explains.
+        counts_share: share of epsilon for the rows each rule decides, in [0, 1); 0 releases none.
+
+    Attributes:
+        model_: the frozen :class:`~tacit.models.decision_list.DecisionListModel`; ``print(model_.text())``.
+        certificate_: what was spent, on what, by which theorem.
+        classes_: the classes.
+        n_features_in_: number of columns seen by ``fit``.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbouring: str = "add_or_remove_one",
+        schema: Any = None,
+        classes: Sequence[Any] | None = None,
+        account: PrivacyAccount | None = None,
+        random_state: int | None = None,
+        k: int = 2,
+        max_rules: int | None = 8,
+        thresholds: int = 16,
+        features: Sequence[str] | None = None,
+        objective: str = "coverage",
+        analysis: str = "sharp",
+        counts_share: float = 0.2,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbouring = neighbouring
+        self.schema = schema
+        self.classes = classes
+        self.account = account
+        self.random_state = random_state
+        self.k = k
+        self.max_rules = max_rules
+        self.thresholds = thresholds
+        self.features = features
+        self.objective = objective
+        self.analysis = analysis
+        self.counts_share = counts_share
+
+    @classmethod
+    def from_theorem(
+        cls, alpha: float, beta: float, n: int, epsilon: float = 1.0, delta: float = 1e-6, **parameters: Any
+    ) -> Self:
+        """The paper's learner: with probability ``1 - beta`` its true error is at most ``alpha``, by Theorem 3.5.
+
+        Args:
+            alpha: the error, in (0, 1).
+            beta: the probability of failure, in (0, 1).
+            n: the declared number of rows; they must come from a decision list over the candidates.
+            epsilon: privacy parameter.
+            delta: privacy parameter.
+            parameters: further parameters of the estimator; a schema (or features) is needed to count the candidates.
+
+        Raises:
+            RequestError: if ``n`` is below the theorem's sample size; says what it is.
+        """
+        estimator = cls(
+            **{
+                "epsilon": epsilon,
+                "delta": delta,
+                "k": 1,
+                "max_rules": None,
+                "objective": "errors",
+                "analysis": "paper",
+                "counts_share": 0.0,
+                **parameters,
+            }
+        )
+        request = Request.of(epsilon, delta, estimator.neighbouring, estimator.random_state)
+        estimator._check_parameters(request)
+        needed = math.ceil(theorem_3_5(len(estimator._declared_candidates().conjunctions), alpha, beta, epsilon, delta))
+        if n < needed:
+            raise RequestError(f"Theorem 3.5 asks for {needed} rows for this alpha, beta, epsilon and delta, got {n}")
+        return estimator
+
+    # What the base class asks for.
+
+    def _check_parameters(self, request: Request) -> None:
+        for name, least in (("k", 1), ("thresholds", 1), ("max_rules", 1)):
+            value = getattr(self, name)
+            if value is None and name == "max_rules":
+                continue
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+                raise RequestError(f"{name} must be an integer of at least {least}, got {value!r}")
+        if self.thresholds > 200:
+            raise RequestError(f"thresholds must be at most 200, got {self.thresholds}")
+        if self.objective not in OBJECTIVES:
+            raise RequestError(f"objective must be one of {', '.join(OBJECTIVES)}, got {self.objective!r}")
+        if self.analysis not in ANALYSES:
+            raise RequestError(f"analysis must be one of {', '.join(ANALYSES)}, got {self.analysis!r}")
+        share: Any = self.counts_share
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) < 1:
+            raise RequestError(f"counts_share must lie in [0, 1), got {share!r}")
+        if self.features is not None and (isinstance(self.features, str) or not list(self.features)):
+            raise RequestError("features must be a list of conjunctions, such as ['age >= 40 and sex is Male']")
+        if self.analysis == "paper" and request.delta == 0:
+            raise RequestError("the paper's bound needs a positive delta; use analysis='sharp'")
+
+    def _check_task(self, task: Task) -> None:
+        if task.encoding is not None:
+            self._candidates(task, task.encoding)
+        elif self.features is not None:
+            raise RequestError("features in words need a schema that declares their columns")
+        else:
+            literals = len(task.names) * most_literals(None, self.thresholds)
+            try:
+                check_enumerable(literals, self.k, task.label_index.n_classes)
+            except TooManyCandidates as error:
+                raise RequestError(f"{error}".removesuffix(". Nothing was spent")) from None
+        purse = Request.of(self.epsilon, self.delta, self.neighbouring, None).purse
+        self._planned_charges(purse, task)
+
+    def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
+        if not purse.is_private:
+            return [purse.whole]
+        return list(self._plan(purse, task).charges)
+
+    def _learn(self, curator: Curator, purse: Purse, task: Task) -> DecisionListModel:
+        assert task.encoding is not None
+        whole = Request.of(self.epsilon, self.delta, self.neighbouring, None).purse
+        chosen = self._candidates(task, task.encoding)
+        plan = self._plan(whole, task)
+        learned = learn_list(curator, plan, chosen, self.objective == "coverage", purse.delta)
+        return list_model(learned, chosen, task.label_index.names, task.encoding)
+
+    # Candidates and plan.
+
+    def _candidates(self, task: Task, encoding: TableEncoding) -> Candidates:
+        """The candidates; the constant is one of them where nothing else ends the list."""
+        constant = self.objective == "errors"
+        try:
+            if self.features is not None:
+                return feature_candidates(list(self.features), encoding.names, encoding.encoders, constant)
+            return candidates(encoding.encoders, self.k, self.thresholds, task.label_index.n_classes, constant)
+        except TooManyCandidates as error:
+            raise RequestError(f"{error}".removesuffix(". Nothing was spent")) from None
+        except FeatureError as error:
+            raise RequestError(f"{error}".removesuffix(". Nothing was spent.")) from None
+
+    def _declared_candidates(self) -> Candidates:
+        schema = self._declared_schema()
+        if schema is None:
+            raise RequestError("the number of candidates follows from a schema: declare one")
+        encoding = TableEncoding.of(schema)
+        return self._candidates(Task(schema, schema.features, self._label_index(schema), encoding), encoding)
+
+    def _n_steps(self, task: Task) -> int:
+        """How many rules are chosen at most: a public number."""
+        if self.features is not None:
+            listed = len(list(self.features)) + (self.objective == "errors")
+            return min(self.max_rules or listed, listed)
+        if self.max_rules is not None:
+            return int(self.max_rules)
+        encoding = task.encoding or (None if task.schema is None else TableEncoding.of(task.schema))
+        if encoding is None:
+            raise RequestError("max_rules=None takes as many rules as candidates, which follow from a schema")
+        return len(self._candidates(task, encoding).conjunctions)
+
+    def _plan(self, purse: Purse, task: Task) -> Plan:
+        request = Request.of(self.epsilon, self.delta, self.neighbouring, None)
+        spending = Spending(
+            purse.epsilon,
+            purse.delta,
+            request.neighbouring,
+            self._n_steps(task),
+            self.objective == "errors",
+            self.analysis,
+            float(self.counts_share),
+            () if task.schema is not None or not purse.is_private else (purse.charge(BOUNDS_SHARE),),
+            1 if task.schema is None or task.schema.unit is None else task.schema.unit.max_rows,
+        )
+        try:
+            return plan_of(spending)
+        except ValueError as error:
+            raise RequestError(f"{error}") from None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.classes is not None and len(self.classes) > 2  # classes are declared
+        return tags

@@ -1,0 +1,112 @@
+"""DP-GreedyCover: rules from a cover, counts of what they decide, and a list made of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.curator.curator import Curator
+from tacit.decision_lists.literals import Candidates, length_prior
+from tacit.decision_lists.plan import Plan
+from tacit.encoding.table import TableEncoding
+from tacit.models.decision_list import DecisionListModel, ListRule
+from tacit.privacy.charges import Laplace, NonPrivate
+from tacit.queries.cover import Cover, FirstMatch
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import class_count_rule
+
+Floats = npt.NDArray[np.float64]
+
+NOISE_LEVELS = 3.0
+"""A rule whose released support is below so many standard deviations of its noise may decide no row at all: it goes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """Rules before they are cut: conjunctions (positions among the candidates), and the class each says."""
+
+    conjunctions: tuple[int, ...]
+    outcomes: tuple[int, ...]
+    counts: Floats | None
+    sd: float
+
+
+def learn_list(curator: Curator, plan: Plan, chosen: Candidates, idle: bool, delta: float) -> Learned:
+    """Chooses rules and counts what they decide; everything returned is released.
+
+    Args:
+        curator: the gate.
+        plan: what to spend on what.
+        chosen: the candidates, over columns that are coarsened here.
+        idle: whether "no rule" is among the candidates, with score 0, and short rules are preferred: for short lists.
+        delta: the request's, for the paper's bound.
+    """
+    for column, mapping in enumerate(chosen.maps):
+        if mapping is not None:
+            curator.coarsen(column, mapping)
+    n_labels = curator.layout.n_labels
+    prior = length_prior(chosen.conjunctions, n_labels) if idle else None
+    cover = Cover(chosen.conjunctions, n_labels, plan.steps, 0 if idle else None, prior)
+    covering = curator.cover(cover, "rules", plan.accounting, delta)
+    conjunctions = [conjunction for conjunction, _ in covering.rules]
+    outcomes = [said for _, said in covering.rules]
+    if plan.counts is None:
+        return Learned(tuple(conjunctions), tuple(outcomes), None, 0.0)
+    assert isinstance(plan.counts, Laplace | NonPrivate)
+    cells = FirstMatch(chosen.conjunctions.take(conjunctions))
+    release = curator.measure(Histogram(cells, class_count_rule(n_labels)), plan.counts, "rows that each rule decides")
+    return Learned(tuple(conjunctions), tuple(outcomes), release.value, release.sd)
+
+
+def list_model(
+    learned: Learned, chosen: Candidates, classes: Sequence[Any], encoding: TableEncoding
+) -> DecisionListModel:
+    """The model: what was released, made as short as it can be without another look at the rows.
+
+    With counts, every rule says the class that most of its rows have; rules that decide hardly a row, and rules at the
+    end that say what "else" says, are left out. Their rows are counted with the rule that decides them now only where
+    that is known: at the end.
+    """
+    rules = [
+        ListRule(chosen.conditions_of(conjunction), outcome, None)
+        for conjunction, outcome in zip(learned.conjunctions, learned.outcomes, strict=True)
+    ]
+    if learned.counts is None:
+        if not rules or rules[-1].conditions:
+            rules.append(ListRule((), _usual(learned.outcomes, len(classes)), None))
+        kept = rules
+    else:
+        kept = _with_counts(rules, learned.counts, learned.sd)
+    return DecisionListModel(tuple(classes), encoding, tuple(kept), learned.sd)
+
+
+def _with_counts(rules: list[ListRule], counts: Floats, sd: float) -> list[ListRule]:
+    n_labels = counts.shape[1]
+    everything = np.maximum(counts, 0.0).sum(axis=0)
+    counted = []
+    for rule, found in zip([*rules, ListRule((), int(everything.argmax()), None)], counts, strict=True):
+        enough = found.sum() > NOISE_LEVELS * sd * np.sqrt(n_labels) or sd == 0.0
+        if enough and found.sum() > 0:
+            counted.append(ListRule(rule.conditions, int(found.argmax()), found))
+        elif not rule.conditions:
+            counted.append(ListRule((), rule.outcome, found))
+            break
+        if counted and not counted[-1].conditions:
+            break
+    last = counted.pop()
+    while counted and counted[-1].outcome == last.outcome:
+        last = ListRule((), last.outcome, _sum(last.counts, counted.pop().counts))
+    return [*counted, last]
+
+
+def _usual(outcomes: Sequence[int], n_labels: int) -> int:
+    """The class that fewest rules said: rules were made for the others."""
+    return int(np.bincount(np.asarray(outcomes, np.int64), minlength=n_labels).argmin())
+
+
+def _sum(first: Floats | None, second: Floats | None) -> Floats | None:
+    return None if first is None or second is None else first + second

@@ -1,0 +1,177 @@
+"""Candidates of a decision list: literals on public codes, and their conjunctions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import Encoder
+from tacit.models.decision_list import AT_LEAST, BELOW, IS, IS_NOT, Condition
+from tacit.queries.cover import MOST_RULES, Conjunctions, TooManyCandidates
+
+IntArray = npt.NDArray[np.int64]
+
+HALVINGS = 7
+"""Further thresholds towards the lower bound and towards 0, each half as far away: for columns with a long tail."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Public candidates over coarsened columns.
+
+    Attributes:
+        maps: per column, the map from its codes to the codes that the literals look at; None where they are the same.
+        conditions: per literal, what it says in terms of the original codes.
+        conjunctions: the candidates, over the coarsened codes.
+    """
+
+    maps: tuple[IntArray | None, ...]
+    conditions: tuple[Condition, ...]
+    conjunctions: Conjunctions
+
+    def conditions_of(self, conjunction: int) -> tuple[Condition, ...]:
+        """A conjunction as the model writes it."""
+        return tuple(self.conditions[literal] for literal in self.conjunctions.literals_of(conjunction))
+
+
+def nice_thresholds(lower: float, upper: float, most: int) -> list[float]:
+    """At most ``most`` round numbers between two bounds, evenly spaced; halvings towards ``lower`` and towards 0."""
+    span = upper - lower
+    power = 10.0 ** math.floor(math.log10(span / (most + 1)))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10, 20, 25) if span / (power * factor) < most + 1)
+    values = {round(i * step, 12) for i in range(math.floor(lower / step), math.ceil(upper / step) + 1)}
+    for j in range(1, HALVINGS + 1):
+        part = float(f"{step / 2**j:.1e}")
+        values.add(lower + part)
+        if lower < 0 < upper:
+            values |= {part, -part}
+    return sorted(value for value in values if lower < value < upper)
+
+
+def threshold_codes(grid: NumericGrid, most: int) -> IntArray:
+    """Codes between which a numeric column is split: all cells of a coarse grid, round numbers on a fine one."""
+    if grid.cells <= most + 1:
+        return np.arange(1, grid.cells)
+    if isinstance(grid.spacing, str) and grid.spacing == "linear":
+        values = np.array(nice_thresholds(grid.lower, grid.upper, most))
+        codes = grid.encode(values).astype(np.int64)
+        return np.unique(codes[(codes > 0) & (codes < grid.cells)])
+    return np.unique(np.round(np.linspace(0, grid.cells, most + 2))[1:-1].astype(np.int64))
+
+
+def most_literals(encoder: Encoder | None, most: int) -> int:
+    """An upper bound on the literals of a column; ``None`` stands for a numeric column whose bounds are not known."""
+    if encoder is None:
+        return 2 * (most + 2 + 3 * HALVINGS) + 1
+    if isinstance(encoder, NumericGrid):
+        return 2 * len(threshold_codes(encoder, most)) + 1
+    return 2 * encoder.n_codes - 1
+
+
+def column_literals(
+    column: int, encoder: Encoder, most: int
+) -> tuple[IntArray | None, list[Condition], list[npt.NDArray[np.bool_]]]:
+    """The literals of one column: thresholds both ways, each declared category and its negation, and "is missing".
+
+    "is not missing" and "is not other" hold for nearly every row: noise would take them for rules.
+
+    Returns:
+        The map to coarse codes (or None), the conditions, and for which coarse codes each holds.
+    """
+    if not isinstance(encoder, NumericGrid):
+        codes = np.arange(encoder.n_codes)
+        odd = {encoder.missing, getattr(encoder, "other", encoder.missing)}
+        conditions = [
+            Condition(column, test, c) for c in range(encoder.n_codes) if c not in odd for test in (IS, IS_NOT)
+        ]
+        conditions.append(Condition(column, IS, encoder.missing))
+        return None, conditions, [condition.holds(codes, encoder) for condition in conditions]
+    cuts = threshold_codes(encoder, most)
+    mapping = np.append(np.searchsorted(cuts, np.arange(encoder.cells), side="right"), len(cuts) + 1)
+    coarse = np.arange(len(cuts) + 2)
+    conditions, truths = [], []
+    for place, code in enumerate(cuts):
+        conditions += [Condition(column, AT_LEAST, int(code)), Condition(column, BELOW, int(code))]
+        truths += [(coarse > place) & (coarse <= len(cuts)), coarse <= place]
+    conditions.append(Condition(column, IS, encoder.missing))
+    truths.append(coarse == len(cuts) + 1)
+    return mapping.astype(np.int64), conditions, truths
+
+
+def candidates(encoders: Sequence[Encoder], k: int, most: int, n_labels: int, constant: bool) -> Candidates:
+    """All conjunctions of at most ``k`` literals of the columns.
+
+    Args:
+        encoders: per column, its public encoding.
+        k: the most literals in a conjunction.
+        most: the most evenly spaced thresholds per numeric column.
+        n_labels: classes a rule can say.
+        constant: whether the constant true is a candidate (the first one).
+
+    Raises:
+        TooManyCandidates: if there are more than can be enumerated.
+    """
+    columns = [column_literals(column, encoder, most) for column, encoder in enumerate(encoders)]
+    conditions = [condition for _, listed, _ in columns for condition in listed]
+    truths = tuple(truth for _, _, listed in columns for truth in listed)
+    where = tuple(condition.feature for condition in conditions)
+    check_enumerable(len(conditions), k, n_labels)
+    members = _members(where, truths, k)
+    if constant:
+        members = np.concatenate([np.full((1, k), -1, np.int32), members])
+    return Candidates(
+        tuple(mapping for mapping, _, _ in columns), tuple(conditions), Conjunctions(where, truths, members)
+    )
+
+
+def check_enumerable(n_literals: int, k: int, n_labels: int) -> None:
+    """Raises :class:`TooManyCandidates` if the conjunctions of up to ``k`` literals are far too many to list.
+
+    A slack of 2 allows for the pairs that contradict or repeat each other; the exact count is checked later.
+    """
+    rules = n_labels * sum(math.comb(n_literals, j) for j in range(1, k + 1))
+    if rules > 2 * MOST_RULES:
+        raise TooManyCandidates(
+            f"{n_literals} literals make {rules:.3g} rules of up to {k} conditions, and at most {MOST_RULES} can be "
+            "enumerated: lower k or thresholds, or use fewer columns. Nothing was spent"
+        )
+
+
+def _members(where: Sequence[int], truths: Sequence[npt.NDArray[np.bool_]], k: int) -> npt.NDArray[np.int32]:
+    """All sets of up to ``k`` literals that neither contradict nor repeat each other, long ones first, padded by -1."""
+    n = len(where)
+    together = np.ones((n, n), np.bool_)
+    for i in range(n):
+        for j in range(i + 1, n):
+            if where[i] == where[j]:
+                both = truths[i] & truths[j]
+                together[i, j] = bool(both.any()) and not (
+                    np.array_equal(both, truths[i]) or np.array_equal(both, truths[j])
+                )
+    together &= np.arange(n)[None, :] > np.arange(n)[:, None]  # each set once, in order
+    level = np.arange(n, dtype=np.int32)[:, None]
+    levels = [level]
+    for _ in range(1, k):
+        free = np.logical_and.reduce([together[level[:, place]] for place in range(level.shape[1])])
+        line, literal = np.nonzero(free)
+        level = np.column_stack([level[line], literal.astype(np.int32)])
+        levels.append(level)
+    widened = [np.pad(level, ((0, 0), (0, k - level.shape[1])), constant_values=-1) for level in reversed(levels)]
+    return np.concatenate(widened).astype(np.int32)
+
+
+def length_prior(conjunctions: Conjunctions, n_labels: int) -> npt.NDArray[np.float64]:
+    """Nats per conjunction: each length is as likely as another, and so are the rules of one length.
+
+    All rules together weigh as much as one candidate without a preference ("no rule"). Without it long conjunctions,
+    being many, would win by noise, with conditions that say nothing.
+    """
+    lengths = (conjunctions.members >= 0).sum(axis=1)
+    values, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
+    prior: npt.NDArray[np.float64] = -np.log(float(len(values) * n_labels) * counts)[place]
+    return prior

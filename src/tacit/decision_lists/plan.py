@@ -1,0 +1,143 @@
+"""What a decision list spends and on what: the steps of its cover, and the counts of its rules."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from tacit.privacy.calibration import calibrate
+from tacit.privacy.charges import Charge, Laplace, NonPrivate
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.cover import CoverStep
+from tacit.queries.cover_charges import Accounting, cover_charge
+
+REWARD_UNIT = 8
+"""Integer units of a row that a rule gets right, in the score that rewards coverage."""
+
+FIRST_PENALTY = 4.0
+"""Rows it must get right to make up for one that it gets wrong: for the first rule; falls to 1 for the last one."""
+
+FIRST_STRENGTH = 2.0
+"""How much stronger than the last one the first choice is: what goes wrong there is mended by no later rule."""
+
+MOST_MOMENT_STEPS = 4000
+"""Steps up to which the exact moments are computed; from a few hundred on the closed forms are as good."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything that decides how a budget is spent; all of it public.
+
+    Attributes:
+        epsilon, delta: the budget.
+        neighbouring: the relation.
+        n_steps: how many rules are chosen at most.
+        errors_only: the paper's score, minus the errors, at one strength; else the score that rewards coverage.
+        analysis: ``"sharp"`` (the cheapest that applies) or the name of an :class:`Accounting`.
+        counts_share: share of epsilon for the counts of the rules; 0 for none.
+        fixed: what else is spent under this budget.
+        rows_per_unit: rows that one protected unit may hold.
+    """
+
+    epsilon: float
+    delta: float
+    neighbouring: Neighbouring
+    n_steps: int
+    errors_only: bool
+    analysis: str
+    counts_share: float
+    fixed: tuple[Charge, ...] = ()
+    rows_per_unit: int = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a budget is spent.
+
+    Attributes:
+        steps: the steps of the cover.
+        accounting: which analysis its charge stands on.
+        cover: its charge.
+        counts: the charge of the counts; None if they are not released.
+        fixed: what else is spent.
+    """
+
+    steps: tuple[CoverStep, ...]
+    accounting: Accounting
+    cover: Charge
+    counts: Charge | None
+    fixed: tuple[Charge, ...]
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """All of it."""
+        return (*self.fixed, self.cover, *(() if self.counts is None else (self.counts,)))
+
+
+def steps_at(strength: float, n_steps: int, errors_only: bool) -> tuple[CoverStep, ...]:
+    """The steps at a strength: nats per row that the last rule gets wrong.
+
+    With the score that rewards coverage, the penalty of an error falls from :data:`FIRST_PENALTY` rows to 1: early
+    rules must be nearly pure, late ones only better than nothing. The strength falls as :data:`FIRST_STRENGTH` says.
+    """
+    if errors_only:
+        return (CoverStep(strength, 0, 1),) * n_steps
+    left = np.linspace(1.0, 0.0, n_steps) if n_steps > 1 else np.zeros(1)
+    penalties = np.round(REWARD_UNIT * FIRST_PENALTY**left).astype(int)
+    strengths = strength * FIRST_STRENGTH**left
+    return tuple(
+        CoverStep(float(s) / int(penalty), REWARD_UNIT, int(penalty))
+        for s, penalty in zip(strengths, penalties, strict=True)
+    )
+
+
+@lru_cache(maxsize=128)
+def plan_of(request: Request) -> Plan:
+    """The plan that spends the request whole: the strongest steps that it pays for.
+
+    Raises:
+        ValueError: if the analysis does not apply, or the request pays for no steps at all.
+    """
+    if math.isinf(request.epsilon):
+        steps = steps_at(math.inf, request.n_steps, request.errors_only)
+        counts = NonPrivate() if request.counts_share > 0 else None
+        return Plan(steps, Accounting.MOMENTS, NonPrivate(), counts, request.fixed)
+    plans = [_calibrated(request, accounting) for accounting in accountings(request)]
+    return max(plans, key=lambda plan: plan.steps[-1].scale)
+
+
+def accountings(request: Request) -> list[Accounting]:
+    """The analyses to try."""
+    if request.rows_per_unit > 1:
+        return [Accounting.RANGES]
+    if request.analysis != "sharp":
+        return [Accounting(request.analysis)]
+    if request.delta == 0:
+        return [Accounting.PURE]
+    found = [Accounting.MOMENTS if request.n_steps <= MOST_MOMENT_STEPS else Accounting.CURVE]
+    if request.errors_only and request.neighbouring is Neighbouring.ADD_OR_REMOVE_ONE and request.n_steps > 20:
+        found.append(Accounting.EXACT)
+    return found
+
+
+def _calibrated(request: Request, accounting: Accounting) -> Plan:
+    counts = Laplace(1.0 / (request.counts_share * request.epsilon)) if request.counts_share > 0 else None
+    rest = (*request.fixed, *(() if counts is None else (counts,)))
+    # The paper's bound is at one delta: all of it, unless something else needs a part.
+    paper_delta = request.delta * (0.5 if request.fixed else 1.0)
+
+    def plan_at(noise: float) -> Plan:
+        steps = steps_at(1.0 / noise, request.n_steps, request.errors_only)
+        charge = cover_charge(steps, request.neighbouring, accounting, paper_delta, request.rows_per_unit)
+        return Plan(steps, accounting, charge, counts, request.fixed)
+
+    def charges_at(noise: float) -> tuple[Charge, ...]:
+        return plan_at(noise).charges
+
+    start = 12.0 / request.epsilon if rest or request.delta == 0 else 10.0 / request.epsilon
+    if accounting is Accounting.PURE:
+        start = 2.0 * request.n_steps / request.epsilon
+    return plan_at(calibrate(charges_at, request.epsilon, request.delta, start=start, tolerance=1e-4))

@@ -1,0 +1,244 @@
+"""The decision list a user gets: "if ... then ..., else ...", with released support and precision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.encoding.frames import Frame
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import Encoder, TableEncoding
+from tacit.models.additive import code_names
+from tacit.models.base import Model, floats
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[Any]
+
+AT_LEAST, BELOW, IS, IS_NOT = "at_least", "below", "is", "is_not"
+TESTS = (AT_LEAST, BELOW, IS, IS_NOT)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A literal: a test of the code of one feature. The thresholds do not hold for a missing number.
+
+    Attributes:
+        feature: position among the model's features.
+        test: ``at_least``, ``below``, ``is`` or ``is_not``.
+        code: what the code is compared with.
+    """
+
+    feature: int
+    test: str
+    code: int
+
+    def __post_init__(self) -> None:
+        if self.test not in TESTS:
+            raise ValueError(f"unknown test {self.test!r}; known: {', '.join(TESTS)}")
+
+    def holds(self, codes: Codes, encoder: Encoder) -> npt.NDArray[np.bool_]:
+        """For which codes of the feature it holds."""
+        if self.test == AT_LEAST:
+            return np.asarray((codes >= self.code) & (codes != encoder.n_codes - 1))
+        if self.test == BELOW:
+            return np.asarray(codes < self.code)
+        return np.asarray(codes == self.code if self.test == IS else codes != self.code)
+
+    def text(self, name: str, encoder: Encoder) -> str:
+        """The condition in words. A threshold is written with as few digits as tell its cell of the public grid."""
+        if isinstance(encoder, NumericGrid):
+            if self.test in (AT_LEAST, BELOW):
+                return f"{name} {'>=' if self.test == AT_LEAST else '<'} {threshold_text(encoder, self.code)}"
+            value = "missing" if self.code == encoder.missing else f"in cell {self.code}"
+        else:
+            value = code_names(encoder)[self.code]
+        return f"{name} {'is' if self.test == IS else 'is not'} {value}"
+
+
+def threshold_text(grid: NumericGrid, code: int) -> str:
+    """The shortest decimal in cell ``code``: it differs from the threshold by less than a cell."""
+    low = grid.edge(code)
+    high = grid.edge(code + 1) if code + 1 < grid.cells else grid.upper
+    for digits in range(-math.floor(math.log10(max(abs(low), abs(high), 1e-300))), 320):
+        rounded = math.ceil(low * 10.0**digits) / 10.0**digits if abs(low) * 10.0**digits < 2**52 else low
+        if low <= rounded < high or rounded == low:
+            return f"{rounded:.{max(digits, 0)}f}"
+    return repr(low)
+
+
+@dataclass(frozen=True, eq=False)
+class ListRule:
+    """One rule: a conjunction of conditions, and the class it says.
+
+    Attributes:
+        conditions: all must hold; none at all is the last "else".
+        outcome: position of the class.
+        counts: released (noisy) rows of each class that reach this rule and meet it; None if nothing was released.
+    """
+
+    conditions: tuple[Condition, ...]
+    outcome: int
+    counts: Floats | None
+
+    @property
+    def support(self) -> float | None:
+        """About how many rows the rule decides; never negative."""
+        return None if self.counts is None else max(0.0, float(self.counts.sum()))
+
+    @property
+    def precision(self) -> float | None:
+        """About which share of them has the rule's class."""
+        if self.counts is None:
+            return None
+        kept = np.maximum(self.counts, 0.0)
+        return float(kept[self.outcome] / kept.sum()) if kept.sum() > 0 else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {
+            "if": [{"feature": c.feature, "test": c.test, "code": c.code} for c in self.conditions],
+            "then": self.outcome,
+            "counts": None if self.counts is None else self.counts.tolist(),
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> ListRule:
+        """The inverse of :meth:`to_dict`."""
+        conditions = tuple(Condition(int(c["feature"]), str(c["test"]), int(c["code"])) for c in data["if"])
+        return ListRule(conditions, int(data["then"]), None if data["counts"] is None else floats(data["counts"]))
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionListModel(Model):
+    """A list of rules; the first whose conditions hold decides. Frozen; everything in it was released.
+
+    Attributes:
+        classes: the classes.
+        encoding: the features with their public encodings.
+        rules: the rules, in order; the last one has no conditions.
+        sd: standard deviation of the noise in each released count; 0 without noise.
+    """
+
+    kind: ClassVar[str] = "decision_list"
+
+    classes: tuple[Any, ...]
+    encoding: TableEncoding
+    rules: tuple[ListRule, ...]
+    sd: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.rules or self.rules[-1].conditions:
+            raise ValueError("a decision list ends with a rule without conditions")
+        for rule in self.rules:
+            if not 0 <= rule.outcome < len(self.classes):
+                raise ValueError(f"a rule says class {rule.outcome}, and there are {len(self.classes)}")
+            if any(not 0 <= c.feature < len(self.names) for c in rule.conditions):
+                raise ValueError("a condition looks at a feature that the model does not have")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return self.encoding.names
+
+    @property
+    def encoders(self) -> tuple[Encoder, ...]:
+        """Their encodings."""
+        return self.encoding.encoders
+
+    @cached_property
+    def used(self) -> tuple[int, ...]:
+        """The features that any condition looks at."""
+        return tuple(sorted({c.feature for rule in self.rules for c in rule.conditions}))
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(self.names[feature] for feature in self.used)
+
+    def decide(self, frame: Frame) -> npt.NDArray[np.int64]:
+        """Which rule decides each row, shape ``(rows,)``."""
+        codes = {j: self._codes(frame, j) for j in self.used}
+        which = np.full(frame.n_rows, len(self.rules) - 1, np.int64)
+        for place in reversed(range(len(self.rules) - 1)):
+            truth = np.ones(frame.n_rows, np.bool_)
+            for condition in self.rules[place].conditions:
+                truth &= condition.holds(codes[condition.feature], self.encoders[condition.feature])
+            which[truth] = place
+        return which
+
+    def _codes(self, frame: Frame, feature: int) -> Codes:
+        name, encoder = self.names[feature], self.encoders[feature]
+        if isinstance(encoder, NumericGrid):
+            return encoder.encode(frame.numbers(name), name)
+        return encoder.encode(frame.column(name), name)
+
+    @cached_property
+    def rule_probabilities(self) -> Floats:
+        """Per rule, the probability of each class, shape ``(rules, classes)``.
+
+        From the released counts with as much added to each class as the noise is large (at least 1); certain where
+        nothing was released.
+        """
+        out = np.zeros((len(self.rules), len(self.classes)))
+        for row, rule in zip(out, self.rules, strict=True):
+            if rule.counts is None:
+                row[rule.outcome] = 1.0
+            else:
+                smoothed = np.maximum(rule.counts, 0.0) + max(1.0, self.sd)
+                row[:] = smoothed / smoothed.sum()
+        return out
+
+    def predict_proba(self, frame: Frame) -> Floats:
+        """Probabilities of the deciding rule, shape ``(rows, classes)``."""
+        return self.rule_probabilities[self.decide(frame)]
+
+    def predict(self, frame: Frame) -> npt.NDArray[Any]:
+        """What the deciding rule says, shape ``(rows,)``."""
+        said = np.asarray([self.classes[rule.outcome] for rule in self.rules])
+        decided: npt.NDArray[Any] = said[self.decide(frame)]
+        return decided
+
+    def condition_text(self, conditions: Sequence[Condition]) -> str:
+        """A conjunction in words."""
+        return " and ".join(c.text(self.names[c.feature], self.encoders[c.feature]) for c in conditions)
+
+    def lines(self) -> list[str]:
+        """The list in words, a rule per line, with released support and precision."""
+        out = []
+        for place, rule in enumerate(self.rules):
+            start = "else" if place else "always"
+            if rule.conditions:
+                start = f"{'else if' if place else 'if'} {self.condition_text(rule.conditions)} then"
+            line = f"{start} {self.classes[rule.outcome]}"
+            if rule.support is not None:
+                share = "" if rule.precision is None else f", precision about {rule.precision:.0%}"
+                line += f"  (about {rule.support:.0f} rows{share})"
+            out.append(line)
+        return out
+
+    def text(self) -> str:
+        """The list in words."""
+        return "\n".join(self.lines())
+
+    def body(self) -> dict[str, Any]:
+        return {
+            "classes": list(self.classes),
+            "encoding": self.encoding.to_dict(),
+            "rules": [rule.to_dict() for rule in self.rules],
+            "sd": self.sd,
+            "text": self.lines(),
+        }
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> DecisionListModel:
+        return cls(
+            tuple(body["classes"]),
+            TableEncoding.from_dict(body["encoding"]),
+            tuple(ListRule.from_dict(rule) for rule in body["rules"]),
+            float(body["sd"]),
+        )

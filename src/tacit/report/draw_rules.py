@@ -1,0 +1,95 @@
+"""The portrait of a decision list: its rules from the top down, with how many rows each decides and how purely."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from tacit.models.base import Model
+from tacit.models.decision_list import DecisionListModel, ListRule
+from tacit.report import svg
+from tacit.report.drawing import WIDTH, Drawing
+from tacit.report.portrait import Portrait
+from tacit.report.public_facts import public_column
+
+MARGIN = 8.0
+LINE, BAR, GAP = 16.0, 8.0, 12.0
+"""Heights: a line of words, the bar below them, the space to the next rule."""
+COUNT = 96
+"""Width of the place for the number of rows, right of the bar."""
+
+
+def draw(model: Model) -> Portrait:
+    """The portrait of a :class:`DecisionListModel`."""
+    rules = cast(DecisionListModel, model)
+    counted = all(rule.counts is not None for rule in rules.rules)
+    reading = (
+        "Read from the top: the first rule whose conditions all hold decides, and what is below it does not matter."
+    )
+    if counted:
+        reading += (
+            " A bar is as long as the number of rows that reach the rule and meet it, coloured as far as they have its "
+            f"class. Numbers carry noise: about {2 * rules.sd:.0f} rows either way in each."
+        )
+    n = len(rules.rules)
+    return Portrait(
+        f"A decision list of {n} rule{'s' if n != 1 else ''}, the last one for everybody who is left.",
+        reading,
+        (rule_list(rules, "rules"),),
+        tuple(public_column(name, encoder) for name, encoder in zip(rules.names, rules.encoders, strict=True)),
+    )
+
+
+def words(model: DecisionListModel, place: int) -> list[str]:
+    """The lines of one rule: a condition each, then what follows."""
+    rule = model.rules[place]
+    outcome = str(model.classes[rule.outcome])
+    if not rule.conditions:
+        return [f"{'otherwise' if place else 'always'}: {outcome}"]
+    conditions = [model.condition_text([condition]) for condition in rule.conditions]
+    lines = [f"{'else if' if place else 'if'} {conditions[0]}", *(f"and {text}" for text in conditions[1:])]
+    return [*lines, f"then {outcome}"]
+
+
+def rule_list(model: DecisionListModel, identity: str) -> Drawing:
+    """All rules below each other, each with a bar of its rows."""
+    most = max((rule.support or 0.0 for rule in model.rules), default=0.0) or 1.0
+    parts: list[str] = []
+    y = MARGIN
+    for place, rule in enumerate(model.rules):
+        for line in words(model, place):
+            y += LINE
+            parts.append(svg.text(MARGIN, y - 4, svg.fitted(line, WIDTH - 2 * MARGIN), "name"))
+        if rule.support is not None:
+            parts += _bar(model, rule, y, (WIDTH - 2 * MARGIN - COUNT) * rule.support / most)
+            y += BAR
+        y += GAP
+    caption = f"{len(model.rules)} rules; the first that fits decides."
+    markup = svg.figure(WIDTH, int(y + MARGIN), "Rules", f"{caption} {model.text()}", "".join(parts), identity)
+    rows = tuple(_line(model, place) for place in range(len(model.rules)))
+    return Drawing("Rules", "bars", markup, caption, 1.0, ("rule", "then", "rows", "precision"), rows, wide=True)
+
+
+def _bar(model: DecisionListModel, rule: ListRule, y: float, length: float) -> list[str]:
+    right = length * (rule.precision or 0.0)
+    css = "plus" if rule.outcome == len(model.classes) - 1 else "minus"
+    hint = f"about {svg.short(rule.support or 0.0)} rows"
+    if rule.precision is not None:
+        hint += f", of which about {rule.precision:.0%} are {model.classes[rule.outcome]}"
+    return [
+        svg.rect(MARGIN, y, right, BAR, css, hint),
+        svg.rect(MARGIN + right, y, max(length - right, 1.0), BAR, "plain faint", hint),
+        svg.text(MARGIN + max(length, 1.0) + 6, y + BAR, _rows(rule), "tick"),
+    ]
+
+
+def _rows(rule: ListRule) -> str:
+    share = "" if rule.precision is None else f", {rule.precision:.0%}"
+    return f"{svg.short(round(rule.support or 0.0))} rows{share}"
+
+
+def _line(model: DecisionListModel, place: int) -> tuple[str, ...]:
+    rule = model.rules[place]
+    conditions = model.condition_text(rule.conditions) or "otherwise"
+    support = "" if rule.support is None else svg.short(round(rule.support))
+    precision = "" if rule.precision is None else f"{rule.precision:.1%}"
+    return (conditions, str(model.classes[rule.outcome]), support, precision)

@@ -1,0 +1,357 @@
+"""`DecisionListClassifier`: what it learns, what it costs, what it refuses."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from tacit import BudgetExceeded, DecisionListClassifier, PrivacyAccount, Schema
+from tacit.decision_lists import plan as planning
+from tacit.decision_lists.features import feature_candidates
+from tacit.decision_lists.literals import candidates, length_prior, nice_thresholds, threshold_codes
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.values import BooleanIndex, CategoryIndex
+from tacit.faces.request import RequestError
+from tacit.privacy import accountants
+from tacit.privacy.charges import Laplace, Renyi
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.cover_charges import Accounting
+
+CANNOT_HOLD = {
+    "check_estimators_empty_data_messages": "that there are no rows is private: the fit returns the prior",
+    "check_classifier_data_not_an_array": "that check passes a bare array-function object, which no table reader takes",
+    "check_classifiers_classes": "classes are declared, never read from the labels",
+    "check_classifiers_regression_target": "what labels hold never raises: unknown ones are dropped",
+    "check_supervised_y_no_nan": "what labels hold never raises: missing ones are dropped",
+    "check_classifier_not_supporting_multiclass": "labels outside the declared classes are dropped, not refused",
+}
+
+SCHEMA = Schema.from_dict(
+    {
+        "label": {"column": "sick", "classes": ["no", "yes"], "positive": "yes"},
+        "columns": {
+            "age": {"kind": "numeric", "lower": 0, "upper": 100},
+            "ward": {"kind": "categorical", "categories": ["a", "b", "c"]},
+            "smokes": {"kind": "boolean"},
+        },
+    }
+)
+
+
+def people(n: int = 6000, seed: int = 0, noise: float = 0.0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Labelled by "if age >= 60 then yes, else if ward is b and smokes is true then yes, else no"."""
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": generator.uniform(0, 100, n),
+            "ward": generator.choice(["a", "b", "c"], n),
+            "smokes": generator.random(n) < 0.5,
+        }
+    )
+    truth = (frame["age"] >= 60) | ((frame["ward"] == "b") & frame["smokes"])
+    return frame, np.where(truth ^ (generator.random(n) < noise), "yes", "no")
+
+
+@pytest.mark.parametrize("neighbouring", ["add_or_remove_one", "replace_one"])
+def test_it_finds_the_list(neighbouring: str) -> None:
+    frame, labels = people()
+    model = DecisionListClassifier(neighbouring=neighbouring, schema=SCHEMA, random_state=1).fit(frame, labels)
+    test, truth = people(seed=9)
+    assert model.score(test, truth) > 0.97
+    assert len(model.model_.rules) <= 5
+    assert model.certificate_.verify() == []
+    for rule in model.model_.rules:
+        decided = model.model_.decide(model._frame_for_model(frame)) == model.model_.rules.index(rule)
+        assert rule.support == pytest.approx(decided.sum(), abs=80)
+
+
+def test_noisy_labels_still_give_a_short_list() -> None:
+    frame, labels = people(noise=0.2)
+    model = DecisionListClassifier(schema=SCHEMA, random_state=2).fit(frame, labels)
+    test, truth = people(seed=9)
+    assert model.score(test, truth) > 0.95
+    assert model.predict_proba(test).max() < 0.95
+
+
+def test_with_hardly_any_budget_it_says_the_usual_class() -> None:
+    frame, labels = people(400)
+    model = DecisionListClassifier(epsilon=0.01, schema=SCHEMA, random_state=1).fit(frame, labels)
+    assert len(model.model_.rules) == 1
+    empty = DecisionListClassifier(schema=SCHEMA, random_state=1).fit(frame[:0], labels[:0])
+    assert len(empty.model_.rules) == 1
+
+
+def test_the_papers_schedule_learns_a_realizable_list() -> None:
+    frame, labels = people(3000)
+    for analysis in ("paper", "sharp"):
+        model = DecisionListClassifier(
+            epsilon=8.0,
+            schema=SCHEMA,
+            random_state=3,
+            k=1,
+            thresholds=9,
+            max_rules=None,
+            objective="errors",
+            analysis=analysis,
+        ).fit(frame, labels)
+        assert model.score(frame, labels) > 0.8
+        assert [entry.label for entry in model.certificate_.entries] == ["rules", "rows that each rule decides"]
+    assert "one-sided" in model.certificate_.entries[0].theorem or "moments" in model.certificate_.entries[0].theorem
+    without = DecisionListClassifier(
+        epsilon=8.0,
+        schema=SCHEMA,
+        random_state=3,
+        k=1,
+        thresholds=9,
+        max_rules=None,
+        objective="errors",
+        counts_share=0.0,
+    ).fit(frame, labels)
+    assert without.model_.rules[-1].conditions == ()
+    assert without.score(frame, labels) > 0.7
+
+
+def test_pure_privacy_and_none() -> None:
+    frame, labels = people()
+    pure = DecisionListClassifier(delta=0.0, schema=SCHEMA, random_state=1).fit(frame, labels)
+    assert pure.certificate_.delta == 0
+    assert pure.score(frame, labels) > 0.9
+    exact = DecisionListClassifier(epsilon=math.inf, schema=SCHEMA).fit(frame, labels)
+    assert exact.score(frame, labels) > 0.999
+    assert not exact.certificate_.releasable
+
+
+def test_users_own_features() -> None:
+    frame, labels = people()
+    model = DecisionListClassifier(
+        schema=SCHEMA, random_state=1, features=["age >= 60", "ward is b and smokes is true", "age is missing"]
+    ).fit(frame, labels)
+    assert model.model_.lines()[0].startswith("if age >= 60 then yes")
+    assert model.score(frame, labels) > 0.99
+
+
+@pytest.mark.parametrize(
+    ("feature", "message"),
+    [
+        ("age above 3", "is not a condition"),
+        ("height >= 3", "no column 'height'"),
+        ("age >= old", "not a number"),
+        ("age >= 300", "not between the bounds"),
+        ("ward is d", "not declared"),
+        ("ward >= 3", "not declared"),
+        ("age is 3", ">= or <"),
+    ],
+)
+def test_features_that_cannot_be_read_are_named(feature: str, message: str) -> None:
+    frame, labels = people(50)
+    with pytest.raises(RequestError, match=message):
+        DecisionListClassifier(schema=SCHEMA, features=["age < 50", feature]).fit(frame, labels)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"k": 0}, "k must"),
+        ({"k": True}, "k must"),
+        ({"max_rules": 0}, "max_rules"),
+        ({"thresholds": 1000}, "thresholds"),
+        ({"objective": "gain"}, "objective"),
+        ({"analysis": "best"}, "analysis"),
+        ({"counts_share": 1.0}, "counts_share"),
+        ({"features": "age >= 3"}, "features"),
+        ({"analysis": "paper", "delta": 0.0}, "positive delta"),
+        ({"analysis": "paper", "objective": "errors", "epsilon": 60.0}, "1.2564"),
+        ({"analysis": "exact"}, "one-sided"),
+        ({"k": 9}, "lower k"),
+        ({"schema": None, "features": ["x0 >= 3"]}, "schema"),
+        ({"schema": None, "max_rules": None}, "schema"),
+    ],
+)
+def test_public_mistakes_cost_nothing(arguments: dict, message: str, tmp_path) -> None:
+    frame, labels = people(50)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 100.0, 1e-6)
+    estimator = DecisionListClassifier(**{"schema": SCHEMA, "account": account, **arguments})
+    table = frame if estimator.schema is not None else frame[["age"]]
+    with pytest.raises(RequestError, match=message):
+        estimator.fit(table, labels)
+    assert account.spent == 0
+    with pytest.raises(RequestError, match="Nothing was spent"):
+        estimator.fit(table, labels)
+
+
+def test_an_account_pays_and_refuses(tmp_path) -> None:
+    frame, labels = people(200)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.5, 1e-6)
+    DecisionListClassifier(epsilon=1.0, schema=SCHEMA, account=account).fit(frame, labels)
+    assert 0.99 < account.spent <= 1.0
+    with pytest.raises(BudgetExceeded):
+        DecisionListClassifier(epsilon=1.0, schema=SCHEMA, account=account).fit(frame, labels)
+
+
+def test_bounds_are_found_and_paid_without_a_schema() -> None:
+    generator = np.random.default_rng(0)
+    rows = generator.normal(0, 3, (3000, 2))
+    labels = (rows[:, 0] > 1).astype(int)
+    model = DecisionListClassifier(epsilon=2.0, random_state=1).fit(rows, labels)
+    assert model.score(rows, labels) > 0.9
+    assert [entry.label for entry in model.certificate_.entries][:2] == ["bounds of x0", "bounds of x1"]
+
+
+def test_units_of_several_rows_are_paid_by_ranges() -> None:
+    schema = SCHEMA.to_dict() | {"unit": {"column": "person", "max_rows": 2}}
+    frame, labels = people()
+    frame["person"] = np.arange(len(frame)) // 2
+    model = DecisionListClassifier(epsilon=3.0, schema=Schema.from_dict(schema), random_state=1).fit(frame, labels)
+    assert "bounded range" in model.certificate_.entries[0].theorem
+    assert "2 rows per unit" in model.certificate_.entries[1].theorem
+    assert model.score(frame, labels) > 0.9
+
+
+def test_three_classes() -> None:
+    schema = Schema.from_dict(
+        {
+            "label": {"column": "y", "classes": ["u", "v", "w"]},
+            "columns": {"x": {"kind": "numeric", "lower": 0, "upper": 3}},
+        }
+    )
+    x = np.random.default_rng(0).uniform(0, 3, 4000)
+    labels = np.array(["u", "v", "w"])[x.astype(int)]
+    model = DecisionListClassifier(schema=schema, random_state=1).fit(pd.DataFrame({"x": x}), labels)
+    assert model.score(pd.DataFrame({"x": x}), labels) > 0.9
+    assert model.predict_proba(pd.DataFrame({"x": x})).shape == (4000, 3)
+
+
+def test_from_theorem_asks_for_enough_rows() -> None:
+    with pytest.raises(RequestError, match=r"asks for \d+ rows"):
+        DecisionListClassifier.from_theorem(0.1, 0.1, n=1000, schema=SCHEMA, thresholds=9)
+    estimator = DecisionListClassifier.from_theorem(0.2, 0.1, n=10**7, schema=SCHEMA, thresholds=9)
+    assert (estimator.analysis, estimator.objective, estimator.max_rules) == ("paper", "errors", None)
+    frame, labels = people(500)
+    assert estimator.fit(frame, labels).certificate_.epsilon == 1.0
+
+
+def test_a_dry_run_says_what_a_fit_charges() -> None:
+    estimator = DecisionListClassifier(schema=SCHEMA)
+    planned = estimator.dry_run()["charges"]
+    assert [charge["kind"] for charge in planned] == ["renyi", "laplace"]
+    assert clone(estimator).declared_charge("add_or_remove_one") == estimator.declared_charge("add_or_remove_one")
+
+
+# The plan.
+
+
+def spending(**changes) -> planning.Request:
+    values = {
+        "epsilon": 1.0, "delta": 1e-6, "neighbouring": Neighbouring.ADD_OR_REMOVE_ONE, "n_steps": 8,
+        "errors_only": False, "analysis": "sharp", "counts_share": 0.2, **changes,
+    }  # fmt: skip
+    return planning.Request(**values)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"errors_only": True},
+        {"errors_only": True, "n_steps": 300},
+        {"neighbouring": Neighbouring.REPLACE_ONE, "epsilon": 0.1},
+        {"delta": 0.0},
+        {"analysis": "paper", "errors_only": True},
+        {"analysis": "curve"},
+        {"rows_per_unit": 3, "epsilon": 4.0},
+        {"counts_share": 0.0},
+        {"fixed": (Laplace(20.0),)},
+    ],
+)
+def test_a_plan_spends_the_request_and_not_more(changes: dict) -> None:
+    request = spending(**changes)
+    plan = planning.plan_of(request)
+    cost = accountants.epsilon(plan.charges, request.delta)
+    assert 0.999 * request.epsilon < cost <= request.epsilon
+
+
+def test_the_sharp_plan_is_about_twice_as_strong_as_the_papers_and_more_for_short_lists() -> None:
+    for n_steps, factor in ((8, 5.0), (1000, 2.8)):
+        sharp = planning.plan_of(spending(errors_only=True, n_steps=n_steps, counts_share=0.0))
+        paper = planning.plan_of(spending(errors_only=True, n_steps=n_steps, counts_share=0.0, analysis="paper"))
+        assert sharp.steps[0].scale > factor * paper.steps[0].scale
+    assert isinstance(planning.plan_of(spending()).cover, Renyi)
+    assert sharp.accounting is Accounting.EXACT
+
+
+def test_early_rules_get_more_of_the_budget() -> None:
+    steps = planning.plan_of(spending()).steps
+    strengths = [step.scale * step.penalty for step in steps]
+    assert strengths[0] == pytest.approx(2 * strengths[-1])
+    assert steps[0].penalty == 4 * steps[-1].penalty == 4 * steps[-1].reward
+
+
+# Candidates.
+
+
+def test_all_conjunctions_without_contradictions_or_repetitions() -> None:
+    encoders = (NumericGrid(0, 10, 5), CategoryIndex(("a", "b")), BooleanIndex())
+    found = candidates(encoders, 2, 16, 2, constant=True)
+    texts = {
+        " and ".join(c.text("xyz"[c.feature], encoders[c.feature]) for c in found.conditions_of(i))
+        for i in range(len(found.conjunctions))
+    }
+    assert len(texts) == len(found.conjunctions)
+    assert {"", "x >= 2", "x < 4 and z is true", "x >= 2 and x < 6", "y is missing"} <= texts
+    assert not {"x >= 4 and x < 2", "x < 2 and x < 4", "y is a and y is b", "y is a and y is not b"} & texts
+    assert (found.conjunctions.members[0] == -1).all()
+    literals = sum(1 for text in texts if text and " and " not in text)
+    assert literals == 2 * 4 + 1 + 2 * 2 + 1 + 2 * 2 + 1
+
+
+def test_the_prior_gives_each_length_the_same_mass() -> None:
+    encoders = (NumericGrid(0, 10, 5), CategoryIndex(("a", "b")), BooleanIndex())
+    conjunctions = candidates(encoders, 2, 16, 2, constant=False).conjunctions
+    mass = 2 * np.exp(length_prior(conjunctions, 2))
+    lengths = (conjunctions.members >= 0).sum(axis=1)
+    assert mass[lengths == 1].sum() == pytest.approx(0.5)
+    assert mass[lengths == 2].sum() == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0, 100), (17, 90), (-4e5, 1e6), (1e-9, 2e-9), (0, 1)])
+def test_thresholds_are_round_few_and_public(lower: float, upper: float) -> None:
+    values = nice_thresholds(lower, upper, 16)
+    assert all(lower < value < upper for value in values)
+    assert 8 <= len(values) <= 16 + 3 * 7
+    codes = threshold_codes(NumericGrid(lower, upper), 16)
+    assert (np.diff(codes) > 0).all()
+    if (lower, upper) == (0, 100):
+        assert {10, 20, 50, 90} <= set(values)
+
+
+def test_conditions_mean_the_same_before_and_after_coarsening() -> None:
+    encoders = (NumericGrid(0, 10), CategoryIndex(("a", "b")))
+    values = np.random.default_rng(0).uniform(-1, 11, 500)
+    values[:20] = np.nan
+    fine = encoders[0].encode(values)
+    for found in (
+        candidates(encoders, 1, 16, 2, constant=False),
+        feature_candidates(["x >= 2.5 and y is a", "x < 7", "x is not missing"], "xy", encoders, constant=False),
+    ):
+        assert found.maps[0] is not None
+        coarse = found.maps[0][fine]
+        for literal, condition in enumerate(found.conditions):
+            if condition.feature == 0:
+                truth = found.conjunctions.truths[literal][coarse]
+                assert np.array_equal(truth, condition.holds(fine, encoders[0]))
+
+
+def test_scikit_learns_contract() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(
+            DecisionListClassifier(epsilon=50.0, random_state=0), expected_failed_checks=CANNOT_HOLD, on_fail=None
+        )
+    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
+    assert failed == {}
