@@ -12,6 +12,7 @@ import subprocess
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -203,6 +204,7 @@ def _defined_privates(trees: list[ast.Module]) -> frozenset[str]:
     return frozenset(n for n in names if is_private(n))
 
 
+@cache
 def _load() -> list[tuple[Module, int]]:
     parsed = {path: ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
     rooms: dict[str, list[ast.Module]] = {}
