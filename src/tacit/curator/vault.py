@@ -9,12 +9,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.curator.curator import Curator
+from tacit.curator.keys import Keys, release_keys
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
+from tacit.encoding.keys import NO_KEY, key_codes
 from tacit.encoding.matrix_rows import MatrixEncoder
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.noise import make_source
+from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.table.dense import DenseRows
 from tacit.table.memory import DROPPED, MemoryTable
@@ -85,6 +88,17 @@ class Vault:
         rows = sealed_rows(encoder.encode(self._frame), encoder.clipper.radius, encoder.width)
         table = MemoryTable([], self._label_codes(label_index), (), label_index.n_classes, dense=rows)
         return Curator(table, self._reservation, self._noise, self._rows_per_unit)
+
+    def keys(self, name: str | None, charge: Charge, delta: float, label: str) -> Keys:
+        """Values of an undeclared column (None: of the labels) that enough rows hold, with noisy counts.
+
+        Guarantee: the composition of ``charge`` and ``ApproxDP(0, delta)``, which the reservation must hold; see
+        :class:`tacit.queries.keys.KeyCounts`.
+        """
+        codes, texts = key_codes(self._labels if name is None else self._frame.column(name), name or "label")
+        if self._unit is not None:
+            codes = np.where(self._within_unit(), codes, NO_KEY)
+        return release_keys(codes, texts, self._reservation, self._noise, charge, delta, label, self._rows_per_unit)
 
     def _label_codes(self, label_index: LabelIndex) -> npt.NDArray[np.uint8]:
         codes = label_index.encode(self._labels).astype(np.uint8)

@@ -1,0 +1,115 @@
+"""The verb ``keys``: values nobody declared, with noisy counts, if enough rows hold them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.curator.curator import integer_scale
+from tacit.noise.source import NoiseSource
+from tacit.privacy.charges import ApproxDP, Charge, Gaussian, Laplace, NonPrivate
+from tacit.privacy.ledger import Reservation
+from tacit.queries.keys import KEY_UNIT, KeyCounts, gaussian_tail, laplace_tail
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """What a count of keys lets out.
+
+    Attributes:
+        label: what was counted, for people.
+        keys: the keys whose noisy count reached the threshold, the largest count first.
+        counts: their noisy counts, in rows.
+        sd: standard deviation of the noise in each.
+        threshold: in rows.
+        charge: what the counts cost; the keys themselves cost ``ApproxDP(0, delta)`` on top.
+        delta: probability that a key of one unit alone is seen.
+        theorem: the claim it stands on.
+    """
+
+    label: str
+    keys: tuple[str, ...]
+    counts: npt.NDArray[np.float64]
+    sd: float
+    threshold: float
+    charge: Charge
+    delta: float
+    theorem: str
+
+
+def release_keys(
+    codes: npt.NDArray[np.int64],
+    texts: Sequence[str],
+    reservation: Reservation,
+    noise: NoiseSource,
+    charge: Charge,
+    delta: float,
+    label: str,
+    rows_per_unit: int = 1,
+) -> Keys:
+    """Counts keys: validate, charge, aggregate, add noise, release what reaches the threshold.
+
+    Guarantee: the composition of ``charge`` and ``ApproxDP(0, delta)``; see :class:`tacit.queries.keys.KeyCounts`.
+
+    Args:
+        codes: the key of every row, below 0 for none.
+        texts: the text of every code.
+        reservation: the budget, already durable; must hold ``charge`` and ``ApproxDP(0, delta)``.
+        noise: where noise comes from.
+        charge: ``Gaussian`` or ``Laplace`` for the counts, or ``NonPrivate`` for exact counts of all keys.
+        delta: sets the threshold; positive.
+        label: what this is, for the ledger.
+        rows_per_unit: how many rows of one unit ``codes`` may hold.
+
+    Raises:
+        BudgetExceeded: if the reservation does not cover it; nothing is read then.
+        ValueError: if delta is 0.
+    """
+    if not isinstance(charge, Gaussian | Laplace | NonPrivate):
+        raise TypeError(f"keys takes a Gaussian, Laplace or NonPrivate charge, got {type(charge).__name__}")
+    sensitivity = KeyCounts().sensitivity(reservation.neighbouring).times(rows_per_unit)
+    if isinstance(charge, NonPrivate):
+        reservation.record(charge, label, sensitivity.theorem)
+        exact, present = _counts(codes, texts)
+        return _kept(label, present, exact, 1, 0.0, charge, 0.0, sensitivity.theorem)
+    scale = integer_scale(charge, sensitivity)
+    gaussian = isinstance(charge, Gaussian)
+    tail = partial(gaussian_tail if gaussian else laplace_tail, scale)
+    threshold = KeyCounts.threshold(delta, tail, rows_per_unit)
+    reservation.record(charge, f"{label}: counts", sensitivity.theorem)
+    reservation.record(ApproxDP(0.0, delta), f"{label}: which are there", sensitivity.theorem)
+    exact, present = _counts(codes, texts)
+    draw = noise.gaussian if gaussian else noise.laplace
+    noisy = exact + draw(scale, len(exact))
+    sd = scale * (1.0 if gaussian else math.sqrt(2.0)) / KEY_UNIT
+    return _kept(label, present, noisy, threshold, sd, charge, delta, sensitivity.theorem)
+
+
+def _counts(codes: npt.NDArray[np.int64], texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """Exact counts of the keys that some row holds: one that only dropped rows hold must have no chance at all."""
+    rows = np.bincount(codes[codes >= 0], minlength=len(texts)).astype(np.int64)
+    held = np.flatnonzero(rows > 0).tolist()
+    return KEY_UNIT * rows[held], [texts[code] for code in held]
+
+
+def _kept(
+    label: str,
+    texts: Sequence[str],
+    counts: npt.NDArray[np.int64],
+    threshold: int,
+    sd: float,
+    charge: Charge,
+    delta: float,
+    theorem: str,
+) -> Keys:
+    """The order is that of noisy counts, then of texts: the order of the rows must not show."""
+    pairs = zip(counts.tolist(), texts, strict=True)
+    seen = sorted((-count, text) for count, text in pairs if count >= threshold)
+    kept = tuple(text for _, text in seen)
+    values = np.array([-count / KEY_UNIT for count, _ in seen], np.float64)
+    return Keys(label, kept, values, sd, threshold / KEY_UNIT, charge, delta, theorem)

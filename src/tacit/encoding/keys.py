@@ -1,0 +1,63 @@
+"""Keys: the texts that values of an undeclared column are told apart by."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.encoding.values import as_tokens, is_missing
+from tacit.schema.values import identity
+
+NO_KEY = -1
+"""The code of a value that has no key."""
+
+
+def key_of(value: Any) -> str | None:
+    """The text that stands for a value: without surrounding blanks, whole floats as integers, booleans in lower case.
+
+    None for what is missing, not finite, or cannot be written as UTF-8. Values with one text count as one category
+    wherever categories are declared. Depends on the value alone.
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    if is_missing(value) or not isinstance(value, str | int | float | decimal.Decimal):
+        return None
+    if isinstance(value, float | decimal.Decimal):
+        number = float(value)
+        if not math.isfinite(number):
+            return None
+        value = int(number) if number.is_integer() else number
+    text = identity(value)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return None
+    return text
+
+
+def key_codes(values: Any, name: str = "") -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+    """A code per row, :data:`NO_KEY` where there is no key, and the text of every code. The texts are private.
+
+    Raises:
+        FrameError: for dtypes that hold no texts, numbers or booleans; ``name`` names the column.
+    """
+    tokens = as_tokens(values, name)
+    known: dict[str, int] = {}
+
+    def code(value: Any) -> int:
+        key = key_of(value)
+        return NO_KEY if key is None else known.setdefault(key, len(known))
+
+    if isinstance(tokens, np.ndarray):
+        return np.array([code(value) for value in tokens.tolist()], np.int64), tuple(known)
+    parts = []
+    for chunk in tokens.chunks:
+        coded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
+        table = np.array([*(code(value) for value in coded.dictionary.to_pylist()), NO_KEY], np.int64)
+        indices = coded.indices.cast("int64").fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
+        parts.append(table[np.asarray(indices, np.int64)])
+    return np.concatenate(parts) if parts else np.empty(0, np.int64), tuple(known)
