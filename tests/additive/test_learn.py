@@ -155,3 +155,17 @@ def test_many_categories_are_pooled():
     gate = Curator(MemoryTable([codes], labels, [10_000], 2), reservation, SeededSource(1))
     learned = learn_additive(gate, purse, [Column(0, "c", False)])
     assert len(learned.bins[0].counts) <= 128
+
+
+def test_a_wide_table_drowned_in_noise_stays_near_the_prior():
+    """200 columns at a tiny budget: the sum of their effects must not run away."""
+    generator = np.random.default_rng(0)
+    n, width = 2000, 200
+    columns = [generator.integers(0, FINE, n).astype(np.uint16) for _ in range(width)]
+    labels = (generator.random(n) < 0.5).astype(np.uint8)
+    purse = Purse.of(0.05, 1e-6)
+    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    gate = Curator(MemoryTable(columns, labels, [FINE + 1] * width, 2), reservation, SeededSource(1))
+    learned = learn_additive(gate, purse, [Column(j, f"x{j}", True) for j in range(width)])
+    spread = math.sqrt(sum(term.variance for term in learned.mains))
+    assert spread < 1.0

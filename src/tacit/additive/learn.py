@@ -115,7 +115,7 @@ def learn_additive(
         main_term(column, found, noise_variance, purse.sd(each), total, purse.is_pure)
         for column, found in zip(columns, bins, strict=True)
     ]
-    state = State(Margins(), Intercept(total), HyperPrior())
+    state = State(Margins(), Intercept(total), HyperPrior(count))
     tell("learning columns")
     sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state)
     found: list[tuple[Side, Side, Term]] = []

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, ndtri
 
+from tacit.additive.posterior import SCALES
 from tacit.additive.term import LEAST_SD, Term
 from tacit.curator.curator import Curator
 from tacit.privacy.purse import Purse
@@ -31,6 +32,9 @@ INTERCEPT_VARIANCE = 6.0
 LARGEST_INTERCEPT = 6.0
 STEP = 0.5
 """Share of the way from the current effect to the posterior mean that one step goes."""
+
+TYPICAL_VARIANCE = 2.0
+"""What the variance of a table's log-odds is thought to be before anything is known, all columns together."""
 
 PSEUDO_TERMS = 3.0
 """How many terms the initial hyper-prior of a kind counts for."""
@@ -91,20 +95,29 @@ class Intercept:
 
 
 class HyperPrior:
-    """What effects of a kind look like: learned from the posteriors of all terms of that kind (empirical Bayes)."""
+    """What effects of a kind look like: learned from the posteriors of all terms of that kind (empirical Bayes).
 
-    def __init__(self) -> None:
+    To begin with, many columns are thought to matter less each: the log-odds of a table vary by a few units, however
+    many columns share them. Otherwise a wide table drowned in noise would be read as a sum of large effects.
+
+    Args:
+        n_columns: how many share the log-odds.
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        start = 1.0 / (1.0 + SCALES * n_columns / TYPICAL_VARIANCE)
+        self._start = start / start.sum()
         self._logs: dict[str, Floats] = {}
 
-    def log(self, kind: str) -> Floats | None:
-        """Log weights of the mixture, or None before anything is known."""
-        return self._logs.get(kind)
+    def log(self, kind: str) -> Floats:
+        """Log weights of the mixture, shape ``(covariances, scales)``, or ``(scales,)`` before anything is known."""
+        return self._logs.get(kind, np.log(self._start))
 
     def learn(self, terms: list[Term]) -> None:
-        """Averages the mixture weights of the terms of each kind with a flat start."""
+        """Averages the mixture weights of the terms of each kind with what was thought to begin with."""
         for kind in sorted({term.kind for term in terms}):
             weights = [term.weights for term in terms if term.kind == kind]
-            pooled = np.sum(weights, axis=0) + PSEUDO_TERMS / weights[0].size
+            pooled = np.sum(weights, axis=0) + PSEUDO_TERMS * self._start / len(weights[0])
             self._logs[kind] = np.log(pooled / pooled.sum())
 
 
