@@ -226,6 +226,13 @@ def test_draws_with_replacement() -> None:
     assert cost.epsilon == pytest.approx(draws * math.log1p(math.expm1(1.0) / rows))
     assert cost.epsilon < 0.2
     assert cost.delta < 0.13 * 1e-6
+    for n in (9, 900, 90_000):
+        smaller = privacy.drawn_with_replacement(Cost(1.0, 1e-6), n, n // 9)
+        limit = privacy.drawn_share_with_replacement(Cost(1.0, 1e-6), 1 / 9)
+        assert smaller.epsilon <= limit.epsilon < 0.2
+        assert smaller.delta <= limit.delta
+    with pytest.raises(ValueError, match="draw fewer"):
+        privacy.drawn_share_with_replacement(Cost(4.0, 0.0), 1 / 9)
     # beyond epsilon_A of about 3.5 the sample costs more than the learner: Lemma 3.12 fails there
     assert privacy.with_replacement_worst(3.5, rows, draws) == pytest.approx(3.54, abs=0.005)
     with pytest.raises(ValueError, match=r"would cost 3\.54"):

@@ -13,6 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -124,13 +125,14 @@ def levels_of(encoder: Encoder, column: str) -> IntArray:
     return levels
 
 
-def value_names(encoder: Encoder) -> list[str]:
+@lru_cache(maxsize=256)
+def value_names(encoder: Encoder) -> tuple[str, ...]:
     """What to call each level: the lower edge of a numeric cell, or the value itself."""
     if isinstance(encoder, NumericGrid):
-        return [f"{edge:.6g}" for edge in encoder.edges()]
+        return tuple(f"{edge:.6g}" for edge in encoder.edges())
     if isinstance(encoder, CategoryIndex):
-        return [str(value) for value in encoder.categories]
-    return ["false", "true"]
+        return tuple(str(value) for value in encoder.categories)
+    return ("false", "true")
 
 
 def pick(encoders: Encoders, columns: Sequence[str]) -> tuple[Encoder, ...]:

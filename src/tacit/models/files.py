@@ -18,7 +18,18 @@ from tacit.models.tree_ensemble import TreeEnsembleModel
 
 def kinds() -> dict[str, type[Model]]:
     """Every kind of model there is, by the name in its file."""
-    return {model.kind: model for model in (AdditiveModel, DecisionListModel, HalfspaceModel, TreeEnsembleModel, ComposedModel, RuleModel, RecalibratedModel)}
+    return {
+        model.kind: model
+        for model in (
+            AdditiveModel,
+            DecisionListModel,
+            HalfspaceModel,
+            TreeEnsembleModel,
+            ComposedModel,
+            RuleModel,
+            RecalibratedModel,
+        )
+    }
 
 
 def save_model(model: Model, path: str | os.PathLike[str], certificate: Mapping[str, Any] | None = None) -> None:

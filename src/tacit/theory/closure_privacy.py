@@ -114,6 +114,22 @@ def drawn_with_replacement(learner: Cost, rows: int, draws: int) -> Cost:
     return Cost(log_mean, learner.delta * factor)
 
 
+def drawn_share_with_replacement(learner: Cost, share: float) -> Cost:
+    """:func:`drawn_with_replacement` for ``share * rows`` draws, whatever the number of rows (its limit from above).
+
+    Raises:
+        ValueError: as there.
+    """
+    growth = math.expm1(learner.epsilon)
+    log_mean = share * growth
+    if log_mean > learner.epsilon:
+        raise ValueError(
+            f"a share {share:.3g} drawn with replacement at epsilon {learner.epsilon:.3g} would cost {log_mean:.3g}: "
+            "draw fewer, or lower epsilon"
+        )
+    return Cost(log_mean, learner.delta * (math.expm1(log_mean) / growth if growth else 0.0))
+
+
 def with_replacement_worst(epsilon: float, rows: int, draws: int) -> float:
     """What a pure learner can cost on draws with replacement, exactly: the search behind the refusal above.
 

@@ -1,0 +1,121 @@
+"""`AgnosticClassifier`: a private learner for labels of a class, made to tolerate other labels (Alg. 4, Thm 6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tacit.closure.base import ClosureClassifier, Setting
+from tacit.closure.classes import ConceptClass, Stumps
+from tacit.closure.concepts import MOST_PATTERNS
+from tacit.closure.finite import FiniteClassClassifier
+from tacit.closure.plan import PAPER_DRAWS, PAPER_SCORED
+from tacit.closure.relabel import Child, Step, errors_on
+from tacit.curator.vault import Vault
+from tacit.curator.view import Plan, Sample, open_view
+from tacit.faces.request import Request, RequestError
+from tacit.models.base import Model
+from tacit.privacy.account import PrivacyAccount
+
+THEOREM = "relabelling by error counts: Alon et al. 2020, Lemma 5.3, sharpened"
+
+
+class AgnosticClassifier(ClosureClassifier):
+    """Relabels the rows by a concept with few errors, chosen behind the gate, and lets a private learner learn that.
+
+    The learner only ever sees labels that its class can explain. Nothing is released but what it releases.
+
+    Args:
+        learner: a private classifier, proper or not; its budget, relation and schema are set by this one. None for
+            :class:`FiniteClassClassifier` over the same concepts.
+        concepts: the class; None for stumps on all columns.
+        epsilon: privacy parameter, positive; ``inf`` for no privacy.
+        delta: probability that the guarantee may fail, in [0, 1).
+        neighbouring: ``"add_or_remove_one"`` or ``"replace_one"``; the paper's analysis needs the latter.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
+            bounds are found with 5 % of the budget.
+        classes: the classes, when no schema names them; None for 0 and 1.
+        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
+        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+        bins: cells of a numeric column, where the schema does not fix them.
+        max_patterns: the most patterns a class may have.
+        relabel_share: share of epsilon for the relabelling; the rest is the learner's.
+        patterns: ``"public"`` lists the class on all cells, ``"sample"`` takes the sample's patterns (which costs ln 2,
+            or ln 4 under replace), ``"auto"`` the first where it can.
+        analysis: ``"sharp"``, or ``"paper"`` for Algorithm 4 with the constants of Lemmas 3.12 and 5.3.
+        repetitions: runs on disjoint parts, of which the best is chosen: fewer failures, fewer rows each.
+        declared_rows: a public number of rows, if there is one: bounds patterns, and is checked against the parts.
+
+    Attributes:
+        model_: what the learner released.
+        certificate_: what was spent, on what, by which theorem.
+        classes_: the classes.
+        n_features_in_: number of columns seen by ``fit``.
+    """
+
+    _theorem = THEOREM
+
+    def __init__(
+        self,
+        learner: Any = None,
+        concepts: ConceptClass | None = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbouring: str = "add_or_remove_one",
+        schema: Any = None,
+        classes: Sequence[Any] | None = None,
+        account: PrivacyAccount | None = None,
+        random_state: int | None = None,
+        bins: int = 32,
+        max_patterns: int = MOST_PATTERNS,
+        relabel_share: float = 0.5,
+        patterns: str = "auto",
+        analysis: str = "sharp",
+        repetitions: int = 1,
+        declared_rows: int | None = None,
+    ) -> None:
+        self.learner = learner
+        self.concepts = concepts
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbouring = neighbouring
+        self.schema = schema
+        self.classes = classes
+        self.account = account
+        self.random_state = random_state
+        self.bins = bins
+        self.max_patterns = max_patterns
+        self.relabel_share = relabel_share
+        self.patterns = patterns
+        self.analysis = analysis
+        self.repetitions = repetitions
+        self.declared_rows = declared_rows
+
+    def _check_parameters(self, request: Request) -> None:
+        self._check_common(request)
+        if self.concepts is not None and not isinstance(self.concepts, ConceptClass):
+            raise RequestError(f"concepts must be a concept class, got {type(self.concepts).__name__}")
+
+    def _least_rows(self) -> int:
+        return round(1 / (PAPER_DRAWS * PAPER_SCORED)) if self.analysis == "paper" else 1
+
+    def _run(self, setting: Setting) -> tuple[Plan, Callable[[Vault], Model]]:
+        task, neighbouring = setting.task, setting.neighbouring
+        concepts = self.concepts if self.concepts is not None else Stumps(task.names)
+        (found,) = self._sets([concepts], setting)
+        public = self._is_public([found])
+        plan = self._step_plan(setting.target, neighbouring, public, "errors")
+        learner = self.learner
+        if learner is None:
+            learner = FiniteClassClassifier(concepts, bins=self.bins, max_patterns=self.max_patterns, counts_share=0.0)
+        child = Child.of(learner, plan.child, neighbouring, task)
+        step = Step.of(plan, child, found.encoding, task, errors_on(found, public), THEOREM, neighbouring)
+        sample = Sample(
+            plan.rate, task.label_index, step.charges(neighbouring), setting.target.delta / plan.rate, inside=THEOREM
+        )
+
+        def run(vault: Vault) -> Model:
+            (rows,) = open_view(vault, sample, "random part of the rows")
+            return step.run(rows, (), task, "relabel and learn")
+
+        return tuple(charge for charge, _ in sample.charges(neighbouring)), run

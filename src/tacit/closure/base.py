@@ -1,0 +1,205 @@
+"""What the two closure estimators share: parameters, the public side of a fit, bounds, repetition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tacit.closure.classes import ConceptClass
+from tacit.closure.concepts import ConceptSet, concept_sets
+from tacit.closure.finite import check_share, check_two_classes, check_whole, coarse_encoding
+from tacit.closure.plan import SLACK, StepPlan, free_plan, paper_plan, sharp_plan, within
+from tacit.closure.relabel import ROWS_TAKING_PART
+from tacit.curator.vault import Vault
+from tacit.curator.view import Parts, Plan, Sample, charge_of, open_view, select_model
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.faces.base import BOUNDS_SHARE, PrivateClassifier, Task
+from tacit.faces.bounds import find_bounds
+from tacit.faces.request import Request, RequestError
+from tacit.models.base import Model
+from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.purse import Purse
+from tacit.schema import NumericColumn, Schema
+from tacit.theory.closure_privacy import Cost, Score
+
+ANALYSES = ("sharp", "paper")
+PATTERNS = ("auto", "public", "sample")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The public side of a fit, once the columns are known."""
+
+    task: Task
+    target: Cost
+    neighbouring: Neighbouring
+
+
+class ClosureClassifier(PrivateClassifier):
+    """Base of the learners made of other learners. A subclass says what one run is and what it costs."""
+
+    bins: int
+    max_patterns: int
+    relabel_share: float
+    patterns: str
+    analysis: str
+    repetitions: int
+    declared_rows: int | None
+    _theorem: ClassVar[str]
+
+    # What a subclass says.
+
+    def _run(self, setting: Setting) -> tuple[Plan, Callable[[Vault], Model]]:
+        """The charges of one run at ``setting.target``, and the run; raises for public mistakes only."""
+        raise NotImplementedError
+
+    def _least_rows(self) -> int:
+        """The smallest number of rows that leaves every part something to learn from."""
+        return 1
+
+    # Parameters.
+
+    def _check_common(self, request: Request) -> None:
+        check_whole("bins", self.bins, 2)
+        check_whole("max_patterns", self.max_patterns, 1)
+        check_whole("repetitions", self.repetitions, 1)
+        check_share("relabel_share", self.relabel_share, inclusive=False)
+        if self.declared_rows is not None:
+            check_whole("declared_rows", self.declared_rows, 1)
+        if self.analysis not in ANALYSES:
+            raise RequestError(f"analysis must be one of {', '.join(ANALYSES)}, got {self.analysis!r}")
+        if self.patterns not in PATTERNS:
+            raise RequestError(f"patterns must be one of {', '.join(PATTERNS)}, got {self.patterns!r}")
+        if self.analysis == "paper" and request.neighbouring is not Neighbouring.REPLACE_ONE:
+            raise RequestError(
+                "analysis='paper' is for neighbouring='replace_one', the relation the paper proves it for"
+            )
+        if self.analysis == "paper" and self.patterns == "public":
+            raise RequestError(
+                "analysis='paper' uses the patterns of the sample: patterns='public' is not its algorithm"
+            )
+
+    def _check_rows(self, rows: int | None) -> None:
+        """A number of rows that is public must be enough for the parts."""
+        if rows is not None and rows < self._least_rows() * self.repetitions:
+            raise RequestError(
+                f"{rows} rows are too few for the parts that {type(self).__name__} makes of them: at least "
+                f"{self._least_rows() * self.repetitions} are needed"
+            )
+
+    def _task(self, X: Any, y: Any) -> tuple[Task, Any, Any]:
+        task, frame, labels = super()._task(X, y)
+        self._check_rows(self.declared_rows)
+        if Neighbouring(self.neighbouring).n_is_public:
+            self._check_rows(len(labels))
+        return task, frame, labels
+
+    def _check_task(self, task: Task) -> None:
+        check_two_classes(task, type(self).__name__)
+        if task.schema is not None and task.schema.unit is not None and task.schema.unit.max_rows > 1:
+            raise RequestError("closure learners protect single rows: a unit with max_rows above 1 is not supported")
+        request = Request.of(self.epsilon, self.delta, self.neighbouring, None)
+        target, _ = self._targets(request.purse, task)
+        try:
+            self._run(Setting(_with_schema(task), within(target), request.neighbouring))
+        except RequestError:
+            raise
+        except ValueError as error:
+            raise RequestError(f"{error}".removesuffix(". Nothing was spent.")) from None
+
+    # The budget.
+
+    def _targets(self, purse: Purse, task: Task) -> tuple[Cost, Purse | None]:
+        """What the runs may spend, and what finds bounds."""
+        if task.schema is not None or not task.names:
+            return Cost(purse.epsilon, purse.delta if purse.is_private else 0.0), None
+        if not purse.is_private:
+            return Cost(math.inf, 0.0), purse
+        bounds = Purse.of(purse.epsilon * BOUNDS_SHARE, purse.delta / 2)
+        return Cost(purse.epsilon * (1 - BOUNDS_SHARE), purse.delta / 2), bounds
+
+    def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
+        if not purse.is_private:
+            return [NonPrivate()]
+        target, bounds = self._targets(purse, task)
+        reserved = charge_of(Cost(target.epsilon * (1 - SLACK), target.delta))
+        return [reserved] if bounds is None else [bounds.whole, reserved]
+
+    def _step_plan(self, target: Cost, neighbouring: Neighbouring, public: bool, score: Score) -> StepPlan:
+        """How one relabelling and one child share a budget."""
+        if math.isinf(target.epsilon):
+            return free_plan(public)
+        if self.analysis == "paper":
+            return paper_plan(target, neighbouring)
+        return sharp_plan(target, neighbouring, float(self.relabel_share), public, score)
+
+    def _sets(self, classes: Sequence[ConceptClass], setting: Setting) -> list[ConceptSet]:
+        """The classes over one coarse encoding of all their columns."""
+        assert setting.task.encoding is not None
+        columns = list(dict.fromkeys(column for declared in classes for column in declared.columns))
+        encoding = coarse_encoding(setting.task.encoding, columns, int(self.bins))
+        return concept_sets(classes, encoding, int(self.max_patterns), self.declared_rows)
+
+    def _is_public(self, sets: Sequence[ConceptSet]) -> bool:
+        """Whether candidates are listed in public."""
+        if self.analysis == "paper" or self.patterns == "sample":
+            return False
+        listable = all(concepts.is_public for concepts in sets)
+        if self.patterns == "public" and not listable:
+            raise RequestError("patterns='public' needs classes that can be listed on their cells: use fewer bins")
+        return listable
+
+    # The fit.
+
+    def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
+        target, bounds_purse = self._targets(purse, task)
+        if bounds_purse is not None:
+            bounds = find_bounds(vault, task.names, task.label_index, bounds_purse, 1.0)
+            task = _with_schema(task, bounds)
+        setting = Setting(task, within(target), Neighbouring(self.neighbouring))
+        plan, run = self._run(setting)
+        if self.repetitions == 1:
+            (sealed,) = open_view(vault, _whole(task.label_index, plan, target, self._theorem), ROWS_TAKING_PART)
+            return run(sealed)
+        return self._best_of(vault, setting, plan, run)
+
+    def _best_of(self, vault: Vault, setting: Setting, plan: Plan, run: Callable[[Vault], Model]) -> Model:
+        """Beta-boosting (remark 7.4): runs on disjoint parts, and the best of them by errors on one more part."""
+        target, label_index = setting.target, setting.task.label_index
+        private = not math.isinf(target.epsilon)
+        choice: Charge = BoundedRange(target.epsilon) if private else NonPrivate()
+        children = (*((plan,) * self.repetitions), (choice,))
+        charge = _parts_charge(children, label_index, target)
+        inside = f"disjoint parts, the best of the runs by errors; each: {self._theorem}"
+        (whole,) = open_view(vault, _whole(label_index, (charge,), target, inside), ROWS_TAKING_PART)
+        *runs, last = open_view(whole, Parts(label_index, children, target.delta), "disjoint parts")
+        models = [run(part) for part in runs]
+        return models[select_model(last, models, label_index, choice, "the best of the runs")]
+
+
+def _parts_charge(children: tuple[Plan, ...], label_index: LabelIndex, target: Cost) -> Charge:
+    charges = Parts(label_index, children, target.delta).charges(Neighbouring.ADD_OR_REMOVE_ONE)
+    ((charge, _),) = charges
+    return charge
+
+
+def _whole(label_index: LabelIndex, plan: Plan, target: Cost, inside: str) -> Sample:
+    """All rows: what turns the plan of a run into the one charge that was reserved."""
+    return Sample(1.0, label_index, plan, target.delta, inside=inside)
+
+
+def _with_schema(task: Task, bounds: dict[str, tuple[float, float]] | None = None) -> Task:
+    """A task whose columns are declared: by the schema, by bounds that were found, or by any bounds to plan with."""
+    if task.schema is not None and task.encoding is not None:
+        return task
+    if task.schema is not None:
+        return Task(task.schema, task.names, task.label_index, TableEncoding.of(task.schema))
+    found = bounds or dict.fromkeys(task.names, (0.0, 1.0))
+    schema = Schema({name: NumericColumn(*found[name]) for name in task.names})
+    encoding = TableEncoding(task.names, tuple(NumericGrid(*found[name]) for name in task.names))
+    return Task(schema, task.names, task.label_index, encoding)

@@ -1,0 +1,236 @@
+"""`ComposedClassifier`: a boolean function of k concepts, learned one after the other (Algorithm 5, Theorem 7.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tacit.closure.base import ClosureClassifier, Setting
+from tacit.closure.classes import ConceptClass, Stumps
+from tacit.closure.concepts import MOST_PATTERNS, ConceptSet
+from tacit.closure.functions import Function, in_words, truth_table
+from tacit.closure.plan import (
+    PAPER_DRAWS,
+    PAPER_SCORED,
+    repeated_selection_range,
+    selection_epsilon,
+)
+from tacit.closure.relabel import Child, Step, completions_on
+from tacit.closure.search import Progress
+from tacit.curator.vault import Vault
+from tacit.curator.view import Parts, Plan, Relabel, Sample, open_view, select_concept
+from tacit.faces.request import Request, RequestError
+from tacit.models.base import Model
+from tacit.models.rule import ComposedModel, RuleModel
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
+from tacit.theory.closure_formula import TruthTable
+
+THEOREM = "relabelling by errors of the best completion: Alon et al. 2020, Lemma 5.3, sharpened"
+OPEN_THEOREM = "errors of the best completion: a row adds an error or none"
+
+MOST_WORK = 10**8
+"""Combinations of patterns that equation (17) may have to look at, the last class aside."""
+
+
+class ComposedClassifier(ClosureClassifier):
+    """Learns ``G(c_1, .., c_k)``, a disease caused by any of three markers, say, one concept after the other.
+
+    Concept i is scored by the fewest errors that any choice of the concepts still to come can reach, given those
+    already released. Without ``learners`` each concept is chosen among all concepts of its class, listed in public, and
+    released, on all rows. With ``learners`` the rows are relabelled by the chosen concept behind the gate, in a part of
+    their own for each, and the i-th learner learns that.
+
+    Args:
+        concepts: the k classes, in order; None for stumps on all columns, twice.
+        function: G: ``"or"``, ``"and"``, ``"majority"``, ``"xor"``, an expression in ``x1, x2, ..``, a truth table or
+            a Python function of k bits.
+        learners: k private classifiers, or one for all; None to release the concepts themselves.
+        epsilon: privacy parameter, positive; ``inf`` for no privacy.
+        delta: probability that the guarantee may fail, in [0, 1).
+        neighbouring: ``"add_or_remove_one"`` or ``"replace_one"``; the paper's analysis needs the latter.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
+            bounds are found with 5 % of the budget.
+        classes: the classes, when no schema names them; None for 0 and 1.
+        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
+        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+        bins: cells of a numeric column, where the schema does not fix them.
+        max_patterns: the most patterns a class may have.
+        relabel_share: share of epsilon for the relabelling; the rest is the learner's.
+        patterns: ``"public"`` lists the classes on all cells, ``"sample"`` takes the sample's patterns (which costs ln
+            2, or ln 4 under replace), ``"auto"`` the first where it can.
+        analysis: ``"sharp"``, or ``"paper"`` for Algorithm 5 with the constants of Lemmas 3.12 and 5.3.
+        repetitions: runs on disjoint parts, of which the best is chosen: fewer failures, fewer rows each.
+        declared_rows: a public number of rows, if there is one: bounds patterns, and is checked against the parts.
+        progress: called with (done, all) patterns while a class is scored. For the operator's eyes: the numbers depend
+            on the rows.
+
+    Attributes:
+        model_: the frozen :class:`~tacit.models.rule.ComposedModel`; ``print(model_.to_text())``.
+        certificate_: what was spent, on what, by which theorem.
+        classes_: the classes.
+        n_features_in_: number of columns seen by ``fit``.
+    """
+
+    _theorem = "concepts one after the other, each by the errors of its best completion"
+
+    def __init__(
+        self,
+        concepts: Sequence[ConceptClass] | None = None,
+        function: Function = "or",
+        learners: Any = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbouring: str = "add_or_remove_one",
+        schema: Any = None,
+        classes: Sequence[Any] | None = None,
+        account: PrivacyAccount | None = None,
+        random_state: int | None = None,
+        bins: int = 16,
+        max_patterns: int = MOST_PATTERNS,
+        relabel_share: float = 0.5,
+        patterns: str = "auto",
+        analysis: str = "sharp",
+        repetitions: int = 1,
+        declared_rows: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.concepts = concepts
+        self.function = function
+        self.learners = learners
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbouring = neighbouring
+        self.schema = schema
+        self.classes = classes
+        self.account = account
+        self.random_state = random_state
+        self.bins = bins
+        self.max_patterns = max_patterns
+        self.relabel_share = relabel_share
+        self.patterns = patterns
+        self.analysis = analysis
+        self.repetitions = repetitions
+        self.declared_rows = declared_rows
+        self.progress = progress
+
+    @property
+    def _count(self) -> int:
+        return 2 if self.concepts is None else len(self.concepts)
+
+    def _check_parameters(self, request: Request) -> None:
+        self._check_common(request)
+        if self.concepts is not None:
+            if isinstance(self.concepts, ConceptClass) or not all(isinstance(c, ConceptClass) for c in self.concepts):
+                raise RequestError("concepts must be a list of concept classes")
+            if not self.concepts:
+                raise RequestError("concepts must name at least one class")
+        if self.analysis == "paper" and self.learners is None:
+            raise RequestError("analysis='paper' needs learners: Algorithm 5 releases what they learn")
+        if isinstance(self.learners, list | tuple) and len(self.learners) != self._count:
+            raise RequestError(f"{len(self.learners)} learners are given for {self._count} concepts")
+        try:
+            truth_table(self.function, self._count)
+        except ValueError as error:
+            raise RequestError(f"{error}".removesuffix(". Nothing was spent.")) from None
+
+    def _least_rows(self) -> int:
+        if self.learners is None:
+            return 1
+        return self._count * (round(1 / (PAPER_DRAWS * PAPER_SCORED)) if self.analysis == "paper" else 1)
+
+    def _run(self, setting: Setting) -> tuple[Plan, Callable[[Vault], Model]]:
+        table = truth_table(self.function, self._count)
+        declared = self.concepts if self.concepts is not None else [Stumps(setting.task.names)] * 2
+        sets = self._sets(declared, setting)
+        public = self._is_public(sets)
+        _check_work(sets, public)
+        if self.learners is None:
+            if not public:
+                raise RequestError(
+                    "concepts can be released only if they can be listed in public: use fewer bins, or give learners"
+                )
+            return self._open_run(setting, sets, table)
+        return self._sealed_run(setting, sets, table, public)
+
+    # Concepts released.
+
+    def _open_run(
+        self, setting: Setting, sets: Sequence[ConceptSet], table: TruthTable
+    ) -> tuple[Plan, Callable[[Vault], Model]]:
+        """All concepts chosen on all rows; every choice costs the same."""
+        task, target = setting.task, setting.target
+        private = not math.isinf(target.epsilon)
+        span = math.inf
+        charges: tuple[Charge, ...] = (NonPrivate(),)
+        if private:
+            span = repeated_selection_range(target, len(sets))
+            charges = (BoundedRange(span),) * len(sets)
+
+        def run(vault: Vault) -> Model:
+            members: list[Model] = []
+            for i, concepts in enumerate(sets):
+                choice = Relabel(
+                    concepts.encoding,
+                    task.label_index,
+                    tuple(members),
+                    completions_on(table, sets[i:], True, self.progress),
+                    selection_epsilon(span, setting.neighbouring) if private else math.inf,
+                    span,
+                    (),
+                    OPEN_THEOREM,
+                    public=True,
+                )
+                index = select_concept(vault, choice, f"concept {i + 1}")
+                columns, encoders, holds, text = concepts.concept(index)
+                members.append(RuleModel(tuple(task.label_index.names), columns, encoders, holds, text))
+            return self._model(setting, table, members)
+
+        return charges, run
+
+    # Concepts learned behind the gate.
+
+    def _sealed_run(
+        self, setting: Setting, sets: Sequence[ConceptSet], table: TruthTable, public: bool
+    ) -> tuple[Plan, Callable[[Vault], Model]]:
+        """Algorithm 5: a part of the rows for each concept, relabelled, and learned by its learner."""
+        task, neighbouring, k = setting.task, setting.neighbouring, len(sets)
+        plan = self._step_plan(setting.target, neighbouring, public, "completion")
+        learners = list(self.learners) if isinstance(self.learners, list | tuple) else [self.learners] * k
+        steps = []
+        for i, learner in enumerate(learners):
+            child = Child.of(learner, plan.child, neighbouring, task)
+            candidates = completions_on(table, sets[i:], public, self.progress)
+            steps.append(Step.of(plan, child, sets[i].encoding, task, candidates, THEOREM, neighbouring))
+        inner_delta = setting.target.delta / plan.rate
+        parts = Parts(task.label_index, tuple(step.charges(neighbouring) for step in steps), inner_delta)
+        together = tuple(charge for charge, _ in parts.charges(neighbouring))
+        sample = Sample(plan.rate, task.label_index, together, inner_delta, inside=THEOREM)
+
+        def run(vault: Vault) -> Model:
+            (rows,) = open_view(vault, sample, "random part of the rows")
+            members: list[Model] = []
+            for i, part in enumerate(open_view(rows, parts, "disjoint parts")):
+                members.append(steps[i].run(part, members, task, f"concept {i + 1}"))
+            return self._model(setting, table, members)
+
+        return tuple(charge for charge, _ in sample.charges(neighbouring)), run
+
+    def _model(self, setting: Setting, table: TruthTable, members: Sequence[Model]) -> ComposedModel:
+        names = tuple(setting.task.label_index.names)
+        return ComposedModel(names, table.values, tuple(members), in_words(self.function, self._count))
+
+
+def _check_work(sets: Sequence[ConceptSet], public: bool) -> None:
+    """Refuses classes whose combinations could not be searched, from public facts."""
+    work = 1
+    for concepts in sets[:-1]:
+        parts = concepts.bound.parts() if public else (concepts.bound,)
+        n = concepts.bound.n_cells if concepts.n_points is None else concepts.n_points
+        work *= sum(part.patterns_at_most(part.n_cells if public else n) for part in parts)
+    if work > MOST_WORK:
+        raise RequestError(
+            f"the first {len(sets) - 1} classes have up to {work:.3g} combinations of patterns, more than "
+            f"{MOST_WORK:.0g}: use fewer bins or smaller classes"
+        )

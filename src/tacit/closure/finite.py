@@ -1,0 +1,221 @@
+"""`FiniteClassClassifier`: the exponential mechanism over all concepts of a class (Alon et al. 2020, Alg. 1).
+
+The learner of Kasiviswanathan and others 2011: proper, agnostic, for any class that can be listed on public cells.
+Printed with exponents of opposite sign in Algorithm 1 and in the proof of Lemma 5.3; here scores are errors, and fewer
+errors are likelier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from tacit.closure.classes import ConceptClass, ConceptError, Stumps
+from tacit.closure.concepts import MOST_PATTERNS, ConceptSet, concept_sets
+from tacit.closure.patterns import IntArray
+from tacit.closure.plan import SLACK
+from tacit.closure.search import own_errors
+from tacit.curator.curator import Curator
+from tacit.curator.vault import Vault
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import Encoder, TableEncoding
+from tacit.faces.base import BOUNDS_SHARE, PrivateClassifier, Task
+from tacit.faces.bounds import find_bounds
+from tacit.faces.request import Request, RequestError
+from tacit.models.base import Model
+from tacit.models.rule import RuleModel
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import BoundedRange, Charge, Laplace, NonPrivate
+from tacit.privacy.purse import Purse
+from tacit.queries.cells import ProductCells
+from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.rules import class_count_rule
+from tacit.queries.selection import Selection, per_query
+
+
+def coarse_encoding(encoding: TableEncoding, names: Sequence[str], bins: int) -> TableEncoding:
+    """The encoding of some columns with numeric grids of ``bins`` cells, where the schema leaves that open."""
+
+    def coarse(encoder: Encoder) -> Encoder:
+        if isinstance(encoder, NumericGrid) and isinstance(encoder.spacing, str):
+            return NumericGrid(encoder.lower, encoder.upper, min(bins, encoder.cells), encoder.spacing)
+        return encoder
+
+    for name in names:
+        if name not in encoding.names:
+            raise ConceptError(f"a concept class needs column '{name}', which is not among the features")
+    return TableEncoding(tuple(names), tuple(coarse(encoding.encoders[encoding.names.index(name)]) for name in names))
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Raises :class:`RequestError` unless ``value`` is an integer of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise RequestError(f"{name} must be an integer of at least {least}, got {value!r}")
+
+
+def check_share(name: str, value: Any, inclusive: bool) -> None:
+    """Raises :class:`RequestError` unless ``value`` lies in (0, 1), or in [0, 1) if ``inclusive``."""
+    number = float(value) if isinstance(value, int | float | np.number) and not isinstance(value, bool) else -1.0
+    if not 0 <= number < 1 or (number == 0 and not inclusive):
+        raise RequestError(f"{name} must lie in {'[' if inclusive else '('}0, 1), got {value!r}")
+
+
+def check_two_classes(task: Task, learner: str) -> None:
+    """Concepts label rows 0 and 1."""
+    if task.label_index.n_classes != 2:
+        raise RequestError(
+            f"{learner} learns two classes, and {task.label_index.n_classes} are declared: name the positive ones"
+        )
+
+
+class FiniteClassClassifier(PrivateClassifier):
+    """The concept of a finite class with (about) the fewest errors, by the exponential mechanism.
+
+    Args:
+        concepts: the class; None for stumps on all columns.
+        epsilon: privacy parameter, positive; ``inf`` for no privacy.
+        delta: probability that the guarantee may fail, in [0, 1); used only to find bounds without a schema.
+        neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
+            bounds are found with 5 % of the budget.
+        classes: the classes, when no schema names them; None for 0 and 1.
+        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
+        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+        bins: cells of a numeric column, where the schema does not fix them.
+        max_patterns: the most concepts that may be listed.
+        counts_share: share of epsilon for the class counts inside and outside the concept, in [0, 1); 0 for none.
+
+    Attributes:
+        model_: the frozen :class:`~tacit.models.rule.RuleModel`; ``print(model_.to_text())``.
+        certificate_: what was spent, on what, by which theorem.
+        classes_: the classes.
+        n_features_in_: number of columns seen by ``fit``.
+    """
+
+    def __init__(
+        self,
+        concepts: ConceptClass | None = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbouring: str = "add_or_remove_one",
+        schema: Any = None,
+        classes: Sequence[Any] | None = None,
+        account: PrivacyAccount | None = None,
+        random_state: int | None = None,
+        bins: int = 32,
+        max_patterns: int = MOST_PATTERNS,
+        counts_share: float = 0.1,
+    ) -> None:
+        self.concepts = concepts
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbouring = neighbouring
+        self.schema = schema
+        self.classes = classes
+        self.account = account
+        self.random_state = random_state
+        self.bins = bins
+        self.max_patterns = max_patterns
+        self.counts_share = counts_share
+
+    def _check_parameters(self, request: Request) -> None:
+        del request
+        check_whole("bins", self.bins, 2)
+        check_whole("max_patterns", self.max_patterns, 1)
+        check_share("counts_share", self.counts_share, inclusive=True)
+        if self.concepts is not None and not isinstance(self.concepts, ConceptClass):
+            raise RequestError(f"concepts must be a concept class, got {type(self.concepts).__name__}")
+
+    def _check_task(self, task: Task) -> None:
+        check_two_classes(task, type(self).__name__)
+        encoding = task.encoding or TableEncoding(task.names, (NumericGrid(0.0, 1.0),) * len(task.names))
+        self._set(encoding)
+
+    def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
+        if not purse.is_private:
+            return [NonPrivate()]
+        if task.schema is not None or not task.names:
+            return self._split(purse.epsilon)
+        bounds = Purse.of(purse.epsilon * BOUNDS_SHARE, purse.delta)
+        return [bounds.whole, *self._split(purse.epsilon * (1 - BOUNDS_SHARE))]
+
+    def _split(self, epsilon: float) -> list[Charge]:
+        """The selection, and the counts if any."""
+        charges: list[Charge] = [BoundedRange(epsilon * (1 - self.counts_share) * (1 - SLACK))]
+        if self.counts_share:
+            charges.append(Laplace(1 / (epsilon * self.counts_share * (1 - SLACK))))
+        return charges
+
+    def _set(self, encoding: TableEncoding) -> ConceptSet:
+        concepts = self.concepts if self.concepts is not None else Stumps(encoding.names)
+        coarse = coarse_encoding(encoding, concepts.columns, int(self.bins))
+        (found,) = concept_sets([concepts], coarse, int(self.max_patterns), None)
+        if not found.is_public:
+            raise ConceptError(
+                f"the class over {', '.join(found.bound.columns)} is too large to list on its {found.bound.n_cells} "
+                "cells: use fewer bins or columns"
+            )
+        return found
+
+    def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
+        encoding, epsilon = task.encoding, purse.epsilon
+        if encoding is None:
+            slice_ = Purse.of(purse.epsilon * BOUNDS_SHARE, purse.delta)
+            bounds = find_bounds(vault, task.names, task.label_index, slice_, 1.0)
+            encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name]) for name in task.names))
+            epsilon = purse.epsilon * (1 - BOUNDS_SHARE)
+        concepts = self._set(encoding)
+        charges = self._split(epsilon) if purse.is_private else [NonPrivate(), NonPrivate()]
+        curator = vault.seal(concepts.encoding, task.label_index)
+        return learn_concept(curator, concepts, charges, task.label_index.names)
+
+
+def learn_concept(
+    curator: Curator, concepts: ConceptSet, charges: Sequence[Charge], classes: Sequence[Any]
+) -> RuleModel:
+    """Chooses a concept, and counts classes inside and outside of it if a second charge says so.
+
+    Args:
+        curator: over the encoding of ``concepts``.
+        concepts: a class that can be listed.
+        charges: ``BoundedRange`` for the choice; then, perhaps, ``Laplace`` for the counts.
+        classes: the two classes.
+    """
+    parts, patterns = concepts.bound.parts(), concepts.listed.parts
+    histograms = tuple(_histogram(concepts, part) for part in parts)
+
+    def score(position: int, answer: IntArray) -> IntArray:
+        return -own_errors(patterns[position], answer)[None, :]
+
+    selection = Selection(
+        histograms,
+        per_query(score),
+        (1, len(concepts.listed)),
+        movement=1,
+        theorem="error counts of concepts: a row adds an error or none",
+    )
+    index = int(curator.select(selection, charges[0], "concept with the fewest errors").indices[0])
+    columns, encoders, holds, text = concepts.concept(index)
+    rates = (0.0, 1.0)
+    if len(charges) > 1:
+        place = concepts.listed.place(index)[0]
+        sums = np.vstack([~holds, holds]).astype(np.int64)
+        query = Histogram(histograms[place].cells, class_count_rule(2), release_map=ReleaseMap(sums, 1))
+        rates = _rates(curator.measure(query, charges[1], "classes outside and inside the concept").value)
+    return RuleModel(tuple(classes), columns, encoders, holds, text, rates)
+
+
+def _histogram(concepts: ConceptSet, part: Any) -> Histogram:
+    positions = tuple(concepts.positions(part))
+    maps = tuple(np.arange(n, dtype=np.int64) for n in part.n_codes)
+    return Histogram(ProductCells(positions, maps, part.n_codes), class_count_rule(2))
+
+
+def _rates(counts: Any) -> tuple[float, float]:
+    """Shares of the positive class from noisy counts ``(side, class)``, each kept on its side of one half."""
+    counts = np.maximum(counts, 0.0)
+    share = (counts[:, 1] + 1.0) / (counts.sum(axis=1) + 2.0)
+    return float(min(share[0], 0.49)), float(max(share[1], 0.51))

@@ -1,0 +1,151 @@
+"""How a closure learner divides its budget: sampling, relabelling, and the child learner.
+
+``sharp`` charges the constants of :mod:`tacit.theory.closure_privacy`; ``paper`` follows Algorithms 4 and 5 to the
+letter (Relabel at epsilon 1, a (1, delta) learner on a ninth of D drawn with replacement, Lemma 5.3's constants) and
+reaches the request by subsampling, as remark 7.4 says.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tacit.privacy import accountants
+from tacit.privacy.charges import BoundedRange, Charge
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.theory.closure_privacy import (
+    Cost,
+    Score,
+    amplification_rate,
+    public_range,
+    relabel_and_learn_paper,
+    relabel_epsilon,
+    relabel_range,
+)
+
+SLACK = 1e-9
+"""Relative room for the rounding of conversions; it is never spent on accuracy."""
+
+
+def within(target: Cost) -> Cost:
+    """A little less than a request: what plans are made for, so that rounding never exceeds what was reserved."""
+    return Cost(target.epsilon * (1 - 2 * SLACK), target.delta * (1 - 2 * SLACK))
+
+
+PAPER_DRAWS = 1 / 9
+"""Lemma 3.12: a learner for m rows runs on m draws from 9 m."""
+
+PAPER_SCORED = 1 / 2
+"""Algorithms 4 and 5: half of the rows are D, half are T."""
+
+
+@dataclass(frozen=True)
+class StepPlan:
+    """One relabelling and one child.
+
+    Attributes:
+        rate: which share of the rows takes part at all.
+        relabel_epsilon: parameter of the exponential mechanism.
+        span: the bounded range charged for it.
+        child: what the child learner may spend.
+        public: whether candidates are all concepts on public cells, not the sample's patterns.
+        scored_share: share of rows that scores and the child use.
+        draws: share of those drawn with replacement for the child; None for all of them.
+        stated: the paper's total, where it is charged instead of the sum.
+    """
+
+    rate: float
+    relabel_epsilon: float
+    span: float
+    child: Cost
+    public: bool
+    scored_share: float = 1.0
+    draws: float | None = None
+    stated: Cost | None = None
+
+
+def free_plan(public: bool) -> StepPlan:
+    """A step without privacy."""
+    return StepPlan(1.0, math.inf, math.inf, Cost(math.inf, 0.0), public)
+
+
+def sharp_plan(
+    target: Cost, neighbouring: Neighbouring, share: float, public: bool, score: Score = "completion"
+) -> StepPlan:
+    """The step that costs ``target`` by plain sums.
+
+    Patterns of the sample cost ln 2 (replace: ln 4) before anything is chosen. Where the request leaves too little
+    beyond that, a random part of the rows is used at a larger epsilon: the rate that maximises rows times epsilon.
+
+    Args:
+        target: the request.
+        neighbouring: the relation.
+        share: share of what is left after the patterns' price that Relabel spends; the child gets the rest.
+        public: whether the candidates are public.
+        score: how scores move.
+    """
+    epsilon = target.epsilon
+    floor = 0.0 if public else relabel_range(0.0, neighbouring, score)
+    inner = epsilon if public else max(epsilon, best_inner_epsilon(floor))
+    rate = amplification_rate(inner, epsilon)
+    span = floor + share * (inner - floor)
+    child = Cost(inner - span, target.delta / rate)
+    return StepPlan(rate, relabel_epsilon(span, neighbouring, score, public), span, child, public)
+
+
+def best_inner_epsilon(floor: float) -> float:
+    """The epsilon E that maximises ``(E - floor) / (e^E - 1)``: what a row is worth after subsampling to any target."""
+    if floor == 0:
+        return 0.0
+    low, high = floor, floor + 2.0
+    for _ in range(80):  # the derivative vanishes where E - floor = 1 - e^-E
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle - floor < -math.expm1(-middle) else (low, middle)
+    return low
+
+
+def paper_plan(target: Cost, neighbouring: Neighbouring) -> StepPlan:
+    """Algorithms 4 and 5 as printed, subsampled to ``target``.
+
+    Raises:
+        ValueError: under add/remove, for which the paper proves nothing.
+    """
+    if neighbouring is not Neighbouring.REPLACE_ONE:
+        raise ValueError("the paper's constants are for neighbouring='replace_one'")
+    learner = Cost(1.0, 0.0)
+    inner = relabel_and_learn_paper(learner)
+    rate = amplification_rate(inner.epsilon, target.epsilon)
+    child_delta = target.delta / rate / (4 * math.e)
+    stated = Cost(inner.epsilon, 4 * math.e * child_delta)
+    return StepPlan(
+        rate,
+        1.0,
+        relabel_range(1.0, neighbouring),
+        Cost(1.0, child_delta),
+        False,
+        PAPER_SCORED,
+        PAPER_DRAWS,
+        stated,
+    )
+
+
+def repeated_selection_range(target: Cost, times: int) -> float:
+    """The largest range of which ``times`` exponential mechanisms cost ``target`` together, by the best accountant."""
+    sure = target.epsilon / times  # always affordable: pure epsilons add up
+    if target.delta == 0:
+        return sure
+    low, high = sure, max(2 * sure, math.sqrt(target.epsilon))
+
+    def affordable(span: float) -> bool:
+        charges: list[Charge] = [BoundedRange(span)] * times
+        return accountants.epsilon(charges, target.delta) <= target.epsilon
+
+    for _ in range(14):
+        middle = (low + high) / 2
+        low, high = (middle, high) if affordable(middle) else (low, middle)
+    return low
+
+
+def selection_epsilon(span: float, neighbouring: Neighbouring) -> float:
+    """The exponential mechanism's epsilon, over public candidates, whose range is ``span``."""
+    return span / public_range(1.0, neighbouring)

@@ -1,0 +1,162 @@
+"""Relabel (Algorithm 2) and RelabelAndLearn (Algorithm 3): the steps that the closure learners are made of.
+
+Read with care. Algorithm 3 prints ``A(S)`` where its proof runs A on the *relabelled* S: so does this. It also
+publishes the relabelled part V; that is private for D and W only, and the shipped learner publishes nothing of the
+kind. Algorithm 2 scores patterns on D; equation (17) writes S_i. Scores are errors: fewer are likelier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sklearn.base import clone
+
+from tacit.closure.concepts import ConceptSet
+from tacit.closure.plan import StepPlan
+from tacit.closure.search import Progress, Scored, completion_scores, own_errors
+from tacit.curator.vault import Vault
+from tacit.curator.view import Plan, Points, Relabel, Sample, open_view
+from tacit.encoding.table import TableEncoding
+from tacit.faces.base import PrivateClassifier, Task
+from tacit.faces.request import Request, RequestError
+from tacit.models.base import Model
+from tacit.privacy import accountants
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.purse import Purse
+from tacit.theory.closure_formula import TruthTable
+from tacit.theory.closure_privacy import Cost
+
+TOLERANCE = 1e-6
+"""Relative room for a child's calibration."""
+
+ROWS_TAKING_PART = "rows that take part"
+
+
+def errors_on(concepts: ConceptSet, public: bool) -> Callable[[Points], Scored]:
+    """Candidates scored by their own errors (Example 5.2)."""
+
+    def candidates(points: Points) -> Scored:
+        patterns = concepts.on_points(points.codes, public)
+        return Scored(patterns, own_errors(patterns, points.counts))
+
+    return candidates
+
+
+def completions_on(
+    function: TruthTable, sets: Sequence[ConceptSet], public: bool, progress: Progress | None
+) -> Callable[[Points], Scored]:
+    """Candidates of the first set scored by equation (17); the others are the classes still to come."""
+
+    def candidates(points: Points) -> Scored:
+        own, *later = (concepts.on_points(points.codes, public) for concepts in sets)
+        scores = completion_scores(function, points.said, own, later, points.counts, progress)
+        return Scored(own, scores)
+
+    return candidates
+
+
+@dataclass(frozen=True, eq=False)
+class Child:
+    """A child learner with its budget, checked: an estimator that says what it costs before it runs.
+
+    Attributes:
+        estimator: a private classifier with the budget set.
+        cost: what it may spend.
+        plan: what it declares.
+    """
+
+    estimator: PrivateClassifier
+    cost: Cost
+    plan: Plan
+
+    @staticmethod
+    def of(learner: object, cost: Cost, neighbouring: Neighbouring, task: Task) -> Child:
+        """Gives a learner its budget and asks what it will charge.
+
+        Raises:
+            RequestError: if it is not one of the private classifiers, or declares more than its budget. Nothing was
+                spent.
+        """
+        if not isinstance(learner, PrivateClassifier):
+            raise RequestError(
+                f"{type(learner).__name__} declares no charge: a learner must be one of the private classifiers"
+            )
+        estimator: PrivateClassifier = clone(learner)
+        estimator.set_params(
+            epsilon=cost.epsilon, delta=cost.delta, neighbouring=str(neighbouring), schema=task.schema, account=None
+        )
+        estimator._check_parameters(Request.of(cost.epsilon, cost.delta, neighbouring, None))
+        estimator._check_task(task)
+        plan = tuple(estimator._planned_charges(Purse.of(cost.epsilon, cost.delta), task))
+        if cost.epsilon < float("inf") and accountants.epsilon(plan, cost.delta) > cost.epsilon * (1 + TOLERANCE):
+            raise RequestError(
+                f"{type(learner).__name__} declares more than the epsilon {cost.epsilon:.4g} it was given"
+            )
+        return Child(estimator, cost, plan)
+
+    def learn(self, vault: Vault, task: Task) -> Model:
+        """Runs on the rows of a vault, under its reservation."""
+        return self.estimator._learn_from(vault, Purse.of(self.cost.epsilon, self.cost.delta), task)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One relabelling and one child, ready to run: all views with their charges, made from public facts.
+
+    Attributes:
+        relabel: the relabelling; its ``models`` are filled in when they are known.
+        draws: the child's draws with replacement (the paper's empirical learner), if any.
+        child: the learner.
+    """
+
+    relabel: Relabel
+    draws: Sample | None
+    child: Child
+
+    @staticmethod
+    def of(
+        plan: StepPlan,
+        child: Child,
+        encoding: TableEncoding,
+        task: Task,
+        candidates: Callable[[Points], Scored],
+        theorem: str,
+        neighbouring: Neighbouring,
+    ) -> Step:
+        """Puts the views of a step together.
+
+        Raises:
+            ValueError: if a view cannot be charged, for example when too many rows are drawn with replacement.
+        """
+        draws = None
+        inner = child.plan
+        if plan.draws is not None:
+            draws = Sample(plan.draws, task.label_index, child.plan, child.cost.delta, replacement=True)
+            inner = tuple(charge for charge, _ in draws.charges(neighbouring))
+        relabel = Relabel(
+            encoding,
+            task.label_index,
+            (),
+            candidates,
+            plan.relabel_epsilon,
+            plan.span,
+            inner,
+            theorem,
+            plan.scored_share,
+            plan.stated,
+            plan.public,
+        )
+        return Step(relabel, draws, child)
+
+    def charges(self, neighbouring: Neighbouring) -> Plan:
+        """What the step costs its rows."""
+        return tuple(charge for charge, _ in self.relabel.charges(neighbouring))
+
+    def run(self, vault: Vault, models: Sequence[Model], task: Task, label: str) -> Model:
+        """RelabelAndLearn: relabels behind the gate, and lets the child learn from the relabelled rows."""
+        fields = {name: getattr(self.relabel, name) for name in self.relabel.__dataclass_fields__}
+        (view,) = open_view(vault, Relabel(**{**fields, "models": tuple(models)}), label)
+        if self.draws is not None:
+            (view,) = open_view(view, self.draws, f"{label}: rows drawn with replacement")
+        return self.child.learn(view, task)

@@ -1,0 +1,143 @@
+"""Scores of patterns: their own errors, and equation (17), the fewest errors of any completion.
+
+Source: Alon, Beimel, Moran, Stemmer 2020, section 7. Adding a row adds 0 or 1 to the errors of every choice of
+concepts, hence to the minimum over some of them: these scores are one-sided with range 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.closure.patterns import BoolArray, IntArray, Patterns
+from tacit.theory.closure_formula import TruthTable
+
+BLOCK_ENTRIES = 1 << 22
+BATCH = 64
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Patterns with their scores; what Relabel chooses from."""
+
+    patterns: Patterns
+    scores: IntArray
+
+    def labels(self, index: int) -> BoolArray:
+        """The labels that a pattern gives to the points."""
+        return self.patterns.row(index)
+
+
+def own_errors(patterns: Patterns, counts: IntArray) -> IntArray:
+    """Errors of every pattern: rows of label 0 inside, rows of label 1 outside.
+
+    Args:
+        patterns: on the points.
+        counts: rows of each label at every point, shape ``(points, 2)``.
+    """
+    inside = counts[:, 0] - counts[:, 1]
+    errors: IntArray = patterns.sums(inside[None, :])[0] + counts[:, 1].sum()
+    return errors
+
+
+def error_table(function: TruthTable, said: npt.NDArray[np.uint8], counts: IntArray) -> IntArray:
+    """Errors at every point for each choice of the bits still open, shape ``(points, 2^open)``.
+
+    Args:
+        function: of ``said.shape[1]`` known bits and then the open ones.
+        said: the known bits.
+        counts: rows of each label.
+    """
+    known = said.shape[1]
+    base = said.astype(np.int64) @ (1 << np.arange(known, dtype=np.int64))
+    table = np.asarray(function.values, np.int64)
+    index = base[:, None] + (np.arange(1 << (function.arity - known), dtype=np.int64) << known)[None, :]
+    wrong_label = 1 - table[index]
+    return np.take_along_axis(counts, wrong_label, axis=1)
+
+
+def completion_scores(
+    function: TruthTable,
+    said: npt.NDArray[np.uint8],
+    own: Patterns,
+    later: Sequence[Patterns],
+    counts: IntArray,
+    progress: Progress | None = None,
+) -> IntArray:
+    """Equation (17): for every pattern of ``own`` the fewest errors over all choices of the later patterns.
+
+    Args:
+        function: of the earlier models' bits, then ``own``'s, then the later ones'.
+        said: what earlier models say, shape ``(points, models)``.
+        own: patterns to score.
+        later: the classes still to come, in order.
+        counts: rows of each label, shape ``(points, 2)``.
+        progress: called with (done, all) now and then; for the operator's eyes, since the numbers depend on the rows.
+    """
+    if len(own) == 0:
+        return np.zeros(0, np.int64)
+    table = error_table(function, said, counts)
+    if not later:
+        alone: IntArray = own.sums((table[:, 1] - table[:, 0])[None, :])[0] + table[:, 0].sum()
+        return alone
+    scores = np.empty(len(own), np.int64)
+    step = max(1, BLOCK_ENTRIES // max(1, own.n_points * 2 ** len(later)))
+    for start in range(0, len(own), step):
+        stop = min(start + step, len(own))
+        rows = np.stack([own.row(i) for i in range(start, stop)])
+        # bit 0 of the open ones is the own bit: odd columns are for label 1
+        tables = np.where(rows[:, :, None], table[None, :, 1::2], table[None, :, 0::2])
+        scores[start:stop] = best_completions(tables, later)
+        if progress is not None:
+            progress(stop, len(own))
+    return scores
+
+
+def best_completions(tables: IntArray, later: Sequence[Patterns]) -> IntArray:
+    """For every table of errors, shape ``(batch, points, 2^later)``, the least total over the later patterns."""
+    if len(later) == 1:
+        return last_choice(tables, later[0])
+    return np.array([_pruned(table, later) for table in tables], np.int64)
+
+
+def last_choice(tables: IntArray, patterns: Patterns) -> IntArray:
+    """The least total for each table of shape ``(batch, points, 2)``: one linear function of the patterns each."""
+    best = np.empty(len(tables), np.int64)
+    step = max(1, BLOCK_ENTRIES // max(1, len(patterns)))
+    for start in range(0, len(tables), step):
+        part = tables[start : start + step]
+        totals = patterns.sums(part[:, :, 1] - part[:, :, 0]).min(axis=1)
+        best[start : start + step] = totals + part[:, :, 0].sum(axis=1)
+    return best
+
+
+def _pruned(table: IntArray, later: Sequence[Patterns]) -> int:
+    """Branch and bound over the first of the later classes.
+
+    A pattern's bound lets every point choose its remaining bits freely; patterns are visited in the order of their
+    bounds until none can beat the best completion found.
+    """
+    first, rest = later[0], later[1:]
+    zeros, ones = table[:, 0::2], table[:, 1::2]
+    free_zero, free_one = zeros.min(axis=1), ones.min(axis=1)
+    bounds = free_zero.sum() + first.sums((free_one - free_zero)[None, :])[0]
+    order = np.argsort(bounds, kind="stable")
+    best: int | None = None
+    for start in range(0, len(order), BATCH):
+        chosen = order[start : start + BATCH]
+        if best is not None:
+            chosen = chosen[bounds[chosen] < best]
+            if len(chosen) == 0:
+                break
+        rows = np.stack([first.row(int(i)) for i in chosen])
+        tables = np.where(rows[:, :, None], ones[None], zeros[None])
+        found = int(best_completions(tables, rest).min())
+        best = found if best is None else min(best, found)
+        if best == bounds[order[0]]:
+            break
+    assert best is not None
+    return best

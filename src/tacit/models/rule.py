@@ -1,0 +1,152 @@
+"""Rules a user gets: one concept over the public cells of a few columns, and compositions of several models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.encoding.frames import Frame
+from tacit.encoding.table import Encoder, TableEncoding, encoder_from_dict
+from tacit.models.base import Model, ModelError
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class RuleModel(Model):
+    """``positive if the row's cell is in the concept``. Frozen; everything in it was released or public.
+
+    Attributes:
+        classes: the two classes, the positive one last.
+        names: columns the concept looks at.
+        encoders: their public encodings.
+        positive: which cells the concept holds, row-major; shape ``(product of the numbers of codes,)``.
+        text: the concept in words.
+        rates: released share of the positive class outside and inside the concept, each on its side of one half.
+    """
+
+    kind: ClassVar[str] = "rule"
+
+    classes: tuple[Any, ...]
+    names: tuple[str, ...]
+    encoders: tuple[Encoder, ...]
+    positive: Bools
+    text: str
+    rates: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if self.positive.shape != (int(np.prod([e.n_codes for e in self.encoders])),):
+            raise ModelError("the model is damaged: its table does not fit its columns")
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return self.names
+
+    def holds(self, frame: Frame) -> Bools:
+        """Whether the concept holds each row, shape ``(rows,)``."""
+        codes = TableEncoding(self.names, self.encoders).encode(frame)
+        cells = np.ravel_multi_index(
+            tuple(column.astype(np.int64) for column in codes), tuple(e.n_codes for e in self.encoders)
+        )
+        return self.positive[cells]
+
+    def predict_proba(self, frame: Frame) -> Floats:
+        """Probabilities, shape ``(rows, 2)``, in the order of ``classes``."""
+        positive = np.asarray(self.rates)[self.holds(frame).astype(np.int64)]
+        return np.column_stack([1 - positive, positive])
+
+    def to_text(self) -> str:
+        """The rule in one line."""
+        return f"{self.classes[1]} if {self.text}, else {self.classes[0]}"
+
+    def body(self) -> dict[str, Any]:
+        return {
+            "classes": list(self.classes),
+            "names": list(self.names),
+            "encoders": [encoder.to_dict() for encoder in self.encoders],
+            "positive": np.packbits(self.positive).tobytes().hex(),
+            "text": self.text,
+            "rates": list(self.rates),
+        }
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> RuleModel:
+        encoders = tuple(encoder_from_dict(item) for item in body["encoders"])
+        size = int(np.prod([encoder.n_codes for encoder in encoders]))
+        raw = np.frombuffer(bytes.fromhex(body["positive"]), np.uint8)
+        low, high = body["rates"]
+        return cls(
+            tuple(body["classes"]),
+            tuple(body["names"]),
+            encoders,
+            np.unpackbits(raw)[:size].astype(bool),
+            str(body["text"]),
+            (float(low), float(high)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedModel(Model):
+    """A boolean function of the sides that several models put a row on.
+
+    Attributes:
+        classes: the two classes, the positive one last.
+        function: truth table, index ``sum of side_i * 2^i``.
+        members: the models.
+        text: the function in words, with ``x1, x2, ..`` for the members.
+    """
+
+    kind: ClassVar[str] = "composed"
+
+    classes: tuple[Any, ...]
+    function: tuple[int, ...]
+    members: tuple[Model, ...]
+    text: str
+
+    def __post_init__(self) -> None:
+        if len(self.function) != 1 << len(self.members):
+            raise ModelError("the model is damaged: its truth table does not fit its members")
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for member in self.members for name in member.feature_names))
+
+    def sides(self, frame: Frame) -> npt.NDArray[np.int64]:
+        """The side of each member, shape ``(rows, members)``."""
+        columns = [member.predict_proba(frame)[:, 1] >= 0.5 for member in self.members]
+        return np.column_stack(columns).astype(np.int64)
+
+    def predict_proba(self, frame: Frame) -> Floats:
+        """0 or 1, shape ``(rows, 2)``, in the order of ``classes``."""
+        index = self.sides(frame) @ (1 << np.arange(len(self.members)))
+        positive = np.asarray(self.function, np.float64)[index]
+        return np.column_stack([1 - positive, positive])
+
+    def to_text(self) -> str:
+        """The function, then every member that can be written in a line."""
+        lines = [f"{self.classes[1]} if {self.text}, else {self.classes[0]}"]
+        for i, member in enumerate(self.members):
+            lines.append(f"  x{i + 1}: {member.text if isinstance(member, RuleModel) else member.kind}")
+        return "\n".join(lines)
+
+    def body(self) -> dict[str, Any]:
+        return {
+            "classes": list(self.classes),
+            "function": list(self.function),
+            "members": [{"kind": member.kind, "model": member.body()} for member in self.members],
+            "text": self.text,
+        }
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> ComposedModel:
+        from tacit.models.files import model_from_dict  # files knows every kind, this one too
+
+        members: Sequence[Model] = [model_from_dict(item) for item in body["members"]]
+        return cls(
+            tuple(body["classes"]), tuple(int(v) for v in body["function"]), tuple(members), str(body["text"])
+        )

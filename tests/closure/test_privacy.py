@@ -1,0 +1,244 @@
+"""Exact privacy of the closure learners: all neighbours of tiny tables, all outcomes of the noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from functools import cache
+from itertools import combinations_with_replacement, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassClassifier, Thresholds
+from tacit.closure.base import ClosureClassifier, Setting
+from tacit.closure.plan import paper_plan
+from tacit.curator.vault import Vault
+from tacit.curator.view import Parts, Sample, open_view, select_model
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.faces.base import Task
+from tacit.models.base import Model
+from tacit.models.rule import ComposedModel, RuleModel
+from tacit.privacy import accountants
+from tacit.privacy.charges import BoundedRange, Pure
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.purse import Purse
+from tacit.schema import Schema
+from tacit.theory.closure_privacy import Cost
+from tests.closure.scripted import Rows, ScriptedNoise, distribution, hockey_stick, largest_ratio, vault_of
+
+ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
+LABELS = LabelIndex((0, 1))
+SCHEMA = Schema.from_dict(
+    {
+        "label": {"column": "y", "kind": "classes", "classes": [0, 1]},
+        "columns": {"x": {"kind": "numeric", "lower": 0, "upper": 3, "bins": 3}},
+    }
+)
+TASK = Task(SCHEMA, ("x",), LABELS, TableEncoding.of(SCHEMA))
+VALUES = tuple(product((0, 1, 2), (0, 1)))
+
+
+def released(model: Model) -> Hashable:
+    """What a model tells, as a value."""
+    if isinstance(model, ComposedModel):
+        return tuple(released(member) for member in model.members)
+    assert isinstance(model, RuleModel)
+    return model.positive.tobytes()
+
+
+def tables(most: int) -> list[Rows]:
+    return [rows for size in range(most + 1) for rows in combinations_with_replacement(VALUES, size)]
+
+
+def neighbours(relation: Neighbouring, size: int) -> list[tuple[Rows, Rows]]:
+    if relation is ADD:
+        return [(rows, (*rows, row)) for rows in tables(size - 1) for row in VALUES]
+    return [
+        ((*rows, first), (*rows, second))
+        for rows in combinations_with_replacement(VALUES, size - 1)
+        for first in VALUES
+        for second in VALUES
+        if first < second
+    ]
+
+
+def worst(
+    estimator: ClosureClassifier, relation: Neighbouring, size: int, target: float, scale: float = 1.0
+) -> tuple[float, float]:
+    """The largest log-ratio over all neighbours, and the epsilon that is charged."""
+    plan, run = estimator._run(Setting(TASK, Cost(target, 0.0), relation))
+
+    @cache
+    def outputs(rows: Rows) -> dict[Hashable, float]:
+        return distribution(rows, plan, relation, lambda vault: released(run(vault)), lambda s: ScriptedNoise(s, scale))
+
+    found = max(largest_ratio(outputs(a), outputs(b)) for a, b in neighbours(relation, size))
+    return found, accountants.epsilon(plan, 0.0)
+
+
+def agnostic(**parameters: Any) -> AgnosticClassifier:
+    learner = FiniteClassClassifier(Thresholds("x", "rising"), counts_share=0.0)
+    return AgnosticClassifier(learner, Thresholds("x", "rising"), delta=0.0, **parameters)
+
+
+@pytest.mark.parametrize(("relation", "target"), [(ADD, 2.0), (REPLACE, 3.0)])
+@pytest.mark.parametrize("patterns", ["public", "sample"])
+def test_relabel_and_learn_costs_at_most_what_is_charged(relation: Neighbouring, target: float, patterns: str) -> None:
+    estimator = agnostic(neighbouring=str(relation), patterns=patterns)
+    found, charged = worst(estimator, relation, 2 if patterns == "sample" else 1, target)
+    assert charged == pytest.approx(target, rel=1e-6)
+    assert 0.1 * charged < found <= charged
+
+
+@pytest.mark.parametrize(("relation", "size"), [(ADD, 2), (REPLACE, 2)])
+def test_released_concepts_cost_what_is_charged_and_a_smaller_scale_is_caught(
+    relation: Neighbouring, size: int
+) -> None:
+    concepts = [Thresholds("x", "rising"), Thresholds("x", "falling")]
+    estimator = ComposedClassifier(concepts, "xor", delta=0.0, neighbouring=str(relation))
+    found, charged = worst(estimator, relation, size, 1.0)
+    assert charged == pytest.approx(1.0, rel=1e-6)
+    assert found <= charged * (1 + 1e-9)
+    single = ComposedClassifier([Thresholds("x", "rising")], lambda a: a, delta=0.0, neighbouring=str(relation))
+    found, charged = worst(single, relation, size, 4.0)
+    assert 0.9 * charged < found <= charged * (1 + 1e-9)
+    assert worst(single, relation, size, 4.0, scale=0.9)[0] > charged
+
+
+def test_composed_learners_in_parts_cost_what_is_charged() -> None:
+    concepts = [Thresholds("x", "rising"), Thresholds("x", "falling")]
+    learners = [FiniteClassClassifier(c, counts_share=0.0) for c in concepts]
+    estimator = ComposedClassifier(concepts, "or", learners, delta=0.0, bins=2)
+    columns = {"x": {"kind": "numeric", "lower": 0, "upper": 3, "bins": 2}}
+    schema = Schema.from_dict({"label": SCHEMA.to_dict()["label"], "columns": columns})
+    task = Task(schema, ("x",), LABELS, TableEncoding.of(schema))
+    plan, run = estimator._run(Setting(task, Cost(1.5, 0.0), ADD))
+
+    def outputs(rows: Rows) -> dict[Hashable, float]:
+        return distribution(
+            rows, plan, ADD, lambda v: released(run(v)), lambda s: ScriptedNoise(s, words="index", bound=2)
+        )
+
+    without = outputs(())
+    found = max(largest_ratio(without, outputs((row,))) for row in ((0, 0), (0, 1), (2, 1)))
+    assert 0.1 < found <= accountants.epsilon(plan, 0.0)
+
+
+def test_relabel_draws_at_the_scale_of_its_epsilon() -> None:
+    estimator = agnostic(patterns="sample")
+    plan, run = estimator._run(Setting(TASK, Cost(2.0, 0.0), ADD))
+    vault = vault_of(((0, 1), (1, 0)), plan, ADD)
+    noise = ScriptedNoise([])
+    vault._noise = noise  # type: ignore[assignment]
+    run(vault)
+    span = math.log(2) + 0.5 * (2.0 - math.log(2))
+    assert noise.scales[0] == pytest.approx(2 / (2 * math.log(math.expm1(span))))
+    assert noise.scales[0] >= 2 / (2 * math.log(math.expm1(span)))
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_sampling_amplifies_as_charged(relation: Neighbouring) -> None:
+    """A selection on a random part of the rows, all samples enumerated."""
+    own, rate = 1.5, 0.4 if relation is ADD else 0.5
+    inner = FiniteClassClassifier(Thresholds("x", "rising"), epsilon=own, delta=0.0, counts_share=0.0, schema=SCHEMA)
+    child = inner._planned_charges(*_purse(own))
+    view = Sample(rate, LABELS, tuple(child))
+    plan = tuple(charge for charge, _ in view.charges(relation))
+    charged = accountants.epsilon(plan, 0.0)
+    assert charged < own
+
+    def release(vault: Vault) -> Hashable:
+        (rows,) = open_view(vault, view, "sample")
+        return released(inner._learn_from(rows, *_purse(own)))
+
+    def outputs(rows: Rows) -> dict[Hashable, float]:
+        mode = "coins" if relation is ADD else "order"
+        return distribution(rows, plan, relation, release, lambda s: ScriptedNoise(s, words=mode, rate=rate))
+
+    pairs = neighbours(relation, 2)
+    found = max(largest_ratio(outputs(a), outputs(b)) for a, b in pairs)
+    assert 0.4 * charged < found <= charged * (1 + 1e-9)
+
+
+def _purse(epsilon: float) -> tuple[Any, Task]:
+    return Purse.of(epsilon, 0.0), TASK
+
+
+def test_draws_with_replacement_cost_what_is_charged() -> None:
+    own = 0.7
+    inner = FiniteClassClassifier(Thresholds("x", "rising"), delta=0.0, counts_share=0.0, schema=SCHEMA)
+    view = Sample(0.5, LABELS, tuple(inner._planned_charges(*_purse(own))), replacement=True)
+    plan = tuple(charge for charge, _ in view.charges(REPLACE))
+
+    def release(vault: Vault) -> Hashable:
+        (rows,) = open_view(vault, view, "draws")
+        return released(inner._learn_from(rows, *_purse(own)))
+
+    def outputs(rows: Rows) -> dict[Hashable, float]:
+        return distribution(rows, plan, REPLACE, release, lambda s: ScriptedNoise(s, words="index", bound=4))
+
+    fixed = ((0, 1), (1, 0), (2, 1))
+    found = max(largest_ratio(outputs((*fixed, a)), outputs((*fixed, b))) for a in VALUES for b in VALUES if a < b)
+    assert 0.3 * accountants.epsilon(plan, 0.0) < found <= accountants.epsilon(plan, 0.0)
+    with pytest.raises(ValueError, match="public number of rows"):
+        view.charges(ADD)
+
+
+def test_choosing_a_model_costs_its_range() -> None:
+    grid = NumericGrid(0.0, 3.0, cells=3)
+    models = [
+        RuleModel((0, 1), ("x",), (grid,), np.array([t <= c for c in range(3)] + [False]), f"x >= {t}")
+        for t in range(4)
+    ]
+    for relation in (ADD, REPLACE):
+        charge = BoundedRange(1.0)
+
+        def release(vault: Vault, charge: BoundedRange = charge) -> Hashable:
+            return select_model(vault, models, LABELS, charge, "best")
+
+        found = max(
+            largest_ratio(distribution(a, [charge], relation, release), distribution(b, [charge], relation, release))
+            for a, b in neighbours(relation, 2)
+        )
+        assert 0.5 < found <= 1.0 + 1e-9
+    with pytest.raises(TypeError, match="BoundedRange or NonPrivate"):
+        select_model(vault_of((), [Pure(1.0)], ADD), models, LABELS, Pure(1.0), "best")
+
+
+def test_parts_are_disjoint_whole_and_independent_of_positions() -> None:
+    rows: Rows = [(0, 1), (1, 0), (2, 1), (0, 0)]
+    view = Parts(LABELS, ((Pure(1.0),), (Pure(1.0),)))
+    for script in product((0, 1), repeat=4):
+        vault = vault_of(rows, [Pure(1.0)], ADD)
+        vault._noise = ScriptedNoise(list(script), words="index", bound=2)  # type: ignore[assignment]
+        parts = open_view(vault, view, "parts")
+        kept = [np.flatnonzero(part._label_codes(LABELS) != 255).tolist() for part in parts]
+        assert kept == [[i for i in range(4) if script[i] == p] for p in (0, 1)]
+    uneven = Parts(LABELS, ((Pure(1.0),), (BoundedRange(2.0),)))
+    ((charge, theorem),) = uneven.charges(ADD)
+    assert charge == Pure(math.nextafter(2.0, 3.0))
+    assert "parallel composition over 2" in theorem
+
+
+def test_paper_mode_keeps_the_stated_total() -> None:
+    """Algorithm 4 as printed on all neighbours of two rows: far below the stated 4, after no subsampling."""
+    plan = paper_plan(Cost(4.0, 0.0), REPLACE)
+    assert plan.rate == 1.0
+    assert plan.stated == Cost(4.0, 0.0)
+    estimator = agnostic(neighbouring="replace_one", analysis="paper")
+    charges, run = estimator._run(Setting(TASK, Cost(4.0, 0.0), REPLACE))
+    assert accountants.epsilon(charges, 0.0) == pytest.approx(4.0)
+
+    def outputs(rows: Rows) -> dict[Hashable, float]:
+        return distribution(
+            rows, charges, REPLACE, lambda v: released(run(v)), lambda s: ScriptedNoise(s, words="order")
+        )
+
+    fixed = ((0, 1),)
+    for a, b in ((VALUES[0], VALUES[5]), (VALUES[2], VALUES[3])):
+        p, q = outputs((*fixed, a)), outputs((*fixed, b))
+        assert hockey_stick(p, q, 4.0) == 0.0
