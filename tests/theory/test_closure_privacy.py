@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.theory import closure_privacy as privacy
 from tacit.theory.closure_privacy import Cost
 
-ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
+ADD, REPLACE = False, True
 Row = tuple[int, int]
 Table = tuple[Row, ...]
 Floats = npt.NDArray[np.float64]
@@ -77,7 +76,7 @@ def hockey_stick(p: Floats, q: Floats, epsilon: float) -> float:
     return float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
 
 
-def neighbours(points: int, rows: int, relation: Neighbouring) -> list[tuple[Table, Table]]:
+def neighbours(points: int, rows: int, relation: bool) -> list[tuple[Table, Table]]:
     values = list(product(range(points), (0, 1)))
     out = []
     for table in combinations_with_replacement(values, rows):
@@ -100,7 +99,7 @@ CASES = [
 @pytest.mark.parametrize(("relation", "score", "matrix", "points"), CASES)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_relabel_and_learn_keeps_its_curve_over_all_neighbours(
-    relation: Neighbouring, score: int, matrix: npt.NDArray[np.int64], points: int, epsilon: float
+    relation: bool, score: int, matrix: npt.NDArray[np.int64], points: int, epsilon: float
 ) -> None:
     """Lemma 5.3 with the charged constants: epsilon adds up and delta stays the learner's own."""
     own = Cost(0.3, 0.01)
@@ -155,7 +154,7 @@ def largest_group_ratio(score: str, epsilon: float, first: list[Row], second: li
 
 
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
-def test_the_range_is_attained(relation: Neighbouring) -> None:
+def test_the_range_is_attained(relation: bool) -> None:
     """A constant 10 % smaller would be broken by one pair of neighbours."""
     epsilon, p = 0.1, SHARED
     second = [] if relation is ADD else [(p + 1, 0)]

@@ -84,13 +84,13 @@ def sharp_plan(
         public: whether the candidates are public.
         score: how scores move.
     """
-    epsilon = target.epsilon
-    floor = 0.0 if public else relabel_range(0.0, neighbouring, score)
+    epsilon, replace = target.epsilon, neighbouring.n_is_public
+    floor = 0.0 if public else relabel_range(0.0, replace, score)
     inner = epsilon if public else max(epsilon, best_inner_epsilon(floor))
     rate = amplification_rate(inner, epsilon)
     span = floor + share * (inner - floor)
     child = Cost(inner - span, target.delta / rate)
-    return StepPlan(rate, relabel_epsilon(span, neighbouring, score, public), span, child, public)
+    return StepPlan(rate, relabel_epsilon(span, replace, score, public), span, child, public)
 
 
 def best_inner_epsilon(floor: float) -> float:
@@ -120,7 +120,7 @@ def paper_plan(target: Cost, neighbouring: Neighbouring) -> StepPlan:
     return StepPlan(
         rate,
         1.0,
-        relabel_range(1.0, neighbouring),
+        relabel_range(1.0, replace=True),
         Cost(1.0, child_delta),
         False,
         PAPER_SCORED,
@@ -148,4 +148,4 @@ def repeated_selection_range(target: Cost, times: int) -> float:
 
 def selection_epsilon(span: float, neighbouring: Neighbouring) -> float:
     """The exponential mechanism's epsilon, over public candidates, whose range is ``span``."""
-    return span / public_range(1.0, neighbouring)
+    return span / public_range(1.0, neighbouring.n_is_public)

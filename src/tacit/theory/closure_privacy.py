@@ -10,6 +10,8 @@ paper's proof has ``4 e delta``).
 
 The log-ratio of a group's probabilities lies in an interval whose length is :func:`relabel_range`, the same for all
 groups: the choice of a group is a mechanism of that bounded range.
+
+``replace`` says which neighbours are compared: tables that differ in one row (the paper's), or by one row more or less.
 """
 
 from __future__ import annotations
@@ -17,8 +19,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import Literal
-
-from tacit.privacy.neighbouring import Neighbouring
 
 Score = Literal["errors", "completion", "matched"]
 """How a score moves when a row is added: ``errors`` counts the pattern's own errors; ``completion`` grows by 0 or 1
@@ -29,7 +29,7 @@ PAPER_RELABEL = 3.0
 """Lemma 5.3 adds this to epsilon: ``ln(4 e) = 1 + ln 4 = 2.386`` rounded up."""
 
 
-def relabel_range(epsilon: float, neighbouring: Neighbouring, score: Score = "completion") -> float:
+def relabel_range(epsilon: float, replace: bool, score: Score = "completion") -> float:
     """The bounded range of Relabel's choice at privacy parameter ``epsilon``.
 
     Adding a row multiplies a group's weight by ``e^(-a)`` or 1, or replaces it by two weights, ``a = epsilon / 2``:
@@ -46,29 +46,26 @@ def relabel_range(epsilon: float, neighbouring: Neighbouring, score: Score = "co
         raise ValueError(f"epsilon must not be negative, got {epsilon}")
     a = epsilon / 2
     if score == "matched":
-        doubling = math.log(2) if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else math.log(4)
+        doubling = math.log(4) if replace else math.log(2)
         return 2 * a + doubling
     one = math.log1p(math.exp(a)) if score == "errors" else a + math.log(2)
-    return one if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else 2 * one
+    return 2 * one if replace else one
 
 
-def public_range(epsilon: float, neighbouring: Neighbouring) -> float:
+def public_range(epsilon: float, replace: bool) -> float:
     """The range when candidates are listed in public: nothing is added for patterns. Both one-sided kinds of score."""
-    return epsilon / 2 if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else epsilon
+    return epsilon if replace else epsilon / 2
 
 
-def relabel_epsilon(
-    span: float, neighbouring: Neighbouring, score: Score = "completion", public: bool = False
-) -> float:
+def relabel_epsilon(span: float, replace: bool, score: Score = "completion", public: bool = False) -> float:
     """The largest privacy parameter of Relabel whose range is at most ``span``.
 
     Raises:
         ValueError: if even epsilon = 0 costs more: the patterns themselves depend on the data.
     """
-    replace = neighbouring is not Neighbouring.ADD_OR_REMOVE_ONE
     if public:
         return span if replace else 2 * span
-    floor = relabel_range(0.0, neighbouring, score)
+    floor = relabel_range(0.0, replace, score)
     if span < floor:
         raise ValueError(f"relabelling with patterns of the sample costs at least {floor:.3f}, got {span}")
     if score == "matched":
