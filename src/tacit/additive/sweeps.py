@@ -106,12 +106,13 @@ class HyperPrior:
 
     def __init__(self, n_columns: int) -> None:
         start = 1.0 / (1.0 + SCALES * n_columns / TYPICAL_VARIANCE)
-        self._start = start / start.sum()
+        self._start: Floats = start / start.sum()
         self._logs: dict[str, Floats] = {}
 
     def log(self, kind: str) -> Floats:
         """Log weights of the mixture, shape ``(covariances, scales)``, or ``(scales,)`` before anything is known."""
-        return self._logs.get(kind, np.log(self._start))
+        known = self._logs.get(kind)
+        return np.log(self._start) if known is None else known
 
     def learn(self, terms: list[Term]) -> None:
         """Averages the mixture weights of the terms of each kind with what was thought to begin with."""
