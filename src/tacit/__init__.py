@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tacit.privacy.neighbouring import Neighbouring
     from tacit.schema import Schema, SchemaError
     from tacit.trees.estimator import BoostedTreesClassifier
+    from tacit.trees.random_estimator import RandomTreesClassifier
 
 PUBLIC = {
     "AdditiveBoostClassifier": "tacit.additive.estimator",
@@ -29,6 +30,7 @@ PUBLIC = {
     "HalfspaceBoostClassifier": "tacit.halfspaces.estimator",
     "Neighbouring": "tacit.privacy.neighbouring",
     "PrivacyAccount": "tacit.privacy.account",
+    "RandomTreesClassifier": "tacit.trees.random_estimator",
     "Schema": "tacit.schema",
     "SchemaError": "tacit.schema",
     "load_model": "tacit.models.files",
@@ -48,6 +50,7 @@ __all__ = [
     "HalfspaceBoostClassifier",
     "Neighbouring",
     "PrivacyAccount",
+    "RandomTreesClassifier",
     "Schema",
     "SchemaError",
     "__version__",

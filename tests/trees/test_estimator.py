@@ -125,3 +125,55 @@ def test_links() -> None:
     assert float(Link("m_alpha", 0.5).probability(0.4)) == 0.5
     with pytest.raises(ValueError, match="unknown link"):
         Link("probit")
+
+
+def test_m_alpha_trees_have_a_face() -> None:
+    X, y = table(4000, 7)
+    for arguments in (
+        {"alpha": 1.0, "criterion": "gini"},
+        {"alpha": 0.5, "delta": 0.0},
+        {"alpha": "calibrated", "delta": 0.0, "neighbouring": "replace_one", "analysis": "paper"},
+        {"alpha": 1.0, "criterion": "gini", "max_leaves": 5},
+    ):
+        model = BoostedTreesClassifier(epsilon=20.0, schema=SCHEMA, n_trees=2, random_state=0, **arguments).fit(X, y)
+        assert model.model_.link.name == "m_alpha"
+        assert np.isfinite(model.predict_proba(X)).all()
+        assert model.certificate_.epsilon == 20.0
+        assert (model.predict_proba(X)[:, 1] > 0.5).tolist() == (model.decision_function(X) > 0).tolist()
+
+
+def test_m_alpha_trees_find_bounds_too() -> None:
+    X, y = table(4000, 8)
+    matrix = np.column_stack([X["age"].fillna(-1), (X["town"] == "b").astype(float)])
+    for delta in (0.0, 1e-6):
+        model = BoostedTreesClassifier(
+            epsilon=20.0, delta=delta, alpha=1.0, criterion="gini", n_trees=2, random_state=0
+        )
+        assert (model.fit(matrix, y).predict(matrix) == y).mean() > 0.7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"alpha": 0.0}, "alpha must be a number between 0"),
+        ({"alpha": 1.5}, "alpha must be"),
+        ({"alpha": "best"}, "alpha must be"),
+        ({"alpha": 1.0, "criterion": "ginny"}, "criterion must be one of"),
+        ({"criterion": "gini"}, "belongs to alpha"),
+        ({"analysis": "paper"}, "belongs to alpha"),
+        ({"alpha": 1.0, "analysis": "paper"}, "pure epsilon and a public number of rows"),
+        (
+            {"alpha": 1.0, "analysis": "paper", "delta": 0, "neighbouring": "replace_one", "max_leaves": 4},
+            "complete trees",
+        ),
+        ({"alpha": 1.0, "epsilon": 1e-4, "delta": 0, "n_trees": 5000}, "more splits than the budget can buy"),
+        ({"alpha": 1.0, "split_share": 1.0}, "split_share"),
+        ({"alpha": 1.0, "max_leaves": 1 << 17}, "max_leaves"),
+        ({"noise": "gaussian", "delta": 0}, "no finite epsilon at delta=0"),
+        ({"noise": "laplace"}, "set delta=0"),
+    ],
+)
+def test_refuses_what_makes_no_sense(arguments: dict, message: str) -> None:
+    X, y = table(50, 0)
+    with pytest.raises(ValueError, match=f"(?s){message}.*[Nn]othing was spent"):
+        BoostedTreesClassifier(schema=SCHEMA, **arguments).fit(X, y)

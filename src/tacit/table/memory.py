@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from tacit.queries.cell_function import CellFunction
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.cover import Conjunctions, FirstMatch
 from tacit.queries.histogram import Histogram
@@ -90,6 +91,8 @@ class MemoryTable:
         """The exact answer to a query, shape ``query.shape``."""
         if isinstance(query, Histogram):
             return query.finish(self._histogram(query))
+        if isinstance(query, CellFunction):
+            return query.finish(self._histogram(query.histogram))
         if isinstance(query, SplitHistogram):
             margins, _ = self._caught_up(query.margins)
             leaves = self._leaves.of(query.cells)

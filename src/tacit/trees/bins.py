@@ -95,6 +95,21 @@ def grid(column: Column, n_codes: int, cells: int) -> Ints:
     return merged
 
 
+@dataclass(frozen=True)
+class Released:
+    """A released number and the standard deviation of its noise."""
+
+    value: float
+    sd: float
+
+
+def release_rows(curator: Curator, charge: Charge) -> Released:
+    """Releases how many rows there are."""
+    rule = RowRule(np.full((curator.layout.n_labels, 1, 1), COUNT_LATTICE, np.int32), COUNT_LATTICE)
+    release = curator.measure(Histogram(OneCell(), rule), charge, "number of rows")
+    return Released(float(release.value.item()), release.sd)
+
+
 def release_totals(curator: Curator, purse: Purse, share: float) -> Totals:
     """Releases how many rows each class has."""
     query = Histogram(OneCell(), fine_class_count_rule(curator.layout.n_labels))

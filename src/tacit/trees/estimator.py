@@ -3,34 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from tacit.curator.curator import Curator
-from tacit.encoding.grid import NumericGrid
-from tacit.faces.base import PrivateClassifier, Task
+from tacit.faces.base import Task
 from tacit.faces.request import Request, RequestError
-from tacit.models.additive import Feature
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import Charge
+from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
-from tacit.schema import OrdinalColumn
-from tacit.trees.bins import Column, TreeBins
+from tacit.trees.face import (
+    ANALYSES,
+    TreesClassifier,
+    check_choice,
+    check_count,
+    check_noise,
+    check_number,
+    columns_of_task,
+    features_of,
+)
 from tacit.trees.gradient import learn_gradient_trees
+from tacit.trees.m_alpha_boost import CALIBRATED, BoostSettings, MAlphaBoost
+from tacit.trees.paper import PaperBoost
 
 DEEPEST = 16
 """A complete tree of this depth has 2**16 leaves."""
 
+M_ALPHA_DEPTH = 4
 
-class BoostedTreesClassifier(PrivateClassifier):
+
+class BoostedTreesClassifier(TreesClassifier):
     """Private boosted decision trees.
 
     By default, gradient trees: their structure looks at no row, their leaves take private Newton steps, one release
     per tree. Bins, the number of trees and their depth follow from public and released numbers by a fixed rule;
     nothing is to be tuned.
+
+    With ``alpha``, the M-alpha-boost of Nock and Henecka (2020): splits chosen by the exponential mechanism, leaves
+    from released class weights. It is there to be compared with, and for few and readable trees.
 
     Args:
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
@@ -42,7 +53,19 @@ class BoostedTreesClassifier(PrivateClassifier):
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         n_trees: how many trees; None for the rule's number.
-        max_depth: depth of every tree, 1 to 16; None for the rule's.
+        max_depth: depth of every tree, 1 to 16; None for the rule's (4 with ``alpha``).
+        alpha: None for gradient trees; a number in (0, 1] for the M-alpha loss; ``"calibrated"`` for objective
+            calibration.
+        criterion: with ``alpha``, what scores splits instead of the M-alpha loss: ``"gini"``, ``"entropy"`` or
+            ``"error"``.
+        analysis: with ``alpha``, ``"sharp"``, or ``"paper"`` for the paper's constants and division of the budget
+            (pure epsilon and ``replace_one`` only, and its unsound steps repaired).
+        split_share: with ``alpha``, the share of the budget for splits; the rest is for leaves.
+        leaf_bound: with ``alpha``, ``M``: the largest absolute value that a leaf may say.
+        n_bins: with ``alpha``, public cells of a numeric column.
+        max_leaves: with ``alpha``, split the leaf of largest risk first until there are so many leaves; finding it is
+            paid for. None for complete trees.
+        noise: ``"auto"``; or ``"gaussian"`` or ``"laplace"`` to be told when delta does not go with it.
 
     Attributes:
         model_: the frozen :class:`~tacit.models.tree_ensemble.TreeEnsembleModel`.
@@ -62,6 +85,14 @@ class BoostedTreesClassifier(PrivateClassifier):
         random_state: int | None = None,
         n_trees: int | None = None,
         max_depth: int | None = None,
+        alpha: float | str | None = None,
+        criterion: str | None = None,
+        analysis: str = "sharp",
+        split_share: float = 0.5,
+        leaf_bound: float = 10.0,
+        n_bins: int = 10,
+        max_leaves: int | None = None,
+        noise: str = "auto",
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -72,66 +103,81 @@ class BoostedTreesClassifier(PrivateClassifier):
         self.random_state = random_state
         self.n_trees = n_trees
         self.max_depth = max_depth
-
-    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """The score of the positive class (log-odds for gradient trees), shape ``(rows,)``."""
-        frame = self._frame_for_model(X)
-        model = self.model_
-        assert isinstance(model, TreeEnsembleModel)
-        return model.decision_function(frame)
+        self.alpha = alpha
+        self.criterion = criterion
+        self.analysis = analysis
+        self.split_share = split_share
+        self.leaf_bound = leaf_bound
+        self.n_bins = n_bins
+        self.max_leaves = max_leaves
+        self.noise = noise
 
     def _check_parameters(self, request: Request) -> None:
-        del request
         check_count("n_trees", self.n_trees, 10_000)
         check_count("max_depth", self.max_depth, DEEPEST)
+        check_noise(self.noise, request)
+        check_choice("analysis", self.analysis, ANALYSES)
+        if self.alpha is None:
+            for name in ("criterion", "max_leaves"):
+                if getattr(self, name) is not None:
+                    raise RequestError(f"{name} belongs to alpha: gradient trees choose no splits")
+            if self.analysis == "paper":
+                raise RequestError("analysis='paper' belongs to alpha: give alpha=1.0, 0.1 or 'calibrated'")
+            return
+        if self.alpha != CALIBRATED:
+            check_number("alpha", self.alpha, 0.0, 1.0 + 1e-12)
+        check_choice("criterion", self.criterion, (None, "gini", "entropy", "error"))
+        check_number("split_share", self.split_share, 0.0, 1.0)
+        check_number("leaf_bound", self.leaf_bound, 0.0, 101.0)
+        check_count("n_bins", self.n_bins, 254, optional=False)
+        check_count("max_leaves", self.max_leaves, 1 << DEEPEST)
+        if self.analysis == "paper":
+            self._check_paper(request)
 
-    def _check_task(self, task: Task) -> None:
-        check_two_classes(task, type(self).__name__)
+    def _check_paper(self, request: Request) -> None:
+        if request.neighbouring is not Neighbouring.REPLACE_ONE or request.delta > 0:
+            raise RequestError(
+                "analysis='paper' is about pure epsilon and a public number of rows, which its sensitivities contain: "
+                "set delta=0 and neighbouring='replace_one'"
+            )
+        if self.max_leaves is not None:
+            raise RequestError("analysis='paper' grows complete trees: leave max_leaves out")
+
+    def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
+        if self.alpha is None:
+            return super()._planned_charges(purse, task)
+        self._settings_within(task)
+        return self._split_charges(task)
+
+    def _settings_within(self, task: Task) -> BoostSettings:
+        """The settings, after checking that the budget can buy its selections."""
+        assert self.alpha is not None
+        settings = BoostSettings(
+            alpha=self.alpha if isinstance(self.alpha, str) else float(self.alpha),
+            criterion=self.criterion,
+            trees=self.n_trees,
+            depth=self.max_depth or M_ALPHA_DEPTH if self.max_leaves is None else self.max_depth or DEEPEST,
+            split_share=float(self.split_share),
+            bound=float(self.leaf_bound),
+            cells=self.n_bins,
+            leaves=self.max_leaves,
+        )
+        steps = settings.depth if settings.leaves is None else max(2 * settings.leaves - 3, 1)
+        least = 2.0**-settings.depth if self.analysis == "paper" else 1.0
+        self._split_budget(task).selection(0.5 * settings.split_share / (settings.trees or 2) / steps * least)
+        return settings
 
     def _learn(self, curator: Curator, purse: Purse, task: Task) -> TreeEnsembleModel:
-        learned = learn_gradient_trees(
-            curator, purse, columns_of_task(task), n_trees=self.n_trees, depth=self.max_depth
+        columns, names = columns_of_task(task), task.label_index.names
+        if self.alpha is None:
+            learned = learn_gradient_trees(curator, purse, columns, n_trees=self.n_trees, depth=self.max_depth)
+            features = features_of(task, learned.bins)
+            return TreeEnsembleModel(names, learned.intercept, features, learned.trees, Link("logistic"))
+        settings = self._settings_within(task)
+        paper = self.analysis == "paper"
+        boost = (PaperBoost if paper else MAlphaBoost)(
+            curator, self._split_budget(task), columns, [not paper] * len(columns), settings, self._public_rows
         )
-        features = features_of(task, learned.bins)
-        return TreeEnsembleModel(task.label_index.names, learned.intercept, features, learned.trees, Link("logistic"))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-
-def check_count(name: str, value: Any, most: int) -> None:
-    """Raises unless ``value`` is None or an integer from 1 to ``most``."""
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= int(value) <= most:
-        raise RequestError(f"{name} must be None or an integer from 1 to {most}, got {value!r}")
-
-
-def check_two_classes(task: Task, name: str) -> None:
-    """Raises unless the task has two classes."""
-    if task.label_index.n_classes != 2:
-        raise RequestError(
-            f"there are {task.label_index.n_classes} classes and {name} tells two apart: name the positive ones in the "
-            "schema"
-        )
-
-
-def columns_of_task(task: Task) -> list[Column]:
-    """The columns as the learners know them; ordinal categories are ordered as declared."""
-    assert task.encoding is not None
-    declared = {} if task.schema is None else task.schema.columns
-    return [
-        Column(index, name, isinstance(encoder, NumericGrid) or isinstance(declared.get(name), OrdinalColumn))
-        for index, (name, encoder) in enumerate(zip(task.names, task.encoding.encoders, strict=True))
-    ]
-
-
-def features_of(task: Task, bins: Sequence[TreeBins]) -> tuple[Feature, ...]:
-    """The model's columns: the public encoding and the bins it is mapped to."""
-    assert task.encoding is not None
-    return tuple(
-        Feature(name, encoder, made.mapping, isinstance(encoder, NumericGrid))
-        for name, encoder, made in zip(task.names, task.encoding.encoders, bins, strict=True)
-    )
+        boosted = boost.run()
+        link = Link("m_alpha", settings.loss.alpha)
+        return TreeEnsembleModel(names, 0.0, features_of(task, boosted.bins), boosted.trees, link)

@@ -1,0 +1,71 @@
+"""How a fit that chooses splits divides its budget: selections and releases paid from one pool."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tacit.faces.request import RequestError
+from tacit.privacy.calibration import calibrate
+from tacit.privacy.charges import ZCDP, BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure
+
+SMALLEST_RANGE = 1e-6
+"""A selection of a smaller range is a blind choice at a price."""
+
+
+@dataclass(frozen=True)
+class SplitBudget:
+    """A pool for the exponential mechanism and for noisy sums.
+
+    With ``delta = 0`` shares divide epsilon: a selection of range ``r`` and Laplace noise of epsilon ``r`` each cost
+    ``r``. With ``delta > 0`` shares divide the ``rho`` of zero-concentrated privacy: a selection of range ``r`` costs
+    ``r**2 / 8``, a Gaussian release of multiplier ``z`` costs ``1 / (2 z**2)``.
+
+    Attributes:
+        amount: epsilon or rho; infinite for no privacy.
+        pure: which of the two.
+    """
+
+    amount: float
+    pure: bool
+
+    @staticmethod
+    def of(epsilon: float, delta: float, other: tuple[Charge, ...] = ()) -> SplitBudget:
+        """The pool that a request buys beside ``other`` charges."""
+        if math.isinf(epsilon):
+            return SplitBudget(math.inf, delta == 0)
+        if delta == 0:
+            return SplitBudget(epsilon - math.fsum(c.epsilon for c in other if isinstance(c, Laplace | Pure)), True)
+        noise = calibrate(lambda parameter: [*other, ZCDP(1.0 / parameter)], epsilon, delta, start=20.0 / epsilon**2)
+        return SplitBudget(1.0 / noise, False)
+
+    @property
+    def whole(self) -> Charge:
+        """The charge to reserve."""
+        if math.isinf(self.amount):
+            return NonPrivate()
+        return Pure(self.amount) if self.pure else ZCDP(self.amount)
+
+    def selection(self, share: float) -> Charge:
+        """A selection that takes ``share`` of the pool.
+
+        Raises:
+            RequestError: if that is so little that it would choose blindly.
+        """
+        if math.isinf(self.amount):
+            return NonPrivate()
+        span = self.amount * share if self.pure else math.sqrt(8.0 * self.amount * share)
+        if span < SMALLEST_RANGE:
+            raise RequestError(
+                f"there are more splits than the budget can buy: each would have a range of {span:.1g}, which chooses "
+                "blindly; ask for fewer or shallower trees, or for RandomTreesClassifier, whose splits are free"
+            )
+        return BoundedRange(span)
+
+    def release(self, share: float) -> Charge:
+        """A noisy sum that takes ``share`` of the pool."""
+        if math.isinf(self.amount):
+            return NonPrivate()
+        return (
+            Laplace(1.0 / (self.amount * share)) if self.pure else Gaussian(1.0 / math.sqrt(2.0 * self.amount * share))
+        )

@@ -1,0 +1,117 @@
+"""What the faces of all tree learners share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.encoding.frames import Frame
+from tacit.encoding.grid import NumericGrid
+from tacit.faces.base import BOUNDS_SHARE, PrivateClassifier, Task
+from tacit.faces.request import Request, RequestError
+from tacit.models.additive import Feature
+from tacit.models.tree_ensemble import TreeEnsembleModel
+from tacit.privacy.charges import Charge
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.purse import Purse
+from tacit.schema import OrdinalColumn
+from tacit.trees.bins import Column, TreeBins
+from tacit.trees.budget import SplitBudget
+
+ANALYSES = ("sharp", "paper")
+
+
+class TreesClassifier(PrivateClassifier):
+    """Base of the tree classifiers: two classes, scores, and a budget that pays for selections."""
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """The score of the positive class, shape ``(rows,)``; log-odds for gradient trees."""
+        frame = self._frame_for_model(X)
+        model = self.model_
+        assert isinstance(model, TreeEnsembleModel)
+        return model.decision_function(frame)
+
+    def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
+        task, frame, labels = super()._task(X, y)
+        public = Neighbouring(self.neighbouring).n_is_public
+        self._public_rows = frame.n_rows if public else None
+        return task, frame, labels
+
+    def _check_task(self, task: Task) -> None:
+        if task.label_index.n_classes != 2:
+            raise RequestError(
+                f"there are {task.label_index.n_classes} classes and {type(self).__name__} tells two apart: name the "
+                "positive ones in the schema"
+            )
+
+    def _search_charges(self, task: Task) -> tuple[Charge, ...]:
+        """What finding bounds takes, where no schema declares them."""
+        if task.schema is not None:
+            return ()
+        return (Purse.of(self.epsilon, self.delta).charge(BOUNDS_SHARE),)
+
+    def _split_budget(self, task: Task) -> SplitBudget:
+        """The pool for selections and releases, beside what finding bounds takes."""
+        return SplitBudget.of(self.epsilon, self.delta, self._search_charges(task))
+
+    def _split_charges(self, task: Task) -> list[Charge]:
+        return [*self._search_charges(task), self._split_budget(task).whole]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def check_count(name: str, value: Any, most: int, optional: bool = True) -> None:
+    """Raises unless ``value`` is an integer from 1 to ``most``, or None where that is allowed."""
+    if value is None and optional:
+        return
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= int(value) <= most:
+        raise RequestError(f"{name} must be {'None or ' * optional}an integer from 1 to {most}, got {value!r}")
+
+
+def check_number(name: str, value: Any, low: float, high: float) -> None:
+    """Raises unless ``value`` is a number strictly between the two."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not low < float(value) < high:
+        raise RequestError(f"{name} must be a number between {low:g} and {high:g}, got {value!r}")
+
+
+def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
+    """Raises unless ``value`` is one of the choices."""
+    if value not in choices:
+        raise RequestError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+
+
+def check_noise(noise: str, request: Request) -> None:
+    """Raises if the noise asked for by name does not go with delta."""
+    check_choice("noise", noise, ("auto", "gaussian", "laplace"))
+    if noise == "gaussian" and request.delta == 0:
+        raise RequestError(
+            "noise='gaussian' has no finite epsilon at delta=0: use noise='laplace', or a positive delta"
+        )
+    if noise == "laplace" and request.delta > 0:
+        raise RequestError("noise='laplace' is meant for pure epsilon: set delta=0")
+
+
+def columns_of_task(task: Task) -> list[Column]:
+    """The columns as the learners know them; ordinal categories are ordered as declared."""
+    assert task.encoding is not None
+    declared = {} if task.schema is None else task.schema.columns
+    return [
+        Column(index, name, isinstance(encoder, NumericGrid) or isinstance(declared.get(name), OrdinalColumn))
+        for index, (name, encoder) in enumerate(zip(task.names, task.encoding.encoders, strict=True))
+    ]
+
+
+def features_of(task: Task, bins: Sequence[TreeBins]) -> tuple[Feature, ...]:
+    """The model's columns: the public encoding and the bins it is mapped to."""
+    assert task.encoding is not None
+    return tuple(
+        Feature(name, encoder, made.mapping, isinstance(encoder, NumericGrid))
+        for name, encoder, made in zip(task.names, task.encoding.encoders, bins, strict=True)
+    )

@@ -1,0 +1,182 @@
+"""Random forests: structures that look at no row, leaves that vote with noise.
+
+RF-L counts the classes of every leaf with noise; RF-E chooses the label of every leaf by the exponential mechanism.
+Source: Nock, Henecka 2020, section 17.2, after Fletcher, Islam 2017 with global sensitivity.
+
+A row falls into one leaf of a tree, so all leaves of a tree cost as much as one (``sharp``); the paper divides the
+budget among them. All trees see all rows: with independent parts of the rows a tree would have as much more budget as
+it has fewer rows, and more sampling error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.boosting.random_trees import RandomStructures
+from tacit.curator.curator import Curator
+from tacit.models.tree import Tree, TreeShape
+from tacit.queries.histogram import Histogram
+from tacit.queries.selection import Selection
+from tacit.queries.tree_cells import TreeCells
+from tacit.trees.bins import Column, TreeBins, fine_class_count_rule, release_rows
+from tacit.trees.budget import SplitBudget
+from tacit.trees.m_alpha_boost import ROWS_SHARE, public_cells
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+LARGEST_DEPTH = 10
+ROWS_PER_NOISE = 6.0
+"""Trees are as deep as leaves of average size hold this many standard deviations of their noise."""
+
+PRIOR_NOISE = 2.0
+"""A leaf is drawn to the base rate as if it had seen so many standard deviations of noise there."""
+
+
+@dataclass(frozen=True)
+class ForestSettings:
+    """What a user may choose.
+
+    Attributes:
+        mechanism: ``"laplace"`` (RF-L; Gaussian noise where delta allows) or ``"exponential"`` (RF-E).
+        trees: how many.
+        depth: of every tree; None for the rule.
+        cells: public cells of a numeric column.
+        parallel: whether the leaves of a tree are charged together.
+    """
+
+    mechanism: str
+    trees: int
+    depth: int | None
+    cells: int
+    parallel: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """What was learned, all of it released: values of a leaf are its vote divided by the number of trees."""
+
+    bins: tuple[TreeBins, ...]
+    trees: tuple[Tree, ...]
+    depth: int
+
+
+def learn_forest(
+    curator: Curator,
+    budget: SplitBudget,
+    columns: Sequence[Column],
+    settings: ForestSettings,
+    public_rows: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Forest:
+    """Learns a forest for a binary label.
+
+    Args:
+        curator: the gate to a table with two labels.
+        budget: the whole of it.
+        columns: the columns to use.
+        settings: what the user chose.
+        public_rows: the number of rows where it is public; asked for only if the depth is to follow from it.
+        progress: told the number of every tree.
+    """
+    bins = public_cells(curator, columns, settings.cells)
+    left, depth = 1.0, settings.depth
+    if depth is None:
+        rows = float(public_rows) if public_rows is not None else 0.0
+        if public_rows is None:
+            rows, left = release_rows(curator, budget.release(ROWS_SHARE)).value, 1.0 - ROWS_SHARE
+        depth = depth_rule(rows, budget, left / settings.trees)
+    share = left / settings.trees / (1.0 if settings.parallel else 2.0**depth)
+    generator = curator.public_generator
+    shapes, released = [], []
+    for number in range(settings.trees):
+        if progress is not None:
+            progress(f"tree {number + 1} of {settings.trees}")
+        shapes.append(random_shape(columns, bins, depth, generator))
+        released.append(_leaves(curator, budget, settings, shapes[-1], share, f"tree {number + 1}"))
+    return Forest(bins, _votes(shapes, released, settings), depth)
+
+
+def depth_rule(rows: float, budget: SplitBudget, share: float) -> int:
+    """As deep as leaves of average size stand out of their noise, 1 to 10."""
+    if math.isinf(budget.amount):
+        noise = 1.0
+    elif budget.pure:
+        noise = math.sqrt(2.0) / (budget.amount * share)
+    else:
+        noise = 1.0 / math.sqrt(2.0 * budget.amount * share)
+    deepest = math.log2(max(rows / (ROWS_PER_NOISE * max(noise, 1.0)), 2.0))
+    return int(min(max(math.floor(deepest), 1), LARGEST_DEPTH))
+
+
+def random_shape(
+    columns: Sequence[Column], bins: Sequence[TreeBins], depth: int, generator: np.random.Generator
+) -> TreeShape:
+    """A complete tree that cuts any column at a uniform threshold, categories in an order drawn for this tree."""
+    ranks = [
+        None if column.ordered else generator.permutation(made.size).astype(np.int64)
+        for column, made in zip(columns, bins, strict=True)
+    ]
+    return RandomStructures([b.mass for b in bins], generator, ranks).draw(depth, len(columns))
+
+
+def _leaves(
+    curator: Curator, budget: SplitBudget, settings: ForestSettings, shape: TreeShape, share: float, label: str
+) -> tuple[Floats, float]:
+    """Of every leaf, the noisy class counts (RF-L) or all the weight on one class (RF-E), and the noise in a count."""
+    cells = TreeCells(shape)
+    counts = Histogram(cells, fine_class_count_rule(curator.layout.n_labels))
+    if settings.mechanism == "laplace":
+        # charged apart, every leaf has noise for its own small share: it is the noise that pays
+        release = curator.measure(counts, budget.release(share), f"{label}, class counts of leaves")
+        return release.value, release.sd
+    if settings.parallel:
+        selection = _label_selection(counts, slice(None))
+        chosen = curator.select(selection, budget.selection(share), f"{label}, labels of leaves").indices
+    else:
+        chosen = np.array(
+            [
+                curator.select(
+                    _label_selection(counts, slice(k, k + 1)), budget.selection(share), f"{label}, leaf {k}"
+                ).indices[0]
+                for k in range(cells.size)
+            ]
+        )
+    return np.eye(2)[chosen], 0.0
+
+
+def _label_selection(counts: Histogram, leaves: slice) -> Selection:
+    """The choice of the most frequent label in each leaf: a row raises the count of one label of one leaf by one."""
+
+    def score(answers: Iterator[Ints]) -> Ints:
+        return next(answers)[leaves]
+
+    size = len(range(counts.cells.size)[leaves])
+    return Selection(
+        (counts,), score, (size, 2), counts.unit, "class counts of a leaf: a row raises one of them by one"
+    )
+
+
+def _votes(
+    shapes: Sequence[TreeShape], released: Sequence[tuple[Floats, float]], settings: ForestSettings
+) -> tuple[Tree, ...]:
+    """Trees that vote: twice the leaf's proportion minus one, drawn to the base rate by the noise; or the label."""
+    if settings.mechanism == "exponential" or not settings.parallel:
+        return tuple(
+            Tree(shape, np.sign(counts[:, 1] - counts[:, 0]) / settings.trees, np.maximum(counts.sum(axis=1), 0.0))
+            for shape, (counts, _) in zip(shapes, released, strict=True)
+        )
+    totals = np.sum([counts.sum(axis=0) for counts, _ in released], axis=0)
+    base = float(np.clip(totals[1] / max(float(totals.sum()), 1e-9), 0.02, 0.98)) if totals.sum() > 0 else 0.5
+    trees = []
+    for shape, (counts, sd) in zip(shapes, released, strict=True):
+        kept = np.maximum(counts, 0.0)
+        prior = PRIOR_NOISE * sd + 1.0
+        share = (kept[:, 1] + prior * base) / (kept.sum(axis=1) + prior)
+        trees.append(Tree(shape, (2.0 * share - 1.0) / settings.trees, np.maximum(counts.sum(axis=1), 0.0)))
+    return tuple(trees)

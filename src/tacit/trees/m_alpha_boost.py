@@ -1,0 +1,252 @@
+"""M-alpha-boost over privately grown trees (Nock, Henecka 2020), with every step that reads rows paid for.
+
+Boosting weights ``psi^-1(-y F)`` follow from the released trees alone, so they are recomputed and never released;
+margins are kept and not weights, because the inverse link is flat around 0 for ``alpha < 1``. Per tree:
+
+1. its splits are chosen by the exponential mechanism, level by level (:mod:`tacit.trees.induction`);
+2. the two class weights of every leaf are released with noise: one row, one leaf;
+3. what a leaf says (the link of its proportion) and the leveraging coefficient follow from them as post-processing.
+
+The paper computes the coefficient, and in objective calibration the loss of a level, from the exact rows. Neither is
+covered by its noise: the sign of the coefficient alone gives the labels away (:mod:`tacit.trees.paper` tells more).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.curator.curator import Curator
+from tacit.models.tree import Tree, TreeShape
+from tacit.queries.histogram import Histogram
+from tacit.queries.margins import Margins
+from tacit.queries.rules import LEVEL_BITS, MARGIN_BITS, RowRule
+from tacit.queries.tree_cells import TreeCells, class_weight_rule
+from tacit.theory.trees import leveraging_constant
+from tacit.trees.bins import Column, TreeBins, grid, release_rows
+from tacit.trees.budget import SplitBudget
+from tacit.trees.induction import Induction
+from tacit.trees.losses import Loss, MAlphaLoss, loss_of
+from tacit.trees.splits import SplitCandidates
+
+Floats = npt.NDArray[np.float64]
+
+CALIBRATED: Final = "calibrated"
+
+ROWS_SHARE = 0.02
+"""Share of the budget for the number of rows, where it is private."""
+
+ERRORS_SHARE = 0.3
+"""Share of a level's budget that objective calibration spends on finding the error so far."""
+
+SURE = 6.0
+"""How many standard deviations of its noise the cap lies above the released number of rows."""
+
+LARGEST_CODE = 255
+MOST_TREES = 20
+
+
+@dataclass(frozen=True)
+class BoostSettings:
+    """What a user may choose.
+
+    Attributes:
+        alpha: of the M-alpha loss, in (0, 1]; or ``"calibrated"``: link and weights at 1, the split score of each level
+            at the released error so far over that of the root.
+        criterion: scores splits instead of the M-alpha loss: ``"gini"``, ``"entropy"`` or ``"error"``.
+        trees: how many; None for the rule's number.
+        depth: of every tree.
+        split_share: share of the budget for splits; the rest is for leaves.
+        bound: the largest absolute value a leaf may say.
+        cells: public cells of a numeric column.
+        leaves: None for complete trees; else the leaf of largest risk is split first, until there are so many.
+    """
+
+    alpha: float | str
+    criterion: str | None
+    trees: int | None
+    depth: int
+    split_share: float
+    bound: float
+    cells: int
+    leaves: int | None = None
+
+    @property
+    def loss(self) -> MAlphaLoss:
+        """The loss behind the link and the weights."""
+        return MAlphaLoss(1.0 if isinstance(self.alpha, str) else self.alpha)
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees:
+    """What was learned, all of it released.
+
+    Attributes:
+        bins: per column, the map from codes to cells.
+        trees: leaves hold the leveraging coefficient times the link of their proportion.
+        rows: the number of rows, public or released.
+        coefficients: the leveraging coefficients.
+    """
+
+    bins: tuple[TreeBins, ...]
+    trees: tuple[Tree, ...]
+    rows: float
+    coefficients: tuple[float, ...]
+
+
+def trees_rule(rows: float, budget: SplitBudget) -> int:
+    """How many trees, 2 to 20: splits and leaves are dear, so there are many only where rows far outweigh the noise."""
+    power = budget.amount if budget.pure else math.sqrt(8.0 * budget.amount)
+    if math.isinf(power):
+        return MOST_TREES
+    return int(np.clip(round(math.sqrt(rows * power) / 60.0), 2, MOST_TREES))
+
+
+def public_cells(curator: Curator, columns: Sequence[Column], cells: int) -> tuple[TreeBins, ...]:
+    """Coarsens every column by a public map: a regular grid of ``cells``, or the categories as they are."""
+    bins = []
+    for column in columns:
+        mapping = np.minimum(grid(column, curator.layout.n_codes[column.index], cells), LARGEST_CODE)
+        curator.coarsen(column.index, mapping)
+        bins.append(TreeBins(mapping, np.ones(int(mapping.max()) + 1)))
+    return tuple(bins)
+
+
+def bounded_weight_rule(loss: Loss, margins: Margins, split: bool) -> tuple[RowRule, float]:
+    """The weights as parts of the largest that any row can have, and that largest weight.
+
+    How far a score can be from 0 follows from the log: in the first round all weights are 1/2, and a row counts 1.
+    """
+    reach = margins.reach / 2.0**MARGIN_BITS + 2.0**-LEVEL_BITS
+    largest = float(loss.boosting_weight(-reach))
+
+    def share(margin: Floats) -> Floats:
+        return loss.boosting_weight(np.clip(margin, -reach, reach)) / largest
+
+    return class_weight_rule(share, split), largest
+
+
+def smoothed_shares(weights: Floats, sd: float) -> tuple[Floats, Floats]:
+    """Proportion of the positive class and total weight of every leaf from noisy weights, shape ``(leaves,)`` each.
+
+    One standard deviation of the noise is added to either class: a leaf lost in the noise says "half".
+    """
+    kept = np.maximum(weights, 0.0) + max(sd, 1e-9)
+    total = kept.sum(axis=1)
+    shares: Floats = kept[:, 1] / total
+    return shares, np.maximum(weights.sum(axis=1), 0.0)
+
+
+class MAlphaBoost:
+    """One fit, analysed sharply: monotone scores, parallel levels, released class weights in leaves.
+
+    Args:
+        curator: the gate to a table with two labels.
+        budget: the whole of it.
+        columns: the columns to use.
+        missing: per column, whether missing values are expected.
+        settings: what the user chose.
+        public_rows: the number of rows where it is public; None where it is private.
+    """
+
+    def __init__(
+        self,
+        curator: Curator,
+        budget: SplitBudget,
+        columns: Sequence[Column],
+        missing: Sequence[bool],
+        settings: BoostSettings,
+        public_rows: int | None = None,
+    ) -> None:
+        self.curator, self.budget, self.settings = curator, budget, settings
+        self.bins = public_cells(curator, columns, settings.cells)
+        self.left = 1.0
+        if public_rows is None:
+            released = release_rows(curator, budget.release(ROWS_SHARE))
+            self.left -= ROWS_SHARE
+            self.rows, cap = max(released.value, 1.0), released.value + SURE * released.sd
+        else:
+            self.rows, cap = float(max(public_rows, 1)), float(public_rows)
+        candidates = SplitCandidates.of(columns, [b.size for b in self.bins], missing)
+        self.induction = Induction(curator, candidates, max(math.ceil(cap), 2), settings.depth)
+        self.margins = Margins()
+        self.trees = settings.trees or trees_rule(self.rows, budget)
+        self.split_share = settings.split_share * self.left / self.trees
+        self.leaf_share = (1.0 - settings.split_share) * self.left / self.trees
+
+    def run(self, progress: Callable[[str], None] | None = None) -> BoostedTrees:
+        """Grows all trees."""
+        trees, coefficients = [], []
+        for number in range(self.trees):
+            label = f"tree {number + 1}"
+            if progress is not None:
+                progress(f"{label} of {self.trees}")
+            shape = self.grow(label)
+            tree, coefficient = self.leverage(shape, label)
+            trees.append(tree)
+            coefficients.append(coefficient)
+        return BoostedTrees(self.bins, tuple(trees), self.rows, tuple(coefficients))
+
+    def grow(self, label: str) -> TreeShape:
+        """The splits of the next tree."""
+        rule, _ = bounded_weight_rule(self.settings.loss, self.margins, split=False)
+        if self.settings.leaves is not None:
+            steps = 2 * (self.settings.leaves - 1) - 1
+            charge = self.budget.selection(self.split_share / max(steps, 1))
+            loss = self.split_loss(0, None, label)
+            return self.induction.heaviest_first(rule, self.margins, charge, loss, self.settings.leaves, label)
+        share = self.split_share / self.settings.depth
+        if self.settings.alpha == CALIBRATED and self.settings.criterion is None:
+            share *= 1.0 - ERRORS_SHARE
+        root_error: list[float] = []
+
+        def loss_of_level(level: int, cells: TreeCells) -> Loss:
+            return self.split_loss(level, cells, label, root_error)
+
+        return self.induction.levels(rule, self.margins, self.budget.selection(share), loss_of_level, label)
+
+    def split_loss(
+        self, level: int, cells: TreeCells | None, label: str, root_error: list[float] | None = None
+    ) -> Loss:
+        """The loss that scores the splits of a level; objective calibration releases the error of its leaves for it."""
+        settings = self.settings
+        if settings.criterion is not None:
+            return loss_of(settings.criterion)
+        if not isinstance(settings.alpha, str):
+            return MAlphaLoss(settings.alpha)
+        if cells is None or root_error is None:
+            return MAlphaLoss(1.0)
+        error = self.released_error(cells, f"{label}, error at depth {level}")
+        root_error.append(min(error, *root_error) if root_error else max(error, 1e-6))
+        return MAlphaLoss(float(np.clip(root_error[-1] / root_error[0], 0.0, 1.0)))
+
+    def released_error(self, cells: TreeCells, label: str) -> float:
+        """The share of weight that the majority of its leaf misjudges, from released class weights: at most 1/2."""
+        rule, _ = bounded_weight_rule(self.settings.loss, self.margins, split=True)
+        share = self.split_share / self.settings.depth * ERRORS_SHARE
+        weights = self.curator.measure(Histogram(cells, rule, self.margins), self.budget.release(share), label).value
+        kept = np.maximum(weights, 0.0)
+        return float(kept.min(axis=1).sum() / max(float(kept.sum()), 1e-9))
+
+    def leverage(self, shape: TreeShape, label: str) -> tuple[Tree, float]:
+        """Releases the class weights of the leaves; the rest is post-processing: (tree, leveraging coefficient)."""
+        loss, cells = self.settings.loss, TreeCells(shape)
+        rule, largest = bounded_weight_rule(loss, self.margins, split=True)
+        query = Histogram(cells, rule, self.margins)
+        released = self.curator.measure(query, self.budget.release(self.leaf_share), f"{label}, leaves")
+        shares, total = smoothed_shares(released.value, released.sd)
+        said = np.clip(loss.link(np.clip(shares, 1e-4, 1.0 - 1e-4)), -self.settings.bound, self.settings.bound)
+        edge = largest * float(((released.value[:, 1] - released.value[:, 0]) * said).sum()) / self.rows
+        bound = max(float(np.abs(said).max()), 1e-9)
+        coefficient = leveraging_constant(loss.alpha, bound, sharp=True) * float(np.clip(edge, -bound, bound))
+        return self.append(cells, coefficient * said, largest * total), coefficient
+
+    def append(self, cells: TreeCells, values: Floats, support: Floats) -> Tree:
+        """Adds a tree to the margins; the model keeps what they were given, in fixed point."""
+        self.margins.add(cells, values)
+        return Tree(cells.shape, self.margins.updates[-1].values / 2.0**MARGIN_BITS, support)

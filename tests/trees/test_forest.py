@@ -1,0 +1,127 @@
+"""Random forests: both mechanisms, both analyses."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tacit.curator.curator import Curator
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.table.memory import MemoryTable
+from tacit.trees.bins import Column
+from tacit.trees.budget import SplitBudget
+from tacit.trees.forest import Forest, ForestSettings, depth_rule, learn_forest
+from tacit.trees.random_estimator import RandomTreesClassifier
+
+COLUMNS = [Column(0, "a", True), Column(1, "b", True), Column(2, "kind", False)]
+
+
+def toy(n: int, seed: int) -> tuple[list[np.ndarray], np.ndarray]:
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 100, (2, n))
+    kind = rng.integers(0, 3, n)
+    y = a + 40 * (kind == 1) >= 60
+    return [a.astype(np.uint8), b.astype(np.uint8), kind.astype(np.uint8)], y.astype(np.uint8)
+
+
+def learn(
+    mechanism: str,
+    epsilon: float,
+    delta: float = 0.0,
+    depth: int | None = 4,
+    parallel: bool = True,
+    public: bool = True,
+) -> tuple[Forest, float, Reservation]:
+    codes, y = toy(5000, 1)
+    budget = SplitBudget.of(epsilon, delta)
+    relation = Neighbouring.REPLACE_ONE if public else Neighbouring.ADD_OR_REMOVE_ONE
+    reservation = Reservation([budget.whole], relation, "test")
+    curator = Curator(
+        MemoryTable([c.copy() for c in codes], y, [101, 101, 5], 2, threads=1), reservation, SeededSource(2)
+    )
+    forest = learn_forest(
+        curator, budget, COLUMNS, ForestSettings(mechanism, 21, depth, 50, parallel), 5000 if public else None
+    )
+    codes, y = toy(3000, 2)
+    bins = [b.mapping[c].astype(np.uint8) for b, c in zip(forest.bins, codes, strict=True)]
+    score = sum(t.values[t.shape.find(bins)] for t in forest.trees)
+    return forest, float(((score > 0) != y).mean()), reservation
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "exponential"])
+def test_sharp_forests_learn_and_charge_each_tree_once(mechanism: str) -> None:
+    forest, error, reservation = learn(mechanism, 4.0)
+    assert error < 0.25
+    assert len(reservation.entries) == len(forest.trees) == 21
+    charge = BoundedRange(4 / 21) if mechanism == "exponential" else Laplace(21 / 4)
+    assert all(e.charge == charge for e in reservation.entries)
+
+
+def test_the_paper_divides_the_budget_among_leaves() -> None:
+    """With the same request it has 16 times the noise, and is worse for it."""
+    _, sharp, _ = learn("laplace", 2.0)
+    forest, apart, reservation = learn("laplace", 2.0, parallel=False)
+    assert {e.charge for e in reservation.entries} == {Laplace(21 * 16 / 2)}
+    assert apart > sharp
+    votes = np.concatenate([t.values for t in forest.trees]) * 21
+    assert set(np.unique(votes)) <= {-1.0, 0.0, 1.0}
+    _, _, reservation = learn("exponential", 2.0, parallel=False)
+    assert len(reservation.entries) == 21 * 16
+    assert {e.charge for e in reservation.entries} == {BoundedRange(2 / 21 / 16)}
+
+
+def test_gaussian_and_private_rows() -> None:
+    forest, error, reservation = learn("laplace", 1.0, delta=1e-6, depth=None, public=False)
+    assert error < 0.3
+    assert all(isinstance(e.charge, Gaussian) for e in reservation.entries)
+    assert reservation.entries[0].label == "number of rows"
+    assert 1 <= forest.depth <= 10
+    rho = math.fsum(e.charge.precision / 2 for e in reservation.entries)
+    assert rho == pytest.approx(reservation.charges[0].rho)
+
+
+def test_without_noise() -> None:
+    _, error, reservation = learn("exponential", math.inf, depth=8)
+    assert error < 0.1
+    assert {e.charge for e in reservation.entries} == {NonPrivate()}
+
+
+def test_depth_rule() -> None:
+    quiet, loud = SplitBudget.of(10.0, 0.0), SplitBudget.of(0.01, 0.0)
+    assert depth_rule(10_000, quiet, 1 / 21) > depth_rule(10_000, loud, 1 / 21) == 1
+    assert depth_rule(1e9, SplitBudget.of(math.inf, 0.0), 1.0) == 10
+    assert depth_rule(-50.0, loud, 1.0) == 1
+
+
+def test_the_face() -> None:
+    codes, y = toy(4000, 3)
+    frame = pd.DataFrame({"a": codes[0].astype(float), "kind": codes[2].astype(str)})
+    schema = {
+        "columns": {
+            "a": {"kind": "numeric", "lower": 0, "upper": 100},
+            "kind": {"kind": "categorical", "categories": ["0", "1", "2"]},
+        }
+    }
+    model = RandomTreesClassifier(epsilon=4.0, schema=schema, random_state=0).fit(frame, y)
+    assert (model.predict(frame) == y).mean() > 0.8
+    proba = model.predict_proba(frame)
+    assert proba.min() >= 0
+    assert proba.sum(axis=1) == pytest.approx(1.0)
+    assert model.certificate_.epsilon == 4.0
+    paper = {"analysis": "paper", "delta": 0.0, "neighbouring": "replace_one", "max_depth": 3}
+    assert RandomTreesClassifier(epsilon=50.0, schema=schema, random_state=0, **paper).fit(frame, y).model_.trees
+    for arguments, message in (
+        ({"mechanism": "gauss"}, "mechanism"),
+        ({"n_trees": None}, "n_trees"),
+        ({"analysis": "paper"}, "public number of rows"),
+        ({"mechanism": "exponential", "epsilon": 1e-9}, "more splits than the budget"),
+        ({"noise": "gaussian", "delta": 0.0}, "no finite epsilon"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            RandomTreesClassifier(schema=schema, **arguments).fit(frame, y)

@@ -1,0 +1,189 @@
+"""M-alpha-boost, sharp and by the paper's constants: it learns, spends what it planned, and its pieces fit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.model_selection import cross_val_score
+
+from tacit.curator.curator import Curator
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.charges import BoundedRange, Laplace, NonPrivate
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.margins import Margins
+from tacit.table.memory import MemoryTable
+from tacit.trees.bins import Column
+from tacit.trees.budget import SplitBudget
+from tacit.trees.estimator import BoostedTreesClassifier
+from tacit.trees.losses import MAlphaLoss
+from tacit.trees.m_alpha_boost import (
+    BoostedTrees,
+    BoostSettings,
+    MAlphaBoost,
+    bounded_weight_rule,
+    smoothed_shares,
+    trees_rule,
+)
+from tacit.trees.paper import SAID_UNIT, PaperBoost, printed_sensitivity, said_by
+
+COLUMNS = [Column(0, "a", True), Column(1, "b", True), Column(2, "kind", False)]
+
+
+def toy(n: int, seed: int) -> tuple[list[np.ndarray], np.ndarray]:
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 100, (2, n))
+    kind = rng.integers(0, 3, n)
+    y = ((a >= 50) | (kind == 1)) & (b < 80)
+    return [a.astype(np.uint8), b.astype(np.uint8), kind.astype(np.uint8)], y.astype(np.uint8)
+
+
+def learn(
+    settings: BoostSettings, epsilon: float, delta: float = 0.0, paper: bool = False, public: bool = True
+) -> tuple[BoostedTrees, float, Reservation]:
+    codes, y = toy(4000, 1)
+    budget = SplitBudget.of(epsilon, delta)
+    relation = Neighbouring.REPLACE_ONE if public else Neighbouring.ADD_OR_REMOVE_ONE
+    reservation = Reservation([budget.whole], relation, "test")
+    world = MemoryTable([c.copy() for c in codes], y, [101, 101, 5], 2, threads=1)
+    curator = Curator(world, reservation, SeededSource(1))
+    boost = (PaperBoost if paper else MAlphaBoost)(
+        curator, budget, COLUMNS, [not paper] * 3, settings, 4000 if public else None
+    )
+    learned = boost.run()
+    codes, y = toy(3000, 2)
+    bins = [b.mapping[c].astype(np.uint8) for b, c in zip(learned.bins, codes, strict=True)]
+    score = sum(t.values[t.shape.find(bins)] for t in learned.trees)
+    return learned, float(((score > 0) != y).mean()), reservation
+
+
+def settings(**changes: object) -> BoostSettings:
+    base = {"alpha": 1.0, "criterion": None, "trees": 4, "depth": 3, "split_share": 0.5, "bound": 10.0, "cells": 10}
+    return BoostSettings(**{**base, **changes})
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0, "calibrated"])
+@pytest.mark.parametrize("public", [True, False])
+def test_learns(alpha: float | str, public: bool) -> None:
+    learned, error, reservation = learn(settings(alpha=alpha), 10.0, public=public)
+    assert error < 0.15
+    assert len(learned.trees) == len(learned.coefficients) == 4
+    spent = math.fsum(
+        e.charge.range if isinstance(e.charge, BoundedRange) else e.charge.epsilon for e in reservation.entries
+    )
+    assert spent == pytest.approx(10.0)
+    assert all(e.theorem for e in reservation.entries)
+
+
+def test_other_criteria_and_growths() -> None:
+    assert learn(settings(criterion="gini"), 10.0)[1] < 0.12
+    assert learn(settings(criterion="error", depth=4), 10.0)[1] < 0.12
+    learned, error, _ = learn(settings(leaves=6, depth=16, criterion="gini"), 20.0)
+    assert error < 0.15
+    assert {t.shape.n_leaves for t in learned.trees} == {6}
+
+
+def test_gaussian_budget() -> None:
+    _, error, reservation = learn(settings(criterion="gini", trees=2), 2.0, delta=1e-6, public=False)
+    assert error < 0.2
+    rho = math.fsum(
+        e.charge.range**2 / 8 if isinstance(e.charge, BoundedRange) else e.charge.precision / 2
+        for e in reservation.entries
+    )
+    assert rho == pytest.approx(reservation.charges[0].rho)
+
+
+@pytest.mark.parametrize("alpha", [1.0, "calibrated"])
+def test_paper_mode(alpha: float | str) -> None:
+    """Its schedule: per node, halved with each depth; per leaf release, half of the leaves' share each."""
+    learned, error, reservation = learn(settings(alpha=alpha, depth=2, trees=2, bound=1.0), 200.0, paper=True)
+    assert error < 0.3
+    assert learned.rows == 4000
+    ranges = [e.charge.range for e in reservation.entries if isinstance(e.charge, BoundedRange)]
+    share = 200 * 0.5 / 2 / 2 * (0.7 if alpha == "calibrated" else 1)
+    assert ranges == pytest.approx([share, share / 2, share / 2] * 2)
+    leaves = [e.charge.epsilon for e in reservation.entries if "lea" in e.label or "leveraging" in e.label]
+    assert leaves == pytest.approx([200 * 0.5 / 2 / 2] * 4)
+    assert {type(e.charge) for e in reservation.entries} == {BoundedRange, Laplace}
+    rule_share = sum(ranges) + sum(e.charge.epsilon for e in reservation.entries if isinstance(e.charge, Laplace))
+    assert rule_share == pytest.approx(200)
+
+
+def test_the_printed_sensitivity_is_safe_and_larger() -> None:
+    from tacit.theory.trees import node_risk_range
+
+    for alpha in (0.1, 1.0):
+        for rows in (10, 1000):
+            loss = MAlphaLoss(alpha)
+            assert printed_sensitivity(loss, rows) > node_risk_range(loss.bayes_risk, rows)
+
+
+def test_what_a_leaf_says_is_the_link_of_its_clamped_proportion() -> None:
+    loss = MAlphaLoss(1.0)
+    said = said_by(loss)
+    assert said(np.array([300, 100])) == pytest.approx(float(loss.link(0.25)) * SAID_UNIT, abs=1)
+    assert said(np.array([0, 7])) == pytest.approx(float(loss.link(1 - 1e-4)) * SAID_UNIT, abs=1)
+    assert said(np.array([0, 0])) == 0
+
+
+def test_weights_are_stated_as_parts_of_the_largest_possible() -> None:
+    loss, margins = MAlphaLoss(1.0), Margins()
+    rule, largest = bounded_weight_rule(loss, margins, split=False)
+    assert largest == pytest.approx(0.5, abs=0.01)
+    assert rule.table.max() == rule.unit
+    assert rule.table.min() > 0.97 * rule.unit
+    from tacit.queries.cells import OneCell
+
+    margins.add(OneCell(), [3.0])
+    rule, largest = bounded_weight_rule(loss, margins, split=False)
+    assert largest == pytest.approx(float(loss.boosting_weight(-3.0)), abs=0.01)
+    level = 1024 - 3 * 128
+    assert rule.table[1, level, 0] / rule.unit == pytest.approx(1.0, abs=0.01)
+    assert rule.table[1, 1024 + 128, 0] / rule.unit == pytest.approx(
+        float(loss.boosting_weight(1.0)) / largest, abs=0.01
+    )
+
+
+def test_leaves_lost_in_the_noise_say_half() -> None:
+    shares, total = smoothed_shares(np.array([[-5.0, 3.0], [1000.0, 10.0]]), 100.0)
+    assert shares[0] == pytest.approx(0.5, abs=0.01)
+    assert shares[1] < 0.15
+    assert total.tolist() == [0.0, 1010.0]
+
+
+def test_without_noise_it_is_as_good_as_ordinary_boosted_trees() -> None:
+    """On three public data sets, against scikit-learn's gradient boosting of the same size."""
+    from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+    for load, positive in ((load_breast_cancer, 1), (load_wine, 1), (load_iris, 2)):
+        X, y = load(return_X_y=True)
+        y = (y == positive).astype(int)
+        columns = {
+            f"x{j}": {"kind": "numeric", "lower": float(X[:, j].min()), "upper": float(X[:, j].max()) + 1e-9}
+            for j in range(X.shape[1])
+        }
+        ours = BoostedTreesClassifier(
+            epsilon=math.inf, schema={"columns": columns}, alpha=1.0, n_trees=20, max_depth=3, n_bins=50, random_state=0
+        )
+        frame = {name: X[:, j] for j, name in enumerate(columns)}
+        import pandas as pd
+
+        mine = cross_val_score(ours, pd.DataFrame(frame), y, cv=5).mean()
+        theirs = cross_val_score(GradientBoostingClassifier(n_estimators=20, max_depth=3, random_state=0), X, y, cv=5)
+        assert mine > theirs.mean() - 0.03
+
+
+def test_no_noise_is_marked() -> None:
+    _, _, reservation = learn(settings(), math.inf)
+    assert {e.charge for e in reservation.entries} == {NonPrivate()}
+
+
+def test_trees_are_many_only_where_rows_outweigh_the_noise() -> None:
+    assert trees_rule(1000, SplitBudget.of(1.0, 0.0)) == 2
+    assert 2 < trees_rule(100_000, SplitBudget.of(1.0, 0.0)) < 20
+    assert trees_rule(10, SplitBudget.of(math.inf, 0.0)) == trees_rule(1e8, SplitBudget.of(1.0, 1e-6)) == 20
+    learned, _, _ = learn(settings(trees=None), 1.0)
+    assert len(learned.trees) == 2
