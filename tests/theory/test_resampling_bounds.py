@@ -1,4 +1,4 @@
-"""What a private learner costs on draws from two close distributions: Lemma 55, Theorem 57 as printed, the sharp bound."""
+"""What a private learner costs on draws from two close measures: Lemma 55, Theorem 57 as printed, the sharp bound."""
 
 from __future__ import annotations
 

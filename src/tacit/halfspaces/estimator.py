@@ -181,7 +181,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
                 "the theorem's noise is Gaussian, which has no epsilon at delta=0: give a positive delta"
             )
         if request.purse.is_private:
-            share = options._options.shares["rounds"]
+            share = options._options().shares["rounds"]
             needed = privacy_rows(parameters, request.purse.sd(share), analysis)
             if n < needed:
                 raise RequestError(
@@ -198,8 +198,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         assert isinstance(self.model_, HalfspaceModel)
         return self.model_.decision_function(frame)
 
-    @property
-    def _options(self) -> Options:
+    def _options(self, constant: float = 0.0) -> Options:
         return Options(
             self.measure,  # type: ignore[arg-type]
             self.rounds,
@@ -211,11 +210,12 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             self.calibrate,
             self.analysis,
             self.shortest_centre,
+            constant,
         )
 
     def _check_parameters(self, request: Request) -> None:
         del request
-        self._options.check()
+        self._options().check()
         for name in ("fit_intercept", "scaling", "calibrate"):
             if not isinstance(getattr(self, name), bool):
                 raise RequestError(f"{name} must be True or False, got {getattr(self, name)!r}")
@@ -262,8 +262,9 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             clipper = RowClipper(math.sqrt(len(task.names) + self.fit_intercept), RADIUS_16)
             encoder = RowEncoder(encoding, (False,) * len(task.names), clipper, self.fit_intercept)
             purse = purse.part(1 - BOUNDS_SHARE)
+        constant = float(encoder.intercept) / encoder.clipper.norm
         learned = learn_halfspace(
-            vault.seal_rows(encoder, task.label_index), purse, encoder.clipper.radius, self._options
+            vault.seal_rows(encoder, task.label_index), purse, encoder.clipper.radius, self._options(constant)
         )
         self.n_rounds_ = len(learned.ensemble.hypotheses)
         return HalfspaceModel(

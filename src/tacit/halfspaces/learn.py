@@ -12,7 +12,7 @@ from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.schema import Ensemble, boost
 from tacit.boosting.stopping import EndTest
 from tacit.curator.curator import Curator
-from tacit.halfspaces.calibration import DEFAULT, Calibration, calibrate
+from tacit.halfspaces.calibration import DEFAULT, Calibration, calibrate, spread_of
 from tacit.halfspaces.centering import Centering, Centre, DenseEmbedding
 from tacit.halfspaces.plan import Options
 from tacit.halfspaces.scaling import Scaling, measure_scaling
@@ -89,8 +89,9 @@ def learn_halfspace(curator: Curator, purse: Purse, radius: int, options: Option
     weights, noise_sd = combine(ensemble, width, measure.step if additive else None)
     calibration = Calibration(1.0, 0.0) if additive else DEFAULT
     if options.calibrate:
-        typical = typical_score(weights, scaling)
-        calibration = calibrate(curator, weights, radius, typical, purse.charge(shares["calibration"]))
+        spread = spread_of(weights, scaling, options.constant)
+        charge = purse.charge(shares["calibration"])
+        calibration = calibrate(curator, weights, radius, spread, charge, options.constant)
     return Learned(weights, noise_sd, calibration, n_rows, ensemble)
 
 
@@ -112,9 +113,3 @@ def combine(ensemble: Ensemble[Centre], width: int, step: float | None) -> tuple
     each = 1 / len(hypotheses) if step is None else step
     weights: Floats = each * np.sum([h.direction for h in hypotheses], axis=0)
     return weights, each * math.sqrt(math.fsum(h.noise_sd**2 for h in hypotheses))
-
-
-def typical_score(weights: Floats, scaling: Scaling) -> float:
-    """Root mean square of the scores, by the released model of the covariance."""
-    squared = float(scaling.variances @ weights**2) + float(scaling.mean @ weights) ** 2
-    return math.sqrt(squared) if squared > 0 else 1.0

@@ -53,6 +53,7 @@ class Options:
     calibrate: bool = True
     analysis: Analysis = "sharp"
     shortest_centre: float = 0.0
+    constant: float = 0.0
 
     def check(self) -> None:
         """Raises :class:`RequestError` for a parameter that makes no sense."""
