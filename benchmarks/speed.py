@@ -64,7 +64,7 @@ def fit_dp_ebm(x: np.ndarray, y: np.ndarray) -> Any:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        bounds = {j: (-5.0, 5.0) for j in range(COLUMNS)}
+        bounds = dict.fromkeys(range(COLUMNS), (-5.0, 5.0))
         return DPExplainableBoostingClassifier(epsilon=1.0, delta=1e-6, privacy_bounds=bounds, n_jobs=-1).fit(x, y)
 
 

@@ -147,10 +147,7 @@ def reachable(thing, depth=4):
         for item in front:
             names = [name for name in dir(item) if not name.startswith("_")]
             for name in names if type(item).__module__.startswith("tacit") else ():
-                try:
-                    value = getattr(item, name)
-                except Exception:
-                    continue
+                value = getattr(item, name)
                 if not callable(value):
                     following.append(value)
         seen += following

@@ -1,7 +1,7 @@
 """The passes over the rows. Everything is integer: the result does not depend on order, blocks or threads.
 
-Each kernel works on rows ``start .. stop - 1`` and releases the interpreter lock, so a thread pool runs several at once.
-Sums are by code; codes are folded into cells afterwards, which spares a look-up per row.
+Each kernel works on rows ``start .. stop - 1`` and releases the interpreter lock, so a thread pool runs several at
+once. Sums are by code; codes are folded into cells afterwards, which spares a look-up per row.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def map_two(first, first_offsets, second, second_offsets, out, start, stop):  # 
 
 @nb.njit(nogil=True, cache=True)
 def count(codes, labels, rule, channels, cells, start, stop):  # type: ignore[no-untyped-def]
-    """Adds ``rule[label]`` to each row's code; margins play no part. ``rule`` is flat, ``label * channels + channel``."""
+    """Adds ``rule[label]`` to each row's code; margins play no part. ``rule`` is flat: label, then channel."""
     for i in range(start, stop):
         cell = nb.uintp(codes[i] * channels)
         entry = nb.uintp(labels[i] * channels)
