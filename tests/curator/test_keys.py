@@ -36,7 +36,7 @@ def released(codes, size, charge, delta, relation=ADD, rows_per_unit=1, noise=No
 @pytest.mark.parametrize("charge", [Gaussian(4.0), Laplace(3.0)])
 @pytest.mark.parametrize("rows", [1, 3])
 def test_keys_of_one_unit_are_seen_with_probability_at_most_delta(relation, charge, rows, monkeypatch):
-    """Units with keys that nobody else has, in one key or in as many as they have rows: one in twenty is seen at .05."""
+    """Units with keys that nobody else has, in one key or in as many as rows: one in twenty is seen."""
     units, delta = 20_000 // rows, 0.05
     together, apart = np.repeat(np.arange(units), rows), np.arange(units * rows)
 

@@ -26,7 +26,7 @@ def vector_where(values: Any, mask: Mask) -> Any:
         return values.filter(pa.array(mask))
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        return series.filter(mask.tolist()).to_native()
+        return series[np.flatnonzero(mask)].to_native()
     if isinstance(values, np.ndarray):
         return values[mask]
     return [value for value, kept in zip(values, mask.tolist(), strict=True) if kept]

@@ -1,0 +1,171 @@
+"""`discover_schema`: a schema found in private rows, every bound and category of it paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tacit.curator.vault import Vault
+from tacit.encoding.frames import Frame, columns_of
+from tacit.encoding.values import LabelIndex
+from tacit.faces.discover import (
+    ASKED,
+    BOOLEAN,
+    IGNORED,
+    KEYED,
+    KINDS,
+    NUMERIC,
+    Discovered,
+    Unknowns,
+    discover_within,
+    kind_of,
+    plain_classes,
+    unknowns_of,
+)
+from tacit.faces.request import Request, RequestError
+from tacit.faces.spend import reserve
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.certificate import Certificate
+from tacit.schema import IdColumn, Label, NumericColumn, Schema, Unit, Value
+from tacit.schema.columns import MOST_CATEGORIES
+from tacit.schema.errors import nearest
+from tacit.schema.label import MOST_CLASSES
+from tacit.schema.values import identity
+
+LABEL_KINDS = ("classes", "numeric")
+ID = "id"
+DISCOVERABLE = (*KINDS, ID)
+
+
+def discover_schema(
+    df: Any,
+    label: str,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    label_kind: str = "classes",
+    positive: Any = None,
+    unit: Unit | None = None,
+    most_categories: int = MOST_CATEGORIES,
+    account: PrivacyAccount | None = None,
+    neighbouring: str = "add_or_remove_one",
+    random_state: int | None = None,
+) -> tuple[Schema, Certificate]:
+    """Finds bounds, categories and classes in private rows.
+
+    Guarantee: (epsilon, delta) under ``neighbouring`` for the whole schema, which may then be used, shown and released
+    like a declared one. Half of delta is spent on keeping values apart that one protected unit alone has: such a
+    category or class comes out with probability at most that half, divided among the columns that have categories.
+
+    Args:
+        df: the table, features and label; dtypes decide what is numeric (integers too), boolean, or has categories;
+            dates and nested types are ignored.
+        label: name of the label's column.
+        epsilon: what to spend, in equal parts on every column.
+        delta: what to spend; positive if there are categories or classes to be found.
+        kinds: per column name, what is known to be otherwise: ``"numeric"``, ``"boolean"``, ``"categories"``,
+            ``"ignore"``, ``"id"``, or ``"ask"`` for texts that may be numbers, which costs a little.
+        label_kind: ``"classes"`` or ``"numeric"``.
+        positive: the positive class, if it is found; by default the last of two.
+        unit: who is protected, if it is not a row.
+        most_categories: how many categories of a column are kept, the most frequent ones.
+        account: pays, if given.
+        neighbouring: the relation of the guarantee.
+        random_state: None for fresh entropy; an integer makes the result repeatable and not releasable.
+
+    Returns:
+        The schema and its certificate. Where nothing was found the schema is valid all the same: a column with the one
+        category "(other)", default bounds, or no label if fewer than two classes were found.
+
+    Raises:
+        ValueError: for public mistakes; nothing was spent.
+        BudgetExceeded: if the account cannot pay; nothing was read.
+    """
+    request = Request.of(epsilon, delta, neighbouring, random_state)
+    frame = columns_of(df)
+    found = _kinds(frame, label, label_kind, dict(kinds or {}), unit)
+    unknowns = Unknowns({name: kind for name, kind in found.items() if kind != ID})
+    if not 1 <= most_categories <= MOST_CATEGORIES:
+        raise RequestError(f"most_categories must lie in 1..{MOST_CATEGORIES}, got {most_categories!r}")
+    purse = unknowns.purse(request.epsilon, request.delta)
+    numeric_label = kind_of(frame.column(label), label) == NUMERIC
+    with reserve(account, request, [purse.whole, *unknowns.charges(request.delta)], "schema discovery") as reservation:
+        vault = Vault(
+            _readable(frame, unknowns),
+            np.zeros(frame.n_rows, np.int64),  # no row is left out for its label
+            reservation,
+            request.random_state,
+            None if unit is None else unit.column,
+            1 if unit is None else unit.max_rows,
+        )
+        discovered = discover_within(vault, unknowns, LabelIndex((0, 1)), purse, 1.0, request.delta, most_categories)
+    columns = {name: discovered.columns.get(name, IdColumn()) for name in found if name != label}
+    schema = Schema(columns, _label(label, label_kind, discovered, numeric_label, positive), unit)
+    certificate = Certificate.of(
+        reservation,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        noise_source=vault.noise_name,
+        noise_releasable=vault.releasable,
+        algorithm="discover_schema",
+        schema=schema,
+        account=account,
+    )
+    return schema, certificate
+
+
+def _kinds(frame: Frame, label: str, label_kind: str, given: dict[str, str], unit: Unit | None) -> dict[str, str]:
+    """The kind of every column, the label among them; public mistakes end here."""
+    if label not in frame.names:
+        raise RequestError(f"the label {label!r} is not among the columns; {nearest(label, frame.names)}")
+    if label_kind not in LABEL_KINDS:
+        raise RequestError(f"label_kind must be 'classes' or 'numeric', got {label_kind!r}")
+    for name, kind in given.items():
+        frame.column(name)
+        if kind not in DISCOVERABLE:
+            raise RequestError(f"kind of {name!r}: {nearest(str(kind), DISCOVERABLE)}")
+    if unit is not None:
+        frame.column(unit.column)
+        given[unit.column] = ID
+    found = dict(unknowns_of(frame).kinds) | given
+    if label_kind == "numeric":
+        found[label] = NUMERIC
+    elif found[label] != BOOLEAN:
+        found[label] = KEYED
+    for name in (name for name, kind in found.items() if kind == NUMERIC):
+        frame.numbers(name)
+    if not any(kind not in (ID, IGNORED) for name, kind in found.items() if name != label):
+        raise RequestError("there is no column to learn from: all are identifiers or ignored")
+    return found
+
+
+def _readable(frame: Frame, unknowns: Unknowns) -> Frame:
+    """Columns that may hold numbers or texts, value by value; the others as they are."""
+    asked = set(unknowns.of_kind(ASKED))
+    columns = {name: _values(frame.column(name)) if name in asked else frame.column(name) for name in frame.names}
+    return Frame(columns, frame.n_rows, frame.mixed)
+
+
+def _values(column: Any) -> list[Any]:
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(column)
+
+
+def _label(name: str, kind: str, found: Discovered, numeric: bool, positive: Any) -> Label | None:
+    """The label, if there is one to be declared: bounds, or at least two classes."""
+    column = found.columns[name]
+    if kind == "numeric":
+        assert isinstance(column, NumericColumn)
+        return Label(name, "numeric", lower=column.lower, upper=column.upper)
+    classes: tuple[Value, ...] = (False, True)
+    if name in found.keys:
+        classes = plain_classes(found.keys[name][:MOST_CLASSES], numeric)
+    if len(classes) < 2:
+        return None
+    wanted = None if positive is None else next((c for c in classes if identity(c) == identity(positive)), None)
+    return Label(name, "classes", classes, () if wanted is None else wanted)
