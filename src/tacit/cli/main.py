@@ -107,6 +107,47 @@ def predict(
 
 @app.command()
 @guarded
+def evaluate(
+    model: ModelFile,
+    data: Data,
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy to spend on this evaluation.")],
+    target: Annotated[
+        str | None, typer.Option("--target", help="Column with the truth; by default the schema's label.")
+    ] = None,
+    schema: SchemaFile = None,
+    delta: Delta = 1e-6,
+    neighbouring: Relation = "add_or_remove_one",
+    threshold: Annotated[float, typer.Option("--threshold", help="Probability that counts as positive.")] = 0.5,
+    cost: Annotated[
+        str | None, typer.Option("--cost", help="Cost of a false positive and a false negative, such as 1,5.")
+    ] = None,
+    subgroups: Annotated[str | None, typer.Option("--subgroups", help="Figures by this column, too.")] = None,
+    categories: Annotated[
+        str | None, typer.Option("--categories", help="Its values, comma-separated, unless the schema declares them.")
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", help="Write the certificate here (JSON).")
+    ] = None,
+    account: Annotated[str | None, typer.Option("--account", help="Spend from this budget account (a URL).")] = None,
+    dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data set in the account.")] = None,
+    random_state: Annotated[
+        int | None, typer.Option("--random-state", help="Makes a run repeatable, and not releasable.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say how good a model is on private rows it was not made from, with intervals, for one charge."""
+    from tacit.cli.evaluate import Order, run
+
+    run(
+        Order(
+            model, data, target, schema, epsilon, delta, neighbouring, threshold, cost, subgroups, categories,
+            certificate, account, dataset, random_state, as_json,
+        )
+    )  # fmt: skip
+
+
+@app.command()
+@guarded
 def report(
     model: ModelFile,
     output: Annotated[

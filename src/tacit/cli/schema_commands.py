@@ -100,6 +100,44 @@ def validate(schema: SchemaPath, as_json: Json = False) -> None:
     typer.echo(f"{schema} is valid: {facts['features']} features, {label}, fingerprint {facts['fingerprint'][:16]}")
 
 
+@app.command()
+@guarded
+def discover(
+    data: Annotated[Path, typer.Argument(help="The private rows: CSV (also .gz) or Parquet.")],
+    target: Annotated[str, typer.Option("--target", help="Column to predict.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy to spend on finding the schema.")],
+    delta: Annotated[
+        float, typer.Option("--delta", help="Positive, unless nothing but numbers is to be found.")
+    ] = 1e-6,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write.")] = Path("schema.toml"),
+    neighbouring: Annotated[
+        str, typer.Option("--neighbouring", help="add_or_remove_one or replace_one.")
+    ] = "add_or_remove_one",
+    numeric: Annotated[str | None, typer.Option(help="Columns known to hold numbers, comma-separated.")] = None,
+    categories: Annotated[str | None, typer.Option(help="Columns known to hold categories, comma-separated.")] = None,
+    ignore: Annotated[str | None, typer.Option(help="Columns to leave out, comma-separated.")] = None,
+    label_kind: Annotated[str, typer.Option("--label-kind", help="classes or numeric.")] = "classes",
+    positive: Annotated[str | None, typer.Option(help="The positive class; by default the last of two.")] = None,
+    unit: Annotated[str | None, typer.Option(help="Column whose equal values are one protected person.")] = None,
+    max_rows: Annotated[int, typer.Option("--max-rows", help="Rows of one person that count.")] = 1,
+    certificate: Annotated[Path | None, typer.Option("--certificate", help="Write the certificate here.")] = None,
+    account: Annotated[str | None, typer.Option("--account", help="Spend from this budget account (a URL).")] = None,
+    dataset: Annotated[str | None, typer.Option("--dataset", help="Name of the data set in the account.")] = None,
+    random_state: Annotated[int | None, typer.Option("--random-state", help="Repeatable, and not releasable.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Find a schema in PRIVATE rows: every bound and category costs budget, and none comes from a single person."""
+    from tacit.cli.discover import Order, run
+
+    run(
+        Order(
+            data, target, output, epsilon, delta, neighbouring, numeric, categories, ignore, label_kind, positive, unit,
+            max_rows, certificate, account, dataset, random_state, force, as_json,
+        )
+    )  # fmt: skip
+
+
 def describe(column: Column) -> str:
     """A column in a few words."""
     from tacit.schema import CategoricalColumn, NumericColumn, OrdinalColumn

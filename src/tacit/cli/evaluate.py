@@ -1,0 +1,135 @@
+"""`tacit evaluate`: how good a model is on private rows, charged and certified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.cli.console import as_json, finite, progress, table
+from tacit.cli.failures import Mistake
+from tacit.cli.files import check_target, write_text
+from tacit.cli.fit import target_column
+
+if TYPE_CHECKING:
+    from tacit.evaluation.private_score import PrivateScore
+    from tacit.privacy.account import PrivacyAccount
+    from tacit.schema import Schema
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the command line asked for."""
+
+    model: Path
+    data: Path
+    target: str | None
+    schema: Path | None
+    epsilon: float
+    delta: float
+    neighbouring: str
+    threshold: float
+    cost: str | None
+    subgroups: str | None
+    categories: str | None
+    certificate: Path | None
+    account: str | None
+    dataset: str | None
+    random_state: int | None
+    as_json: bool
+
+
+def run(order: Order) -> None:
+    """Reads the rows, asks once, and prints figures with their intervals."""
+    from tacit.cli.tables import encoders_of
+    from tacit.encoding.grid import NumericGrid
+    from tacit.encoding.read import read_columns
+    from tacit.evaluation.private_score import private_score
+    from tacit.models.files import load_model
+    from tacit.models.recalibrated import RecalibratedModel
+    from tacit.schema import Schema
+
+    check_target(order.certificate, "--certificate")
+    schema = None if order.schema is None else Schema.from_toml(order.schema)
+    target = target_column(order.target, schema)
+    model, _ = load_model(order.model)
+    account = account_of(order.account, order.dataset)
+    cost = None if order.cost is None else costs_of(order.cost)
+    inner = model
+    while isinstance(inner, RecalibratedModel):
+        inner = inner.base
+    numeric = [name for name, encoder in encoders_of(inner) if isinstance(encoder, NumericGrid)]
+    names = list(dict.fromkeys([*model.feature_names, target, *_more(order, schema)]))
+    with progress(order.data.name, quiet=order.as_json) as tell:
+        frame = read_columns(order.data, names, numeric, lambda n: tell(f"{n:,} rows read"))
+        tell("evaluating")
+        score = private_score(
+            model,
+            frame,
+            frame.column(target),
+            order.epsilon,
+            order.delta,
+            threshold=order.threshold,
+            cost=cost,
+            subgroups=order.subgroups,
+            categories=listed(order.categories),
+            schema=schema,
+            account=account,
+            neighbouring=order.neighbouring,
+            random_state=order.random_state,
+        )
+    if order.certificate is not None:
+        write_text(order.certificate, score.certificate.to_json())
+    _show(order, score)
+
+
+def account_of(url: str | None, dataset: str | None) -> PrivacyAccount | None:
+    """The account that two options name, if they do."""
+    if (url is None) != (dataset is None):
+        raise Mistake("--account and --dataset belong together: give both or neither")
+    if url is None or dataset is None:
+        return None
+    from tacit.privacy.account import PrivacyAccount
+
+    return PrivacyAccount(url, dataset)
+
+
+def listed(text: str | None) -> list[str] | None:
+    """The parts of a comma-separated option."""
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def costs_of(text: str) -> tuple[float, float]:
+    """The costs of a false positive and a false negative, from ``"1,5"``."""
+    try:
+        positive, negative = (float(part) for part in text.split(","))
+    except ValueError:
+        raise Mistake(
+            f"--cost: give what a false positive and a false negative cost, such as 1,5; got {text!r}"
+        ) from None
+    return positive, negative
+
+
+def _more(order: Order, schema: Schema | None) -> list[str]:
+    unit = [] if schema is None or schema.unit is None else [schema.unit.column]
+    return [*unit, *([] if order.subgroups is None else [order.subgroups])]
+
+
+def _show(order: Order, score: PrivateScore) -> None:
+    certificate = score.certificate
+    facts: dict[str, Any] = score.to_dict()
+    facts |= {"epsilon": finite(certificate.epsilon), "delta": certificate.delta, "releasable": certificate.releasable}
+    if order.as_json:
+        as_json(facts)
+        return
+    rows = {name.replace("_", " "): str(value) for name, value in score.overall.metrics.items()}
+    rows["rows"] = f"{score.overall.rows.value:.0f} (noisy)"
+    rows["positives"] = str(score.overall.positives)
+    if score.overall.best_threshold is not None:
+        rows["least costly threshold"] = f"{score.overall.best_threshold:.3g}"
+    for name, group in score.subgroups.items():
+        figures = ", ".join(f"{metric.replace('_', ' ')} {value}" for metric, value in group.metrics.items())
+        rows[f"{order.subgroups} = {name}"] = figures
+    rows["spent"] = f"epsilon {certificate.epsilon:.4g}, delta {certificate.delta:g}, {certificate.neighbouring}"
+    rows["releasable"] = "yes" if certificate.releasable else "NO"
+    table("Performance, with 95 % intervals for noise and chance", rows)

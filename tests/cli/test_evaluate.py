@@ -1,0 +1,101 @@
+"""`tacit evaluate` and `tacit schema discover`: what they write, and one message for every public mistake."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.certificate import Certificate
+from tacit.schema import Schema
+
+Run = Callable[..., Any]
+
+
+def test_evaluate_prints_figures_and_certifies_them(fitted: Path, folder: Path, tacit: Run) -> None:
+    done = tacit(
+        "evaluate", fitted / "model.json", "data.csv", "--schema", "schema.toml", "--epsilon", "2", "--subgroups",
+        "colour", "--cost", "1,4", "--certificate", "c.json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    for words in ("auc", "accuracy", "log loss", "calibration", "least costly threshold", "colour = red", "epsilon 2"):
+        assert words in done.stdout
+    assert Certificate.from_json(Path("c.json").read_text()).verify() == []
+    done = tacit("evaluate", fitted / "model.json", "data.csv", "--target", "bought", "--epsilon", "inf", "--json")
+    facts = json.loads(done.stdout)
+    assert facts["overall"]["rows"]["value"] == 400
+    assert facts["overall"]["accuracy"]["value"] > 0.7
+    assert facts["releasable"] is False
+
+
+def test_evaluate_pays_from_an_account(fitted: Path, folder: Path, tacit: Run) -> None:
+    account = PrivacyAccount.create("sqlite:///b.db", "people", 1.0, 1e-6)
+    arguments = ["evaluate", fitted / "model.json", "data.csv", "--target", "bought", "--epsilon", "0.8"]
+    paid = [*arguments, "--account", "sqlite:///b.db", "--dataset", "people"]
+    assert tacit(*paid).exit_code == 0
+    assert 0.7 < account.spent < 0.9
+    done = tacit(*paid)
+    assert done.exit_code == 2
+    assert "nothing was spent" in done.stderr.lower()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["data.csv", "--epsilon", "1"], "which column is to be predicted"),
+        (["data.csv", "--epsilon", "1", "--target", "bough"], "no column 'bough'"),
+        (["data.csv", "--epsilon", "0", "--target", "bought"], "epsilon must be a positive number"),
+        (["data.csv", "--epsilon", "1", "--target", "bought", "--cost", "3"], "--cost"),
+        (["data.csv", "--epsilon", "1", "--target", "bought", "--threshold", "1"], "threshold must lie"),
+        (["data.csv", "--epsilon", "1", "--target", "bought", "--subgroups", "colour"], "must be declared"),
+        (["data.csv", "--epsilon", "1", "--target", "bought", "--account", "sqlite:///x.db"], "belong together"),
+        (["none.csv", "--epsilon", "1", "--target", "bought"], "none.csv does not exist"),
+    ],
+)
+def test_mistakes_of_evaluate(fitted: Path, folder: Path, tacit: Run, arguments: list[str], message: str) -> None:
+    done = tacit("evaluate", fitted / "model.json", *arguments)
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.split())
+    assert "Nothing was spent" in done.stderr
+
+
+def test_discover_writes_a_schema_that_a_fit_can_use(folder: Path, tacit: Run) -> None:
+    done = tacit(
+        "schema", "discover", "data.csv", "--target", "bought", "--epsilon", "20", "-o", "found.toml", "--ignore", "id",
+        "--certificate", "c.json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    schema = Schema.from_toml("found.toml")
+    assert schema.to_dict()["columns"] == {
+        "age": {"kind": "numeric", "lower": 16, "upper": 128},
+        "colour": {"kind": "categorical", "categories": ["blue", "green", "red"]},
+        "id": {"kind": "ignore"},
+    }
+    assert schema.label is not None
+    assert schema.label.classes == ("no", "yes")
+    assert Path("found.toml").read_text().startswith("# Found in private rows at a cost of epsilon 20")
+    assert Certificate.from_json(Path("c.json").read_text()).verify() == []
+    assert tacit("fit", "data.csv", "--schema", "found.toml", "--model", "m.json").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "bough"], "no column 'bough'"),
+        (["--target", "bought", "--numeric", "agee"], "no column 'agee'"),
+        (["--target", "bought", "--numeric", "age", "--categories", "age"], "listed twice"),
+        (["--target", "bought", "--delta", "0"], "positive delta"),
+        (["--target", "bought", "-o", "schema.toml"], "schema.toml exists"),
+        (["--target", "bought", "--unit", "person"], "no column 'person'"),
+    ],
+)
+def test_mistakes_of_discover(folder: Path, tacit: Run, arguments: list[str], message: str) -> None:
+    done = tacit("schema", "discover", "data.csv", "--epsilon", "1", "-o", "new.toml", *arguments)
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.split())
+    assert "Nothing was spent" in done.stderr
+    assert not Path("new.toml").exists()
