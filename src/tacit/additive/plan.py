@@ -80,7 +80,7 @@ def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: b
     sweeps = 4 if pure else 24
     joint_sweeps = 3 if pure else 12
     if total > MANY_ROWS and signal > 10 * PAIRS_FULL and not pure:  # little noise: fewer sweeps do as well
-        sweeps, joint_sweeps = 5, 4
+        sweeps, joint_sweeps = 4, 3
     mains = 1 - BINNING_SHARE
     if not pairs or n_columns < 2 or signal < PAIRS_FROM:
         return Plan(BINNING_SHARE, mains, 0.0, 0.0, 0.0, sweeps, 0)
