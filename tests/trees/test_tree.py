@@ -231,3 +231,18 @@ def test_class_weight_rules() -> None:
     assert np.all(np.diff(together.table[1, :, 0]) <= 0)
     with pytest.raises(ValueError, match="one weight"):
         SplitHistogram(TreeCells(complete_shape([], threshold_sets([]))), (0,), (2,), apart, Margins())
+
+
+def test_a_split_query_is_answered_afresh_when_margins_move() -> None:
+    rng = np.random.default_rng(2)
+    codes = [rng.integers(0, 4, 500).astype(np.uint8)]
+    labels = rng.integers(0, 2, 500).astype(np.uint8)
+    margins, cells = Margins(), TreeCells(complete_shape([0], threshold_sets([1])))
+    rule = class_weight_rule(MAlphaLoss(1.0).boosting_weight, split=False)
+    query = SplitHistogram(cells, (0,), (4,), rule, margins)
+    table = MemoryTable(codes, labels, [4], 2)
+    first = table.answer(query)
+    assert np.array_equal(table.answer(query), first)
+    margins.add(cells, [1.0, -1.0])
+    assert np.array_equal(table.answer(query), MemoryTable(codes, labels, [4], 2).answer(query))
+    assert not np.array_equal(table.answer(query), first)

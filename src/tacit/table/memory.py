@@ -23,7 +23,7 @@ from tacit.queries.tree_cells import SplitHistogram, TreeCells
 from tacit.table import kernels
 from tacit.table.cover import CoverCounts, first_match
 from tacit.table.dense import DENSE_QUERIES, DenseEngine, DenseRows
-from tacit.table.tree_rows import LeafCache, split_histogram
+from tacit.table.tree_rows import LeafCache, SplitCache, split_histogram
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 Pass = Callable[[int, int, npt.NDArray[np.int64]], Any]
@@ -81,6 +81,7 @@ class MemoryTable:
         self._last_counts: tuple[Codes, RowRule, npt.NDArray[np.int64]] | None = None
         self._dense = None if dense is None else DenseEngine(dense, labels, self._in_parallel)
         self._leaves = LeafCache(self._columns, self._in_parallel)
+        self._splits = SplitCache()
 
     @property
     def layout(self) -> Layout:
@@ -94,9 +95,7 @@ class MemoryTable:
         if isinstance(query, CellFunction):
             return query.finish(self._histogram(query.histogram))
         if isinstance(query, SplitHistogram):
-            margins, _ = self._caught_up(query.margins)
-            leaves = self._leaves.of(query.cells)
-            return split_histogram(query, leaves, self._columns, self._labels, margins, self._in_parallel)
+            return self._splits.of(query, lambda: self._split_histogram(query))
         if self._dense is not None and isinstance(query, DENSE_QUERIES):
             return self._dense.answer(query)
         raise TypeError(f"the memory engine cannot answer a {type(query).__name__}")
@@ -123,6 +122,11 @@ class MemoryTable:
     def open_cover(self, conjunctions: Conjunctions) -> CoverCounts:
         """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
         return CoverCounts(conjunctions, self._columns, self._labels, self._layout.n_labels, self._threads)
+
+    def _split_histogram(self, query: SplitHistogram) -> npt.NDArray[np.int64]:
+        margins, _ = self._caught_up(query.margins)
+        leaves = self._leaves.of(query.cells)
+        return split_histogram(query, leaves, self._columns, self._labels, margins, self._in_parallel)
 
     def _histogram(self, query: Histogram) -> npt.NDArray[np.int64]:
         channels, rule, labels = query.rule.channels, query.rule.table.reshape(-1), self._labels

@@ -53,6 +53,23 @@ class LeafCache:
         return leaves
 
 
+class SplitCache:
+    """The answer to the split query that was asked last: choosing the splits of a level node by node asks it again.
+
+    It stays behind the gate, like the rows it is made of.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[SplitHistogram, int, npt.NDArray[np.int64]] | None = None
+
+    def of(self, query: SplitHistogram, make: Callable[[], npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+        """The answer, made unless it is the one at hand and no margin has moved since."""
+        updates = len(query.margins.updates)
+        if self._last is None or self._last[0] is not query or self._last[1] != updates:
+            self._last = (query, updates, make())
+        return self._last[2]
+
+
 def split_histogram(
     query: SplitHistogram,
     leaves: Leaves,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from tacit.queries.selection import Selection, floored, floored_movement
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
 from tacit.theory.trees import node_risk_range
 from tacit.trees.losses import Loss
-from tacit.trees.splits import FLOAT_ERROR, SCORE_UNIT, SplitCandidates, split_selection
+from tacit.trees.splits import FLOAT_ERROR, SCORE_UNIT, SplitCandidates, SplitScore, split_selection
 
 Ints = npt.NDArray[np.int64]
 LossOfLevel = Callable[[int, TreeCells], Loss]
@@ -105,11 +105,9 @@ class Induction:
 def _only(selection: Selection, node: int) -> Selection:
     """The same choice in one node alone."""
     whole = selection.score
-
-    def score(answers: Iterator[Ints]) -> Ints:
-        return whole(answers)[node : node + 1]
-
-    return Selection(selection.queries, score, (1, selection.shape[1]), selection.movement, selection.theorem)
+    assert isinstance(whole, SplitScore)
+    one = replace(whole, node=node)
+    return Selection(selection.queries, one, (1, selection.shape[1]), selection.movement, selection.theorem)
 
 
 def _heaviest(

@@ -123,14 +123,18 @@ class SplitScore:
         candidates: the splits.
         loss: whose Bayes risk scores them.
         cap: a public bound on the weight of a node, or a number beyond which weights are clipped; at least 2.
+        node: the one leaf to score; None for all.
     """
 
     candidates: SplitCandidates
     loss: Loss
     cap: int
+    node: int | None = None
 
     def __call__(self, answers: Iterator[Ints]) -> Ints:
         histogram = next(answers)
+        if self.node is not None:
+            histogram = histogram[self.node : self.node + 1]
         right = self.candidates.right_weights(histogram)
         left = self.candidates.totals(histogram)[:, None, :] - right
         return floored(-(self._risk(left) + self._risk(right)), SCORE_UNIT)
