@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from sklearn.utils import Tags
+
 from tacit.closure.classes import ConceptClass
 from tacit.closure.concepts import ConceptSet, concept_sets
 from tacit.closure.finite import check_share, check_two_classes, check_whole, coarse_encoding
 from tacit.closure.plan import SLACK, StepPlan, free_plan, paper_plan, sharp_plan, within
-from tacit.closure.relabel import ROWS_TAKING_PART
 from tacit.curator.vault import Vault
-from tacit.curator.view import Parts, Plan, Sample, charge_of, open_view, select_model
+from tacit.curator.view import Parts, Plan, charge_of, open_view, select_model
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
-from tacit.encoding.values import LabelIndex
 from tacit.faces.base import BOUNDS_SHARE, PrivateClassifier, Task
 from tacit.faces.bounds import find_bounds
 from tacit.faces.request import Request, RequestError
@@ -61,6 +61,11 @@ class ClosureClassifier(PrivateClassifier):
     def _least_rows(self) -> int:
         """The smallest number of rows that leaves every part something to learn from."""
         return 1
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
 
     # Parameters.
 
@@ -127,8 +132,11 @@ class ClosureClassifier(PrivateClassifier):
         if not purse.is_private:
             return [NonPrivate()]
         target, bounds = self._targets(purse, task)
-        reserved = charge_of(Cost(target.epsilon * (1 - SLACK), target.delta))
-        return [reserved] if bounds is None else [bounds.whole, reserved]
+        if self.repetitions > 1 or not task.names:  # without columns the plan is not known, but its sum is
+            plan: Plan = (charge_of(Cost(target.epsilon * (1 - SLACK), target.delta)),)
+        else:
+            plan, _ = self._run(Setting(_with_schema(task), within(target), Neighbouring(self.neighbouring)))
+        return list(plan) if bounds is None else [bounds.whole, *plan]
 
     def _step_plan(self, target: Cost, neighbouring: Neighbouring, public: bool, score: Score) -> StepPlan:
         """How one relabelling and one child share a budget."""
@@ -163,34 +171,19 @@ class ClosureClassifier(PrivateClassifier):
             task = _with_schema(task, bounds)
         setting = Setting(task, within(target), Neighbouring(self.neighbouring))
         plan, run = self._run(setting)
-        if self.repetitions == 1:
-            (sealed,) = open_view(vault, _whole(task.label_index, plan, target, self._theorem), ROWS_TAKING_PART)
-            return run(sealed)
-        return self._best_of(vault, setting, plan, run)
+        return run(vault) if self.repetitions == 1 else self._best_of(vault, setting, plan, run)
 
     def _best_of(self, vault: Vault, setting: Setting, plan: Plan, run: Callable[[Vault], Model]) -> Model:
         """Beta-boosting (remark 7.4): runs on disjoint parts, and the best of them by errors on one more part."""
         target, label_index = setting.target, setting.task.label_index
         private = not math.isinf(target.epsilon)
-        choice: Charge = BoundedRange(target.epsilon) if private else NonPrivate()
+        # a hair less than a run may cost, so that the parts' plans differ and one charge stands for all of them
+        choice: Charge = BoundedRange(target.epsilon * (1 - SLACK)) if private else NonPrivate()
         children = (*((plan,) * self.repetitions), (choice,))
-        charge = _parts_charge(children, label_index, target)
-        inside = f"disjoint parts, the best of the runs by errors; each: {self._theorem}"
-        (whole,) = open_view(vault, _whole(label_index, (charge,), target, inside), ROWS_TAKING_PART)
-        *runs, last = open_view(whole, Parts(label_index, children, target.delta), "disjoint parts")
+        parts = Parts(label_index, children, target.delta, inside=self._theorem)
+        *runs, last = open_view(vault, parts, "runs on disjoint parts, and a part to choose the best on")
         models = [run(part) for part in runs]
         return models[select_model(last, models, label_index, choice, "the best of the runs")]
-
-
-def _parts_charge(children: tuple[Plan, ...], label_index: LabelIndex, target: Cost) -> Charge:
-    charges = Parts(label_index, children, target.delta).charges(Neighbouring.ADD_OR_REMOVE_ONE)
-    ((charge, _),) = charges
-    return charge
-
-
-def _whole(label_index: LabelIndex, plan: Plan, target: Cost, inside: str) -> Sample:
-    """All rows: what turns the plan of a run into the one charge that was reserved."""
-    return Sample(1.0, label_index, plan, target.delta, inside=inside)
 
 
 def _with_schema(task: Task, bounds: dict[str, tuple[float, float]] | None = None) -> Task:

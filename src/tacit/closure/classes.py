@@ -125,11 +125,17 @@ def levels_of(encoder: Encoder, column: str) -> IntArray:
     return levels
 
 
+def known_values(encoders: Sequence[Encoder], columns: Sequence[str]) -> list[int]:
+    """Per column, how many values have a place in its order."""
+    return [int((levels_of(e, c) >= 0).sum()) for e, c in zip(encoders, columns, strict=True)]
+
+
 @lru_cache(maxsize=256)
 def value_names(encoder: Encoder) -> tuple[str, ...]:
     """What to call each level: the lower edge of a numeric cell, or the value itself."""
     if isinstance(encoder, NumericGrid):
-        return tuple(f"{edge:.6g}" for edge in encoder.edges())
+        grain = 1e-9 * (encoder.upper - encoder.lower)
+        return tuple(f"{0.0 if abs(edge) < grain else edge:.6g}" for edge in encoder.edges())
     if isinstance(encoder, CategoryIndex):
         return tuple(str(value) for value in encoder.categories)
     return ("false", "true")
@@ -159,7 +165,7 @@ class BoundBoxes(BoundClass):
         object.__setattr__(self, "vc_dimension", vc)
 
     def patterns_at_most(self, n: int) -> int:
-        sizes = [int((levels_of(e, c) >= 0).sum()) for e, c in zip(self.encoders, self.columns, strict=True)]
+        sizes = known_values(self.encoders, self.columns)
         n = min(n, math.prod(sizes))
         if self.kind in ("rising", "falling"):
             return n + 1
@@ -301,7 +307,7 @@ class BoundHalfspaces(BoundClass):
         object.__setattr__(self, "vc_dimension", len(self.columns) + 1)
 
     def patterns_at_most(self, n: int) -> int:
-        return halfspaces_at_most(min(n, self.n_cells), len(self.columns))
+        return halfspaces_at_most(min(n, math.prod(known_values(self.encoders, self.columns))), len(self.columns))
 
     def patterns(self, codes: IntArray) -> Patterns:
         levels = np.column_stack(

@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils import Tags
 
 from tacit.closure.classes import ConceptClass, ConceptError, Stumps
 from tacit.closure.concepts import MOST_PATTERNS, ConceptSet, concept_sets
@@ -120,6 +121,11 @@ class FiniteClassClassifier(PrivateClassifier):
         self.bins = bins
         self.max_patterns = max_patterns
         self.counts_share = counts_share
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
 
     def _check_parameters(self, request: Request) -> None:
         del request

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange, Charge
@@ -129,6 +130,7 @@ def paper_plan(target: Cost, neighbouring: Neighbouring) -> StepPlan:
     )
 
 
+@lru_cache(maxsize=64)
 def repeated_selection_range(target: Cost, times: int) -> float:
     """The largest range of which ``times`` exponential mechanisms cost ``target`` together, by the best accountant."""
     sure = target.epsilon / times  # always affordable: pure epsilons add up

@@ -30,8 +30,6 @@ from tacit.theory.closure_privacy import Cost
 TOLERANCE = 1e-6
 """Relative room for a child's calibration."""
 
-ROWS_TAKING_PART = "rows that take part"
-
 
 def errors_on(concepts: ConceptSet, public: bool) -> Callable[[Points], Scored]:
     """Candidates scored by their own errors (Example 5.2)."""

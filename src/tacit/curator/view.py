@@ -315,15 +315,17 @@ class Parts:
         label_index: how labels become codes.
         children: the declared maxima.
         delta: at which plans that differ are compared; 0 if they are pure.
+        inside: the claims that the children's charges stand on, in words.
     """
 
     label_index: LabelIndex
     children: tuple[Plan, ...]
     delta: float = 0.0
+    inside: str = "what the children declare, composed"
 
     def charges(self, neighbouring: Neighbouring) -> Sequence[tuple[Charge, str]]:
         del neighbouring
-        theorem = f"parallel composition over {len(self.children)} disjoint parts"
+        theorem = f"parallel composition over {len(self.children)} disjoint parts of: {self.inside}"
         if len(set(self.children)) == 1:
             return [(charge, theorem) for charge in self.children[0]]
         if not all(is_private(child) for child in self.children):

@@ -1,0 +1,347 @@
+"""The closure estimators: what they learn, what they refuse before anything is spent, and what they leave behind."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import check_estimator
+
+import tacit
+from tacit.closure import (
+    AgnosticClassifier,
+    ComposedClassifier,
+    ConceptError,
+    Conjunctions,
+    FiniteClassClassifier,
+    Halfspaces,
+    Intervals,
+    Rectangles,
+    RuleClass,
+    Stumps,
+    Thresholds,
+)
+from tacit.closure.plan import best_inner_epsilon, paper_plan, repeated_selection_range, sharp_plan
+from tacit.faces.request import RequestError
+from tacit.models.files import load_model, save_model
+from tacit.models.rule import ComposedModel, RuleModel
+from tacit.privacy import accountants
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import BoundedRange, Pure
+from tacit.privacy.ledger import BudgetExceeded
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.theory.closure_privacy import Cost, amplified
+from tests.faces.test_classifier import CANNOT_HOLD
+
+SCHEMA = {
+    "label": {"column": "ill", "kind": "classes", "classes": ["no", "yes"], "positive": "yes"},
+    "columns": {
+        **{name: {"kind": "numeric", "lower": 0, "upper": 10} for name in "abc"},
+        "ward": {"kind": "categorical", "categories": ["north", "south", "west"]},
+    },
+}
+ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
+
+
+def people(n: int = 6000, noise: float = 0.0) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Columns, the disease caused by any of three markers, and the first marker's own labels, both with noise."""
+    rng = np.random.default_rng(n)
+    frame = pd.DataFrame({name: rng.uniform(0, 10, n) for name in "abc"})
+    frame["ward"] = rng.choice(["north", "south", "west", "elsewhere"], n)
+    flipped = rng.random(n) < noise
+    disease = (frame["a"] >= 8.125) | (frame["b"] >= 6.875) | (frame["c"] < 1.25)
+    marker = frame["a"] >= 5
+    return frame, np.where(disease ^ flipped, "yes", "no"), np.where(marker ^ flipped, "yes", "no")
+
+
+def error(model: Any, frame: pd.DataFrame, labels: np.ndarray) -> float:
+    return float((model.predict(frame) != labels).mean())
+
+
+def test_three_markers_are_found_under_one_budget() -> None:
+    frame, disease, _ = people()
+    model = ComposedClassifier([Thresholds(c) for c in "abc"], "or", schema=SCHEMA, random_state=0).fit(frame, disease)
+    assert error(model, frame, disease) < 0.02
+    assert model.model_.to_text().splitlines()[0] == "yes if x1 or x2 or x3, else no"
+    assert [type(member) for member in model.model_.members] == [RuleModel] * 3
+    assert model.certificate_.epsilon == 1.0
+    assert accountants.epsilon(model.certificate_.charges, 1e-6) <= 1.0
+    best_single = FiniteClassClassifier(schema=SCHEMA, random_state=0).fit(frame, disease)
+    assert error(best_single, frame, disease) > 0.1
+
+
+@pytest.mark.parametrize("patterns", ["public", "sample"])
+@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+def test_learners_in_parts(patterns: str, relation: str) -> None:
+    frame, disease, _ = people(20_000)
+    learners = [FiniteClassClassifier(Thresholds(c), counts_share=0.0, bins=16) for c in "abc"]
+    model = ComposedClassifier(
+        [Thresholds(c) for c in "abc"], "or", learners, epsilon=2.0, schema=SCHEMA, random_state=1, patterns=patterns,
+        neighbouring=relation,
+    ).fit(frame, disease)  # fmt: skip
+    assert error(model, frame, disease) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("learner", "limit"),
+    [
+        (None, 0.05),
+        (tacit.HalfspaceBoostClassifier(), 0.12),
+        (tacit.DecisionListClassifier(k=1, max_rules=3), 0.12),
+        (tacit.AdditiveBoostClassifier(), 0.12),
+    ],
+    ids=["finite", "halfspace", "decision list", "additive"],
+)
+def test_any_private_learner_becomes_agnostic(learner: Any, limit: float) -> None:
+    frame, _, noisy = people(8000, noise=0.2)
+    clean = np.where(frame["a"] >= 5, "yes", "no")
+    model = AgnosticClassifier(learner, Thresholds("a"), epsilon=2.0, schema=SCHEMA, random_state=0).fit(frame, noisy)
+    assert error(model, frame, clean) < limit
+    assert model.certificate_.epsilon == 2.0
+    if learner is not None:
+        assert learner.epsilon == 1.0, "the given learner is a pattern: its own parameters stay"
+
+
+def test_paper_mode_needs_far_more_rows() -> None:
+    frame, _, noisy = people(20_000, noise=0.1)
+    clean = np.where(frame["a"] >= 5, "yes", "no")
+    learner = FiniteClassClassifier(Thresholds("a"), counts_share=0.0)
+    common = {"concepts": Thresholds("a"), "schema": SCHEMA, "neighbouring": "replace_one", "random_state": 0}
+    sharp = AgnosticClassifier(learner, **common).fit(frame, noisy)
+    paper = AgnosticClassifier(learner, analysis="paper", **common).fit(frame, noisy)
+    assert error(sharp, frame, clean) < 0.03
+    assert error(sharp, frame, clean) <= error(paper, frame, clean) < 0.5
+    (entry,) = paper.certificate_.entries
+    assert "amplification" in entry.theorem
+    assert "Lemma 5.3" in entry.theorem
+
+
+def test_repetition_keeps_the_best() -> None:
+    frame, disease, _ = people()
+    model = ComposedClassifier(
+        [Thresholds(c) for c in "abc"], "or", schema=SCHEMA, repetitions=3, random_state=0
+    ).fit(frame, disease)  # fmt: skip
+    assert error(model, frame, disease) < 0.06
+    assert accountants.epsilon(model.certificate_.charges, 1e-6) <= 1.0
+
+
+def test_finite_classes_of_every_kind() -> None:
+    frame, _, marker = people()
+    south = np.where(frame["ward"] == "south", "yes", "no")
+    corner = np.where((frame["a"] < 5) & (frame["b"] < 5), "yes", "no")
+    sloped = np.where(frame["a"] + frame["b"] > 10, "yes", "no")
+    band = np.where((frame["c"] >= 2.5) & (frame["c"] < 7.5), "yes", "no")
+    for concepts, labels, limit in (
+        (Thresholds("a", "rising"), marker, 0.02),
+        (Intervals("c"), band, 0.02),
+        (Stumps(["a", "b", "c"]), marker, 0.02),
+        (Rectangles(("a", "b")), corner, 0.02),
+        (Halfspaces(("a", "b")), sloped, 0.06),
+        (Conjunctions(("ward",), length=1), south, 0.0),
+        (
+            RuleClass(("a", "ward"), (lambda v: v["a"] >= 5, lambda v: v["ward"] == "south"), ("high", "south")),
+            south,
+            0.0,
+        ),
+    ):
+        model = FiniteClassClassifier(concepts, schema=SCHEMA, random_state=0, bins=16).fit(frame, labels)
+        assert error(model, frame, labels) <= limit, concepts
+    assert model.model_.to_text() == "yes if south, else no"
+    low, high = model.model_.rates
+    assert low < 0.05 < 0.95 < high
+
+
+def test_no_privacy_is_exact_and_marked() -> None:
+    frame, disease, _ = people(2000)
+    model = ComposedClassifier([Thresholds(c) for c in "abc"], "or", epsilon=math.inf, schema=SCHEMA).fit(
+        frame, disease
+    )
+    assert error(model, frame, disease) == 0.0
+    assert not model.certificate_.releasable
+    agnostic = AgnosticClassifier(concepts=Thresholds("a"), epsilon=math.inf, schema=SCHEMA, bins=16).fit(
+        frame, disease
+    )
+    single = FiniteClassClassifier(Thresholds("a"), epsilon=math.inf, schema=SCHEMA, bins=16).fit(frame, disease)
+    assert error(agnostic, frame, disease) == error(single, frame, disease)
+
+
+def test_bounds_are_found_and_paid_for_without_a_schema() -> None:
+    frame, disease, _ = people()
+    numbers, bits = frame[list("abc")], (disease == "yes").astype(int)
+    for estimator in (
+        FiniteClassClassifier(random_state=0),
+        AgnosticClassifier(random_state=0),
+        ComposedClassifier([Thresholds(c) for c in "abc"], random_state=0),
+    ):
+        model = estimator.fit(numbers, bits)
+        assert error(model, numbers, bits) < 0.25
+        assert accountants.epsilon(model.certificate_.charges, 1e-6) <= 1.0 + 1e-9
+        assert len(model.certificate_.charges) >= 2
+
+
+def test_files_keep_the_model(tmp_path: Any) -> None:
+    frame, disease, _ = people(2000)
+    model = ComposedClassifier([Thresholds("a"), Intervals("b")], "x1 and not x2", schema=SCHEMA).fit(frame, disease)
+    save_model(model.model_, tmp_path / "model.json", model.certificate_.to_dict())
+    loaded, certificate = load_model(tmp_path / "model.json")
+    assert isinstance(loaded, ComposedModel)
+    assert loaded.to_text() == model.model_.to_text()
+    assert (loaded.predict_proba(tacit_frame(frame)) == model.predict_proba(frame)).all()
+    assert certificate is not None
+
+
+def tacit_frame(frame: pd.DataFrame) -> Any:
+    from tacit.encoding.frames import columns_of
+
+    return columns_of(frame)
+
+
+def test_any_table_gives_the_same_model() -> None:
+    frame, disease, _ = people(3000)
+    learner = FiniteClassClassifier(Thresholds("a"))
+    estimator = AgnosticClassifier(learner, Thresholds("a"), schema=SCHEMA, random_state=3, neighbouring="replace_one",
+                                   analysis="paper", epsilon=8.0)  # fmt: skip
+    reference = clone(estimator).fit(frame, disease).model_.body()
+    for table in (pl.from_pandas(frame), pl.from_pandas(frame).to_arrow(), {c: frame[c].to_numpy() for c in frame}):
+        assert clone(estimator).fit(table, disease).model_.body() == reference
+
+
+@pytest.mark.parametrize(
+    ("estimator", "match"),
+    [
+        (ComposedClassifier([Thresholds("a")] * 2, [0, 1, 1, 1, 1, 1, 1, 1]), "3 inputs, and there are 2 concepts"),
+        (ComposedClassifier([Thresholds("a")] * 2, "x1 or x3"), "should use x1, x2"),
+        (ComposedClassifier([Thresholds("a")] * 2, learners=[FiniteClassClassifier()]), "1 learners are given for 2"),
+        (ComposedClassifier([]), "at least one class"),
+        (ComposedClassifier(Thresholds("a")), "list of concept classes"),
+        (ComposedClassifier([Thresholds("a")] * 2, analysis="paper", neighbouring="replace_one"), "needs learners"),
+        (ComposedClassifier([Rectangles(("a", "b", "c"))] * 2, bins=30), "may have .* patterns"),
+        (ComposedClassifier([Rectangles(("a", "b"))] * 3, bins=30), "combinations of patterns"),
+        (ComposedClassifier([Thresholds("a")] * 2, patterns="sample"), "released only if they can be listed"),
+        (AgnosticClassifier(concepts=Thresholds("nobody")), "'nobody', which is not among the features"),
+        (AgnosticClassifier(concepts="a"), "must be a concept class"),
+        (AgnosticClassifier(LogisticRegression()), "LogisticRegression declares no charge"),
+        (AgnosticClassifier(analysis="paper"), "replace_one"),
+        (AgnosticClassifier(analysis="paper", patterns="public", neighbouring="replace_one"), "not its algorithm"),
+        (AgnosticClassifier(analysis="bold"), "analysis must be one of"),
+        (AgnosticClassifier(patterns="some"), "patterns must be one of"),
+        (AgnosticClassifier(relabel_share=0.0), r"\(0, 1\)"),
+        (AgnosticClassifier(repetitions=0), "repetitions must be an integer"),
+        (AgnosticClassifier(concepts=Rectangles(("a", "b", "c")), bins=64), "may have .* patterns"),
+        (AgnosticClassifier(declared_rows=10, analysis="paper", neighbouring="replace_one"), "10 rows are too few"),
+        (FiniteClassClassifier(Rectangles(("a", "b", "c")), bins=64), "may have .* patterns"),
+        (FiniteClassClassifier(concepts=3), "must be a concept class"),
+        (FiniteClassClassifier(bins=1), "bins must be an integer of at least 2"),
+        (FiniteClassClassifier(counts_share=1.0), "counts_share"),
+    ],
+)
+def test_refusals_come_before_anything_is_spent(estimator: Any, match: str, tmp_path: Any) -> None:
+    frame, disease, _ = people(500)
+    account = PrivacyAccount.create(
+        f"sqlite:///{tmp_path}/budget.tacit.db", "people", 1.0, 1e-6, estimator.neighbouring
+    )
+    estimator = clone(estimator).set_params(schema=SCHEMA, account=account)
+    with pytest.raises(ValueError, match=match) as raised:
+        estimator.fit(frame, disease)
+    assert isinstance(raised.value, RequestError | ConceptError)
+    assert "Nothing was spent" in str(raised.value)
+    assert account.spent == 0
+
+
+def test_too_few_rows_are_refused_only_when_their_number_is_public() -> None:
+    frame, disease, _ = people(30)
+    learners = [FiniteClassClassifier(Thresholds(c)) for c in "abc"]
+    concepts = [Thresholds(c) for c in "abc"]
+    paper = ComposedClassifier(
+        concepts, "or", learners, schema=SCHEMA, analysis="paper", neighbouring="replace_one"
+    )  # fmt: skip
+    with pytest.raises(RequestError, match="30 rows are too few"):
+        paper.fit(frame, disease)
+    ComposedClassifier(concepts, "or", learners, schema=SCHEMA).fit(frame, disease)
+    ComposedClassifier(concepts, "or", learners, schema=SCHEMA).fit(frame.iloc[:0], disease[:0])
+    FiniteClassClassifier(schema=SCHEMA).fit(frame, np.array(["maybe"] * 30))
+
+
+def test_units_of_several_rows_are_refused() -> None:
+    frame, disease, _ = people(50)
+    frame["person"] = np.arange(50) // 2
+    schema = {**SCHEMA, "unit": {"column": "person", "max_rows": 2}}
+    with pytest.raises(RequestError, match="single rows"):
+        AgnosticClassifier(schema=schema).fit(frame, disease)
+    schema["unit"] = {"column": "person", "max_rows": 1}
+    AgnosticClassifier(schema=schema).fit(frame, disease)
+
+
+def test_an_account_pays_once_and_refuses_the_next(tmp_path: Any) -> None:
+    frame, disease, _ = people(500)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/budget.tacit.db", "people", 1.0, 1e-6, "add_or_remove_one")
+    estimator = ComposedClassifier([Thresholds("a"), Thresholds("b")], schema=SCHEMA, account=account)
+    estimator.fit(frame, disease)
+    assert account.spent == pytest.approx(1.0, rel=1e-3)
+    with pytest.raises(BudgetExceeded):
+        clone(estimator).fit(frame, disease)
+
+
+def test_three_classes_are_refused() -> None:
+    frame, disease, _ = people(50)
+    schema = {**SCHEMA, "label": {"column": "ill", "kind": "classes", "classes": ["no", "yes", "maybe"]}}
+    with pytest.raises(RequestError, match="two classes"):
+        FiniteClassClassifier(schema=schema).fit(frame, disease)
+
+
+def test_progress_is_told() -> None:
+    frame, disease, _ = people(300)
+    seen: list[tuple[int, int]] = []
+
+    def progress(done: int, total: int) -> None:
+        seen.append((done, total))
+
+    ComposedClassifier([Thresholds(c) for c in "ab"], schema=SCHEMA, progress=progress).fit(frame, disease)
+    assert seen
+    assert all(done <= total for done, total in seen)
+
+
+def test_plans_cost_what_they_are_made_for() -> None:
+    for relation in (ADD, REPLACE):
+        for public in (True, False):
+            for target in (0.2, 1.0, 4.0):
+                plan = sharp_plan(Cost(target, 1e-6), relation, 0.5, public)
+                total = amplified(Cost(plan.span + plan.child.epsilon, plan.child.delta), plan.rate)
+                assert total.epsilon == pytest.approx(target)
+                assert total.delta == pytest.approx(1e-6)
+                assert plan.rate == 1.0 or not public
+    assert sharp_plan(Cost(0.2, 0.0), ADD, 0.5, public=False).rate < 1
+    floor = math.log(2)
+    best = best_inner_epsilon(floor)
+    worth = [(e - floor) / math.expm1(e) for e in (best - 0.05, best, best + 0.05)]
+    assert worth[1] == max(worth)
+    paper = paper_plan(Cost(1.0, 1e-6), REPLACE)
+    assert paper.rate == pytest.approx(math.expm1(1) / math.expm1(4))
+    with pytest.raises(ValueError, match="replace_one"):
+        paper_plan(Cost(1.0, 0.0), ADD)
+
+
+def test_selections_compose_better_than_sums() -> None:
+    span = repeated_selection_range(Cost(1.0, 1e-6), 3)
+    assert 1 / 3 <= span < 0.6
+    assert accountants.epsilon([BoundedRange(span)] * 3, 1e-6) <= 1.0
+    assert repeated_selection_range(Cost(1.0, 0.0), 4) == 0.25
+    assert accountants.epsilon([Pure(0.25)] * 4, 0.0) <= 1.0
+
+
+@pytest.mark.parametrize("estimator", [FiniteClassClassifier, AgnosticClassifier, ComposedClassifier])
+def test_scikit_learns_contract(estimator: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(
+            estimator(epsilon=50.0, random_state=0, bins=4), expected_failed_checks=CANNOT_HOLD, on_fail=None
+        )
+    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
+    assert failed == {}
