@@ -11,7 +11,7 @@ ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 BROWSERS := chromium chromium-browser google-chrome
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test test-slow demo bench lock clean
+.PHONY: help setup check format test test-slow demo bench paper-trees lock clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
@@ -52,6 +52,9 @@ test-slow: setup ## the long statistics
 
 bench: setup ## one benchmark: make bench NAME=accuracy (its peers come with pip install -e ".[bench]")
 	$(BIN)/python -m benchmarks.$(NAME) $(ARGS)
+
+paper-trees: setup ## the experiments of the paper on private trees; ARGS=--quick for a part of them
+	$(BIN)/python -m benchmarks.paper_trees $(ARGS)
 
 demo: setup ## a private model of real survey data, with certificate and report, in ./demo
 	$(BIN)/tacit demo

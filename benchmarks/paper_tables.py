@@ -1,0 +1,198 @@
+"""The tables and plots of Nock and Henecka (2020), from the results of ``benchmarks.paper_trees``."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import ttest_rel
+
+Job = dict[str, Any]
+STRATEGIES = ("calibrated", 0.1, 1.0)
+PAPER_TABLE_1 = {0.01: (14, 3, 5), 0.1: (13, 2, 6), 1.0: (9, 3, 9), 10.0: (5, 4, 11), 25.0: (8, 6, 6)}
+SIGNIFICANT = 0.01
+
+
+def mean_error(job: Job) -> float:
+    """The mean over the folds."""
+    return float(np.mean(job["errors"]))
+
+
+def best(jobs: list[Job]) -> dict[tuple[str, float], Job]:
+    """The best configuration of every domain and epsilon."""
+    out: dict[tuple[str, float], Job] = {}
+    for job in jobs:
+        place = (job["domain"], job["eps"])
+        if place not in out or mean_error(job) < mean_error(out[place]):
+            out[place] = job
+    return out
+
+
+def table_1(jobs: list[Job], analysis: str) -> dict[float, tuple[int, ...]]:
+    """Per epsilon, on how many domains each strategy for alpha is best (ties count for all)."""
+    strategies = [best([j for j in jobs if j["analysis"] == analysis and j["alpha"] == s]) for s in STRATEGIES]
+    counts: dict[float, list[int]] = defaultdict(lambda: [0] * len(STRATEGIES))
+    for name, eps in strategies[0]:
+        errors = [mean_error(s[name, eps]) if (name, eps) in s else np.inf for s in strategies]
+        for k, error in enumerate(errors):
+            counts[eps][k] += int(error <= min(errors) + 1e-12)
+    return {eps: tuple(counts[eps]) for eps in sorted(counts)}
+
+
+def table_3(jobs: list[Job], analysis: str) -> list[tuple[str, float, int, int, float]]:
+    """Per domain and epsilon: depth and T of the best configuration, and its error."""
+    found = best([j for j in jobs if j["analysis"] == analysis])
+    return [(name, eps, j["depth"], j["T"], mean_error(j)) for (name, eps), j in sorted(found.items())]
+
+
+def table_4(jobs: list[Job], ours: str, forest: str, trees: int) -> tuple[int, int, int]:
+    """Runs that are significantly better, significantly worse, and neither, against forests of the same depth."""
+    rivals = {(j["domain"], j["eps"], j["depth"]): j for j in jobs if j["analysis"] == forest}
+    wins = losses = draws = 0
+    for job in jobs:
+        if job["analysis"] != ours or (trees and job.get("T", trees) != trees):
+            continue
+        if "depth" in job:
+            opponents = [rivals.get((job["domain"], job["eps"], job["depth"]))]
+        else:  # gradient trees have no depth: against forests of every depth
+            opponents = [r for k, r in rivals.items() if k[:2] == (job["domain"], job["eps"])]
+        for rival in opponents:
+            if rival is None:
+                continue
+            gap = np.array(rival["errors"]) - np.array(job["errors"])
+            if np.all(gap == gap[0]):
+                significant = gap[0] != 0
+            else:
+                significant = ttest_rel(rival["errors"], job["errors"]).pvalue < SIGNIFICANT
+            wins += int(significant and gap.mean() > 0)
+            losses += int(significant and gap.mean() < 0)
+            draws += int(not significant)
+    return wins, losses, draws
+
+
+def against_the_papers(jobs: list[Job], default: str, analysis: str) -> dict[float, tuple[int, int]]:
+    """Per epsilon: domains where the untuned default errs less than the analysis at the best of its grid, and all."""
+    theirs = best([j for j in jobs if j["analysis"] == analysis])
+    counts: dict[float, list[int]] = defaultdict(lambda: [0, 0])
+    for job in jobs:
+        rival = theirs.get((job["domain"], job["eps"]))
+        if job["analysis"] == default and rival is not None:
+            counts[job["eps"]][0] += int(mean_error(job) < mean_error(rival))
+            counts[job["eps"]][1] += 1
+    return {eps: (counts[eps][0], counts[eps][1]) for eps in sorted(counts)}
+
+
+def against_a_mean_run(jobs: list[Job], default: str, analysis: str) -> dict[float, tuple[int, int]]:
+    """The same against the mean over the analysis's grid: what it errs without tuning."""
+    runs: dict[tuple[str, float], list[float]] = defaultdict(list)
+    for job in jobs:
+        if job["analysis"] == analysis:
+            runs[job["domain"], job["eps"]].append(mean_error(job))
+    counts: dict[float, list[int]] = defaultdict(lambda: [0, 0])
+    for job in jobs:
+        place = (job["domain"], job["eps"])
+        if job["analysis"] == default and place in runs:
+            counts[job["eps"]][0] += int(mean_error(job) < float(np.mean(runs[place])))
+            counts[job["eps"]][1] += 1
+    return {eps: (counts[eps][0], counts[eps][1]) for eps in sorted(counts)}
+
+
+def mean_errors(jobs: list[Job], analysis: str) -> dict[float, tuple[float, float]]:
+    """Per epsilon: mean over domains of the best of the grid, and of the grid's mean."""
+    of_best: dict[float, list[float]] = defaultdict(list)
+    for (_, eps), job in best([j for j in jobs if j["analysis"] == analysis]).items():
+        of_best[eps].append(mean_error(job))
+    of_all: dict[float, list[float]] = defaultdict(list)
+    for job in jobs:
+        if job["analysis"] == analysis:
+            of_all[job["eps"]].append(mean_error(job))
+    return {eps: (float(np.mean(of_best[eps])), float(np.mean(of_all[eps]))) for eps in sorted(of_best)}
+
+
+def report(jobs: list[Job], folder: Path) -> None:
+    """Prints everything there are results for; plots go to ``folder``."""
+    present = sorted({j["analysis"] for j in jobs})
+    figures: dict[str, Any] = {"benchmark": "paper_trees", "fits": 10 * len(jobs)}
+    print("\nmean error over domains: best of the grid (mean of the grid)")
+    for analysis in present:
+        means = mean_errors(jobs, analysis)
+        print(f"  {analysis:14s}", "  ".join(f"eps {e:g}: {a:.3f} ({b:.3f})" for e, (a, b) in means.items()))
+        figures[f"mean_error/{analysis}"] = {str(e): round(a, 4) for e, (a, _) in means.items()}
+    for analysis in ("paper", "sharp", "printed"):
+        if analysis in present:
+            _print_table_1(jobs, analysis)
+            figures[f"table_1/{analysis}"] = {str(e): c for e, c in table_1(jobs, analysis).items()}
+    for analysis in ("paper", "sharp"):
+        if analysis in present:
+            print(f"\nTable 3 ({analysis}): best depth, T and error per domain and epsilon")
+            for name, eps, depth, trees, error in table_3(jobs, analysis):
+                print(f"  {name:26s} eps {eps:5g}: d={depth} T={trees:2d} error {error:.3f}")
+    _print_table_4(jobs, present, figures)
+    for default in ("gradient", "gradient-pure"):
+        for analysis in ("paper", "sharp", "sharp-gini"):
+            if default in present and analysis in present:
+                tuned, plain = against_the_papers(jobs, default, analysis), against_a_mean_run(jobs, default, analysis)
+                print(f"\n{default} (untuned) errs less than {analysis} on so many domains")
+                for eps in tuned:
+                    (a, n), (b, _) = tuned[eps], plain[eps]
+                    print(f"  eps {eps:5g}: {a} of {n} against the best of its grid, {b} against the grid's mean")
+                figures[f"{default}_beats/{analysis}"] = {str(e): c for e, c in tuned.items()}
+    plot(jobs, folder)
+    print(json.dumps(figures))
+
+
+def _print_table_1(jobs: list[Job], analysis: str) -> None:
+    print(f"\nTable 1 ({analysis}): domains on which (calibrated, 0.1, 1.0) is best; the paper's in brackets")
+    for eps, counts in table_1(jobs, analysis).items():
+        print(f"  eps {eps:5g}: {counts}  [{PAPER_TABLE_1.get(eps, '')}]")
+
+
+def _print_table_4(jobs: list[Job], present: list[str], figures: dict[str, Any]) -> None:
+    print("\nTable 4: significant wins among significant differences (paired t-test over folds, p < .01)")
+    for ours in present:
+        if ours.startswith("rf"):
+            continue
+        for forest in (p for p in present if p.startswith("rf")):
+            for trees in (2, 5, 10, 20) if not ours.startswith("gradient") else (0,):
+                wins, losses, draws = table_4(jobs, ours, forest, trees)
+                if wins + losses == 0:
+                    continue
+                share = wins / (wins + losses)
+                size = f"T={trees}" if trees else "default"
+                print(
+                    f"  {ours:14s} {size:8s} against {forest}: {share:.2f}  ({wins} won, {losses} lost, {draws} even)"
+                )
+                figures[f"table_4/{ours}/{size}/{forest}"] = round(share, 3)
+
+
+def plot(jobs: list[Job], folder: Path) -> None:
+    """Cumulative shares of runs by test error, one figure per domain; left out where matplotlib is missing."""
+    try:
+        from matplotlib import use
+
+        use("Agg")
+        from matplotlib import pyplot as plt
+    except ImportError:
+        print("\nno plots: matplotlib is in the extra 'bench'")
+        return
+    for name in sorted({j["domain"] for j in jobs}):
+        figure, axes = plt.subplots(1, 2, figsize=(9, 3.5), sharey=True)
+        for axis, analysis in zip(axes, ("paper", "sharp"), strict=True):
+            for strategy in STRATEGIES:
+                chosen = [
+                    j for j in jobs if j["domain"] == name and j["analysis"] == analysis and j["alpha"] == strategy
+                ]
+                errors = np.sort([mean_error(j) for j in chosen])
+                if len(errors):
+                    axis.step(errors, np.arange(1, len(errors) + 1) / len(errors), label=f"alpha {strategy}")
+            axis.set_title(f"{name}, {analysis}")
+            axis.set_xlabel("test error")
+        axes[0].set_ylabel("share of runs with at most this error")
+        axes[0].legend()
+        figure.tight_layout()
+        figure.savefig(folder / f"paper_trees_{name}.svg")
+        plt.close(figure)
+    print(f"\nplots: {folder}/paper_trees_*.svg")

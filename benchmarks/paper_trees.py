@@ -1,0 +1,198 @@
+"""The experiments of Nock and Henecka (2020): ``python -m benchmarks.paper_trees`` (``make paper-trees``).
+
+Ten-fold cross-validation over their domains and their grid, for the algorithm as printed (not private), by the paper's
+constants with its unsound steps repaired, analysed sharply, and for gradient trees, the default. Every fit is a line of
+``benchmarks/results/paper_trees.jsonl``; what is there is not run again, so it can be stopped and gone on with. It ends
+with the paper's Tables 1, 3 and 4, the comparison with gradient trees, and plots of cumulative error.
+
+``--quick`` is a part of the grid that takes less than twenty minutes on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.paper_domains import DOMAINS, QUICK, Domain, domain
+from benchmarks.paper_tables import report
+from benchmarks.printed_trees import PrintedBoost
+from tacit.curator.curator import Curator
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.purse import Purse
+from tacit.table.memory import MemoryTable
+from tacit.trees.bins import grid
+from tacit.trees.budget import SplitBudget
+from tacit.trees.forest import ForestSettings, learn_forest
+from tacit.trees.gradient import learn_gradient_trees
+from tacit.trees.m_alpha_boost import BoostSettings, MAlphaBoost
+from tacit.trees.paper import PaperBoost
+from tacit.trees.splits import SplitCandidates
+
+RESULTS = Path(__file__).parent / "results" / "paper_trees.jsonl"
+EPSILONS = (0.01, 0.1, 1.0, 10.0, 25.0)
+DELTA = 1e-6
+"""Of gradient trees at their defaults; everything else is pure."""
+
+Job = dict[str, Any]
+
+
+def grid_of(quick: bool, analysis: str, everything: bool) -> Iterator[Job]:
+    """The configurations of one analysis, without the domain."""
+    epsilons = (0.1, 1.0, 10.0) if quick else EPSILONS
+    depths = (2, 4) if quick else (1, 2, 3, 4, 5, 6)
+    if analysis.startswith("gradient"):
+        yield from ({"analysis": analysis, "eps": eps} for eps in epsilons)
+        return
+    if analysis.startswith("rf"):
+        for eps, depth in product(epsilons, depths):
+            yield {"analysis": analysis, "eps": eps, "depth": depth}
+        return
+    trees = (2, 20) if quick else (2, 5, 10, 20)
+    shares = (0.5,) if quick else (0.1, 0.5, 0.9)
+    bounds = (1.0, 10.0, 100.0) if everything else (10.0,)
+    cells = (10, 50) if everything else (10,)
+    alphas: tuple[Any, ...] = ("gini",) if analysis == "sharp-gini" else ("calibrated", 0.1, 1.0)
+    if not quick and analysis == "printed":
+        epsilons = (*epsilons, math.inf)
+    for eps, depth, t, share, m, vq, alpha in product(epsilons, depths, trees, shares, bounds, cells, alphas):
+        yield {
+            "analysis": analysis, "eps": eps, "depth": depth, "T": t, "share": share, "M": m, "vq": vq, "alpha": alpha,
+        }  # fmt: skip
+
+
+def key_of(job: Job) -> str:
+    """What identifies a job in the file of results."""
+    return json.dumps({k: job[k] for k in sorted(job) if k not in ("errors", "seconds")})
+
+
+def gate(world: Domain, rows: np.ndarray, charge: Any, seed: int, relation: str = "replace_one") -> Curator:
+    """A curator over some rows of a domain."""
+    table = MemoryTable([c[rows] for c in world.codes], world.y[rows], world.n_codes, 2, threads=1)
+    return Curator(table, Reservation([charge], Neighbouring(relation), "paper trees"), SeededSource(seed))
+
+
+def fold_error(world: Domain, job: Job, train: np.ndarray, test: np.ndarray, seed: int) -> float:
+    """The test error of one fit."""
+    eps, analysis = job["eps"], job["analysis"]
+    if analysis == "printed":
+        return printed_error(world, job, train, test, seed)
+    if analysis == "gradient":
+        purse = Purse.of(eps, DELTA)
+        curator = gate(world, train, purse.whole, seed, "add_or_remove_one")
+        learned: Any = learn_gradient_trees(curator, purse, world.columns)
+    elif analysis == "gradient-pure":
+        purse = Purse.of(eps, 0.0)
+        learned = learn_gradient_trees(gate(world, train, purse.whole, seed), purse, world.columns)
+    else:
+        budget = SplitBudget.of(eps, 0.0)
+        curator = gate(world, train, budget.whole, seed)
+        if analysis.startswith("rf"):
+            _, letter, kind = analysis.split("-")
+            mechanism = "laplace" if letter == "l" else "exponential"
+            settings = ForestSettings(mechanism, 21, job["depth"], 10, kind == "sharp")
+            learned = learn_forest(curator, budget, world.columns, settings, len(train))
+        else:
+            criterion = "gini" if job["alpha"] == "gini" else None
+            alpha = 1.0 if job["alpha"] == "gini" else job["alpha"]
+            boost = BoostSettings(alpha, criterion, job["T"], job["depth"], job["share"], job["M"], job["vq"])
+            maker = PaperBoost if analysis == "paper" else MAlphaBoost
+            missing = [False] * len(world.columns)
+            learned = maker(curator, budget, world.columns, missing, boost, len(train)).run()
+    codes = [made.mapping[c[test]].astype(np.uint8) for made, c in zip(learned.bins, world.codes, strict=True)]
+    score = np.full(len(test), getattr(learned, "intercept", 0.0))
+    for tree in learned.trees:
+        score += tree.values[tree.shape.find(codes)]
+    return float(np.mean((score > 0) != world.y[test]))
+
+
+def printed_error(world: Domain, job: Job, train: np.ndarray, test: np.ndarray, seed: int) -> float:
+    """The test error of the algorithm as printed."""
+    maps = [grid(column, size, job["vq"]) for column, size in zip(world.columns, world.n_codes, strict=True)]
+    codes = [m[c].astype(np.uint8) for m, c in zip(maps, world.codes, strict=True)]
+    sizes = [int(m.max()) + 1 for m in maps]
+    candidates = SplitCandidates.of(world.columns, sizes, [False] * len(maps))
+    boost = PrintedBoost(
+        job["eps"], job["alpha"], job["T"], job["depth"], job["share"], job["M"], np.random.default_rng(seed)
+    )
+    boost.fit([c[train] for c in codes], world.y[train].astype(int), candidates)
+    return float(np.mean((boost.score([c[test] for c in codes]) > 0) != world.y[test]))
+
+
+def run(job: Job) -> Job:
+    """All folds of a job."""
+    world = domain(job["domain"])
+    start = time.perf_counter()
+    errors = [
+        round(fold_error(world, job, train, test, 7919 * fold), 6) for fold, (train, test) in enumerate(world.folds)
+    ]
+    return {**job, "errors": errors, "seconds": round(time.perf_counter() - start, 2)}
+
+
+def load(path: Path) -> dict[str, Job]:
+    """What has been run."""
+    if not path.exists():
+        return {}
+    lines = (json.loads(line) for line in path.read_text().splitlines() if line.strip())
+    return {key_of(line): line for line in lines}
+
+
+FORESTS = ("rf-l-sharp", "rf-e-sharp", "rf-l-paper", "rf-e-paper")
+ANALYSES = ("gradient", "gradient-pure", *FORESTS, "sharp", "sharp-gini", "paper", "printed")
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a part of the grid, on the smaller domains")
+    parser.add_argument("--everything", action="store_true", help="all values of M and v_q, not only 10 and 10")
+    parser.add_argument("--domains", nargs="+", choices=DOMAINS)
+    parser.add_argument("--analyses", nargs="+", choices=ANALYSES, default=list(ANALYSES))
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--report", action="store_true", help="only print what there is")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    args = parser.parse_args()
+    done = load(args.results)
+    names = args.domains or (QUICK if args.quick else DOMAINS)
+    if not args.report:
+        jobs = [
+            {"domain": name, **job}
+            for analysis in args.analyses
+            for job in grid_of(args.quick, analysis, args.everything)
+            for name in names
+        ]
+        work(jobs, done, args.results, args.jobs)
+    report(list(done.values()), args.results.parent)
+
+
+def work(jobs: list[Job], done: dict[str, Job], path: Path, processes: int) -> None:
+    """Runs what is not done yet, and says how far it is."""
+    todo = [job for job in jobs if key_of(job) not in done]
+    print(f"{len(jobs)} configurations, {len(jobs) - len(todo)} of them done before", flush=True)
+    path.parent.mkdir(exist_ok=True)
+    start = time.perf_counter()
+    with ProcessPoolExecutor(processes) as pool, path.open("a") as out:
+        futures = [pool.submit(run, job) for job in todo]
+        for number, future in enumerate(as_completed(futures), 1):
+            result = future.result()
+            done[key_of(result)] = result
+            out.write(json.dumps(result) + "\n")
+            out.flush()
+            if number % max(len(todo) // 50, 1) == 0 or number == len(todo):
+                took = time.perf_counter() - start
+                left = took / number * (len(todo) - number)
+                print(f"{number}/{len(todo)}  {took / 60:.1f} min, about {left / 60:.1f} to go", flush=True)
+
+
+if __name__ == "__main__":
+    main()
