@@ -65,7 +65,7 @@ class Scorer:
     def check(self, frame: Frame) -> None:
         """Raises for what is public: a column that is missing or of the wrong kind. Reads no row."""
         if isinstance(self.predictor, Model) and frame.names:
-            self._probabilities(rows_where(frame, np.zeros(frame.n_rows, np.bool_)), None)
+            self.probabilities(rows_where(frame, np.zeros(frame.n_rows, np.bool_)), None)
 
     def columns(self, frame: Frame, data: Any, labels: Any) -> dict[str, npt.NDArray[Any]]:
         """Private columns, shape ``(rows,)`` each.
@@ -75,7 +75,7 @@ class Scorer:
             positive one. With more, the score is the likeliest class's, the label says if that class was right, and
             ``truth`` is the score of the true class.
         """
-        chances = self._probabilities(frame, data)
+        chances = self.probabilities(frame, data)
         codes = self.label_index.encode(labels).astype(np.int64)
         if self.n_classes == 2:
             return {"score": log_odds(chances[:, 1]), "label": codes}
@@ -85,7 +85,8 @@ class Scorer:
         of_truth = np.take_along_axis(chances, truth[:, None], axis=1)[:, 0]
         return {"score": log_odds(chances.max(axis=1)), "label": right, "truth": log_odds(of_truth)}
 
-    def _probabilities(self, frame: Frame, data: Any) -> Floats:
+    def probabilities(self, frame: Frame, data: Any) -> Floats:
+        """Probabilities, shape ``(rows, classes)``."""
         takes_frame = isinstance(self.predictor, Model)
         chances = np.asarray(self.predictor.predict_proba(frame if takes_frame else data), np.float64)
         if chances.shape != (frame.n_rows, self.n_classes):

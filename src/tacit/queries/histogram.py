@@ -42,7 +42,8 @@ class Histogram:
     Sensitivity (privacy notes, section 0): adding or removing a row changes one cell by one vector of the rule.
     Replacing a row is one removal and one addition, whatever happens to its label and margin: either the two vectors
     fall into different cells (squared norms add) or into one (their difference counts; a row that a public rule drops
-    counts as the zero vector); through a release map, the triangle inequality gives twice the add/remove bound.
+    counts as the zero vector); through a release map, the triangle inequality gives twice the add/remove bound, and
+    where nothing is negative the two vectors point into one orthant, so that squared norms bound their difference.
     """
 
     cells: Cells
@@ -80,7 +81,8 @@ class Histogram:
         if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
             return Sensitivity(l1, l2_squared, theorem)
         if self.release_map is not None:
-            return Sensitivity(2 * l1, 4 * l2_squared, f"{theorem}; replace = remove + add")
+            apart = 2 if self.release_map.matrix.min() >= 0 and self.rule.vectors.min() >= 0 else 4
+            return Sensitivity(2 * l1, apart * l2_squared, f"{theorem}; replace = remove + add")
         same_l1, same_l2_squared = self.rule.diameter
         apart = 0 if self.cells.size == 1 else 1
         return Sensitivity(

@@ -1,0 +1,68 @@
+"""The verb for random stopping: a secret number of runs, of which only the best comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from tacit.noise import make_source
+from tacit.privacy.charges import Charge, NonPrivate
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.random_stopping import LOG_UNIT, THEOREM, RandomStopping
+
+T = TypeVar("T")
+
+Run = Callable[[int, int | None], tuple[T, float]]
+"""One run: from the number of a candidate and a seed (None for fresh entropy) to a result and its score, both private
+as the charge says."""
+
+
+def best_of_random_runs(
+    rule: RandomStopping,
+    candidates: int,
+    run: Run[T],
+    reservation: Reservation,
+    charge: Charge,
+    random_state: int | None,
+    label: str,
+) -> T:
+    """Runs randomly chosen candidates a random number of times and returns the result with the highest score.
+
+    Guarantee: ``charge``, if it is what ``rule`` charges for runs of these candidates. It covers the returned result
+    and nothing else: neither the number of runs, nor how long they took, nor any other result may be seen. Both draws
+    are exact up to :data:`tacit.privacy.random_stopping.SLACK`, which the charge includes. Of results with the same
+    score the first counts, which is a random one.
+
+    Args:
+        rule: the distribution of the number of runs.
+        candidates: how many candidates there are; each run takes one of them, all with the same probability.
+        run: see :data:`Run`.
+        reservation: the budget, already durable.
+        charge: what the whole search costs; recorded before the first run.
+        random_state: None for the operating system's entropy, an integer for a repeatable search.
+        label: what this is, for the ledger.
+
+    Raises:
+        BudgetExceeded: if the reservation does not cover it; nothing is run then.
+    """
+    if candidates < 1:
+        raise ValueError("there is no candidate")
+    source = make_source(random_state)
+    reservation.record(charge, label, THEOREM)
+    if isinstance(charge, NonPrivate):
+        rounds = [(index, None if random_state is None else random_state + index) for index in range(candidates)]
+    else:
+        count = 1 + source.exponential(rule.scores, LOG_UNIT)
+        alike = np.zeros(candidates, np.int64)
+        rounds = []
+        for _ in range(count):
+            seed = None if random_state is None else int(source.public_generator().integers(1 << 31))
+            rounds.append((source.exponential(alike, 1.0), seed))
+    best, best_score = run(*rounds[0])
+    for index, seed in rounds[1:]:
+        result, score = run(index, seed)
+        if score > best_score:
+            best, best_score = result, score
+    return best

@@ -1,0 +1,161 @@
+"""`select_model`: the best of a few finished models on private rows, by the exponential mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.curator.curator import Curator
+from tacit.curator.vault import Vault
+from tacit.encoding.frames import Frame
+from tacit.encoding.values import LabelIndex
+from tacit.evaluation.measure_scores import declared_schema, rows_and_labels
+from tacit.evaluation.scored_rows import Scorer
+from tacit.evaluation.utility import LEVELS, check_criterion, utilities, utility_encoding, utility_weights
+from tacit.faces.request import Request, RequestError
+from tacit.faces.spend import reserve
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.calibration import calibrate
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
+from tacit.queries.cells import column_cells
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import count_rule
+from tacit.queries.selection import Selection, per_query
+
+IntArray = npt.NDArray[np.int64]
+
+THEOREM = "exponential mechanism over sums of utilities in [0, 1]: a row moves every sum by 0 to 1"
+
+
+@final
+@dataclass(frozen=True)
+class Selected:
+    """The choice.
+
+    Attributes:
+        index: which of the models.
+        certificate: what the choice cost. The models' own certificates stand beside it.
+    """
+
+    index: int
+    certificate: Certificate
+
+
+def select_model(
+    models: Sequence[Any],
+    X: Any,
+    y: Any,
+    epsilon: float = 0.1,
+    delta: float = 1e-6,
+    *,
+    criterion: str = "accuracy",
+    schema: Any = None,
+    account: PrivacyAccount | None = None,
+    neighbouring: str = "add_or_remove_one",
+    random_state: int | None = None,
+) -> Selected:
+    """Chooses the model that does best on private rows, best rows that none of them was made from.
+
+    Guarantee: the exponential mechanism over the models' sums of utilities: (epsilon, delta), and pure if ``delta`` is
+    0. It finds a model whose share of rows called right is within about ``2 log(models) / (epsilon rows)`` of the best.
+
+    Args:
+        models: finished models or fitted estimators, two or more, all with the same classes.
+        X: the rows.
+        y: their labels.
+        epsilon: what to spend.
+        delta: what to spend.
+        criterion: ``"accuracy"``, or ``"log_loss"`` with probabilities clipped at 1 %.
+        schema: declares classes with several values and a unit of several rows; by default that of the first model.
+        account: pays, if given.
+        neighbouring: the relation of the guarantee.
+        random_state: None for fresh entropy; an integer makes the choice repeatable and not releasable.
+
+    Raises:
+        ValueError: for public mistakes; nothing was spent.
+        BudgetExceeded: if the account cannot pay; nothing was read.
+    """
+    request = Request.of(epsilon, delta, neighbouring, random_state)
+    check_criterion(criterion)
+    if len(models) < 2:
+        raise RequestError(f"a choice needs at least two models, got {len(models)}")
+    declared = declared_schema(schema if schema is not None else getattr(models[0], "schema", None))
+    scorers = [Scorer.of(model, declared) for model in models]
+    if any(scorer.label_index != scorers[0].label_index for scorer in scorers):
+        raise RequestError("the models must have the same classes in the same order")
+    frame, labels = rows_and_labels(X, y)
+    for scorer in scorers:
+        scorer.check(frame)
+    unit = None if declared is None else declared.unit
+    if unit is not None:
+        frame.column(unit.column)
+    charge = selection_charge(request.epsilon, request.delta)
+    with reserve(account, request, [charge], f"choice among {len(models)} models") as reservation:
+        names = tuple(f"model {index}" for index in range(len(models)))
+        columns: dict[str, Any] = {
+            name: utilities(scorer, frame, X, labels, criterion) for name, scorer in zip(names, scorers, strict=True)
+        }
+        if unit is not None:
+            columns["unit"] = frame.column(unit.column)
+        vault = Vault(
+            Frame(columns, frame.n_rows),
+            known_labels(scorers[0], labels),
+            reservation,
+            request.random_state,
+            None if unit is None else "unit",
+            1 if unit is None else unit.max_rows,
+        )
+        curator = vault.seal(utility_encoding(names), LabelIndex((0, 1)))
+        index = choose(curator, len(models), charge, f"the best of {len(models)} models by {criterion}")
+    certificate = Certificate.of(
+        reservation,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        noise_source=vault.noise_name,
+        noise_releasable=vault.releasable,
+        algorithm="select_model",
+        schema=declared,
+        account=account,
+        unverified=not all(scorer.verified for scorer in scorers),
+    )
+    return Selected(index, certificate)
+
+
+def selection_charge(epsilon: float, delta: float) -> Charge:
+    """The largest range that (epsilon, delta) buys."""
+    if np.isinf(epsilon):
+        return NonPrivate()
+    if delta == 0:
+        return BoundedRange(epsilon)
+    return BoundedRange(1.0 / calibrate(lambda z: [BoundedRange(1.0 / z)], epsilon, delta, start=1.0 / epsilon))
+
+
+def known_labels(scorer: Scorer, labels: Any) -> npt.NDArray[np.int64]:
+    """0 for rows whose label is a class, something else for the others, which are dropped."""
+    codes = scorer.label_index.encode(labels).astype(np.int64)
+    dropped: npt.NDArray[np.int64] = np.where(codes < scorer.n_classes, 0, -1)
+    return dropped
+
+
+def choose(curator: Curator, candidates: int, charge: Charge, label: str) -> int:
+    """The candidate with about the largest sum of utilities; one column of levels per candidate.
+
+    The sums are integers in units of ``1 / LEVELS``. Adding or removing a row moves each of them by 0 to ``LEVELS`` the
+    same way, so that they move by at most ``LEVELS`` relative to each other; replacing one, by at most twice that.
+    """
+    weights = utility_weights()
+    queries = tuple(
+        Histogram(column_cells(column, len(weights)), count_rule(curator.layout.n_labels))
+        for column in range(candidates)
+    )
+
+    def score(_: int, answer: IntArray) -> IntArray:
+        return (weights @ answer)[None, :]
+
+    selection = Selection(queries, per_query(score), (1, candidates), LEVELS, THEOREM)
+    return int(curator.select(selection, charge, label).indices[0])
