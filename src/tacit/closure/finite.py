@@ -35,15 +35,16 @@ from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import class_count_rule
 from tacit.queries.selection import Selection, per_query
+from tacit.schema.columns import MOST_BINS
 
 
 def coarse_encoding(encoding: TableEncoding, names: Sequence[str], bins: int) -> TableEncoding:
     """The encoding of some columns with numeric grids of ``bins`` cells, where the schema leaves that open."""
 
     def coarse(encoder: Encoder) -> Encoder:
-        if isinstance(encoder, NumericGrid) and isinstance(encoder.spacing, str):
-            return NumericGrid(encoder.lower, encoder.upper, min(bins, encoder.cells), encoder.spacing)
-        return encoder
+        if isinstance(encoder, NumericGrid) and isinstance(encoder.spacing, str) and encoder.cells == MOST_BINS:
+            return NumericGrid(encoder.lower, encoder.upper, bins, encoder.spacing)
+        return encoder  # the schema fixes its cells
 
     for name in names:
         if name not in encoding.names:

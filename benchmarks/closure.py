@@ -1,0 +1,217 @@
+"""Closure learners: ``python -m benchmarks.closure [noise] [unions] [constants] [time]``. Its last line is JSON.
+
+``noise``: labels of one concept on Adult's columns, 0 to 30 % of them flipped; the plain private learner against the
+same learner made agnostic. ``unions``: OR and AND of two concepts on real tables against one concept and private trees.
+``constants``: error against the number of rows, sharp and paper constants. ``time``: seconds against rows and
+against the VC dimension.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.data import Table, splits
+from tacit.closure import (
+    AgnosticClassifier,
+    ComposedClassifier,
+    ConceptClass,
+    FiniteClassClassifier,
+    Halfspaces,
+    Intervals,
+    Rectangles,
+    Stumps,
+    Thresholds,
+)
+from tacit.decision_lists.estimator import DecisionListClassifier
+from tacit.halfspaces.estimator import HalfspaceBoostClassifier
+from tacit.schema import Schema
+from tacit.trees.estimator import BoostedTreesClassifier
+
+EPSILON, DELTA = 1.0, 1e-6
+Result = dict[str, Any]
+
+
+def error(model: Any, table: Table, labels: np.ndarray) -> float:
+    """Share of wrong predictions."""
+    return float((model.predict(table.X) != labels).mean())
+
+
+def mean_error(
+    make: Callable[[int], Any], train: Table, y: np.ndarray, test: Table, clean: np.ndarray, seeds: int
+) -> float:
+    """Error on the test rows, averaged over the noise."""
+    errors = [error(make(random_state=seed).fit(train.X, y), test, clean) for seed in range(seeds)]
+    return round(float(np.mean(errors)), 4)
+
+
+def show(line: Result) -> Result:
+    """Prints a result as it comes."""
+    print("  ".join(f"{key} {value}" for key, value in line.items()), flush=True)
+    return line
+
+
+def noise(seeds: int) -> list[Result]:
+    """A realisable target (education_num >= 10) under label noise; error against the clean labels."""
+    _, train, test = next(splits("adult", 1))
+    columns = {name: train.schema.columns[name] for name in ("age", "education_num", "hours_per_week")}
+    schema = type(train.schema)(columns, train.schema.label)
+    train, test = (Table(t.name, t.X[list(columns)], t.y, schema) for t in (train, test))
+    target, clean = ((t.X["education_num"] >= 10).to_numpy().astype(int) for t in (train, test))
+    concepts = Stumps(list(columns))
+    generator = np.random.default_rng(5)
+    learners: dict[str, Callable[..., Any]] = {
+        "finite class": partial(FiniteClassClassifier, concepts, counts_share=0.0),
+        "decision list": partial(DecisionListClassifier, k=1, max_rules=3),
+        "decision list, errors": partial(DecisionListClassifier, k=1, max_rules=3, objective="errors"),
+        "halfspace": HalfspaceBoostClassifier,
+    }
+    common = {"epsilon": EPSILON, "delta": DELTA, "schema": schema}
+    results = []
+    for rate in (0.0, 0.1, 0.2, 0.3):
+        y = target ^ (generator.random(len(target)) < rate)
+        for n in (1000, 30_000):
+            part, labels = train.rows(np.arange(n)), y[:n]
+            for name, make in learners.items():
+                plain = partial(make, **common)
+                agnostic = partial(AgnosticClassifier, make(), concepts, **common)
+                line: Result = {"part": "noise", "flipped": rate, "n": n, "learner": name}
+                line["plain"] = mean_error(plain, part, labels, test, clean, seeds)
+                line["agnostic"] = mean_error(agnostic, part, labels, test, clean, seeds)
+                results.append(show(line))
+    return results
+
+
+UNIONS = {
+    "adult": (["education_num", "age", "hours_per_week", "capital_gain"], 16),
+    "pima_diabetes": (["glucose", "bmi", "age", "pregnancies"], 16),
+    "heart_cleveland": (["thalach", "oldpeak", "ca", "age"], 16),
+}
+
+
+def unions(seeds: int) -> list[Result]:
+    """Two stumps joined by OR or AND on the real labels: error on the test rows."""
+    results = []
+    for name, (columns, bins) in UNIONS.items():
+        for epsilon in (1.0, 4.0):
+            line: Result = {"part": "unions", "data": name, "epsilon": epsilon}
+            stumps = Stumps(columns)
+            makers: dict[str, Callable[..., Any]] = {
+                "one concept": partial(FiniteClassClassifier, stumps, bins=bins, counts_share=0.0),
+                "or": partial(ComposedClassifier, [stumps] * 2, "or", bins=bins),
+                "and": partial(ComposedClassifier, [stumps] * 2, "and", bins=bins),
+                "trees": BoostedTreesClassifier,
+            }
+            runs: dict[str, list[float]] = {who: [] for who in [*makers, "prior"]}
+            for seed, train, test in splits(name, seeds):
+                kw = {"epsilon": epsilon, "delta": DELTA, "schema": train.schema}
+                runs["prior"].append(float(min(test.y.mean(), 1 - test.y.mean())))
+                for who, make in makers.items():
+                    model = make(random_state=seed, **kw).fit(train.X, train.y)
+                    runs[who].append(error(model, test, test.y))
+            results.append(show({**line, **{who: round(float(np.mean(e)), 4) for who, e in runs.items()}}))
+    return results
+
+
+def markers(n: int, seed: int, flipped: float = 0.0) -> tuple[Table, np.ndarray]:
+    """A disease caused by any of three markers; labels with and without noise."""
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame({name: generator.uniform(0, 10, n) for name in "abc"})
+    ill = ((frame["a"] >= 8.125) | (frame["b"] >= 6.875) | (frame["c"] < 1.25)).to_numpy()
+    schema = Schema.from_dict(
+        {
+            "label": {"column": "ill", "kind": "classes", "classes": [0, 1], "positive": 1},
+            "columns": {name: {"kind": "numeric", "lower": 0, "upper": 10} for name in "abc"},
+        }
+    )
+    return Table("markers", frame, (ill ^ (generator.random(n) < flipped)).astype(int), schema), ill.astype(int)
+
+
+def constants(seeds: int) -> list[Result]:
+    """OR of three thresholds: error on new rows against the number of rows, under both analyses."""
+    test, clean = markers(5000, 99)
+    concepts = [Thresholds(name) for name in "abc"]
+    learners = [FiniteClassClassifier(concept, counts_share=0.0, bins=16) for concept in concepts]
+    results = []
+    for n in (300, 1000, 3000, 10_000, 30_000, 100_000, 300_000):
+        train, _ = markers(n, 7)
+        line: Result = {"part": "constants", "n": n}
+        for name, parameters in (
+            ("concepts released, add/remove", {}),
+            ("concepts released, replace", {"neighbouring": "replace_one"}),
+            ("learners, public patterns, replace", {"learners": learners, "neighbouring": "replace_one"}),
+            ("learners, sample patterns, add/remove", {"learners": learners, "patterns": "sample"}),
+            (
+                "learners, sample patterns, replace",
+                {"learners": learners, "patterns": "sample", "neighbouring": "replace_one"},
+            ),
+            ("paper", {"learners": learners, "analysis": "paper", "neighbouring": "replace_one"}),
+        ):
+            make = partial(
+                ComposedClassifier, concepts, "or", epsilon=EPSILON, delta=DELTA, schema=train.schema, **parameters
+            )
+            line[name] = mean_error(make, train, train.y, test, clean, seeds)
+        results.append(show(line))
+    return results
+
+
+def seconds(make: Callable[[], Any], table: Table) -> float:
+    """Wall time of a fit, the second of two."""
+    make().fit(table.X.iloc[:50], table.y[:50])
+    start = time.perf_counter()
+    make().fit(table.X, table.y)
+    return round(time.perf_counter() - start, 3)
+
+
+def timing() -> list[Result]:
+    """Seconds of a fit against rows, and against the VC dimension of the class."""
+    results = []
+    classes: Sequence[tuple[str, ConceptClass, int]] = (
+        ("threshold", Thresholds("a"), 1),
+        ("interval", Intervals("a"), 2),
+        ("halfspace in the plane", Halfspaces(("a", "b")), 3),
+        ("rectangle on two columns", Rectangles(("a", "b")), 4),
+    )
+    for n in (1000, 10_000, 100_000):
+        table, _ = markers(n, 3, flipped=0.1)
+        common = {"schema": table.schema, "random_state": 0, "epsilon": EPSILON}
+        for name, concept, vc in classes:
+            for patterns in ("public", "sample"):
+                learner = FiniteClassClassifier(Stumps(["a", "b"]), counts_share=0.0)
+                make = partial(AgnosticClassifier, learner, concept, bins=24, patterns=patterns, **common)
+                line: Result = {"part": "time", "n": n, "class": name, "vc": vc, "patterns": patterns}
+                results.append(show({**line, "seconds": seconds(make, table)}))
+        for k in (2, 3):
+            composed = partial(ComposedClassifier, [Thresholds(c) for c in "abc"[:k]], "or", **common)
+            line = {"part": "time", "n": n, "class": f"or of {k} thresholds", "seconds": seconds(composed, table)}
+            results.append(show(line))
+    return results
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=[], help="noise, unions, constants, time; all by default")
+    parser.add_argument("--seeds", type=int, default=5)
+    args = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    parts: dict[str, Callable[[], list[Result]]] = {
+        "noise": lambda: noise(args.seeds),
+        "unions": lambda: unions(args.seeds),
+        "constants": lambda: constants(args.seeds),
+        "time": timing,
+    }
+    results = [line for part in args.parts or parts for line in parts[part]()]
+    print(json.dumps({"benchmark": "closure", "epsilon": EPSILON, "delta": DELTA, "results": results}))
+
+
+if __name__ == "__main__":
+    main()
