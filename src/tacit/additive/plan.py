@@ -10,15 +10,17 @@ from dataclasses import dataclass, replace
 
 BINNING_SHARE = 0.12
 PAIRS_FROM, PAIRS_FULL = 140.0, 1000.0
-TREES_FROM, TREES_FULL = 400.0, 1500.0
+TREES_FROM, TREES_FULL = 400.0, 2500.0
 """Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs (and trees) are tried, and at which
 they get their full share."""
 
-LARGEST_TREE_SHARE = 0.5
+LARGEST_TREE_SHARE = 0.65
 MANY_ROWS = 100_000
 """Beyond this many rows noise hardly matters any more: fewer, deeper trees and fewer sweeps save time."""
 
 LEAST_TREES = 40
+DEEP_FROM = 1500.0
+"""Signal-to-noise from which trees have six levels instead of five."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = 
     if not trees or pure or signal < TREES_FROM:
         return glass
     ramp = min(1.0, math.log(signal / TREES_FROM) / math.log(TREES_FULL / TREES_FROM))
-    n_trees, depth = (400, 5) if total <= MANY_ROWS else (max(int(400 * MANY_ROWS / total), LEAST_TREES), 6)
+    n_trees = 400 if total <= MANY_ROWS else max(int(400 * MANY_ROWS / total), LEAST_TREES)
+    depth = 5 if signal < DEEP_FROM else 6
     return replace(glass.scaled(1 - LARGEST_TREE_SHARE * ramp), n_trees=n_trees, tree_depth=depth)
 
 

@@ -47,7 +47,7 @@ class NewtonPlan:
 
     trees: int
     depth: int
-    columns_per_tree: int = 3
+    columns_per_tree: int = 4
     rate: float = 0.25
     prior: float = 0.1
     clip: float = 0.55
