@@ -47,6 +47,19 @@ class Link:
         return np.clip(0.5 * (1.0 + z), 0.0, 1.0)
 
 
+@dataclass(frozen=True)
+class TreeSpending:
+    """What one tree took of the budget of the fit, as shares of it.
+
+    Attributes:
+        levels: for the splits of each depth, from the root down; nothing where splits are drawn at random.
+        leaves: for what the leaves say.
+    """
+
+    levels: tuple[float, ...] = ()
+    leaves: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class TreeEnsembleModel(Model):
     """``score = intercept + sum of trees``. Frozen; everything in it was released.
@@ -57,6 +70,7 @@ class TreeEnsembleModel(Model):
         features: the columns; trees test their bins.
         trees: in the order in which they were grown.
         link: from scores to probabilities.
+        spending: of each tree.
     """
 
     kind: ClassVar[str] = "tree_ensemble"
@@ -66,6 +80,7 @@ class TreeEnsembleModel(Model):
     features: tuple[Feature, ...]
     trees: tuple[Tree, ...]
     link: Link
+    spending: TreeSpending = TreeSpending()
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -158,6 +173,7 @@ class TreeEnsembleModel(Model):
             "features": [feature.to_dict() for feature in self.features],
             "trees": [tree.to_dict() for tree in self.trees],
             "link": {"name": self.link.name, "alpha": self.link.alpha},
+            "spending": {"levels": list(self.spending.levels), "leaves": self.spending.leaves},
         }
 
     @classmethod
@@ -168,6 +184,7 @@ class TreeEnsembleModel(Model):
             tuple(Feature.from_dict(item) for item in body["features"]),
             tuple(Tree.from_dict(item) for item in body["trees"]),
             Link(body["link"]["name"], float(body["link"]["alpha"])),
+            TreeSpending(tuple(body["spending"]["levels"]), float(body["spending"]["leaves"])),
         )
 
 
@@ -180,11 +197,16 @@ def _interval_text(feature: Feature, inside: BoolArray) -> str:
         if start == 0 and stop == len(present):
             parts.append("present")
         elif start == 0:
-            parts.append(f"< {edges[stop]:.4g}")
+            parts.append(f"< {_number(edges[stop])}")
         elif stop == len(present):
-            parts.append(f">= {edges[start]:.4g}")
+            parts.append(f">= {_number(edges[start])}")
         else:
-            parts.append(f"in [{edges[start]:.4g}, {edges[stop]:.4g})")
+            parts.append(f"in [{_number(edges[start])}, {_number(edges[stop])})")
     if inside[-1]:
         parts.append("missing")
     return f"{feature.name} {' or '.join(parts) or 'is nothing'}"
+
+
+def _number(value: float) -> str:
+    """Four digits, and no exponent for numbers that people write out."""
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"

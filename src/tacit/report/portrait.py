@@ -48,6 +48,7 @@ PAINTERS: dict[str, str] = {
     "additive": "tacit.report.draw_additive",
     "decision_list": "tacit.report.draw_rules",
     "halfspace": "tacit.report.draw_halfspace",
+    "tree_ensemble": "tacit.report.draw_trees",
 }
 """Kind of model -> module with a function ``draw(model) -> Portrait``. A new family adds its line here."""
 

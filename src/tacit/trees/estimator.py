@@ -8,7 +8,7 @@ from typing import Any
 from tacit.curator.curator import Curator
 from tacit.faces.base import Task
 from tacit.faces.request import Request, RequestError
-from tacit.models.tree_ensemble import Link, TreeEnsembleModel
+from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Charge
 from tacit.privacy.neighbouring import Neighbouring
@@ -172,7 +172,8 @@ class BoostedTreesClassifier(TreesClassifier):
         if self.alpha is None:
             learned = learn_gradient_trees(curator, purse, columns, n_trees=self.n_trees, depth=self.max_depth)
             features = features_of(task, learned.bins)
-            return TreeEnsembleModel(names, learned.intercept, features, learned.trees, Link("logistic"))
+            spending = TreeSpending(leaves=learned.share)
+            return TreeEnsembleModel(names, learned.intercept, features, learned.trees, Link("logistic"), spending)
         settings = self._settings_within(task)
         paper = self.analysis == "paper"
         boost = (PaperBoost if paper else MAlphaBoost)(
@@ -180,4 +181,4 @@ class BoostedTreesClassifier(TreesClassifier):
         )
         boosted = boost.run()
         link = Link("m_alpha", settings.loss.alpha)
-        return TreeEnsembleModel(names, 0.0, features_of(task, boosted.bins), boosted.trees, link)
+        return TreeEnsembleModel(names, 0.0, features_of(task, boosted.bins), boosted.trees, link, boosted.spending)

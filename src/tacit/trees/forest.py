@@ -59,11 +59,15 @@ class ForestSettings:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """What was learned, all of it released: values of a leaf are its vote divided by the number of trees."""
+    """What was learned, all of it released: a leaf's value is its vote over the number of trees.
+
+    ``share`` is what each tree took of the budget.
+    """
 
     bins: tuple[TreeBins, ...]
     trees: tuple[Tree, ...]
     depth: int
+    share: float
 
 
 def learn_forest(
@@ -99,7 +103,7 @@ def learn_forest(
             progress(f"tree {number + 1} of {settings.trees}")
         shapes.append(random_shape(columns, bins, depth, generator))
         released.append(_leaves(curator, budget, settings, shapes[-1], share, f"tree {number + 1}"))
-    return Forest(bins, _votes(shapes, released, settings), depth)
+    return Forest(bins, _votes(shapes, released, settings), depth, left / settings.trees)
 
 
 def depth_rule(rows: float, budget: SplitBudget, share: float) -> int:

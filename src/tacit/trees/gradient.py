@@ -36,15 +36,15 @@ INTERCEPT_STEPS = 2
 
 
 def gaussian_plan(rows: float, mu: float) -> NewtonPlan:
-    """The rule for Gaussian noise: larger and more trees as ``rows * mu``, the rows relative to the noise, grows."""
+    """The rule for Gaussian noise: deeper trees as ``rows * mu``, the rows relative to the noise, grows."""
     signal = rows * mu
     clip = 0.55
     return NewtonPlan(
-        trees=300 if signal < 1500 else 500,
+        trees=500,
         depth=4 if signal < 1500 else 5 if signal < 6000 else 6,
         columns_per_tree=3,
-        rate=0.25,
-        prior=0.2,
+        rate=0.12,
+        prior=1.5,
         clip=clip,
         hessian_scale=3.8 * math.sqrt(clip**2 - 0.25),
     )
@@ -75,6 +75,7 @@ class LearnedTrees:
         bins: per column, the map from codes to bins.
         trees: tested columns are numbered as ``bins`` are.
         plan: how they were grown.
+        share: of the budget that each tree took.
     """
 
     rows: float
@@ -82,6 +83,7 @@ class LearnedTrees:
     bins: tuple[TreeBins, ...]
     trees: tuple[Tree, ...]
     plan: NewtonPlan
+    share: float
 
 
 def learn_gradient_trees(
@@ -114,7 +116,7 @@ def learn_gradient_trees(
     trees = grow_trees(curator, purse, left, structures, chosen, margins, progress, base_rate.add_tree)
     tell("setting the intercept")
     intercept = set_intercept(curator, purse, margins, base_rate, _intercept_share(purse), INTERCEPT_STEPS)
-    return LearnedTrees(base_rate.rows, intercept, bins, trees, chosen)
+    return LearnedTrees(base_rate.rows, intercept, bins, trees, chosen, left / chosen.trees)
 
 
 def _prepare(

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree, TreeShape
+from tacit.models.tree_ensemble import TreeSpending
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.rules import LEVEL_BITS, MARGIN_BITS, RowRule
@@ -91,12 +92,14 @@ class BoostedTrees:
         trees: leaves hold the leveraging coefficient times the link of their proportion.
         rows: the number of rows, public or released.
         coefficients: the leveraging coefficients.
+        spending: what each tree took of the budget.
     """
 
     bins: tuple[TreeBins, ...]
     trees: tuple[Tree, ...]
     rows: float
     coefficients: tuple[float, ...]
+    spending: TreeSpending
 
 
 def trees_rule(rows: float, budget: SplitBudget) -> int:
@@ -190,7 +193,9 @@ class MAlphaBoost:
             tree, coefficient = self.leverage(shape, label)
             trees.append(tree)
             coefficients.append(coefficient)
-        return BoostedTrees(self.bins, tuple(trees), self.rows, tuple(coefficients))
+        depth = max(tree.shape.depth for tree in trees)
+        spending = TreeSpending((self.split_share / depth,) * depth, self.leaf_share)
+        return BoostedTrees(self.bins, tuple(trees), self.rows, tuple(coefficients), spending)
 
     def grow(self, label: str) -> TreeShape:
         """The splits of the next tree."""

@@ -8,7 +8,7 @@ from typing import Any
 from tacit.curator.curator import Curator
 from tacit.faces.base import Task
 from tacit.faces.request import Request, RequestError
-from tacit.models.tree_ensemble import Link, TreeEnsembleModel
+from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Charge
 from tacit.privacy.neighbouring import Neighbouring
@@ -116,4 +116,5 @@ class RandomTreesClassifier(TreesClassifier):
         settings = ForestSettings(self.mechanism, self.n_trees, self.max_depth, self.n_bins, self.analysis == "sharp")
         forest = learn_forest(curator, self._split_budget(task), columns_of_task(task), settings, self._public_rows)
         features = features_of(task, forest.bins)
-        return TreeEnsembleModel(task.label_index.names, 0.0, features, forest.trees, Link("share"))
+        spending = TreeSpending(leaves=forest.share)
+        return TreeEnsembleModel(task.label_index.names, 0.0, features, forest.trees, Link("share"), spending)

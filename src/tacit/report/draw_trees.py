@@ -1,0 +1,163 @@
+"""The portrait of a sum of trees: what matters, and the trees that move the score most, with budget and support."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import cast
+
+import numpy as np
+
+from tacit.models.base import Model
+from tacit.models.tree_ensemble import TreeEnsembleModel
+from tacit.report import svg
+from tacit.report.drawing import NAMES, WIDTH, Drawing
+from tacit.report.portrait import Portrait
+from tacit.report.public_facts import public_column
+
+WIDE = 780
+"""Width of a picture of a tree."""
+VALUE = 150
+"""Width of the place for what a leaf adds, right of the tree."""
+HEAD, LEAF, ROW, FOOT = 30.0, 26.0, 16.0, 8.0
+PICTURES, FEW_LEAVES = 3, 16
+"""So many trees are drawn if they are small, otherwise one."""
+MOST_LEAVES = 64
+"""Trees with more leaves are told as text only."""
+MOST_COLUMNS = 20
+
+
+def draw(model: Model) -> Portrait:
+    """The portrait of a :class:`TreeEnsembleModel`."""
+    trees = cast(TreeEnsembleModel, model)
+    count, depth = len(trees.trees), max((tree.shape.depth for tree in trees.trees if tree.shape.n_splits), default=0)
+    positive = trees.classes[-1]
+    order = np.argsort([-float(tree.split_gains().sum()) for tree in trees.trees], kind="stable")
+    drawn = [int(k) for k in order if 0 < trees.trees[k].shape.n_splits < MOST_LEAVES]
+    drawn = drawn[: PICTURES if drawn and trees.trees[drawn[0]].shape.n_leaves <= FEW_LEAVES else 1]
+    pictures = [tree_picture(trees, k, f"tree{k}") for k in drawn]
+    return Portrait(
+        f"A sum of {count} trees of depth {depth}: every tree adds to a score, and the score says how likely "
+        f"“{positive}” is.",
+        "A tree is read from the left: at each test a row takes the upper branch if it does not hold, the lower one if "
+        f"it does, and ends at a leaf that adds to its score: a bar to the right speaks for “{positive}”. Beside it "
+        "stands the weight of its rows, with noise; above each level, what its tests took of the budget. "
+        f"Drawn: {len(pictures)} of {count} trees, those that move the score most.",
+        (importance_bars(trees), *pictures),
+        tuple(public_column(feature.name, feature.encoder) for feature in trees.features),
+    )
+
+
+def importance_bars(model: TreeEnsembleModel) -> Drawing:
+    """How much the splits of each column move the score, over the released support."""
+    named = model.importance()
+    largest = max(named.values(), default=0.0) or 1.0
+    shown = list(named.items())[:MOST_COLUMNS]
+    parts, room = [], WIDTH - NAMES - 52.0
+    for place, (name, value) in enumerate(shown):
+        y = FOOT + ROW * 1.2 * place
+        parts.append(svg.text(NAMES - 8, y + 11, svg.fitted(name, NAMES - 10), "name", "end"))
+        parts.append(svg.rect(NAMES, y + 1, room * value / largest, ROW - 4, "plain", f"{name}: {value:.3g}"))
+        parts.append(svg.text(NAMES + room * value / largest + 6, y + 11, svg.short(value), "tick"))
+    caption = "How far the splits of a column move the score: the root of what they explain of its variance."
+    title, height = "What matters", int(2 * FOOT + ROW * 1.2 * len(shown))
+    markup = svg.figure(WIDTH, height, title, caption, "".join(parts), "importance")
+    rows = tuple((name, svg.short(value)) for name, value in named.items())
+    return Drawing(title, "bars", markup, caption, float("inf"), ("column", "moves the score by"), rows)
+
+
+def tree_picture(model: TreeEnsembleModel, number: int, identity: str) -> Drawing:
+    """One tree from left to right: tests, leaves with what they add and on how much weight, and the budget."""
+    tree = model.trees[number]
+    shape = tree.shape
+    depth = shape.depth
+    step = (WIDE - VALUE) / max(depth, 1)
+    height = HEAD + LEAF * shape.n_leaves + FOOT
+    leaf_y = [HEAD + LEAF * (k + 0.5) for k in range(shape.n_leaves)]
+    levels, nodes = _levels(model, number), _places(model, number, leaf_y)
+    parts = _head(model, depth, step)
+    for split in range(shape.n_splits):
+        x, y = step * levels[split], nodes[split]
+        for child in shape.children[split]:
+            end = (step * levels[child], nodes[child]) if child >= 0 else (step * depth, leaf_y[-1 - child])
+            parts.append(svg.line(x + 4, y, x + 4, end[1], "axis"))
+            parts.append(svg.line(x + 4, end[1], end[0] + 4, end[1], "axis"))
+        parts += _test(model, number, split, x + 10, y, step - 10)
+    largest = float(np.abs(tree.values).max(initial=0.0)) or 1.0
+    for leaf, (value, support) in enumerate(zip(tree.values, tree.support, strict=True)):
+        parts += _leaf(float(value), float(support), leaf_y[leaf], largest)
+    title = f"Tree {number + 1}"
+    caption = f"{shape.n_leaves} leaves; " + _spent(model)
+    markup = svg.figure(WIDE, int(height), title, f"{caption}. {model.text(number)}", "".join(parts), identity)
+    rows = tuple(_row(model, number, leaf) for leaf in range(shape.n_leaves))
+    gain = float(tree.split_gains().sum())
+    return Drawing(title, "bars", markup, caption, gain, ("if", "adds", "weight"), rows, wide=True)
+
+
+def _levels(model: TreeEnsembleModel, number: int) -> list[int]:
+    """The depth of every split."""
+    shape = model.trees[number].shape
+    levels = [0] * shape.n_splits
+    for split, pair in enumerate(shape.children):
+        for child in pair:
+            if child >= 0:
+                levels[child] = levels[split] + 1
+    return levels
+
+
+def _places(model: TreeEnsembleModel, number: int, leaf_y: Sequence[float]) -> list[float]:
+    """The height of every split: in the middle of its leaves."""
+    return [(leaf_y[first] + leaf_y[last - 1]) / 2 for first, _, last in model.trees[number].shape.spans]
+
+
+def _head(model: TreeEnsembleModel, depth: int, step: float) -> list[str]:
+    """Above each level, what its tests took of the budget."""
+    levels = model.spending.levels or (0.0,) * depth
+    parts = [
+        svg.text(step * level + 12, 14, f"tests: {_share(share)}", "tick") for level, share in enumerate(levels[:depth])
+    ]
+    return [*parts, svg.text(step * depth + 4, 14, f"leaves: {_share(model.spending.leaves)}", "tick")]
+
+
+def _share(share: float) -> str:
+    return "free" if share == 0 else f"{100 * share:.2g} % of budget"
+
+
+def _spent(model: TreeEnsembleModel) -> str:
+    splits = sum(model.spending.levels)
+    tests = "its tests look at no row" if splits == 0 else f"its tests took {100 * splits:.2g} % of the budget"
+    return f"{tests}, its leaves {100 * model.spending.leaves:.2g} %"
+
+
+def _test(model: TreeEnsembleModel, number: int, split: int, x: float, y: float, room: float) -> list[str]:
+    """A test on two lines: the column, and below it what is asked of it."""
+    shape = model.trees[number].shape
+    column = int(shape.columns[split])
+    said = model.condition(column, shape.goes_right(split))
+    name = model.features[column].name
+    lines = svg.text(x, y - 2, svg.fitted(name, room), "name")
+    lines += svg.text(x, y + 10, svg.fitted(said.removeprefix(name).strip(), room), "tick")
+    return [svg.element("g", svg.element("title", escape(said)) + lines)]
+
+
+def _leaf(value: float, support: float, y: float, largest: float) -> list[str]:
+    """A bar from the middle of its place, and the weight it stands on."""
+    middle, room = WIDE - VALUE + 48.0, 40.0
+    length = room * abs(value) / largest
+    css = "plus" if value >= 0 else "minus"
+    hint = f"adds {value:+.3g}, on about {svg.short(round(support))} of weight"
+    left = middle if value >= 0 else middle - length
+    return [
+        svg.rect(left, y - 4, max(length, 0.5), 9, css, hint),
+        svg.text(WIDE - 2, y + 4, f"~{svg.short(round(support))}", "tick", "end"),
+    ]
+
+
+def _row(model: TreeEnsembleModel, number: int, leaf: int) -> tuple[str, ...]:
+    """A leaf in words: the conditions on the way, what it adds, the weight it stands on."""
+    tree = model.trees[number]
+    said = []
+    for split, right in tree.shape.path(leaf):
+        member = tree.shape.goes_right(split)
+        said.append(model.condition(int(tree.shape.columns[split]), member if right else ~member))
+    return (" and ".join(said), f"{tree.values[leaf]:+.3g}", svg.short(round(float(tree.support[leaf]))))
