@@ -14,6 +14,7 @@ from tacit.models.halfspace import HalfspaceModel
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
+from tacit.models.vote import VoteModel
 
 
 def kinds() -> dict[str, type[Model]]:
@@ -28,6 +29,7 @@ def kinds() -> dict[str, type[Model]]:
             ComposedModel,
             RuleModel,
             RecalibratedModel,
+            VoteModel,
         )
     }
 

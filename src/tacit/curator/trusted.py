@@ -1,0 +1,139 @@
+"""The verb ``run_trusted``: a foreign learner that must see rows. Its claim is taken on trust, and marked so.
+
+The rows it sees are encoded by a public rule and of norm at most 1; what it returns is kept behind a model that only
+predicts. The charge it declares is entered before it runs. Certificates of such fits say ``unverified``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.curator.vault import Vault
+from tacit.encoding.dense import RowEncoder
+from tacit.encoding.frames import Frame
+from tacit.encoding.matrix_rows import MatrixEncoder
+from tacit.encoding.values import LabelIndex
+from tacit.models.base import Model, ModelError
+from tacit.privacy.charges import Charge
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.table.memory import DROPPED
+
+Floats = npt.NDArray[np.float64]
+
+
+class TrustedLearner(Protocol):
+    """A private learner of somebody else."""
+
+    @property
+    def name(self) -> str:
+        """What it is, for the ledger and for errors."""
+
+    def declared_charge(self, neighbouring: Neighbouring) -> tuple[Charge, ...]:
+        """The most a run costs under a relation. Raises if it makes no claim under it."""
+
+    def learn(self, rows: Floats, labels: npt.NDArray[np.int64]) -> Any:
+        """Learns from rows of norm at most 1, shape ``(n, d)``, and 0/1 labels; returns an object with ``predict``."""
+
+
+class UntrustedResult(ValueError):  # noqa: N818 - says what it is about
+    """What a foreign learner returned cannot be used."""
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignModel(Model):
+    """What a foreign learner made, as a model. It predicts; it has no file format.
+
+    Attributes:
+        classes: the two classes, the positive one last.
+        encoder: the public row encoding.
+        predictor: the foreign object.
+        name: the learner's.
+    """
+
+    kind: ClassVar[str] = "foreign"
+
+    classes: tuple[Any, ...]
+    encoder: RowEncoder | MatrixEncoder
+    predictor: Any
+    name: str
+
+    def predict_proba(self, frame: Frame) -> Floats:
+        """0 or 1, shape ``(rows, 2)``; what is no number counts as the first class."""
+        positive = self._said(unit_rows(self.encoder.encode(frame), self.encoder.clipper.radius)) > 0.5
+        return np.column_stack([~positive, positive]).astype(np.float64)
+
+    def check(self) -> None:
+        """Asks about public rows, the origin and both unit vectors of the first coordinates.
+
+        Raises:
+            UntrustedResult: names the learner if an answer is no number. A function of the released result alone.
+        """
+        probe = np.vstack([np.zeros(self.encoder.width), np.eye(self.encoder.width)[:16]])
+        try:
+            said = self._said(np.vstack([probe, -probe]))
+        except (TypeError, ValueError, AttributeError) as error:
+            raise UntrustedResult(f"{self.name} returned something that does not predict: {error}") from error
+        if said.shape != (2 * len(probe),) or not np.all(np.isfinite(said)):
+            raise UntrustedResult(f"{self.name} returned a model whose predictions are not numbers")
+
+    def _said(self, rows: Floats) -> Floats:
+        return np.asarray(self.predictor.predict(rows), dtype=np.float64)
+
+    def body(self) -> NoReturn:
+        raise ModelError(f"a model of {self.name} is a foreign object and cannot be written to a file")
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> NoReturn:
+        raise ModelError(f"a foreign model cannot be read from a file (of {', '.join(body)})")
+
+
+class _Constant:
+    """The first class for every row."""
+
+    def predict(self, rows: Floats) -> Floats:
+        return np.zeros(len(rows))
+
+
+def unit_rows(rows: Any, radius: int) -> Floats:
+    """Fixed-point rows as real ones of norm at most 1."""
+    full = rows.toarray() if hasattr(rows, "toarray") else rows
+    return np.asarray(full, dtype=np.float64) / radius
+
+
+def run_trusted(
+    vault: Vault, learner: TrustedLearner, encoder: RowEncoder | MatrixEncoder, label_index: LabelIndex, label: str
+) -> ForeignModel:
+    """Runs a foreign learner on the rows of a vault.
+
+    Args:
+        vault: the rows and the reservation; the learner's declared charge is entered there first.
+        learner: the foreign learner.
+        encoder: how rows become vectors.
+        label_index: two classes.
+        label: what this is, for the ledger.
+
+    Raises:
+        BudgetExceeded: if the reservation does not cover the declared charge; nothing is read then.
+        UntrustedResult: if what it returned does not predict.
+    """
+    reservation = vault._reservation
+    for charge in learner.declared_charge(reservation.neighbouring):
+        reservation.record(charge, label, f"declared by {learner.name}, not verified")
+    codes = vault._label_codes(label_index)
+    kept = codes != DROPPED
+    rows = unit_rows(encoder.encode(vault._frame), encoder.clipper.radius)
+    # dropped rows stay as null rows: the number of rows is public under the relation the learner claims
+    rows[~kept] = 0.0
+    labels = np.where(kept, codes, 0).astype(np.int64)
+    try:
+        predictor = learner.learn(rows, labels)
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError):  # it may depend on rows: content never refuses
+        predictor = _Constant()
+    model = ForeignModel(tuple(label_index.names), encoder, predictor, learner.name)
+    model.check()
+    return model

@@ -1,0 +1,69 @@
+"""Boost-S and IterS (Algorithms 14 and 15): boosting any private learner, on samples from the lazy Bregman measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tacit.curator.resample import MeasureSample
+from tacit.curator.vault import Vault
+from tacit.curator.view import Plan, open_view
+from tacit.encoding.values import LabelIndex
+from tacit.models.base import Model
+from tacit.models.vote import VoteModel
+from tacit.resampling.plan import ResamplingPlan
+from tacit.theory.boosting import Analysis
+
+
+@dataclass(frozen=True, eq=False)
+class BaseLearner:
+    """A private learner, ready to run.
+
+    Attributes:
+        plan: its declared maximum.
+        learn: runs on the rows of a vault, under the vault's reservation.
+    """
+
+    plan: Plan
+    learn: Callable[[Vault], Model]
+
+
+def iter_s(
+    vault: Vault,
+    voters: list[Model],
+    base: BaseLearner,
+    plan: ResamplingPlan,
+    learning_rate: float,
+    label_index: LabelIndex,
+    analysis: Analysis,
+) -> None:
+    """``IterS``: draws rows from ``LB-NxM`` over the voters so far, and adds what the base learner makes of them."""
+    view = MeasureSample(
+        tuple(voters), plan.total, learning_rate, plan.size, label_index, base.plan, plan.base, analysis
+    )
+    (sample,) = open_view(vault, view, f"round {len(voters) + 1}: rows drawn from the measure")
+    voters.append(base.learn(sample))
+
+
+def boost_s(
+    vault: Vault,
+    base: BaseLearner,
+    plan: ResamplingPlan,
+    learning_rate: float,
+    label_index: LabelIndex,
+    analysis: Analysis = "sharp",
+) -> VoteModel:
+    """``Boost-S``: T rounds, then the majority of the voters (where Boost takes the average).
+
+    Args:
+        vault: the rows, under replace_one.
+        base: the private learner.
+        plan: how the budget is divided.
+        learning_rate: lambda of the measure.
+        label_index: two classes.
+        analysis: which form of Lemma 55 is charged.
+    """
+    voters: list[Model] = []
+    for _ in range(plan.rounds):
+        iter_s(vault, voters, base, plan, learning_rate, label_index, analysis)
+    return VoteModel(tuple(label_index.names), tuple(voters))

@@ -1,0 +1,218 @@
+"""`ResampledBoostClassifier`: boosting around any private learner, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, get_args
+
+from sklearn.base import clone
+
+from tacit.curator.trusted import run_trusted
+from tacit.curator.vault import Vault
+from tacit.encoding.dense import RowEncoder
+from tacit.encoding.frames import Frame
+from tacit.faces.base import PrivateClassifier, Task
+from tacit.faces.request import Request, RequestError
+from tacit.models.base import Model
+from tacit.models.vote import VoteModel
+from tacit.privacy import accountants
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.charges import Charge
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.purse import Purse
+from tacit.resampling.adapters import ForeignLearner
+from tacit.resampling.boost_s import BaseLearner, boost_s
+from tacit.resampling.plan import ResamplingPlan, plan_resampling
+from tacit.theory.boosting import Analysis
+from tacit.theory.closure_privacy import Cost
+
+REPLACE = Neighbouring.REPLACE_ONE
+
+
+@dataclass(frozen=True)
+class ResamplingTask(Task):
+    """A task with its public number of rows."""
+
+    n_rows: int = 1
+
+
+class ResampledBoostClassifier(PrivateClassifier):
+    """Boosts a private learner: a majority of several, each learned on rows drawn from the lazy Bregman measure.
+
+    Boost-S of Bun, Carmosino, Sorrell (2020). The base learner needs no support for weights and is used as it is;
+    drawing few rows from a smooth measure makes it cheaper than it declares (Lemma 55). The same door boosts the
+    accuracy of any private learner (Alon et al. 2020, Remark 7.4). The number of rows is public here: the analysis is
+    for replacement.
+
+    Args:
+        base: a private classifier of this library, whose epsilon and delta are set to what a round leaves for it; or a
+            foreign learner in an adapter (:mod:`tacit.resampling.adapters`), whose claim is taken on trust: the
+            certificate then says ``unverified`` and is not releasable.
+        epsilon: privacy parameter, positive; ``inf`` for no privacy.
+        delta: probability that the guarantee may fail, in [0, 1).
+        neighbouring: ``"replace_one"``; nothing else is analysed.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file; a foreign base needs one.
+        classes: the two classes, the positive one last, when no schema names them; None for 0 and 1.
+        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
+        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+        rounds: T, the number of voters; odd numbers have no ties.
+        density: kappa, of the measure.
+        learning_rate: lambda, of the measure.
+        sample_size: draws per round; None for a quarter of ``density * rows``.
+        analysis: ``"sharp"``, or ``"paper"`` for Lemma 55 as stated, which needs a base epsilon of at most 1/2.
+
+    Attributes:
+        model_: the frozen :class:`~tacit.models.vote.VoteModel`.
+        certificate_: what was spent, on what, by which theorem.
+        classes_: the two classes.
+        n_features_in_: number of columns seen by ``fit``.
+        plan_: how the budget was divided.
+    """
+
+    def __init__(
+        self,
+        base: Any = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbouring: str = "replace_one",
+        schema: Any = None,
+        classes: Sequence[Any] | None = None,
+        account: PrivacyAccount | None = None,
+        random_state: int | None = None,
+        rounds: int = 5,
+        density: float = 0.5,
+        learning_rate: float = 0.5,
+        sample_size: int | None = None,
+        analysis: Analysis = "sharp",
+    ) -> None:
+        self.base = base
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbouring = neighbouring
+        self.schema = schema
+        self.classes = classes
+        self.account = account
+        self.random_state = random_state
+        self.rounds = rounds
+        self.density = density
+        self.learning_rate = learning_rate
+        self.sample_size = sample_size
+        self.analysis = analysis
+
+    @property
+    def _is_foreign(self) -> bool:
+        return not isinstance(self.base, PrivateClassifier)
+
+    def _check_parameters(self, request: Request) -> None:
+        if request.neighbouring is not REPLACE:
+            raise RequestError(
+                "neighbouring must be 'replace_one': drawing rows is analysed for a public number of rows"
+            )
+        if self._is_foreign and not all(hasattr(self.base, name) for name in ("with_budget", "declared_charge")):
+            raise RequestError(
+                f"{type(self.base).__name__} declares no charge: base must be a private classifier, or a foreign "
+                "learner in an adapter of tacit.resampling.adapters"
+            )
+        for name, value in (("rounds", self.rounds), ("sample_size", self.sample_size)):
+            missing_ok = name == "sample_size" and value is None
+            if not missing_ok and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+                raise RequestError(f"{name} must be a positive integer, got {value!r}")
+        for name, number in (("density", self.density), ("learning_rate", self.learning_rate)):
+            if not 0 < number < 1:
+                raise RequestError(f"{name} must lie in (0, 1), got {number!r}")
+        if self.analysis not in get_args(Analysis):
+            raise RequestError(f"analysis must be 'sharp' or 'paper', got {self.analysis!r}")
+        if self._is_foreign and self.schema is None:
+            raise RequestError("a foreign base needs a schema: it cannot find bounds in private")
+
+    def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
+        task, frame, labels = super()._task(X, y)
+        public = {field.name: getattr(task, field.name) for field in fields(Task)}
+        return ResamplingTask(**public, n_rows=frame.n_rows), frame, labels
+
+    def _check_task(self, task: Task) -> None:
+        if task.label_index.n_classes != 2:
+            raise RequestError(
+                f"there are {task.label_index.n_classes} classes and {type(self).__name__} tells two apart: name the "
+                "positive ones in the schema"
+            )
+        if task.schema is not None and task.schema.unit is not None and task.schema.unit.max_rows > 1:
+            raise RequestError("drawn rows protect single rows: a unit with max_rows above 1 is not supported")
+        self._base_learner(self._plan(task), task)
+
+    def _plan(self, task: Task) -> ResamplingPlan:
+        n_rows = task.n_rows if isinstance(task, ResamplingTask) else max(1, self.sample_size or 1)
+        if self.sample_size is not None and self.sample_size > n_rows:
+            raise RequestError(f"sample_size must be at most the number of rows, {n_rows}, got {self.sample_size}")
+        delta = 0.0 if math.isinf(self.epsilon) else self.delta
+        return plan_resampling(
+            self.epsilon, delta, max(1, n_rows), self.rounds, self.density, self.sample_size, self.analysis
+        )
+
+    def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
+        del purse
+        return [self._plan(task).reserved]
+
+    def _base_learner(self, plan: ResamplingPlan, task: Task) -> BaseLearner:
+        """The base at the budget of a round, checked against what it declares."""
+        if self._is_foreign:
+            foreign: ForeignLearner = self.base.with_budget(plan.base)
+            declared = foreign.declared_charge(REPLACE)
+            self._check_declared(foreign.name, declared, plan.base)
+            assert task.schema is not None
+            encoder = RowEncoder.of(task.schema, intercept=True)
+            return BaseLearner(
+                declared, lambda vault: run_trusted(vault, foreign, encoder, task.label_index, f"run of {foreign.name}")
+            )
+        own: PrivateClassifier = clone(self.base)
+        own.set_params(
+            epsilon=plan.base.epsilon,
+            delta=plan.base.delta,
+            neighbouring=str(REPLACE),
+            schema=task.schema,
+            classes=None if task.schema is not None else list(task.label_index.names),
+            account=None,
+        )
+        own._check_parameters(Request.of(plan.base.epsilon, plan.base.delta, REPLACE, None))
+        own._check_task(task)
+        purse = Purse.of(plan.base.epsilon, plan.base.delta)
+        charges = tuple(own._planned_charges(purse, task))
+        self._check_declared(type(own).__name__, charges, plan.base)
+        return BaseLearner(charges, lambda vault: own._learn_from(vault, purse, task))
+
+    def _check_declared(self, name: str, charges: Sequence[Charge], budget: Cost) -> None:
+        if not charges:
+            raise RequestError(f"{name} declares no charge")
+        if not math.isinf(budget.epsilon) and accountants.epsilon(charges, budget.delta) > budget.epsilon * (1 + 1e-6):
+            raise RequestError(f"{name} declares more than the epsilon {budget.epsilon:.4g} that a round leaves for it")
+
+    def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
+        del purse
+        plan = self.plan_ = self._plan(task)
+        base = self._base_learner(plan, task)
+        model: VoteModel = boost_s(vault, base, plan, self.learning_rate, task.label_index, self.analysis)
+        return model
+
+    def _certify(self, request: Request, task: Task, reservation: Reservation, vault: Vault) -> Certificate:
+        if not self._is_foreign:
+            return super()._certify(request, task, reservation, vault)
+        return Certificate.of(
+            reservation,
+            epsilon=request.epsilon,
+            delta=request.delta,
+            noise_source=vault.noise_name,
+            noise_releasable=vault.releasable,
+            algorithm=f"{type(self).__name__} around {self.base.name}",
+            schema=task.schema,
+            account=self.account,
+            unverified=True,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
