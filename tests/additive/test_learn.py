@@ -71,7 +71,7 @@ def test_it_learns_and_more_budget_learns_better():
         learned, _ = learn(20_000, epsilon)
         reached.append(auc(test_labels, scores(learned, test_columns)))
     ceiling = auc(test_labels, best)
-    assert reached[0] < reached[1] < reached[2]
+    assert reached[0] + 0.01 < min(reached[1:])
     assert ceiling - reached[1] < 0.02
     assert ceiling - reached[2] < 0.01
 
