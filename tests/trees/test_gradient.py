@@ -9,6 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from tacit.boosting.newton_trees import LeafSums, newton_leaves
+from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate
@@ -177,3 +178,15 @@ def test_the_intercept_finds_the_base_rate() -> None:
     totals = release_totals(curator, purse, 0.01)
     found = set_intercept(curator, purse, Margins(), BaseRate(totals), 0.01, 2)
     assert found == pytest.approx(math.log(y.mean() / (1 - y.mean())), abs=0.1)
+
+
+def test_categories_are_put_in_a_new_order_for_every_tree_where_nothing_is_known_of_them() -> None:
+    rng = np.random.default_rng(0)
+    fixed = RandomStructures([np.ones(6)], rng)
+    anew = RandomStructures([np.arange(1.0, 7.0)], rng, reordered=[0])
+    for structures, thresholds in ((fixed, True), (anew, False)):
+        shapes = [structures.draw(1, 1) for _ in range(40)]
+        sets = [tuple(shape.goes_right(0)[:6].astype(int)) for shape in shapes]
+        assert all(list(s) == sorted(s) for s in sets) is thresholds
+        assert all(0 < sum(s) < 6 for s in sets)
+        assert len(set(sets)) > 3

@@ -76,6 +76,21 @@ def test_closed_forms() -> None:
         assert theory.paper_sensitivity(loss.bayes_risk, n) <= max(3, 1 + value) + 1e-9
 
 
+@pytest.mark.parametrize("loss", [SquareLoss(), LogLoss(), MATSUSHITA, MAlphaLoss(0.4)], ids=repr)
+@pytest.mark.parametrize("rows", [5, 50])
+def test_lemma_4_the_price_grows_with_the_curvature_near_zero(loss: Loss, rows: int) -> None:
+    """The slope of the sensitivity is reached by the curvature somewhere in [0, 1/rows]; without the 1/2 it is not."""
+    step = 1e-4
+    slope = (
+        theory.node_risk_range(loss.bayes_risk, rows + step) - theory.node_risk_range(loss.bayes_risk, rows - step)
+    ) / (2 * step)
+    curvatures = loss.weight(np.linspace(1e-9, 1 / rows, 20001)[1:])
+    possible = theory.perspective_slope(curvatures, rows)
+    assert possible.min() * (1 - 1e-3) <= slope <= possible.max() * (1 + 1e-3)
+    if isinstance(loss, SquareLoss):
+        assert slope == pytest.approx(theory.perspective_slope(8.0, rows), rel=1e-4)
+
+
 def test_a_split_with_an_edge_shrinks_the_risk_by_the_sharp_factor() -> None:
     """Over random leaves and splits: Matsushita's risk falls to at most sqrt(1 - edge^2) of it, attained at 1/2."""
     rng = np.random.default_rng(1)

@@ -27,6 +27,7 @@ class RandomStructures:
         generator: public randomness.
         ranks: per column, the place of each code in the order in which it is cut, for columns whose codes have no order
             of their own; None for codes in order.
+        reordered: columns whose codes are put into a new random order for every tree.
     """
 
     def __init__(
@@ -34,12 +35,12 @@ class RandomStructures:
         masses: Sequence[Floats],
         generator: np.random.Generator,
         ranks: Sequence[Ints | None] | None = None,
+        reordered: Sequence[int] = (),
     ) -> None:
-        self._ranks = list(ranks) if ranks is not None else [None] * len(masses)
-        in_order = [
-            mass if rank is None else mass[np.argsort(rank)] for mass, rank in zip(masses, self._ranks, strict=True)
-        ]
-        self._upto = [[0.0, *np.cumsum(mass / mass.sum()).tolist()] for mass in in_order]
+        self._masses = list(masses)
+        self._ranks: list[Ints | None] = list(ranks) if ranks is not None else [None] * len(masses)
+        self._reordered = frozenset(reordered)
+        self._upto = [_upto(mass, rank) for mass, rank in zip(masses, self._ranks, strict=True)]
         self._last = [len(mass) - 1 for mass in masses]
         self._generator = generator
         self._usable = [column for column, last in enumerate(self._last) if last > 0]
@@ -55,6 +56,9 @@ class RandomStructures:
         if not self.can_split:
             return complete_shape([], threshold_sets([]))
         columns = self._next_columns(min(n_columns, len(self._usable)))
+        for column in self._reordered.intersection(columns):
+            rank = self._generator.permutation(len(self._masses[column])).astype(np.int64)
+            self._ranks[column], self._upto[column] = rank, _upto(self._masses[column], rank)
         splits = (1 << depth) - 1
         picks = self._generator.integers(0, len(columns), (splits, TRIES)).tolist()
         places = self._generator.random(splits).tolist()
@@ -98,3 +102,9 @@ class RandomStructures:
     def _shuffled(self) -> Iterator[int]:
         while self._usable:
             yield from self._generator.permutation(self._usable).tolist()
+
+
+def _upto(mass: Floats, rank: Ints | None) -> list[float]:
+    """The mass before each place of an order, and all of it."""
+    in_order = mass if rank is None else mass[np.argsort(rank)]
+    return [0.0, *np.cumsum(in_order / in_order.sum()).tolist()]

@@ -53,6 +53,15 @@ def node_risk_range(risk: Risk, rows: int) -> float:
     return rows * _value(risk, 1.0 / rows) if rows >= 2 else 0.0
 
 
+def perspective_slope(curvature: float, rows: int) -> float:
+    """Lemma 4: by how much the sensitivity bound ``x L(1/x)`` grows per row at ``x = rows``: ``-L''(a) / (2 rows**2)``.
+
+    ``curvature`` is ``-L''(a)`` at some ``a`` in ``[0, 1/rows]``: the larger the weight of a loss near 0, the dearer it
+    is to make private. The paper's Eq. 9 leaves out the factor 1/2 of Taylor's formula.
+    """
+    return curvature / (2.0 * rows**2)
+
+
 # When a tree boosts (section 5).
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.curator.curator import Curator
+from tacit.models.tree import CODES
 from tacit.privacy.charges import Charge
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell, mapped_cells
@@ -147,13 +148,11 @@ def counted_bins(curator: Curator, columns: Sequence[Column], charge: Charge, to
     return tuple(bins)
 
 
-def public_bins(curator: Curator, columns: Sequence[Column], generator: np.random.Generator) -> tuple[TreeBins, ...]:
-    """Bins that look at nothing: a regular grid, and the categories in a random order."""
+def public_bins(curator: Curator, columns: Sequence[Column]) -> tuple[TreeBins, ...]:
+    """Bins that look at nothing: a regular grid, and the categories as they are (the last ones together beyond 256)."""
     bins = []
     for column in columns:
-        cells = grid(column, curator.layout.n_codes[column.index], PUBLIC_CELLS)
-        if not column.ordered:
-            cells = generator.permutation(len(cells)).astype(np.int64) % GRID_CELLS
+        cells = np.minimum(grid(column, curator.layout.n_codes[column.index], PUBLIC_CELLS), CODES - 1)
         made = TreeBins(cells, np.ones(int(cells.max()) + 1))
         curator.coarsen(column.index, made.mapping)
         bins.append(made)

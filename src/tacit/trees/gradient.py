@@ -109,9 +109,10 @@ def learn_gradient_trees(
     tell = progress or (lambda _: None)
     tell("counting")
     generator = curator.public_generator
-    totals, bins, by_rule, left = _prepare(curator, purse, columns, generator)
+    totals, bins, by_rule, left = _prepare(curator, purse, columns)
     chosen = plan(replace(by_rule, trees=n_trees or by_rule.trees, depth=depth or by_rule.depth))
-    structures = RandomStructures([b.mass for b in bins], generator)
+    unordered = [place for place, column in enumerate(columns) if not column.ordered] if purse.is_pure else []
+    structures = RandomStructures([b.mass for b in bins], generator, reordered=unordered)
     margins, base_rate = Margins(), BaseRate(totals)
     trees = grow_trees(curator, purse, left, structures, chosen, margins, progress, base_rate.add_tree)
     tell("setting the intercept")
@@ -120,14 +121,14 @@ def learn_gradient_trees(
 
 
 def _prepare(
-    curator: Curator, purse: Purse, columns: Sequence[Column], generator: np.random.Generator
+    curator: Curator, purse: Purse, columns: Sequence[Column]
 ) -> tuple[Totals, tuple[TreeBins, ...], NewtonPlan, float]:
     """Class totals, bins, the plan that follows from them, and the share of the budget that is left for trees."""
     steps = INTERCEPT_STEPS * _intercept_share(purse)
     if purse.is_pure:
         totals = release_totals(curator, purse, PURE_ROWS_SHARE)
         chosen = laplace_plan(totals.rows, math.sqrt(2.0) / (totals.sd * PURE_ROWS_SHARE))
-        return totals, public_bins(curator, columns, generator), chosen, 1.0 - PURE_ROWS_SHARE - steps
+        return totals, public_bins(curator, columns), chosen, 1.0 - PURE_ROWS_SHARE - steps
     totals = release_totals(curator, purse, ROWS_SHARE)
     bins = counted_bins(curator, columns, purse.charge(BINS_SHARE / len(columns)), totals)
     mu = math.inf if totals.sd == 0 else 1.0 / (totals.sd * math.sqrt(ROWS_SHARE))
