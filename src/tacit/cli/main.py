@@ -180,9 +180,22 @@ def plan(
     delta: Delta = 1e-6,
     neighbouring: Relation = "add_or_remove_one",
     learner: Learner = "additive",
+    margin: Annotated[
+        float | None, typer.Option(help="Ask instead what a halfspace of this margin can be expected to do.")
+    ] = None,
+    rows: Annotated[int | None, typer.Option(help="With --margin: what error can be expected of so many rows?")] = None,
+    error: Annotated[float | None, typer.Option(help="With --margin: how many rows does this error take?")] = None,
+    dimension: Annotated[int, typer.Option(help="With --margin: number of coordinates.")] = 100,
+    repeats: Annotated[int, typer.Option(help="With --margin: made tables per simulated figure.")] = 3,
+    plot: Annotated[Path | None, typer.Option(help="With --margin: draw error against rows (SVG).")] = None,
     as_json: Json = False,
 ) -> None:
     """Show what a budget would buy, without any data."""
+    if margin is not None:
+        from tacit.cli.expect import run as expect
+
+        expect(margin, dimension, rows, error, epsilon, delta, repeats, plot, as_json)
+        return
     from tacit.cli.plan import run
 
     run(schema, epsilon, delta, neighbouring, learner, as_json)

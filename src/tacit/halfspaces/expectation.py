@@ -1,0 +1,181 @@
+"""What can be expected of a private halfspace before there is data: by theorem, and by simulation on made rows.
+
+Every figure says which it is. Theorems hold for every table with the margin, with constants that were never meant to be
+small; simulations hold for one kind of made table, and are what practice looks like.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from tacit.faces.request import Request, RequestError
+from tacit.halfspaces.estimator import HalfspaceBoostClassifier
+from tacit.theory.halfspaces import SampleSize, sample_size, sample_size_by_privacy
+
+Floats = npt.NDArray[np.float64]
+Source = Literal["theorem", "simulation"]
+
+TEST_ROWS = 2000
+MOST_CELLS = 40_000_000
+"""Cells of a simulated table: beyond, it is not made, and the figure is missing."""
+
+SIMULATED_ROWS = (250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A question.
+
+    Attributes:
+        dimension: number of coordinates.
+        margin: of the halfspace that labels the rows, which have norm at most 1.
+        epsilon: privacy parameter; the noisy fits are real ones.
+        delta: see ``epsilon``.
+        failure: probability that a theorem's bound may fail.
+        repeats: simulated tables per figure.
+    """
+
+    dimension: int
+    margin: float
+    epsilon: float
+    delta: float
+    failure: float = 0.05
+    repeats: int = 3
+
+    def check(self) -> None:
+        """Raises :class:`RequestError` for a question that makes no sense."""
+        Request.of(self.epsilon, self.delta, "add_or_remove_one", None)
+        if self.dimension < 1:
+            raise RequestError(f"dimension must be at least 1, got {self.dimension}")
+        for name, value in (("margin", self.margin), ("failure", self.failure)):
+            if not 0 < value < 1:
+                raise RequestError(f"{name} must lie in (0, 1), got {value}")
+        if self.repeats < 1:
+            raise RequestError(f"repeats must be at least 1, got {self.repeats}")
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """One figure.
+
+    Attributes:
+        rows: number of rows.
+        error: share of wrong predictions on new rows; 1 where a theorem says nothing.
+        source: whether it is a bound that a theorem proves, or what was seen on made rows.
+        basis: which theorem, or how many made tables.
+        spread: of simulations, the standard deviation over tables.
+    """
+
+    rows: int
+    error: float
+    source: Source
+    basis: str
+    spread: float | None = None
+
+
+def made_rows(n: int, dimension: int, margin: float, seed: int) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Rows on the unit sphere and 0/1 labels of a halfspace through the origin, all at distance ``margin`` or more.
+
+    Distances are uniform between the margin and its double; otherwise rows are spherical. Made of a hash, so that they
+    are the same everywhere; they protect nobody.
+    """
+    name = f"rows {n} {dimension} {seed}".encode()
+    words = np.frombuffer(hashlib.shake_256(name).digest(4 * n * (dimension + 2)), "<u4")
+    uniform = (words.reshape(n, dimension + 2) + 0.5) / 2.0**32
+    rows = ndtri(uniform[:, :dimension])
+    labels = (uniform[:, dimension] < 0.5).astype(np.int64)
+    distance = margin + uniform[:, dimension + 1] * (min(1.0, 2 * margin) - margin)
+    direction = ndtri((np.arange(dimension) + 0.5) / dimension) if dimension > 1 else np.ones(1)
+    direction = direction / np.linalg.norm(direction)
+    rows -= np.outer(rows @ direction, direction)
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    rows *= np.sqrt(1 - distance**2)[:, None] if dimension > 1 else 0.0
+    rows += np.outer((2 * labels - 1) * distance, direction)
+    return rows, labels
+
+
+def simulated_error(setting: Setting, n: int) -> Expectation | None:
+    """The mean error of the learner's default settings on made tables; None where they would be too large to make."""
+    if (n + TEST_ROWS) * setting.dimension > MOST_CELLS:
+        return None
+    errors = []
+    for repeat in range(setting.repeats):
+        rows, labels = made_rows(n + TEST_ROWS, setting.dimension, setting.margin, repeat)
+        learner = HalfspaceBoostClassifier(setting.epsilon, setting.delta, row_norm=1.0, fit_intercept=False)
+        learner.fit(rows[:n], labels[:n])
+        errors.append(float((learner.predict(rows[n:]) != labels[n:]).mean()))
+    basis = f"{setting.repeats} made tables, default settings"
+    return Expectation(n, float(np.mean(errors)), "simulation", basis, float(np.std(errors)))
+
+
+def needed(setting: Setting, accuracy: float) -> dict[str, SampleSize]:
+    """Rows that Theorems 25 and 34 ask for, with constants."""
+    purse = Request.of(setting.epsilon, setting.delta, "add_or_remove_one", None).purse
+    if not purse.is_private or purse.is_pure:
+        raise RequestError("the theorems are about Gaussian noise: give a finite epsilon and a positive delta")
+    return {
+        "Theorem 25 (margins)": sample_size(accuracy, setting.failure, setting.margin, purse.sd(1.0)),
+        "Theorem 34 (privacy alone)": sample_size_by_privacy(
+            accuracy, setting.failure, setting.margin, setting.epsilon, setting.delta
+        ),
+    }
+
+
+def proved_error(setting: Setting, n: int) -> Expectation:
+    """The least error that one of the theorems proves for ``n`` rows; 1 if none proves any."""
+
+    def enough(accuracy: float) -> Iterator[str]:
+        return (name for name, size in needed(setting, accuracy).items() if size.rows <= n)
+
+    if next(enough(0.999), None) is None:
+        return Expectation(n, 1.0, "theorem", "no theorem says anything for so few rows")
+    low, high = 0.0, 0.999
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if next(enough(middle), None) else (middle, high)
+    return Expectation(n, high, "theorem", f"{next(enough(high))}, with probability {1 - setting.failure:g}")
+
+
+def expect_error(setting: Setting, n: int) -> list[Expectation]:
+    """What error to expect of ``n`` rows: proved, and seen."""
+    setting.check()
+    if n < 1:
+        raise RequestError(f"rows must be at least 1, got {n}")
+    seen = simulated_error(setting, n)
+    return [proved_error(setting, n), *([] if seen is None else [seen])]
+
+
+def expect_rows(setting: Setting, accuracy: float, report: Callable[[str], None] = lambda _: None) -> list[Expectation]:
+    """How many rows an error takes: proved, and seen on made tables of growing size.
+
+    Args:
+        setting: dimension, margin, privacy.
+        accuracy: the error to reach, in (0, 1).
+        report: told what is being simulated.
+
+    Returns:
+        One figure per theorem, then every simulated size up to the first that reaches the error.
+    """
+    setting.check()
+    if not 0 < accuracy < 1:
+        raise RequestError(f"error must lie in (0, 1), got {accuracy}")
+    figures = [
+        Expectation(size.rows, accuracy, "theorem", f"{name}, with probability {1 - setting.failure:g}")
+        for name, size in needed(setting, accuracy).items()
+    ]
+    for n in SIMULATED_ROWS:
+        report(f"{n} rows")
+        seen = simulated_error(setting, n)
+        if seen is None:
+            break
+        figures.append(seen)
+        if seen.error <= accuracy:
+            break
+    return figures
