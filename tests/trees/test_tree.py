@@ -246,3 +246,27 @@ def test_a_split_query_is_answered_afresh_when_margins_move() -> None:
     margins.add(cells, [1.0, -1.0])
     assert np.array_equal(table.answer(query), MemoryTable(codes, labels, [4], 2).answer(query))
     assert not np.array_equal(table.answer(query), first)
+
+
+def test_a_level_made_from_the_one_above_is_exact() -> None:
+    """Right children as parent minus sibling: the same integers as from all rows, and only where it applies."""
+    rng = np.random.default_rng(12)
+    n, sizes = 90_000, (5, 200)
+    codes = [rng.integers(0, size, n).astype(np.uint8) for size in sizes]
+    labels = rng.integers(0, 2, n).astype(np.uint8)
+    rule, margins = class_weight_rule(MAlphaLoss(1.0).boosting_weight, split=False), Margins()
+    margins.add(TreeCells(complete_shape([1], threshold_sets([99]))), [0.7, -0.4])
+    tests, cuts = [0, 1, 1, 0, 1, 1, 0], [1, 50, 120, 3, 20, 160, 0]
+    table = MemoryTable(codes, labels, sizes, 2, threads=2)
+    previous = None
+    for splits in (0, 1, 3, 7):
+        cells = TreeCells(complete_shape(tests[:splits], threshold_sets(cuts[:splits])))
+        query = SplitHistogram(cells, (0, 1), sizes, rule, margins)
+        assert previous is None or query.is_next_level_of(previous)
+        assert np.array_equal(table.answer(query), MemoryTable(codes, labels, sizes, 2).answer(query))
+        previous = query
+    other = SplitHistogram(TreeCells(complete_shape([1], threshold_sets([7]))), (0, 1), sizes, rule, margins)
+    after = SplitHistogram(TreeCells(complete_shape(tests[:3], threshold_sets(cuts[:3]))), (0, 1), sizes, rule, margins)
+    assert not after.is_next_level_of(other)
+    table.answer(other)
+    assert np.array_equal(table.answer(after), MemoryTable(codes, labels, sizes, 2).answer(after))

@@ -75,6 +75,12 @@ class TreeShape:
     def depth(self) -> int:
         return int(self.depths.max())
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether its splits are numbered level by level and all leaves are equally deep."""
+        power = self.n_leaves & (self.n_leaves - 1) == 0
+        return power and np.array_equal(self.children, _complete_children(self.n_leaves))
+
     def goes_right(self, split: int) -> BoolArray:
         """Which of the 256 codes a split sends to the right."""
         return np.unpackbits(self.right[split], bitorder="little").astype(np.bool_)
@@ -172,8 +178,14 @@ def complete_shape(columns: npt.ArrayLike, right: npt.NDArray[np.uint8]) -> Tree
     leaves = len(tested) + 1
     if leaves & (leaves - 1):
         raise ValueError(f"a complete tree has 2**depth - 1 splits, got {len(tested)}")
+    return TreeShape(tested, right, _complete_children(leaves))
+
+
+def _complete_children(leaves: int) -> IntArray:
+    """The children of splits numbered level by level; for a number of leaves that is a power of two."""
     children = np.arange(1, 2 * leaves - 1, dtype=np.int64).reshape(-1, 2)
-    return TreeShape(tested, right, np.where(children >= leaves - 1, leaves - 2 - children, children))
+    numbered: IntArray = np.where(children >= leaves - 1, leaves - 2 - children, children)
+    return numbered
 
 
 def threshold_sets(thresholds: npt.ArrayLike) -> npt.NDArray[np.uint8]:

@@ -70,6 +70,21 @@ class SplitHistogram:
         """Where each column's codes begin."""
         return np.cumsum((0, *self.n_codes[:-1]), dtype=np.int64)
 
+    def is_next_level_of(self, other: SplitHistogram) -> bool:
+        """Whether this asks the same of a complete tree as ``other`` does of the same tree without its last level."""
+        mine, theirs = self.cells.shape, other.cells.shape
+        above = theirs.n_splits
+        return (
+            self.rule is other.rule
+            and self.margins is other.margins
+            and (self.columns, self.n_codes) == (other.columns, other.n_codes)
+            and mine.n_leaves == 2 * theirs.n_leaves
+            and mine.is_complete
+            and theirs.is_complete
+            and np.array_equal(mine.columns[:above], theirs.columns)
+            and np.array_equal(mine.right[:above], theirs.right)
+        )
+
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """A row adds its weight to one cell per column; a replaced one may leave as many."""
         largest = int(self.rule.table.max())

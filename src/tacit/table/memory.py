@@ -126,7 +126,8 @@ class MemoryTable:
     def _split_histogram(self, query: SplitHistogram) -> npt.NDArray[np.int64]:
         margins, _ = self._caught_up(query.margins)
         leaves = self._leaves.of(query.cells)
-        return split_histogram(query, leaves, self._columns, self._labels, margins, self._in_parallel)
+        parents = self._splits.parents(query)
+        return split_histogram(query, leaves, self._columns, self._labels, margins, self._in_parallel, parents)
 
     def _histogram(self, query: Histogram) -> npt.NDArray[np.int64]:
         channels, rule, labels = query.rule.channels, query.rule.table.reshape(-1), self._labels

@@ -29,3 +29,29 @@ def add_column(codes, offset, places, weights, sums, start, stop):  # type: igno
     """Adds the block's weights to the cells of one column, whose codes begin at ``offset``."""
     for i in range(start, stop):
         sums[nb.uintp(places[i - start] + 2 * (offset + codes[i]))] += weights[i - start]
+
+
+@nb.njit(nogil=True, cache=True)
+def place_left_rows(leaves, labels, margins, rule, levels, stride, rows, places, weights, start, stop):  # type: ignore[no-untyped-def]
+    """As :func:`place_rows` for the rows of left children alone (even leaves), by parent; returns how many there are.
+
+    ``rows`` receives their numbers.
+    """
+    count = 0
+    for i in range(start, stop):
+        leaf = leaves[i]
+        level = 0
+        if levels > 1:
+            level = max(min((margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
+        rows[count] = i
+        places[count] = stride * leaf + labels[i]  # 2 * stride cells for every parent, leaf // 2
+        weights[count] = rule[labels[i] * levels + level]
+        count += 1 - (leaf & 1)  # the next row takes the place of a right one: no branch to mispredict
+    return count
+
+
+@nb.njit(nogil=True, cache=True)
+def add_rows(codes, offset, rows, places, weights, sums, count):  # type: ignore[no-untyped-def]
+    """Adds the weights of chosen rows to the cells of one column."""
+    for k in range(count):
+        sums[nb.uintp(places[k] + 2 * (offset + codes[rows[k]]))] += weights[k]

@@ -54,9 +54,11 @@ class LeafCache:
 
 
 class SplitCache:
-    """The answer to the split query that was asked last: choosing the splits of a level node by node asks it again.
+    """The answer to the split query that was asked last.
 
-    It stays behind the gate, like the rows it is made of.
+    Choosing the splits of a level node by node asks the same again; and the next level of the same tree needs to look
+    at the rows of left children only, as a right child is its parent minus its sibling, exactly. It stays behind the
+    gate, like the rows it is made of.
     """
 
     def __init__(self) -> None:
@@ -69,6 +71,12 @@ class SplitCache:
             self._last = (query, updates, make())
         return self._last[2]
 
+    def parents(self, query: SplitHistogram) -> npt.NDArray[np.int64] | None:
+        """The answer for the level above, if it was the last one and nothing else has changed."""
+        if self._last is None or self._last[1] != len(query.margins.updates):
+            return None
+        return self._last[2] if query.is_next_level_of(self._last[0]) else None
+
 
 def split_histogram(
     query: SplitHistogram,
@@ -77,8 +85,12 @@ def split_histogram(
     labels: npt.NDArray[np.uint8],
     margins: npt.NDArray[np.int32],
     in_parallel: Parallel,
+    parents: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[np.int64]:
-    """The class weights by leaf, code and class, shape ``query.shape``: one look at every row for all columns."""
+    """The class weights by leaf, code and class, shape ``query.shape``: one look at every row for all columns.
+
+    With the answer for the level above, only rows of left children are added up.
+    """
     n_leaves, stride, n_labels = query.shape
     codes = [columns[column] for column in query.columns]
     offsets = [int(offset) for offset in query.offsets]
@@ -92,7 +104,21 @@ def split_histogram(
             for column, offset in zip(codes, offsets, strict=True):
                 tree_kernels.add_column(column, offset, places, weights, sums, low, high)
 
-    return in_parallel(run, n_leaves * stride * n_labels).reshape(query.shape)
+    def run_left(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
+        rows, places = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+        weights = np.empty(BLOCK, np.int32)
+        for low in range(start, stop, BLOCK):
+            high = min(low + BLOCK, stop)
+            count = tree_kernels.place_left_rows(
+                leaves, labels, margins, rule, levels, stride, rows, places, weights, low, high
+            )
+            for column, offset in zip(codes, offsets, strict=True):
+                tree_kernels.add_rows(column, offset, rows, places, weights, sums, count)
+
+    if parents is None:
+        return in_parallel(run, n_leaves * stride * n_labels).reshape(query.shape)
+    left = in_parallel(run_left, parents.size).reshape(parents.shape)
+    return np.stack([left, parents - left], axis=1).reshape(query.shape)
 
 
 def _bytes(codes: Codes) -> npt.NDArray[np.uint8]:
