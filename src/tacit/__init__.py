@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tacit.privacy.certificate import Certificate
     from tacit.privacy.ledger import BudgetExceeded
     from tacit.privacy.neighbouring import Neighbouring
+    from tacit.resampling.estimator import ResampledBoostClassifier
     from tacit.schema import Schema, SchemaError
     from tacit.trees.estimator import BoostedTreesClassifier
     from tacit.trees.random_estimator import RandomTreesClassifier
@@ -31,6 +32,7 @@ PUBLIC = {
     "Neighbouring": "tacit.privacy.neighbouring",
     "PrivacyAccount": "tacit.privacy.account",
     "RandomTreesClassifier": "tacit.trees.random_estimator",
+    "ResampledBoostClassifier": "tacit.resampling.estimator",
     "Schema": "tacit.schema",
     "SchemaError": "tacit.schema",
     "load_model": "tacit.models.files",
@@ -38,7 +40,7 @@ PUBLIC = {
 }
 """Public name -> the module that defines it. A new family adds its line here and above."""
 
-ROOMS = ("closure", "models", "privacy", "theory")
+ROOMS = ("closure", "models", "privacy", "resampling", "theory")
 """Rooms whose modules are public by their own names."""
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "Neighbouring",
     "PrivacyAccount",
     "RandomTreesClassifier",
+    "ResampledBoostClassifier",
     "Schema",
     "SchemaError",
     "__version__",

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.boosting.game import divergence
 from tacit.boosting.measures.bregman import BregmanSum, NotPrivate, bregman_measures, lazy_measures, project
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
@@ -41,6 +42,18 @@ def test_projection_has_the_total_and_the_cap(n: int, density: float, seed: int)
         scale = projected[below] / measure[below]
         assert scale.min() >= 1 - 1e-12
         np.testing.assert_allclose(scale, scale[0])
+
+
+@settings(max_examples=100, deadline=None)
+@given(n=st.integers(2, 20), density=st.floats(0.1, 0.9), seed=st.integers(0, 10**6))
+def test_theorem_8_bregman_inequality(n: int, density: float, seed: int) -> None:
+    """A dense measure is at least as far from the original as by way of the projection."""
+    rng = np.random.default_rng(seed)
+    original = density * np.exp(-3 * rng.random(n))
+    projected = project(original, density * n)
+    dense = project(density * rng.random(n) + 1e-6, density * n)
+    through = divergence(dense, projected) + divergence(projected, original)
+    assert through <= divergence(dense, original) + 1e-9
 
 
 @settings(max_examples=40, deadline=None)

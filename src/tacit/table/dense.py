@@ -156,7 +156,10 @@ class DenseEngine:
         levels = np.empty(self.rows.n_rows, np.uint16)
         histogram = self._level_histogram(query.levels, cache, pending, levels)
         cache.applied = len(query.log.steps)
-        weights = (query.weights(histogram).per_row(levels) * self._signs).astype(np.int32)
+        capped, weights = query.weights(histogram), np.empty(self.rows.n_rows, np.int32)
+        kernels.capped_weights(
+            levels, self._signs, capped.table, capped.level, capped.full_rows, capped.step, capped.partial, weights
+        )
         limit = 1 << query.bits
 
         def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:

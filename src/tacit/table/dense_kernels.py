@@ -127,3 +127,19 @@ def add_sparse(values, indices, indptr, weights, sums, start, stop):  # type: ig
         if weight != 0:
             for k in range(indptr[i], indptr[i + 1]):
                 sums[indices[k]] += np.int64(values[k]) * weight
+
+
+@nb.njit(nogil=True, cache=True)
+def capped_weights(levels, signs, table, cut, full_rows, step, partial, weights):  # type: ignore[no-untyped-def]
+    """Writes ``sign * units`` per row; at level ``cut`` the first rows, in order, get ``step`` or ``partial`` more."""
+    seen = 0
+    for i in range(len(levels)):
+        level = levels[i]
+        units = table[level]
+        if level == cut:
+            if seen < full_rows:
+                units += step
+            elif seen == full_rows:
+                units += partial
+            seen += 1
+        weights[i] = signs[i] * units
