@@ -29,7 +29,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.purse import Purse
 from tacit.queries.halfspace_log import RADIUS_16, RADIUS_32
 from tacit.theory.boosting import Analysis
-from tacit.theory.halfspaces import privacy_rows, strong_halfspace
+from tacit.theory.halfspaces import StrongHalfspace, privacy_rows, strong_halfspace
 
 WIDE = 2048
 """Full matrices wider than this are kept in 32 bits: their coordinates are too small for 16."""
@@ -76,6 +76,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             paper's; rows of very different spread are then learned badly.
         calibrate: whether to release counts by score and class, for a twentieth of the budget, to give probabilities.
         analysis: ``"sharp"``, or ``"paper"`` for Theorem 22's constant (lazy Bregman only; twice the noise).
+        shortest_centre: a public lower bound on the length of a round's exact average; half the margin where one is known.
 
     Attributes:
         model_: the frozen :class:`~tacit.models.halfspace.HalfspaceModel`.
@@ -105,6 +106,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         scaling: bool = True,
         calibrate: bool = True,
         analysis: Analysis = "sharp",
+        shortest_centre: float = 0.0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -124,6 +126,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         self.scaling = scaling
         self.calibrate = calibrate
         self.analysis = analysis
+        self.shortest_centre = shortest_centre
 
     @classmethod
     def from_theorem(
@@ -156,12 +159,11 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         Raises:
             RequestError: if ``n`` is too small for the noise that the advantage allows; names the ``n`` that would do.
         """
-        request = Request.of(epsilon, delta, others.get("neighbouring", "add_or_remove_one"), None)
         try:
             parameters = strong_halfspace(alpha, beta, margin)
         except ValueError as error:
             raise RequestError(str(error)) from None
-        options = cls(
+        learner = cls(
             epsilon,
             delta,
             row_norm=1.0,
@@ -173,24 +175,27 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             scaling=False,
             calibrate=False,
             analysis=analysis,
+            shortest_centre=margin / 2,
             **others,
         )
-        options.shortest_centre = margin / 2
-        if request.purse.is_pure:
+        needed = learner._rows_for(parameters)
+        if n < needed:
+            raise RequestError(
+                f"n = {n} is too small for alpha={alpha}, beta={beta}, margin={margin} at epsilon={epsilon}, "
+                f"delta={delta}: {needed} rows would do"
+            )
+        return learner
+
+    def _rows_for(self, parameters: StrongHalfspace) -> int:
+        """The rows at which this learner's noise is what the theorem allows."""
+        purse = Request.of(self.epsilon, self.delta, self.neighbouring, None).purse
+        if purse.is_pure:
             raise RequestError(
                 "the theorem's noise is Gaussian, which has no epsilon at delta=0: give a positive delta"
             )
-        if request.purse.is_private:
-            share = options._options().shares["rounds"]
-            needed = privacy_rows(parameters, request.purse.sd(share), analysis)
-            if n < needed:
-                raise RequestError(
-                    f"n = {n} is too small for alpha={alpha}, beta={beta}, margin={margin} at epsilon={epsilon}, "
-                    f"delta={delta}: {needed} rows would do"
-                )
-        return options
-
-    shortest_centre: float = 0.0
+        if not purse.is_private:
+            return 1
+        return privacy_rows(parameters, purse.sd(self._options().shares["rounds"]), self.analysis)
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """Log-odds of the positive class, shape ``(rows,)``."""

@@ -70,6 +70,8 @@ class Options:
                 raise RequestError(f"{name} must lie in (0, {below:g}), got {value!r}")
         if not 0 < self.learning_rate <= 1:
             raise RequestError(f"learning_rate must lie in (0, 1], got {self.learning_rate!r}")
+        if not 0 <= self.shortest_centre <= 1:
+            raise RequestError(f"shortest_centre must lie in [0, 1], got {self.shortest_centre!r}")
         if self.analysis not in get_args(Analysis):
             raise RequestError(f"analysis must be 'sharp' or 'paper', got {self.analysis!r}")
         if self.analysis == "paper" and self.measure != "lazy_bregman":
