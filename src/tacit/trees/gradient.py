@@ -57,11 +57,11 @@ def laplace_plan(rows: float, epsilon: float) -> NewtonPlan:
     return NewtonPlan(
         trees=trees,
         depth=4 if signal < 600 else 5 if signal < 6000 else 6,
-        columns_per_tree=3 if signal < 6000 else 4,
-        rate=min(1.0, 5.0 / math.sqrt(trees)),
-        prior=0.3,
-        clip=0.55,
-        hessian_scale=0.3,
+        columns_per_tree=2 if signal < 600 else 3 if signal < 6000 else 4,
+        rate=min(0.4, 2.0 / math.sqrt(trees)),
+        prior=1.6,
+        clip=0.65,
+        hessian_scale=0.6,
     )
 
 
