@@ -11,7 +11,7 @@ from tacit.boosting.game import diagnose
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.measure import Measure
 from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.boosting.schema import boost
+from tacit.boosting.schema import WeakLearnerError, boost
 from tacit.boosting.stopping import EndTest
 from tacit.curator.curator import Curator
 from tacit.halfspaces.centering import Centre, DenseEmbedding
@@ -127,6 +127,17 @@ class Fixed:
 
     def learn(self, curator: Curator, measure: Measure, hypotheses: Sequence[Centre]) -> Centre:
         return Centre(VOTERS[len(hypotheses) % 3], 0.0)
+
+
+@pytest.mark.parametrize("worst", [np.nan, np.inf])
+def test_a_weak_learner_that_returns_no_number_is_refused_by_name(worst: float) -> None:
+    class Broken(Fixed):
+        def learn(self, curator: Curator, measure: Measure, hypotheses: Sequence[Centre]) -> Centre:
+            return Centre(np.array([0.0, worst, 1.0]), 0.0)
+
+    curator, _ = curator_over(np.eye(3), np.ones(3))
+    with pytest.raises(WeakLearnerError, match=r"Broken returned .* must be finite"):
+        boost(curator, DenseEmbedding(HalfspaceLog(3)), SmoothMeasure(0.1), Broken(), 2)
 
 
 def test_what_is_no_rule_over_hypotheses_is_refused() -> None:

@@ -151,9 +151,9 @@ def test_stopping_rule_ends_a_run_and_its_budget_is_not_given_back() -> None:
     model = HalfspaceBoostClassifier(
         4.0, row_norm=1.0, measure="smooth", stop_density=0.5, rounds=60, random_state=0
     ).fit(rows, labels)
-    assert 1 <= model.n_rounds_ < 60
+    assert 1 <= len(model.ensemble_.hypotheses) < 60
     tests = [entry for entry in model.certificate_.entries if "end test" in entry.label]
-    assert len(tests) == model.n_rounds_ + 1
+    assert len(tests) == len(model.ensemble_.hypotheses) + 1
     assert model.certificate_.epsilon == 4.0
 
 
@@ -168,6 +168,19 @@ def test_paper_analysis_takes_twice_the_noise() -> None:
         for model in (sharp, paper)
     ]
     assert noise[1] == pytest.approx(2 * noise[0])
+
+
+def test_the_game_view_of_a_fitted_ensemble_is_marked_not_private() -> None:
+    rows, labels, _ = margin_rows(3000, 10, 0.4, seed=1)
+    model = HalfspaceBoostClassifier(2.0, row_norm=1.0, measure="smooth", random_state=0).fit(rows, labels)
+    spent = model.certificate_.entries
+    diagnosis = model.diagnose(rows, labels, density=0.2)
+    assert "NOT PRIVATE" in str(diagnosis)
+    assert not diagnosis.releasable
+    assert diagnosis.theta > 0
+    assert diagnosis.bad_share == pytest.approx(0.2, abs=0.001)
+    assert diagnosis.pythia_loss <= (1 + diagnosis.theta) / 2
+    assert model.certificate_.entries == spent
 
 
 def test_pure_privacy_is_supported() -> None:

@@ -23,6 +23,10 @@ H = TypeVar("H")
 H_contra = TypeVar("H_contra", contravariant=True)
 
 
+class WeakLearnerError(ValueError):
+    """A weak learner returned something that is no hypothesis. What it released is spent."""
+
+
 class Embedding(Protocol[H_contra]):
     """Where hypotheses live: keeps their public log, which margins, and so measures, are computed from."""
 
@@ -58,7 +62,11 @@ def iterate(
 ) -> None:
     """``Iter`` (Algorithm 2): one hypothesis more. Costs what the weak learner's release costs."""
     hypothesis = weak_learner.learn(curator, measure, hypotheses)
-    embedding.append(hypothesis, measure.step)
+    try:
+        embedding.append(hypothesis, measure.step)
+    except ValueError as error:  # about what was released, so it may be said
+        name = type(weak_learner).__name__
+        raise WeakLearnerError(f"{name} returned a hypothesis that cannot be used: {error}") from error
     hypotheses.append(hypothesis)
 
 

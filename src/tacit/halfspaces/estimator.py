@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from tacit.boosting.game import Diagnosis, diagnose
 from tacit.curator.vault import Vault
 from tacit.encoding.dense import RowClipper, RowEncoder
 from tacit.encoding.errors import FrameError
@@ -76,14 +77,14 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             paper's; rows of very different spread are then learned badly.
         calibrate: whether to release counts by score and class, for a twentieth of the budget, to give probabilities.
         analysis: ``"sharp"``, or ``"paper"`` for Theorem 22's constant (lazy Bregman only; twice the noise).
-        shortest_centre: a public lower bound on the length of a round's exact average; half the margin where one is known.
+        shortest_centre: a public lower bound on the length of a round's exact average: half the margin, if known.
 
     Attributes:
         model_: the frozen :class:`~tacit.models.halfspace.HalfspaceModel`.
         certificate_: what was spent, on what, by which theorem.
         classes_: the two classes.
         n_features_in_: number of columns seen by ``fit``.
-        n_rounds_: how many rounds were run.
+        ensemble_: the released hypotheses, round by round; the model is their combination.
     """
 
     def __init__(
@@ -203,6 +204,25 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         assert isinstance(self.model_, HalfspaceModel)
         return self.model_.decision_function(frame)
 
+    def diagnose(self, X: Any, y: Any, density: float = 0.1) -> Diagnosis:
+        """How the ensemble did as a game on labelled rows: Pythia's bad set and its margin (Algorithm 8, Lemma 38).
+
+        **Not private**: it reads rows and labels and nothing is charged. For the operator, never for release.
+
+        Args:
+            X: rows, as for ``fit``.
+            y: labels 0/1 with 1 the positive class, shape ``(rows,)``.
+            density: kappa, the share of rows in the bad set.
+        """
+        model = cast(HalfspaceModel, self.model_)
+        rows = model.encoder.encode(self._frame_for_model(X))
+        signs = 2 * np.asarray(y, dtype=np.int64) - 1
+        values = [
+            np.clip(np.asarray(rows @ hypothesis.direction).reshape(-1) / model.encoder.clipper.radius, -1, 1)
+            for hypothesis in self.ensemble_.hypotheses
+        ]
+        return diagnose(signs * np.array(values), density)
+
     def _options(self, constant: float = 0.0) -> Options:
         return Options(
             self.measure,  # type: ignore[arg-type]
@@ -271,7 +291,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         learned = learn_halfspace(
             vault.seal_rows(encoder, task.label_index), purse, encoder.clipper.radius, self._options(constant)
         )
-        self.n_rounds_ = len(learned.ensemble.hypotheses)
+        self.ensemble_ = learned.ensemble
         return HalfspaceModel(
             task.label_index.names,
             encoder,

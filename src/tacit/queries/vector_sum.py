@@ -14,7 +14,7 @@ from tacit.queries.levels import Levels
 from tacit.queries.sensitivity import Sensitivity
 
 WEIGHT_LIMIT = 1 << 15
-"""No weight table may exceed this many units: sums of 2**32 rows then fit an int64 with room to spare."""
+"""No weight table may exceed this many units: sums of 2**25 rows of 32 bits, or 2**32 of 16, then fit an int64."""
 
 
 @dataclass(frozen=True, eq=False)
