@@ -65,29 +65,28 @@ class ScoreCounts:
         spread: Floats = self.sd * np.linalg.norm(weights @ self.strategy.inverse, axis=-1)
         return spread
 
-    def replicates(self, truth: Floats, times: int, generator: np.random.Generator) -> Floats:
-        """Estimates as they might have come out had ``truth`` been the expected counts: new rows and new noise.
+    def noise_draws(self, times: int, generator: np.random.Generator) -> Floats:
+        """Errors of the estimate as the noise might have made them, shape ``(times, cells, 2)``; public randomness."""
+        shape = (self.released.shape[0], times, 2)
+        noise = np.zeros(shape)
+        if self.laplace:
+            for sd in self.noise:
+                noise += generator.laplace(0.0, sd / np.sqrt(2.0), shape)
+        elif self.noise:
+            noise = generator.normal(0.0, self.sd, shape)
+        errors = (self.strategy.inverse @ noise.reshape(shape[0], -1)).reshape(-1, times, 2)
+        return np.ascontiguousarray(errors.transpose(1, 0, 2))
 
-        Args:
-            truth: counts that are not negative, shape ``(cells, 2)``.
-            times: how many.
-            generator: public randomness: nothing private enters.
 
-        Returns:
-            Shape ``(times, cells, 2)``.
-        """
-        total = truth.sum()
-        rows = np.zeros((times, truth.size))
-        if total >= 1:
-            rows = generator.multinomial(round(float(total)), truth.ravel() / total, size=times).astype(np.float64)
-        noise = np.zeros((times, *self.released.shape))
-        for sd in self.noise:
-            if self.laplace:
-                noise += generator.laplace(0.0, sd / np.sqrt(2.0), noise.shape)
-            else:
-                noise += generator.normal(0.0, sd, noise.shape)
-        drawn: Floats = rows.reshape(times, *truth.shape) + np.einsum("co,tol->tcl", self.strategy.inverse, noise)
-        return drawn
+def row_draws(truth: Floats, times: int, generator: np.random.Generator) -> Floats:
+    """Counts of new rows when ``truth`` (none negative) is expected, shape ``(times, *truth.shape)``.
+
+    The number of rows varies, too; that changes no ratio to speak of, and makes the cells independent.
+    """
+    rows = np.zeros((times, *truth.shape))
+    held = truth > 0
+    rows[:, held] = generator.poisson(truth[held], size=(times, int(held.sum())))
+    return rows
 
 
 def release_counts(

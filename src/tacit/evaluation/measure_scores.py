@@ -130,8 +130,8 @@ def measure_scores(scorer: Scorer, order: Order, request: Request, account: Priv
         frame.column(unit.column)
     cells = min(CELLS, 1 << (MOST_CELLS // groups.n_codes).bit_length() - 1)
     grid = ScoreGrid.of(cells, order.threshold)
-    purse = request.purse.part(0.5 if order.with_truth else 1.0)
-    reserved, charge, by_cell = best_charge(purse, cells, account is None)
+    share = 0.5 if order.with_truth else 1.0
+    reserved, charge, by_cell = best_charge(request.purse, cells, account is None, share)
     by_group = shared(groups.n_codes, 1 if isinstance(charge, Laplace) else 2)
     with reserve(account, request, [reserved] * (1 + order.with_truth), order.label) as reservation:
         columns: dict[str, Any] = scorer.columns(frame, order.data, order.labels)

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.evaluation import calibration, metrics
-from tacit.evaluation.counts import ScoreCounts
+from tacit.evaluation.counts import ScoreCounts, row_draws
 
 Floats = npt.NDArray[np.float64]
 
-REPLICATES = 400
+REPLICATES = 300
 KNOWN = 4.0
 """A count is known when it is this many standard deviations of its noise above 0; what divides by it is not before."""
 
@@ -166,7 +166,8 @@ class _Bootstrap:
         self._generator = generator
         self._ends = ((1 - question.confidence) / 2, (1 + question.confidence) / 2)
         self._truth = counts.likely
-        self._drawn = counts.replicates(self._truth, REPLICATES, generator)
+        self._noise = counts.noise_draws(REPLICATES, generator)
+        self._drawn = self._noise + row_draws(self._truth, REPLICATES, generator)
         self._one = float(counts.sd_of(np.ones(counts.grid.cells)))
         totals = counts.estimate.sum(axis=0)
         self.known = bool(totals.sum() > max(KNOWN * self._one * np.sqrt(2.0), 1.0))
@@ -206,7 +207,7 @@ class _Bootstrap:
             return Estimate(value, 0.0, 1.0)
         sizes = calibration.unfolded(gaps, spreads)
         world = calibration.with_gaps(counts, groups, chances, np.sign(gaps) * sizes)
-        drawn = counts.replicates(world, REPLICATES, self._generator)
+        drawn = self._noise + row_draws(world, REPLICATES, self._generator)
         errors = groups.gaps(drawn, chances) - groups.gaps(world, chances)
         low, high = calibration.plausible_errors(np.sign(gaps), np.abs(gaps).sum(), sizes, spreads, errors, self._ends)
         total = float(metrics.rows(counts.estimate))

@@ -95,7 +95,7 @@ def shared(groups: int, norm: int) -> Strategy:
     return _scaled("all and each", np.concatenate([np.ones((1, groups)), np.eye(groups)]), norm)
 
 
-def best_charge(purse: Purse, cells: int, alone: bool) -> tuple[Charge, Charge, Strategy]:
+def best_charge(purse: Purse, cells: int, alone: bool, share: float = 1.0) -> tuple[Charge, Charge, Strategy]:
     """The noise under which running sums come out best for this budget.
 
     Args:
@@ -103,6 +103,7 @@ def best_charge(purse: Purse, cells: int, alone: bool) -> tuple[Charge, Charge, 
         cells: number of cells.
         alone: whether nothing else is paid from the same account. One Laplace release is often better than one Gaussian
             release of the same (epsilon, delta), but beside others it costs several times as much.
+        share: what this release may spend of the purse.
 
     Returns:
         What to reserve, what to release with, and the strategy.
@@ -110,7 +111,7 @@ def best_charge(purse: Purse, cells: int, alone: bool) -> tuple[Charge, Charge, 
     if not purse.is_private:
         return purse.whole, purse.whole, _scaled("exact", np.eye(cells), 2)
     laplace, gaussian = strategy(cells, 1), strategy(cells, 2)
-    pure = math.sqrt(2.0) / purse.epsilon * laplace.spread
-    if purse.is_pure or (alone and pure < gaussian.spread / purse.mu):
-        return Pure(purse.epsilon), Laplace(1.0 / purse.epsilon), laplace
-    return purse.whole, Gaussian(1.0 / purse.mu), gaussian
+    epsilon, mu = purse.epsilon * share, purse.mu * math.sqrt(share)
+    if purse.is_pure or (alone and math.sqrt(2.0) / epsilon * laplace.spread < gaussian.spread / mu):
+        return Pure(epsilon), Laplace(1.0 / epsilon), laplace
+    return Gaussian(1.0 / mu), Gaussian(1.0 / mu), gaussian

@@ -1,0 +1,307 @@
+"""`PrivateSelection`: the best of a few private estimators or settings, with the search paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.curator.random_stopping import best_of_random_runs
+from tacit.curator.vault import Vault
+from tacit.encoding.frames import Frame
+from tacit.encoding.values import LabelIndex
+from tacit.evaluation.measure_scores import declared_schema, rows_and_labels
+from tacit.evaluation.scored_rows import Scorer
+from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
+from tacit.evaluation.select_model import choose, known_labels
+from tacit.evaluation.utility import LEVELS, check_criterion, utilities, utility_encoding, utility_weights
+from tacit.faces.request import Request, RequestError, is_number
+from tacit.faces.rows import rows_where, vector_where
+from tacit.faces.spend import reserve
+from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.ledger import Reservation
+from tacit.queries.cells import column_cells
+from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.rules import count_rule
+from tacit.schema import Schema
+
+Mask = npt.NDArray[np.bool_]
+
+NEEDED = ("epsilon", "delta", "neighbouring", "account", "random_state")
+"""Parameters that a candidate must have: the search sets them."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows for fitting and rows for judging; ``data`` as an estimator takes it."""
+
+    data: Any
+    labels: Any
+    frame: Frame
+    unit: Any
+
+    def where(self, mask: Mask) -> _Rows:
+        frame = rows_where(self.frame, mask)
+        data = dict(frame.columns) if isinstance(self.data, dict) else self.data[mask]
+        unit = None if self.unit is None else vector_where(self.unit, mask)
+        return _Rows(data, vector_where(self.labels, mask), frame, unit)
+
+
+class PrivateSelection(ClassifierMixin, BaseEstimator):
+    """Fits private estimators, judges them on rows set aside, and keeps the best; everything is charged.
+
+    Two ways to search. *Each*: every candidate is fitted once and the exponential mechanism chooses; the fits' costs
+    add up. *Random stopping*: randomly chosen candidates are fitted and scored a random number of times, and only the
+    best is seen; this costs two to three times one fit, however many there are (Papernot, Steinke 2022). With few
+    candidates the first is better. The number of runs of the second is secret, and so is how long it took.
+
+    Args:
+        candidates: unfitted estimators of this library, two or more. Their ``epsilon``, ``delta``, ``neighbouring`` and
+            ``random_state`` are set by the search; they must have no account of their own.
+        epsilon: privacy parameter of the whole search.
+        delta: the same.
+        neighbouring: the relation of the guarantee.
+        strategy: ``"each"``, ``"random_stopping"``, or ``"auto"`` for the one that leaves more to a fit.
+        runs: mean number of runs under random stopping; None for two per candidate.
+        shape: of the number of runs: 1 geometric, 0 logarithmic; see
+            :class:`tacit.privacy.random_stopping.RandomStopping`.
+        holdout: share of the rows set aside for judging, by one coin per row; 0 judges on the rows of the fit.
+        criterion: ``"accuracy"``, or ``"log_loss"`` with probabilities clipped at 1 %.
+        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this search alone.
+        random_state: None for fresh entropy; an integer makes the search repeatable and not releasable.
+
+    Attributes:
+        best_: the best estimator, fitted; its certificate is that of the search.
+        best_index_: which candidate it is.
+        model_: its model.
+        certificate_: what was spent.
+        classes_: its classes.
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Any] = (),
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbouring: str = "add_or_remove_one",
+        strategy: str = "auto",
+        runs: float | None = None,
+        shape: float = 1.0,
+        holdout: float = 0.2,
+        criterion: str = "accuracy",
+        account: PrivacyAccount | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.candidates = candidates
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbouring = neighbouring
+        self.strategy = strategy
+        self.runs = runs
+        self.shape = shape
+        self.holdout = holdout
+        self.criterion = criterion
+        self.account = account
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Searches.
+
+        Raises:
+            ValueError: for public mistakes; nothing was spent.
+            BudgetExceeded: if the account cannot pay; nothing was read.
+        """
+        request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
+        schema = self._check()
+        frame, labels = rows_and_labels(X, y)
+        unit = None if schema is None or schema.unit is None else frame.column(schema.unit.column)
+        plan = self._plan(request, unit is not None)
+        data = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, np.ndarray) else dict(frame.columns)
+        rows = _Rows(data, labels, frame, unit)
+        EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(plan.charges, "dry run")
+        with reserve(self.account, request, plan.charges, f"search of {len(self.candidates)} candidates") as held:
+            search = _Search(self, plan, request, schema, held)
+            index, best = search.each(rows) if plan.strategy == EACH else search.random_stopping(rows)
+        certificate = Certificate.of(
+            held,
+            epsilon=request.epsilon,
+            delta=request.delta,
+            noise_source=search.noise_name,
+            noise_releasable=search.releasable,
+            algorithm=f"PrivateSelection of {type(best).__name__}",
+            schema=schema,
+            account=self.account,
+        )
+        best.certificate_ = certificate
+        self.best_, self.best_index_, self.certificate_ = best, index, certificate
+        self.model_, self.classes_, self.n_features_in_ = best.model_, best.classes_, best.n_features_in_
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The likeliest class of every row, shape ``(rows,)``."""
+        check_is_fitted(self, "best_")
+        predicted: npt.NDArray[Any] = self.best_.predict(X)
+        return predicted
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
+        check_is_fitted(self, "best_")
+        chances: npt.NDArray[np.float64] = self.best_.predict_proba(X)
+        return chances
+
+    def dry_run(self) -> dict[str, Any]:
+        """How a search would go and what it would charge. Reads no rows and charges nothing."""
+        request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
+        schema = self._check()
+        plan = self._plan(request, schema is not None and schema.unit is not None)
+        return {
+            "strategy": plan.strategy,
+            "epsilon_per_fit": plan.fit_epsilon,
+            "delta_per_fit": plan.fit_delta,
+            "charges": [charge.to_dict() for charge in plan.charges],
+        }
+
+    def _plan(self, request: Request, several_rows: bool) -> SearchPlan:
+        return plan_search(
+            self.candidates, request, self.strategy, self.runs, self.shape, self.holdout > 0 and not several_rows
+        )
+
+    def _check(self) -> Schema | None:
+        """Checks what is public; returns the candidates' schema."""
+        check_criterion(self.criterion)
+        if not is_number(self.holdout) or not 0 <= self.holdout < 1:
+            raise RequestError(f"holdout must lie in [0, 1), got {self.holdout!r}")
+        if len(self.candidates) < 2:
+            raise RequestError(f"a search needs at least two candidates, got {len(self.candidates)}")
+        facts = []
+        for candidate in self.candidates:
+            parameters = candidate.get_params(deep=False) if hasattr(candidate, "get_params") else {}
+            lacking = [name for name in NEEDED if name not in parameters]
+            if lacking or not hasattr(candidate, "declared_charge"):
+                raise RequestError(f"{type(candidate).__name__} is no private estimator of this library")
+            if parameters["account"] is not None:
+                raise RequestError("a candidate has an account of its own; give the account to the search instead")
+            schema = declared_schema(parameters.get("schema"))
+            sides = (None, None) if schema is None else (schema.label, schema.unit)
+            facts.append((schema, sides, str(parameters.get("classes"))))
+        if any(fact[1:] != facts[0][1:] for fact in facts):
+            raise RequestError("the candidates must declare the same label, classes and unit")
+        return facts[0][0]
+
+
+class _Search:
+    """One search under a reservation."""
+
+    def __init__(
+        self,
+        owner: PrivateSelection,
+        plan: SearchPlan,
+        request: Request,
+        schema: Schema | None,
+        reservation: Reservation,
+    ) -> None:
+        self._owner = owner
+        self._plan = plan
+        self._request = request
+        self._schema = schema
+        self._reservation = reservation
+        self._judge = Vault(Frame({}, 0), np.empty(0), reservation, request.random_state)
+        self.noise_name, self.releasable = self._judge.noise_name, self._judge.releasable
+
+    def each(self, rows: _Rows) -> tuple[int, Any]:
+        """Fits every candidate and chooses by the exponential mechanism."""
+        training, judging = self._split(rows)
+        fitted = []
+        for index in range(len(self._owner.candidates)):
+            for charge in self._plan.declared[index]:
+                self._reservation.record(charge, f"fit of candidate {index}", "what the fit's own certificate says")
+            seed = None if self._request.random_state is None else self._request.random_state + 1 + index
+            fitted.append(self._fit(index, training, seed))
+        names = tuple(f"candidate {index}" for index in range(len(fitted)))
+        columns: dict[str, Any] = {
+            name: self._utilities(estimator, judging) for name, estimator in zip(names, fitted, strict=True)
+        }
+        vault = self._vault(columns, fitted[0], judging, self._reservation, self._request.random_state)
+        curator = vault.seal(utility_encoding(names), LabelIndex((0, 1)))
+        chosen = choose(curator, len(fitted), self._plan.scoring, f"the best candidate by {self._owner.criterion}")
+        return chosen, fitted[chosen]
+
+    def random_stopping(self, rows: _Rows) -> tuple[int, Any]:
+        """Fits and scores randomly chosen candidates a random number of times; only the best is ever seen."""
+        assert self._plan.rule is not None
+        training, judging = self._split(rows)
+
+        def run(index: int, seed: int | None) -> tuple[tuple[int, Any], float]:
+            estimator = self._fit(index, training, seed)
+            inner = Reservation([self._plan.scoring], self._request.neighbouring, "the score of one run")
+            columns = {"levels": self._utilities(estimator, judging)}
+            noise_seed = None if seed is None else seed + 1
+            curator = self._vault(columns, estimator, judging, inner, noise_seed).seal(
+                utility_encoding(("levels",)), LabelIndex((0, 1))
+            )
+            weights = utility_weights()
+            query = Histogram(column_cells(0, len(weights)), count_rule(2), None, ReleaseMap(weights[None, :], LEVELS))
+            score = curator.measure(query, self._plan.scoring, "score").value
+            return (index, estimator), float(score[0, 0])
+
+        label = f"the best of a random number of fits of {len(self._owner.candidates)} candidates"
+        return best_of_random_runs(
+            self._plan.rule,
+            len(self._owner.candidates),
+            run,
+            self._reservation,
+            self._plan.charges[0],
+            self._request.random_state,
+            label,
+        )
+
+    def _split(self, rows: _Rows) -> tuple[_Rows, _Rows]:
+        """Rows to fit and rows to judge by, told apart by one public coin per row, which depends on no row."""
+        if self._owner.holdout == 0:
+            return rows, rows
+        aside = self._judge.public_generator.random(rows.frame.n_rows) < self._owner.holdout
+        return rows.where(~aside), rows.where(aside)
+
+    def _fit(self, index: int, rows: _Rows, seed: int | None) -> Any:
+        """One fit under its own small budget. What it may spend was reserved."""
+        estimator = clone(self._owner.candidates[index])
+        estimator.set_params(
+            epsilon=self._plan.fit_epsilon,
+            delta=self._plan.fit_delta,
+            neighbouring=str(self._request.neighbouring),
+            account=None,
+            random_state=seed,
+        )
+        estimator.fit(rows.data, rows.labels)
+        reserved = Reservation(self._plan.declared[index], self._request.neighbouring, "what was declared")
+        for charge in estimator.certificate_.charges:  # a fit that charges more than it declared is a fault
+            reserved.record(charge, "what was charged", "")
+        return estimator
+
+    def _utilities(self, estimator: Any, rows: _Rows) -> npt.NDArray[np.int64]:
+        scorer = Scorer.of(estimator, self._schema)
+        return utilities(scorer, rows.frame, rows.data, rows.labels, self._owner.criterion)
+
+    def _vault(
+        self, columns: dict[str, Any], estimator: Any, rows: _Rows, reservation: Reservation, seed: int | None
+    ) -> Vault:
+        unit = None if self._schema is None else self._schema.unit
+        more = {} if unit is None else {"unit": rows.unit}
+        labels = known_labels(Scorer.of(estimator, self._schema), rows.labels)
+        return Vault(
+            Frame({**columns, **more}, rows.frame.n_rows),
+            labels,
+            reservation,
+            seed,
+            None if unit is None else "unit",
+            1 if unit is None else unit.max_rows,
+        )
+
+
+__all__ = ["PrivateSelection"]

@@ -1,0 +1,89 @@
+"""The verb for random stopping: charged before it runs, the right number of runs, and only the best comes out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.curator.random_stopping import best_of_random_runs
+from tacit.privacy.charges import Gaussian, NonPrivate
+from tacit.privacy.ledger import BudgetExceeded, Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.random_stopping import RandomStopping
+
+RULE = RandomStopping(3.0)
+CHARGE = RULE.charge([[Gaussian(5.0)]], 1e-6)
+
+
+def search(run, candidates=4, seed=None, charge=CHARGE, rule=RULE):
+    reservation = Reservation([charge], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    return best_of_random_runs(rule, candidates, run, reservation, charge, seed, "search"), reservation
+
+
+@pytest.mark.parametrize("shape", [0.0, 1.0])
+def test_the_number_of_runs_and_the_lottery_have_the_stated_laws(shape):
+    rule = RandomStopping(3.0, shape)
+    chosen: list[list[int]] = []
+
+    def run(index, seed):
+        chosen[-1].append(index)
+        return None, 0.0
+
+    for repeat in range(2500):
+        chosen.append([])
+        search(run, seed=repeat, rule=rule)
+    counts = np.array([len(indices) for indices in chosen])
+    log_weights = rule.log_probabilities
+    exact = np.exp(log_weights - log_weights.max())
+    exact /= exact.sum()
+    for k in (1, 2, 3, 6):
+        spread = math.sqrt(exact[k - 1] * (1 - exact[k - 1]) / len(counts))
+        assert abs((counts == k).mean() - exact[k - 1]) < 4 * spread
+    # a mean that is 10 % off would be 0.3 away
+    assert abs(counts.mean() - 3.0) < 0.2
+    every = np.concatenate(chosen)
+    assert np.abs(np.bincount(every, minlength=4) / len(every) - 0.25).max() < 4 * math.sqrt(0.1875 / len(every))
+
+
+def test_only_the_best_result_comes_out_and_the_first_of_equals():
+    seen = []
+
+    def run(index, seed):
+        seen.append((index, seed))
+        return len(seen), float(index)
+
+    for repeat in range(50):
+        seen.clear()
+        best, _ = search(run, seed=repeat)
+        top = max(index for index, _ in seen)
+        assert best == 1 + [index for index, _ in seen].index(top)
+        assert len({seed for _, seed in seen}) == len(seen)
+
+
+def test_fresh_entropy_gives_no_seed():
+    assert search(lambda index, seed: (seed, 0.0))[0] is None
+
+
+def test_the_charge_comes_first():
+    def run(index, seed):
+        raise AssertionError("nothing may run")
+
+    poor = Reservation([Gaussian(5.0)], Neighbouring.ADD_OR_REMOVE_ONE, "poor")
+    with pytest.raises(BudgetExceeded):
+        best_of_random_runs(RULE, 2, run, poor, CHARGE, None, "search")
+    _, reservation = search(lambda index, seed: (index, 0.0))
+    assert [entry.charge for entry in reservation.entries] == [CHARGE]
+    assert "Theorem 2" in reservation.entries[0].theorem
+
+
+def test_without_privacy_every_candidate_runs_once():
+    seen = []
+
+    def run(index, seed):
+        seen.append(index)
+        return index, float(index == 2)
+
+    assert search(run, charge=NonPrivate())[0] == 2
+    assert seen == [0, 1, 2, 3]

@@ -1,0 +1,346 @@
+"""private_score: right without noise, honest with it, charged once, and finite whatever the rows hold."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, roc_auc_score, roc_curve
+
+from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.curator.curator import Curator
+from tacit.curator.measurement import Measurement
+from tacit.evaluation import calibration, metrics
+from tacit.evaluation.counts import MATRIX_UNIT, release_counts
+from tacit.evaluation.grid import CELLS, ScoreGrid, log_odds
+from tacit.evaluation.private_score import private_score
+from tacit.evaluation.strategy import shared, strategy
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy import accountants
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import Gaussian, Laplace, Pure
+from tacit.privacy.ledger import BudgetExceeded, Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.schema import Schema
+from tacit.table.memory import MemoryTable
+from tests.evaluation.scores import Known, world
+
+NAMES = ("auc", "accuracy", "log_loss", "calibration")
+
+
+def test_without_noise_the_figures_are_those_of_scikit_learn():
+    X, y = world(20_000, 0, steep=1.5)
+    score = private_score(Known(), X, y, math.inf, cost=(1, 4), random_state=0)
+    assert score["auc"].value == pytest.approx(roc_auc_score(y, X["p"]), abs=5e-4)
+    assert score["accuracy"].value == pytest.approx(accuracy_score(y, X["p"] >= 0.5), abs=1e-9)
+    assert score["log_loss"].value == pytest.approx(log_loss(y, np.clip(X["p"], 0.01, 0.99)), abs=2e-3)
+    assert score.overall.rows.value == pytest.approx(20_000)
+    assert score.overall.positives.value == pytest.approx(y.mean())
+    assert not score.certificate.releasable
+    best = score.overall.best_threshold
+    assert best is not None
+    costs = {t: cost_of(y, X["p"] >= t) for t in (best, 0.1, 0.3, 0.5, 0.7)}
+    assert min(costs, key=costs.get) == best
+    assert score["cost"].value == pytest.approx(costs[best], abs=1e-9)
+    threshold, accuracy = score.overall.accuracy_at(0.3)
+    assert abs(threshold - 0.3) < 0.02
+    assert accuracy == pytest.approx(accuracy_score(y, X["p"] >= threshold), abs=1e-9)
+    thresholds, false_rate, true_rate = score.overall.roc()
+    assert len(thresholds) == len(false_rate) == CELLS + 1
+    theirs = np.interp(false_rate, *roc_curve(y, X["p"])[:2])
+    assert np.abs(theirs - true_rate).max() < 0.01
+    gaps = [abs(g["promised"] - g["observed"]) * g["share"] for g in score.overall.reliability()]
+    assert len(gaps) == 15
+    assert score["calibration"].value == pytest.approx(sum(gaps), abs=0.01)
+
+
+def cost_of(y, called):
+    table = confusion_matrix(y, called)
+    return (table[0, 1] + 4 * table[1, 0]) / len(y)
+
+
+@pytest.mark.parametrize("threshold", [0.03, 0.27, 0.9])
+def test_the_accuracy_is_at_the_declared_threshold_exactly(threshold):
+    X, y = world(3000, 1)
+    score = private_score(Known(), X, y, math.inf, metrics=["accuracy"], threshold=threshold)
+    assert score["accuracy"].value == pytest.approx(accuracy_score(y, X["p"] >= threshold), abs=1e-9)
+    assert set(score.overall.metrics) == {"accuracy"}
+
+
+def test_one_release_pays_for_everything(tmp_path):
+    X, y = world(2000, 2)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.2, 1e-6)
+    score = private_score(Known(), X, y, 1.0, subgroups="g", categories=["a", "b", "c"], account=account)
+    certificate = score.certificate
+    assert certificate.verify() == []
+    assert [type(entry.charge) for entry in certificate.entries] == [Gaussian]
+    assert "one row, one cell" in certificate.entries[0].theorem
+    assert accountants.epsilon(certificate.charges, 1e-6) == pytest.approx(1.0, rel=1e-6)
+    assert certificate.reasons == (
+        "it ran a foreign learner on the rows, and what that learner promises was not verified",
+    )
+    with pytest.raises(BudgetExceeded):
+        private_score(Known(), X, y, 1.0, account=account)
+    assert len(account.reservations()) == 1
+    alone = private_score(Known(), X, y, 1.0, 0.0)
+    assert alone.certificate.charges == (Pure(1.0),)
+    assert [entry.charge for entry in alone.certificate.entries] == [Laplace(1.0)]
+
+
+class Recorder:
+    """A curator that keeps the question and answers exactly."""
+
+    def __init__(self, table=None):
+        self.table = table
+
+    def measure(self, query, charge, label):
+        self.query = query
+        value = np.zeros(query.shape) if self.table is None else self.table.answer(query) / query.unit
+        return Measurement(label, value, 0.0, charge, "")
+
+
+@pytest.mark.parametrize(("norm", "charge"), [(2, Gaussian(1.0)), (1, Laplace(1.0))])
+@pytest.mark.parametrize("groups", [1, 3])
+def test_no_row_moves_the_release_by_more_than_is_charged(norm, charge, groups):
+    """All pairs of single rows over a coarse grid, under both relations; and the bound is reached."""
+    grid = ScoreGrid.of(8, 0.5)
+    recorder = Recorder()
+    release_counts(recorder, grid, groups, charge, strategy(8, norm), shared(groups, norm))
+    rows = [(cell, group, label) for cell in range(8) for group in range(groups) for label in (0, 1, 255)]
+    answers = []
+    for cell, group, label in rows:
+        columns = [np.array([cell], np.uint16), np.array([group], np.uint8)][: 1 + (groups > 1)]
+        table = MemoryTable(columns, np.array([label], np.uint8), [9, groups][: len(columns)], 2)
+        answers.append(table.answer(recorder.query).ravel())
+    exact = np.array(answers)
+    for relation in Neighbouring:
+        moves = (
+            exact
+            if relation is Neighbouring.ADD_OR_REMOVE_ONE
+            else (exact[:, None] - exact[None]).reshape(-1, exact.shape[1])
+        )
+        declared = recorder.query.sensitivity(relation)
+        found = np.abs(moves).sum(axis=1).max() if norm == 1 else (moves**2).sum(axis=1).max()
+        bound = declared.l1 if norm == 1 else declared.l2_squared
+        assert found <= bound
+        assert found > 0.9**norm * bound or relation is Neighbouring.REPLACE_ONE
+        assert recorder.query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2 <= MATRIX_UNIT * (1 + 1e-9)
+
+
+def test_what_is_released_is_what_was_counted():
+    """Without noise, least squares gives back every count, of all rows and of each group."""
+    generator = np.random.default_rng(0)
+    cells, group, label = (generator.integers(0, k, 5000) for k in (16, 3, 2))
+    table = MemoryTable([cells.astype(np.uint16), group.astype(np.uint8)], label.astype(np.uint8), [17, 3], 2)
+    for norm, charge in ((2, Gaussian(1.0)), (1, Laplace(1.0))):
+        overall, each = release_counts(
+            Recorder(table), ScoreGrid.of(16, 0.5), 3, charge, strategy(16, norm), shared(3, norm)
+        )
+        for counts, mask in [(overall, group >= 0), *((part, group == k) for k, part in enumerate(each))]:
+            exact = np.array([[np.sum(mask & (cells == c) & (label == y)) for y in (0, 1)] for c in range(16)])
+            assert np.abs(counts.estimate - exact).max() < 0.05
+
+
+@pytest.mark.parametrize(("norm", "charge"), [(2, Gaussian(3.0)), (1, Laplace(2.0))])
+def test_the_noise_is_what_the_intervals_are_made_from(norm, charge):
+    """Estimates of many runs on the same rows spread as is stated, and as is drawn; 10 % off would be found."""
+    table = MemoryTable([np.zeros(50, np.uint16), np.zeros(50, np.uint8)], np.zeros(50, np.uint8), [17, 3], 2)
+    drawn, stated, simulated = [], [], []
+    for seed in range(300):
+        curator = Curator(table, Reservation([charge], Neighbouring.ADD_OR_REMOVE_ONE), SeededSource(seed))
+        overall, each = release_counts(curator, ScoreGrid.of(16, 0.5), 3, charge, strategy(16, norm), shared(3, norm))
+        drawn.append([np.cumsum(part.estimate, axis=0) for part in (overall, each[1])])
+    for part in (overall, each[1]):
+        stated.append(np.repeat(part.sd_of(np.tril(np.ones((16, 16))))[:, None], 2, axis=1))
+        simulated.append(np.cumsum(part.noise_draws(3000, np.random.default_rng(0)), axis=1).std(axis=0))
+    for spread in (np.array(stated), np.array(simulated)):
+        ratio = np.std(np.array(drawn), axis=0) / spread
+        assert np.abs(np.sqrt((ratio**2).mean(axis=(1, 2))) - 1).max() < 0.05
+
+
+def coverage(repeats, confidence, shrink=1.0, **options):
+    """How often each interval holds the truth of a large population, and how often if it were ``shrink`` as wide."""
+    X, y = world(400_000, 99, steep=1.6, shift=0.3)
+    grid = ScoreGrid.of(CELLS, 0.5)
+    cell = grid.encoder.encode(log_odds(X["p"]))
+    truth = np.stack([np.bincount(cell[y == k], minlength=CELLS) for k in (0, 1)], axis=1).astype(float)
+    known = {
+        "auc": float(metrics.auc(truth)),
+        "accuracy": float(metrics.correct_at_cuts(truth)[grid.cut(0.5)]),
+        "log_loss": float(metrics.log_loss(truth, grid, 0.01)),
+    }
+    hits = dict.fromkeys((*NAMES, "cost"), 0)
+    narrow = dict.fromkeys(hits, 0)
+    for repeat in range(repeats):
+        X, y = world(options["n"], repeat, steep=1.6, shift=0.3)
+        score = private_score(
+            Known(), X, y, options["epsilon"], options["delta"], cost=(1, 4), confidence=confidence, random_state=repeat
+        )
+        counts = score.overall.counts
+        gaps = calibration.equal_groups(counts).gaps(truth, grid.probabilities)
+        known["calibration"] = float(np.abs(gaps).sum() / truth.sum())
+        known["cost"] = float(metrics.cost_at_cuts(truth, (1, 4))[grid.cut(score.overall.best_threshold)])
+        for name in hits:
+            found = score[name]
+            hits[name] += found.low <= known[name] <= found.high
+            narrow[name] += abs(found.value - known[name]) <= shrink * (found.high - found.low) / 2
+    return hits, narrow
+
+
+@pytest.mark.parametrize(("n", "epsilon", "delta"), [(1200, 1.0, 1e-6), (4000, 0.5, 0.0)])
+def test_intervals_hold_the_truth_as_often_as_they_say(n, epsilon, delta):
+    """60 runs at 90 %: 54 hits, standard deviation 2.3. Intervals half as wide would hit 35 times."""
+    hits, narrow = coverage(60, 0.9, shrink=0.5, n=n, epsilon=epsilon, delta=delta)
+    assert min(hits.values()) >= 46, hits
+    assert max(narrow[name] for name in ("auc", "accuracy", "log_loss")) < 46, narrow
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("relation", ["add", "pure", "small"])
+def test_coverage_in_many_runs(relation):
+    """400 runs at 90 %: 360 hits, standard deviation 6. The interval of the calibration error may be wider."""
+    options = {
+        "add": {"n": 2000, "epsilon": 1.0, "delta": 1e-6},
+        "pure": {"n": 5000, "epsilon": 1.0, "delta": 0.0},
+        "small": {"n": 5000, "epsilon": 0.2, "delta": 1e-6},
+    }[relation]
+    hits, _ = coverage(400, 0.9, **options)
+    assert min(hits.values()) >= 335, hits
+    assert max(hits[name] for name in ("auc", "accuracy", "log_loss")) <= 388, hits
+
+
+def test_subgroups_are_judged_under_the_same_charge():
+    X, y = world(30_000, 4)
+    flipped = np.where((X["g"] == "c") & (np.random.default_rng(0).random(len(y)) < 0.4), 1 - y, y)
+    score = private_score(Known(), X, flipped, 4.0, subgroups="g", categories=["a", "c"], random_state=0)
+    assert list(score.subgroups) == ["a", "c", "(other)", "(missing)"]
+    assert len(score.certificate.entries) == 1
+    for name, mask in (("a", X["g"] == "a"), ("c", X["g"] == "c"), ("(other)", X["g"] == "b")):
+        group = score.subgroups[name]
+        exact = roc_auc_score(flipped[mask], X["p"][mask])
+        assert group["auc"].low - 0.01 < exact < group["auc"].high + 0.01
+        assert group.rows.value == pytest.approx(mask.sum(), abs=100)
+    assert score.subgroups["c"]["auc"].high < score.subgroups["a"]["auc"].low
+    assert score.subgroups["(missing)"]["auc"].low == 0.0
+    assert score.subgroups["(missing)"]["auc"].high == 1.0
+    assert json.loads(json.dumps(score.to_dict()))["subgroups"]["c"]["auc"]["value"] < 0.75
+
+
+def test_more_than_two_classes():
+    generator = np.random.default_rng(5)
+    n = 6000
+    odds = generator.normal(size=(n, 3))
+    chances = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
+    y = np.array([generator.choice(3, p=p) for p in chances])
+    X = {f"p{k}": chances[:, k] for k in range(3)}
+    model = Known(("x", "y", "z"))
+    labels = np.array(["x", "y", "z"])[y]
+    exact = private_score(model, X, labels, math.inf)
+    assert exact["accuracy"].value == pytest.approx(np.mean(chances.argmax(axis=1) == y), abs=1e-9)
+    assert exact["log_loss"].value == pytest.approx(
+        log_loss(y, np.clip(chances, 0.01, 1) / np.clip(chances, 0.01, 1).sum(axis=1, keepdims=True)), abs=0.01
+    )
+    assert exact["calibration"].value < 0.02
+    assert set(exact.overall.metrics) == {"accuracy", "log_loss", "calibration"}
+    noisy = private_score(model, X, labels, 2.0)
+    assert len(noisy.certificate.entries) == 2
+    assert noisy.certificate.verify() == []
+    assert noisy["accuracy"].low < exact["accuracy"].value < noisy["accuracy"].high
+    with pytest.raises(ValueError, match="auc"):
+        private_score(model, X, labels, 1.0, metrics=["auc"])
+
+
+@pytest.fixture(scope="module")
+def estimator():
+    generator = np.random.default_rng(6)
+    frame = pd.DataFrame({"age": generator.uniform(0, 100, 2000), "ward": generator.choice(["a", "b"], 2000)})
+    labels = np.where(generator.random(2000) < frame["age"] / 100, "yes", "no")
+    schema = Schema.from_dict(
+        {
+            "label": {"column": "sick", "classes": ["no", "maybe", "yes"], "positive": "yes"},
+            "unit": {"column": "who", "max_rows": 2},
+            "columns": {
+                "age": {"kind": "numeric", "lower": 0, "upper": 100},
+                "ward": {"kind": "categorical", "categories": ["a", "b"]},
+            },
+        }
+    )
+    frame["who"] = np.arange(2000) // 2
+    return AdditiveBoostClassifier(epsilon=4.0, schema=schema).fit(frame, labels), frame, labels
+
+
+def test_this_library_s_estimators_are_verified_and_bring_their_schema(estimator):
+    fitted, frame, labels = estimator
+    score = private_score(fitted, frame, labels, 2.0, subgroups="ward")
+    assert score.certificate.releasable
+    assert score.certificate.rows_per_unit == 2
+    assert list(score.subgroups) == ["a", "b", "(other)", "(missing)"]
+    assert score["auc"].value > 0.6
+    model_only = private_score(fitted.model_, frame, labels, 2.0, schema=fitted.schema)
+    assert model_only["auc"].value == pytest.approx(score["auc"].value, abs=0.1)
+    maybe = np.where(labels == "no", "maybe", labels)
+    relabelled = private_score(fitted, frame, maybe, math.inf)
+    assert relabelled.overall.rows.value == pytest.approx(2000)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5])
+@pytest.mark.parametrize("rows", ["none", "one", "one class", "strange labels", "no numbers"])
+def test_whatever_rows_hold_the_figures_are_finite(rows, epsilon):
+    X, y = world(30, 7)
+    labels = np.asarray(y, object)
+    if rows in ("none", "one"):
+        keep = slice(0, 0 if rows == "none" else 1)
+        X, labels = {name: values[keep] for name, values in X.items()}, labels[keep]
+    elif rows == "one class":
+        labels = np.ones(30, np.int64)
+    elif rows == "strange labels":
+        labels = np.array(["?", None, 7] * 10, object)
+    else:
+        X["p"] = np.full(30, np.nan)
+    score = private_score(
+        Known(), X, labels, epsilon, cost=(1, 2), subgroups="g", categories=["a", "b"], random_state=0
+    )
+    for group in (score.overall, *score.subgroups.values()):
+        for estimate in (*group.metrics.values(), group.rows, group.positives):
+            assert 0 <= estimate.low <= estimate.value <= estimate.high < math.inf
+        assert all(np.isfinite(list(entry.values())).all() for entry in group.reliability())
+        assert np.isfinite(np.concatenate(group.roc())).all()
+
+
+def test_a_row_s_cell_depends_on_that_row_alone(estimator):
+    fitted, frame, _ = estimator
+    whole = log_odds(fitted.predict_proba(frame)[:, 1])
+    half = log_odds(fitted.predict_proba(frame.iloc[1::2])[:, 1])
+    assert (whole[1::2] == half).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metrics": ["f1"]}, "metrics are among"),
+        ({"threshold": 1.0}, "threshold must lie"),
+        ({"clip": 0.7}, "clip must lie"),
+        ({"confidence": 0}, "confidence must lie"),
+        ({"cost": (1, 2, 3)}, "cost must be"),
+        ({"cost": (-1, 2)}, "cost must be"),
+        ({"subgroups": "g"}, "must be declared"),
+        ({"subgroups": "nobody", "categories": ["a"]}, "missing from the data"),
+        ({"subgroups": "g", "categories": [str(k) for k in range(80)]}, "can be told apart"),
+        ({"categories": ["a"]}, "subgroups, which is missing"),
+        ({"model": object()}, "was it fitted"),
+        ({"y": np.zeros(3)}, "as many rows"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"neighbouring": "both"}, "neighbouring"),
+    ],
+)
+def test_public_mistakes_cost_nothing(change, message, tmp_path):
+    X, y = world(40, 8)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
+    arguments = {"model": Known(), "X": X, "y": y, "epsilon": 1.0, "account": account} | change
+    with pytest.raises(ValueError, match=message) as caught:
+        private_score(**arguments)
+    assert "Nothing was spent" in str(caught.value)
+    assert account.spent == 0

@@ -1,0 +1,51 @@
+"""Strategies: columns of norm 1, exact inverses, and running sums with less noise than cell by cell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.evaluation.strategy import best_charge, hierarchy, shared, square_root, strategy
+from tacit.privacy.charges import Gaussian, Laplace, NonPrivate, Pure
+from tacit.privacy.purse import Purse
+
+
+@pytest.mark.parametrize("cells", [1, 2, 16, 31, 128])
+@pytest.mark.parametrize("norm", [1, 2])
+def test_one_row_moves_a_release_by_at_most_one(cells, norm):
+    found = strategy(cells, norm)
+    assert np.linalg.norm(found.matrix, ord=norm, axis=0).max() <= 1 + 1e-12
+    assert np.allclose(found.inverse @ found.matrix, np.eye(cells), atol=1e-8)
+    for groups in (1, 2, 9):
+        whole = np.kron(shared(groups, norm).matrix, found.matrix)
+        assert np.linalg.norm(whole, ord=norm, axis=0).max() <= 1 + 1e-12
+
+
+def test_the_square_root_is_one():
+    root = square_root(40)
+    assert np.allclose(root @ root, np.tril(np.ones((40, 40))))
+
+
+def test_a_hierarchy_sums_ranges():
+    assert hierarchy(5, 2).sum(axis=1).tolist() == [1, 1, 1, 1, 1, 2, 2, 1, 4, 1, 5]
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_running_sums_have_the_stated_noise_and_less_than_cell_by_cell(norm):
+    found = strategy(128, norm)
+    generator = np.random.default_rng(0)
+    noise = generator.normal(size=(4000, len(found.matrix)))
+    sums = np.cumsum(noise @ found.inverse.T, axis=1)
+    assert np.sqrt((sums**2).mean()) == pytest.approx(found.spread, rel=0.03)
+    assert found.spread < 0.8 * np.sqrt(129 / 2)
+
+
+def test_the_better_noise_is_taken():
+    alone = best_charge(Purse.of(1.0, 1e-6), 128, alone=True)
+    assert isinstance(alone[0], Pure)
+    assert isinstance(alone[1], Laplace)
+    shared_account = best_charge(Purse.of(1.0, 1e-6), 128, alone=False)
+    assert isinstance(shared_account[1], Gaussian)
+    assert isinstance(best_charge(Purse.of(0.05, 1e-2), 128, alone=True)[1], Gaussian)
+    assert isinstance(best_charge(Purse.of(1.0, 0.0), 128, alone=False)[1], Laplace)
+    assert isinstance(best_charge(Purse.of(float("inf"), 0.0), 128, alone=True)[1], NonPrivate)
