@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from tacit.boosting.newton_trees import LeafSums, newton_leaves
+from tacit.boosting.newton_trees import LeafSums
 from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
 from tacit.noise.seeded_source import SeededSource
@@ -142,15 +142,6 @@ def test_plans_follow_rows_and_noise() -> None:
     assert laplace_plan(10, 0.01).trees == 8
     plan = gaussian_plan(1e9, math.inf)
     assert plan.depth == 6
-
-
-def test_newton_leaves_shrink_with_noise() -> None:
-    plan = gaussian_plan(1e6, 1.0)
-    gradients, curvatures = np.array([10.0, -10.0]), np.array([20.0, 20.0])
-    quiet = newton_leaves(gradients, curvatures, 0.5, 0.5, plan)
-    loud = newton_leaves(gradients, curvatures, 50.0, 50.0, plan)
-    assert quiet[0] == -quiet[1] > 0
-    assert 0 < loud[0] < quiet[0]
 
 
 def test_the_base_rate_uses_trees_while_scores_are_near_zero() -> None:
