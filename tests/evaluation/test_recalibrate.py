@@ -1,0 +1,150 @@
+"""recalibrate: puts probabilities right where the counts say so, leaves them alone where they do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from sklearn.metrics import log_loss, roc_auc_score
+
+from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.encoding.frames import columns_of
+from tacit.evaluation.combined import combined_certificate
+from tacit.evaluation.counts import ScoreCounts
+from tacit.evaluation.grid import CELLS, ScoreGrid, log_odds
+from tacit.evaluation.recalibrate import fitted_curve, recalibrate
+from tacit.evaluation.strategy import strategy
+from tacit.models.base import ModelError
+from tacit.models.files import load_model, save_model
+from tacit.models.recalibrated import RecalibratedModel
+from tacit.privacy import accountants
+from tacit.privacy.account import PrivacyAccount
+from tacit.schema import Schema
+from tests.evaluation.scores import Known, world
+
+SCHEMA = Schema.from_dict(
+    {
+        "label": {"column": "y", "classes": [0, 1]},
+        "columns": {name: {"kind": "numeric", "lower": -4, "upper": 4} for name in ("a", "b")},
+    }
+)
+
+
+def released(X, y, sd, seed):
+    """Counts as an evaluation would release them."""
+    grid, found = ScoreGrid.of(CELLS, 0.5), strategy(CELLS, 2)
+    cell = grid.encoder.encode(log_odds(X["p"]))
+    counts = np.stack([np.bincount(cell[y == k], minlength=CELLS) for k in (0, 1)], axis=1)
+    noise = np.random.default_rng(seed).normal(0, sd, (CELLS, 2))
+    return ScoreCounts(grid, found.matrix @ counts + noise, found, (sd,) if sd else (), False)
+
+
+def corrected(curve, chances):
+    knots, values = curve
+    odds = log_odds(chances)
+    beyond = np.minimum(odds - knots[0], 0) + np.maximum(odds - knots[-1], 0)
+    return expit(np.interp(odds, knots, values) + beyond)
+
+
+@pytest.mark.parametrize(("steep", "shift"), [(1.6, 0.3), (1.0, 0.7), (0.6, -0.5)])
+@pytest.mark.parametrize("sd", [0.0, 10.0])
+def test_what_is_wrong_is_put_right(steep, shift, sd):
+    X, y = world(6000, 1, steep, shift)
+    curve = fitted_curve(released(X, y, sd, 0))
+    assert curve is not None
+    assert np.all(np.diff(curve[0]) > 0)
+    assert np.all(np.diff(curve[1]) > 0)
+    fresh, labels = world(50_000, 2, steep, shift)
+    best, _ = world(50_000, 2)
+    before, after, ideal = (log_loss(labels, p) for p in (fresh["p"], corrected(curve, fresh["p"]), best["p"]))
+    assert after - ideal < 0.25 * (before - ideal)
+
+
+@pytest.mark.parametrize(("n", "sd"), [(500, 10.0), (1000, 4.0), (5000, 10.0), (5000, 200.0)])
+def test_what_is_right_is_left_alone(n, sd):
+    """Twenty times each: a correction that nothing calls for is rare, and small."""
+    fresh, labels = world(20_000, 3)
+    ideal = log_loss(labels, fresh["p"])
+    changed, harm = 0, []
+    for seed in range(20):
+        curve = fitted_curve(released(*world(n, seed), sd, seed))
+        changed += curve is not None
+        harm.append(0.0 if curve is None else log_loss(labels, corrected(curve, fresh["p"])) - ideal)
+    assert changed <= 4
+    assert np.mean(harm) < 0.01
+
+
+def table(n, seed):
+    generator = np.random.default_rng(seed)
+    X = {name: generator.normal(size=n) for name in ("a", "b")}
+    return X, (generator.random(n) < expit(2 * X["a"] - X["b"] - 1)).astype(int)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return AdditiveBoostClassifier(epsilon=4.0, schema=SCHEMA).fit(*table(3000, 0))
+
+
+def biased_model(model):
+    return RecalibratedModel(model, np.array([-1.0, 1.0]), np.array([-0.5, 3.5]))
+
+
+def test_a_recalibrated_model_predicts_better_and_is_saved_with_both_charges(fitted, tmp_path):
+    held_out, labels = table(4000, 1)
+    wrong = biased_model(fitted.model_)
+    done = recalibrate(wrong, held_out, labels, 1.0, schema=SCHEMA)
+    assert done.changed
+    assert done.certificate.verify() == []
+    frame = columns_of(held_out)
+    assert log_loss(labels, done.model.predict_proba(frame)) < log_loss(labels, wrong.predict_proba(frame)) - 0.02
+    auc = [roc_auc_score(labels, model.predict_proba(frame)[:, 1]) for model in (wrong, done.model)]
+    assert auc[0] == pytest.approx(auc[1], abs=1e-9)
+    both = recalibrate(fitted, held_out, labels, 0.5)
+    assert both.combined.verify() == []
+    assert both.combined.releasable
+    assert both.combined.charges == (*fitted.certificate_.charges, *both.certificate.charges)
+    assert both.combined.epsilon == pytest.approx(accountants.epsilon(both.combined.charges, 1e-6))
+    assert 4.0 < both.combined.epsilon < 4.5 + 1e-6
+    save_model(done.model, tmp_path / "m.json", done.combined.to_dict())
+    loaded, certificate = load_model(tmp_path / "m.json")
+    assert (loaded.predict_proba(frame) == done.model.predict_proba(frame)).all()
+    assert certificate == done.combined.to_dict()
+
+
+def test_a_model_that_is_right_comes_back_as_it_was(fitted):
+    X, y = table(300, 2)
+    done = recalibrate(fitted, X, y, 0.01, random_state=0)
+    assert not done.changed
+    assert done.model is fitted.model_
+    assert not done.certificate.releasable
+
+
+def test_public_mistakes_cost_nothing(fitted, tmp_path):
+    X, y = table(50, 3)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6, "replace_one")
+    with pytest.raises(ValueError, match=r"do not add up. Nothing was spent"):
+        recalibrate(fitted, X, y, 1.0, account=account, neighbouring="replace_one")
+    with pytest.raises(ValueError, match="no model of this library"):
+        recalibrate(Known(), X, y, 1.0)
+    with pytest.raises(ValueError, match="missing from the data"):
+        recalibrate(fitted.model_, {"a": X["a"]}, y, 1.0, account=account, neighbouring="replace_one")
+    assert account.spent == 0
+
+
+def test_certificates_of_different_units_do_not_combine(fitted):
+    from dataclasses import replace
+
+    with pytest.raises(ValueError, match="units of 3"):
+        combined_certificate(fitted.certificate_, replace(fitted.certificate_, rows_per_unit=3), "both")
+
+
+@pytest.mark.parametrize(
+    ("knots", "values"),
+    [([], []), ([0.0, 0.0], [0.0, 1.0]), ([0.0, 1.0], [1.0, 1.0]), ([0.0], [np.nan]), ([0.0], [0, 1])],
+)
+def test_a_damaged_curve_is_refused(fitted, knots, values):
+    with pytest.raises(ValueError, match=r"curve|increase"):
+        RecalibratedModel(fitted.model_, np.array(knots, float), np.array(values, float))
+    body = biased_model(fitted.model_).body() | {"knots": knots, "values": values}
+    with pytest.raises(ModelError, match="damaged"):
+        RecalibratedModel.from_body(body)

@@ -1,0 +1,288 @@
+"""Choices among models and settings: the right law, the right price, and the better model where it shows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.curator.curator import Curator
+from tacit.curator.select import Choice
+from tacit.encoding.frames import columns_of
+from tacit.evaluation.private_selection import PrivateSelection
+from tacit.evaluation.scored_rows import Scorer
+from tacit.evaluation.search_plan import EACH, RANDOM_STOPPING, plan_search
+from tacit.evaluation.select_model import choose, select_model, selection_charge
+from tacit.evaluation.utility import LEVELS, utilities, utility_weights
+from tacit.faces.request import Request
+from tacit.halfspaces.estimator import HalfspaceBoostClassifier
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy import accountants
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import BoundedRange, NonPrivate, Pure, Renyi
+from tacit.privacy.ledger import BudgetExceeded, Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.schema import Schema
+from tacit.table.memory import MemoryTable
+from tests.evaluation.scores import Known, world
+
+CODES = len(utility_weights())
+SCHEMA = Schema.from_dict(
+    {
+        "label": {"column": "y", "classes": [0, 1]},
+        "columns": {name: {"kind": "numeric", "lower": -4, "upper": 4} for name in ("a", "b")},
+    }
+)
+
+
+def sealed(levels: np.ndarray, labels: np.ndarray | None = None) -> MemoryTable:
+    """Rows of levels, shape ``(rows, candidates)``."""
+    codes = [column.astype(np.uint8) for column in levels.T]
+    return MemoryTable(codes, np.zeros(len(levels), np.uint8) if labels is None else labels, [CODES] * len(codes), 2)
+
+
+class Recorder:
+    """A curator that keeps the selection."""
+
+    def __init__(self, table):
+        self.table, self.layout = table, table.layout
+
+    def select(self, selection, charge, label):
+        self.selection = selection
+        self.scores = selection.score(self.table.answer(query) for query in selection.queries)
+        return Choice(label, np.array([0]), charge, "")
+
+
+def scores_of(levels, labels=None):
+    recorder = Recorder(sealed(np.asarray(levels).reshape(-1, 3), labels))
+    choose(recorder, 3, BoundedRange(1.0), "test")
+    return recorder.scores[0], recorder.selection
+
+
+def test_no_row_moves_the_scores_apart_by_more_than_is_charged():
+    """Rows at the corners of what utilities can be; the bound is reached under both relations."""
+    corners = [(a, b, c) for a in (0, 7, LEVELS) for b in (0, LEVELS) for c in (0, 30, LEVELS)]
+    base = np.array([(5, 60, 64), (64, 0, 1)])
+    before, selection = scores_of(base)
+    added = np.array([scores_of(np.vstack([base, [row]]))[0] - before for row in corners])
+    for relation, moves in (
+        (Neighbouring.ADD_OR_REMOVE_ONE, added),
+        (Neighbouring.REPLACE_ONE, (added[:, None] - added[None]).reshape(-1, 3)),
+    ):
+        apart = (moves.max(axis=1) - moves.min(axis=1)).max()
+        assert apart <= selection.score_range(relation)
+        assert apart > 0.9 * selection.score_range(relation)
+    dropped, _ = scores_of(np.vstack([base, [(64, 0, 0)]]), np.array([0, 0, 255], np.uint8))
+    assert (dropped == before).all()
+
+
+def test_the_choice_follows_the_exponential_mechanism():
+    """Three rows tell two candidates apart: the better one is taken with probability 1 / (1 + e^-1.5)."""
+    table = sealed(np.array([[LEVELS, 0]] * 3 + [[LEVELS, LEVELS]] * 20))
+    charge, taken = BoundedRange(0.5), 0
+    for seed in range(4000):
+        curator = Curator(table, Reservation([charge], Neighbouring.ADD_OR_REMOVE_ONE), SeededSource(seed))
+        taken += choose(curator, 2, charge, "test") == 0
+    exact = 1 / (1 + math.exp(-1.5))
+    assert abs(taken / 4000 - exact) < 4 * math.sqrt(exact * (1 - exact) / 4000)
+    # a charge 20 % off gives a share 4 deviations and more away
+    assert abs(taken / 4000 - 1 / (1 + math.exp(-1.2))) > 0.02
+
+
+@pytest.mark.parametrize("criterion", ["accuracy", "log_loss"])
+def test_utilities_are_levels_of_one_row(criterion):
+    X, y = world(400, 0)
+    scorer = Scorer.of(Known(), None)
+    labels = y.astype(object)
+    labels[:10] = "?"
+    levels = utilities(scorer, columns_of(X), X, labels, criterion)
+    assert levels.min() >= 0
+    assert levels.max() <= LEVELS
+    assert (levels[:10] == 0).all()
+    chance = np.where(y == 1, X["p"], 1 - X["p"])[10:]
+    exact = chance > 0.5 if criterion == "accuracy" else 1 - np.log(np.maximum(chance, 0.01)) / math.log(0.01)
+    assert np.abs(levels[10:] / LEVELS - exact).max() <= 1 / LEVELS
+
+
+class Worse(Known):
+    """Adds noise to the scores."""
+
+    def predict_proba(self, rows):
+        positive = (np.asarray(rows["p"]) + np.random.default_rng(1).random(len(rows["p"]))) / 2
+        return np.stack([1 - positive, positive], axis=1)
+
+
+@pytest.mark.parametrize("criterion", ["accuracy", "log_loss"])
+@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+def test_the_better_model_is_found_and_the_price_is_what_was_asked(criterion, relation, tmp_path):
+    X, y = world(3000, 1)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 0.6, 1e-6, relation)
+    models = [Worse(), Known(), Worse()]
+    found = select_model(models, X, y, 0.5, criterion=criterion, account=account, neighbouring=relation)
+    assert found.index == 1
+    assert found.certificate.verify() == []
+    assert accountants.epsilon(found.certificate.charges, 1e-6) <= 0.5
+    assert [type(entry.charge) for entry in found.certificate.entries] == [BoundedRange]
+    with pytest.raises(BudgetExceeded):
+        select_model(models, X, y, 0.5, account=account, neighbouring=relation)
+    assert select_model(models, X, y, math.inf).index == 1
+    assert select_model(models, {"p": X["p"][:0]}, y[:0], 0.1, random_state=0).index in (0, 1, 2)
+
+
+def test_a_positive_delta_buys_a_larger_range():
+    assert selection_charge(0.5, 0.0) == BoundedRange(0.5)
+    assert selection_charge(math.inf, 0.0) == NonPrivate()
+    charge = selection_charge(0.5, 1e-3)
+    assert isinstance(charge, BoundedRange)
+    assert 0.5 < charge.range < 1.0
+    assert accountants.epsilon([charge], 1e-3) <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("models", "change", "message"),
+    [
+        ([Known()], {}, "at least two"),
+        ([Known(), Known((1, 0))], {}, "same classes"),
+        ([Known(), Known()], {"criterion": "auc"}, "criterion"),
+        ([Known(), object()], {}, "was it fitted"),
+    ],
+)
+def test_mistakes_of_a_choice_cost_nothing(models, change, message):
+    X, y = world(30, 2)
+    with pytest.raises(ValueError, match=message) as caught:
+        select_model(models, X, y, 1.0, **change)
+    assert "Nothing was spent" in str(caught.value)
+
+
+# Searches.
+
+
+def rows(n, seed=0):
+    generator = np.random.default_rng(seed)
+    X = {name: generator.normal(size=n) for name in ("a", "b")}
+    return X, (X["a"] * X["b"] + 0.3 * generator.normal(size=n) > 0).astype(int)
+
+
+def candidates(count=3, schema=SCHEMA):
+    """Additive models without interactions and halfspaces are blind to a product; the last candidate is not."""
+    blind = [AdditiveBoostClassifier(schema=schema, interactions=False) for _ in range(count - 1)]
+    return [*blind, AdditiveBoostClassifier(schema=schema)]
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.0])
+@pytest.mark.parametrize("strategy", ["each", "random_stopping"])
+def test_a_search_finds_the_better_setting_within_its_budget(strategy, delta):
+    X, y = rows(6000)
+    search = PrivateSelection(candidates(), epsilon=8.0, delta=delta, strategy=strategy, runs=12, random_state=4).fit(
+        X, y
+    )
+    assert search.best_index_ == 2
+    assert search.score(*rows(2000, 1)) > 0.8
+    certificate = search.certificate_
+    assert certificate.verify() == []
+    assert (certificate.epsilon, certificate.delta) == (8.0, delta)
+    assert 0.9 * 8.0 < accountants.epsilon(certificate.charges, delta) <= 8.0 * (1 + 1e-9)
+    assert search.best_.certificate_ is certificate
+    assert search.model_ is search.best_.model_
+    assert search.predict_proba(X).shape == (6000, 2)
+    kinds = {type(charge) for charge in certificate.charges}
+    if strategy == "random_stopping":
+        assert kinds == ({Renyi} if delta else {Pure})
+        assert len(certificate.entries) == 1
+        assert "Theorem 2" in certificate.entries[0].theorem
+    else:
+        assert BoundedRange in kinds
+        assert len(certificate.entries) == 4
+
+
+def test_with_few_candidates_each_is_fitted_and_with_many_chance_decides():
+    few, many = (PrivateSelection(candidates(count)).dry_run() for count in (2, 16))
+    assert (few["strategy"], many["strategy"]) == (EACH, RANDOM_STOPPING)
+    assert few["epsilon_per_fit"] > many["epsilon_per_fit"] > 0.25
+
+
+def test_rows_judged_apart_leave_more_for_a_fit():
+    request = Request.of(1.0, 1e-6, "add_or_remove_one", None)
+    apart, together = (plan_search(candidates(), request, RANDOM_STOPPING, None, 1.0, a) for a in (True, False))
+    assert apart.fit_epsilon > together.fit_epsilon
+    for plan in (apart, together):
+        assert accountants.epsilon(plan.charges, 1e-6) <= 1.0
+        assert plan.rule is not None
+        one = [(*charges, plan.scoring) for charges in plan.declared]
+        whole = plan.rule.charge([*plan.declared, (plan.scoring,)] if plan is apart else one, 1e-6)
+        assert (whole,) == plan.charges
+
+
+def test_a_unit_of_several_rows_may_be_fitted_and_judged_and_pays_for_both():
+    declared = SCHEMA.to_dict() | {"unit": {"column": "who", "max_rows": 2}}
+    schema = Schema.from_dict(declared)
+    X, y = rows(1000)
+    X["who"] = np.arange(1000) // 2
+    search = PrivateSelection(candidates(2, schema), epsilon=4.0, strategy="random_stopping", random_state=1)
+    assert (
+        search.dry_run()["epsilon_per_fit"]
+        < PrivateSelection(candidates(2), epsilon=4.0, strategy="random_stopping").dry_run()["epsilon_per_fit"]
+    )
+    search.fit(X, y)
+    assert search.certificate_.rows_per_unit == 2
+    assert search.certificate_.verify() == []
+
+
+@pytest.mark.parametrize("holdout", [0.0, 0.3])
+@pytest.mark.parametrize("strategy", ["each", "random_stopping"])
+def test_a_search_is_repeatable_or_releasable(holdout, strategy, tmp_path):
+    X, y = rows(500)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
+
+    def search(state):
+        options = {"strategy": strategy, "holdout": holdout, "criterion": "log_loss", "account": account}
+        return PrivateSelection(candidates(2), epsilon=1.0, random_state=state, **options).fit(X, y)
+
+    one, two = search(3), search(3)
+    assert one.best_index_ == two.best_index_
+    assert (one.predict_proba(X) == two.predict_proba(X)).all()
+    assert not one.certificate_.releasable
+    fresh = search(None)
+    assert fresh.certificate_.releasable
+    assert fresh.certificate_.dataset == "people"
+    assert account.spent > 1.5
+
+
+def test_any_learner_of_the_library_may_take_part():
+    X, y = rows(800)
+    mixed = [AdditiveBoostClassifier(schema=SCHEMA), HalfspaceBoostClassifier(schema=SCHEMA)]
+    search = PrivateSelection(mixed, epsilon=2.0, random_state=0).fit(X, y)
+    assert search.certificate_.verify() == []
+    exact = PrivateSelection(mixed, epsilon=math.inf, random_state=0, strategy="each").fit(X, y)
+    assert not exact.certificate_.releasable
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"candidates": candidates(2)[:1]}, "at least two candidates"),
+        ({"candidates": [Known(), Known()]}, "no private estimator"),
+        ({"strategy": "grid"}, "strategy must be"),
+        ({"runs": 0.5}, "mean number of runs"),
+        ({"shape": -2}, "shape must lie"),
+        ({"holdout": 1.0}, "holdout"),
+        ({"criterion": "auc"}, "criterion"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"candidates": [AdditiveBoostClassifier(schema=SCHEMA), AdditiveBoostClassifier()]}, "same label"),
+    ],
+)
+def test_mistakes_of_a_search_cost_nothing(change, message, tmp_path):
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
+    arguments = {"candidates": candidates(2), "account": account} | change
+    with pytest.raises(ValueError, match=message) as caught:
+        PrivateSelection(**arguments).fit(*rows(20))
+    assert "Nothing was spent" in str(caught.value)
+    assert account.spent == 0
+
+
+def test_a_candidate_s_own_account_is_refused(tmp_path):
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
+    with pytest.raises(ValueError, match="account of its own"):
+        PrivateSelection([*candidates(2), AdditiveBoostClassifier(schema=SCHEMA, account=account)]).fit(*rows(20))
