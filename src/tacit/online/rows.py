@@ -1,0 +1,167 @@
+"""From rows to points of ``{-1, 1}**d``: a public rule per row, the same for one row and for many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.encoding.frames import Frame, columns_of
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import Encoder, TableEncoding
+from tacit.schema import Schema
+
+Signs = npt.NDArray[np.int8]
+
+MOST_FEATURES = 1 << 16
+"""Coordinates that conjunctions may make."""
+
+
+class RowError(ValueError):
+    """A row that the declaration does not cover. The stream is as it was."""
+
+
+@dataclass(frozen=True)
+class SignRows:
+    """Rows that are signs already: -1 and 1, or booleans.
+
+    Attributes:
+        names: the columns, in order; keys of a row must be these.
+        declared: whether the names were declared: then a row may lack some (they read as -1) and have others.
+    """
+
+    names: tuple[Any, ...]
+    declared: bool
+
+    @property
+    def width(self) -> int:
+        """Coordinates of a point."""
+        return len(self.names)
+
+    def one(self, x: Mapping[Any, Any]) -> tuple[Signs, bool]:
+        """The point of a row, and whether all its values are signs.
+
+        Raises:
+            RowError: if the keys are others than before; public.
+        """
+        if not self.declared and (len(x) != len(self.names) or any(name not in x for name in self.names)):
+            raise RowError(
+                f"a row has {len(x)} features where the first one had {len(self.names)}, or other names: declare the "
+                "columns if features come and go. The stream is as it was."
+            )
+        return self._signs(np.array([[_number(x.get(name, -1)) for name in self.names]]))
+
+    def many(self, table: Any) -> tuple[Signs, npt.NDArray[np.bool_]]:
+        """The points of many rows, shape ``(n, width)``, and per row whether all its values are signs."""
+        matrix = np.asarray(table)
+        if matrix.ndim != 2 or matrix.shape[1] != len(self.names):
+            raise RowError(f"rows must have shape (n, {len(self.names)}), got {matrix.shape}. The stream is as it was.")
+        if matrix.dtype.kind not in "biuf":
+            raise RowError(f"rows must be numbers or booleans, got dtype {matrix.dtype}. The stream is as it was.")
+        if matrix.dtype == np.int8:
+            return matrix, np.asarray(((matrix == 1) | (matrix == -1)).all(axis=1))
+        if matrix.dtype.kind == "b":
+            return np.where(matrix, 1, -1).astype(np.int8), np.ones(len(matrix), np.bool_)
+        return np.where(matrix > 0, 1, -1).astype(np.int8), np.asarray(np.isin(matrix, (-1, 1)).all(axis=1))
+
+    def _signs(self, row: npt.NDArray[np.float64]) -> tuple[Signs, bool]:
+        return np.where(row > 0, 1, -1).astype(np.int8), bool(np.isin(row, (-1.0, 1.0)).all())
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool | np.bool_):
+        return 1.0 if value else -1.0
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class SchemaRows:
+    """Rows under a schema: a coordinate per threshold, category and boolean; nothing a row holds is an error.
+
+    A number that is missing is below every threshold. Columns that a row lacks are missing.
+
+    Attributes:
+        encoding: the declared columns.
+        cuts: per numeric column its codes between which it is split; empty for the others.
+    """
+
+    encoding: TableEncoding
+    cuts: tuple[npt.NDArray[np.int64], ...]
+
+    @staticmethod
+    def of(schema: Schema, bins: int) -> SchemaRows:
+        """Thresholds at the edges of ``bins`` equal bins, or at the schema's own where it fixes them."""
+        encoding = TableEncoding.of(schema)
+        cuts = []
+        for encoder in encoding.encoders:
+            if isinstance(encoder, NumericGrid):
+                n = min(bins, encoder.cells)
+                cuts.append(np.unique(np.round(np.linspace(0, encoder.cells, n + 1))[1:-1].astype(np.int64)))
+            else:
+                cuts.append(np.zeros(0, np.int64))
+        return SchemaRows(encoding, tuple(cuts))
+
+    @property
+    def width(self) -> int:
+        """Coordinates of a point."""
+        return sum(len(cut) if isinstance(e, NumericGrid) else e.n_codes - 1 for e, cut in self._pairs())
+
+    def one(self, x: Mapping[Any, Any]) -> tuple[Signs, bool]:
+        """The point of a row; always fine."""
+        parts = []
+        for name, (encoder, cut) in zip(self.encoding.names, self._pairs(), strict=True):
+            value = x.get(name)
+            if isinstance(encoder, NumericGrid):
+                code = int(encoder.encode(np.array([_number(np.nan if value is None else value)]))[0])
+            else:
+                code = encoder.code_of(value)
+            parts.append(_points(np.array([code]), encoder, cut))
+        return np.concatenate(parts, axis=1), True
+
+    def many(self, table: Any) -> tuple[Signs, npt.NDArray[np.bool_]]:
+        """The points of many rows; always fine."""
+        frame: Frame = columns_of(table)
+        codes = self.encoding.encode(frame)
+        parts = [_points(column, encoder, cut) for column, (encoder, cut) in zip(codes, self._pairs(), strict=True)]
+        return np.concatenate(parts, axis=1), np.ones(frame.n_rows, np.bool_)
+
+    def _pairs(self) -> list[tuple[Encoder, npt.NDArray[np.int64]]]:
+        return list(zip(self.encoding.encoders, self.cuts, strict=True))
+
+
+def _points(codes: npt.NDArray[Any], encoder: Encoder, cut: npt.NDArray[np.int64]) -> Signs:
+    """One column's coordinates: above each cut, or equal to each code but "missing"."""
+    if isinstance(encoder, NumericGrid):
+        held = (codes[:, None] >= cut[None, :]) & (codes != encoder.missing)[:, None]
+    else:
+        held = codes[:, None] == np.arange(encoder.n_codes - 1)[None, :]
+    return np.where(held, 1, -1).astype(np.int8)
+
+
+def conjunction_width(dimension: int, k: int) -> int:
+    """Coordinates of :func:`conjunctions`: signed weights make the negation of a single literal for free."""
+    return dimension + (4 * (dimension * (dimension - 1) // 2) if k == 2 else 0)
+
+
+def conjunctions(points: Signs, k: int) -> Signs:
+    """The points with all conjunctions of two literals beside the literals, for ``k = 2``; as they are for ``k = 1``.
+
+    A conjunction is 1 where it holds and -1 elsewhere. Order: the literals; then for each pair ``i < j`` the four
+    signs.
+    """
+    if k == 1:
+        return points
+    true = points > 0
+    pairs: Sequence[tuple[int, int]] = list(combinations(range(points.shape[1]), 2))
+    if not pairs:
+        return points
+    left, right = true[:, [i for i, _ in pairs]], true[:, [j for _, j in pairs]]
+    held = np.stack([left & right, left & ~right, ~left & right, ~left & ~right], axis=2).reshape(len(points), -1)
+    return np.concatenate([points, np.where(held, 1, -1).astype(np.int8)], axis=1)

@@ -1,0 +1,181 @@
+"""How a private Winnow spends its budget: the paper's schedule, ours with its theorem, and the one that does best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tacit.privacy.calibration import calibrate
+from tacit.privacy.charges import Charge, Pure
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.winnow import WinnowStream, draws_charge
+from tacit.theory import winnow as theory
+from tacit.theory.above_threshold import Queries, accuracy, scales
+
+THRESHOLD_SHARE = 0.15
+"""Share of epsilon for above-threshold: few mistakes more or less at the end of an epoch matter little."""
+
+USUAL_BUDGET = 40_000.0
+"""Rounds times epsilon for which the usual numbers of updates and samples below were found."""
+
+USUAL_EPOCHS, USUAL_SAMPLES = 64, 15
+STEP = 0.7
+"""Learning rate per update, were all mistakes of the epoch to point the same way."""
+
+NOISE_LEVELS = 11.0
+"""The threshold is at least so many scales of its noise: in forty thousand rounds the count alone stays below that."""
+
+EXACT_RATE = 0.2
+"""Learning rate per mistake where there is no privacy."""
+
+
+@dataclass(frozen=True)
+class WinnowRequest:
+    """Everything that decides a schedule; public.
+
+    Attributes:
+        dimension, signed: shape of the weights.
+        update: ``"batch"`` or ``"first"``.
+        epsilon, delta, neighbouring: the budget.
+        horizon: rounds.
+        margin: of the target, for the schedules with a theorem; None for the usual schedule.
+        beta: the theorems may fail with about this probability.
+    """
+
+    dimension: int
+    signed: bool
+    update: str
+    epsilon: float
+    delta: float
+    neighbouring: Neighbouring
+    horizon: int
+    margin: float | None = None
+    beta: float = 0.05
+
+    @property
+    def n_weights(self) -> int:
+        return 2 * self.dimension if self.signed else self.dimension
+
+
+@lru_cache(maxsize=64)
+def schedule_of(request: WinnowRequest) -> WinnowStream:
+    """The stream that spends the request.
+
+    Raises:
+        ValueError: if the schedule does not exist for it; says why.
+    """
+    if math.isinf(request.epsilon):
+        return _stream(request, math.inf, 1, 10**6, 1, EXACT_RATE)
+    if request.update == "first":
+        return paper_schedule(request)
+    return usual_schedule(request) if request.margin is None else theorem_schedule(request)
+
+
+def usual_schedule(request: WinnowRequest) -> WinnowStream:
+    """The rule that simulations favour: few samples per update, as wrong ones are soon found out, and many updates.
+
+    The numbers of updates and of samples grow with what the stream can bear, ``sqrt(horizon * epsilon)``, and the
+    number of updates with the log of the number of weights. The learning rate per mistake is what the draws may cost;
+    the threshold follows from it.
+    """
+    wealth = math.sqrt(request.horizon * request.epsilon / USUAL_BUDGET)
+    size = min(max(math.log(max(request.n_weights, 2)) / math.log(400.0), 0.5), 2.0)
+    epochs = max(4, round(USUAL_EPOCHS * min(max(wealth, 0.4), 1.5) * size))
+    samples = 2 * round(USUAL_SAMPLES * min(max(wealth, 0.5), 2.0) / 2.0 - 0.5) + 1
+    threshold_epsilon = THRESHOLD_SHARE * request.epsilon
+    draw_range = largest_range(request, threshold_epsilon, epochs * samples)
+    made = _stream(request, threshold_epsilon, 1, epochs, samples, draw_range / _score_range(request))
+    threshold = math.ceil(max(STEP / made.rate, NOISE_LEVELS / threshold_epsilon))
+    return _stream(request, threshold_epsilon, threshold, epochs, samples, made.rate)
+
+
+def theorem_schedule(request: WinnowRequest) -> WinnowStream:
+    """Batch Winnow with its mistake bound: :func:`bound_of` says what it promises."""
+    return _theorem(request)[0]
+
+
+def bound_of(request: WinnowRequest) -> float:
+    """Mistakes of :func:`theorem_schedule` at most, with probability ``1 - 2 beta``, on a target of the margin."""
+    return _theorem(request)[1]
+
+
+def paper_schedule(request: WinnowRequest) -> WinnowStream:
+    """Theorem 4.5, its fixed point solved; accounted for as one above-threshold and draws of range ``4 eta``.
+
+    That costs less than the request, since the paper pays for every above-threshold.
+    """
+    margin = 1.0 / 3.0 if request.margin is None else request.margin
+    bound = theory.theorem_4_5(
+        request.n_weights, margin, request.horizon, request.beta, min(request.epsilon, 0.999), request.delta
+    )
+    return _stream(
+        request, bound.threshold_epsilon, bound.threshold, bound.epochs, bound.n_samples, bound.learning_rate
+    )
+
+
+@lru_cache(maxsize=64)
+def _theorem(request: WinnowRequest) -> tuple[WinnowStream, float]:
+    """Half of epsilon for above-threshold; the smallest batch for which the other half pays for the draws."""
+    if request.margin is None:
+        raise ValueError("the schedule with a theorem needs a margin")
+    threshold_epsilon = request.epsilon / 2.0
+    noise = scales(threshold_epsilon, Queries.RUNNING_COUNT)
+    confidence = 1.0 / 3.0
+    most = (
+        theory.batch_updates(request.n_weights, request.margin, confidence) + 1
+    )  # above-thresholds, one after another
+    slack = accuracy(noise, request.horizon, request.beta / most) + 1  # the round of the stop may add a mistake
+    rate = (1.0 - confidence) * request.margin  # per update
+    batch = 4 * slack
+    for _ in range(60):
+        epochs, samples, threshold, mistakes = theory.batch_theorem(
+            request.n_weights, request.margin, batch, slack, request.horizon, request.beta, confidence
+        )
+        per_mistake = largest_range(request, threshold_epsilon, epochs * samples) / _score_range(request)
+        needed = math.ceil(rate / per_mistake)
+        if needed <= batch:
+            break
+        batch = needed
+    stream = _stream(request, threshold_epsilon, threshold, epochs, samples, rate / batch)
+    return stream, mistakes
+
+
+@lru_cache(maxsize=256)
+def _largest_range(epsilon: float, delta: float, threshold_epsilon: float, draws: int) -> float:
+    if delta == 0:
+        return (epsilon - threshold_epsilon) / draws
+
+    def charges_at(noise: float) -> tuple[Charge, ...]:
+        return Pure(threshold_epsilon), draws_charge(1.0 / noise, draws)
+
+    start = 3.0 * math.sqrt(draws) / epsilon
+    return 1.0 / calibrate(charges_at, epsilon, delta, start=start, tolerance=1e-3)
+
+
+def largest_range(request: WinnowRequest, threshold_epsilon: float, draws: int) -> float:
+    """The largest range per draw that is paid for, beside one above-threshold."""
+    return _largest_range(request.epsilon, request.delta, threshold_epsilon, draws)
+
+
+def _score_range(request: WinnowRequest) -> int:
+    return _stream(request, 1.0, 1, 1, 1, 1.0).score_range
+
+
+def _stream(
+    request: WinnowRequest, threshold_epsilon: float, threshold: int, epochs: int, samples: int, rate: float
+) -> WinnowStream:
+    """The stream at a learning rate per unit of the scores."""
+    made = WinnowStream(
+        request.dimension,
+        request.signed,
+        request.update,
+        request.neighbouring,
+        threshold_epsilon,
+        threshold,
+        epochs,
+        samples,
+        1.0,
+        request.horizon,
+    )
+    return WinnowStream(**{**made.__dict__, "draw_range": rate * made.score_range})

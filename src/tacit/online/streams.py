@@ -1,0 +1,72 @@
+"""Streams with a known target: sparse halfspaces, decision lists, and the point functions of the lower bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+Signs = npt.NDArray[np.int8]
+
+
+def uniform_points(generator: np.random.Generator, rounds: int, dimension: int) -> Signs:
+    """Rows of independent fair signs."""
+    return (2 * generator.integers(0, 2, (rounds, dimension), dtype=np.int8) - 1).astype(np.int8)
+
+
+def majority_stream(generator: np.random.Generator, rounds: int, dimension: int, k: int) -> tuple[Signs, Signs]:
+    """Labels are the majority of ``k`` (odd) random coordinates: a halfspace of margin ``1 / k``."""
+    points = uniform_points(generator, rounds, dimension)
+    chosen = generator.choice(dimension, k, replace=False)
+    return points, np.where(points[:, chosen].sum(axis=1, dtype=np.int64) > 0, 1, -1).astype(np.int8)
+
+
+def disjunction_stream(generator: np.random.Generator, rounds: int, dimension: int, k: int) -> tuple[Signs, Signs]:
+    """Labels are the disjunction of ``k`` coordinates: with a constant, a halfspace of margin ``1 / (2k - 1)``."""
+    points = uniform_points(generator, rounds, dimension)
+    chosen = generator.choice(dimension, k, replace=False)
+    return points, np.where((points[:, chosen] > 0).any(axis=1), 1, -1).astype(np.int8)
+
+
+def list_stream(
+    generator: np.random.Generator, rounds: int, dimension: int, bits: tuple[int, ...]
+) -> tuple[Signs, Signs]:
+    """Labels are "if l1 then bits[0], else if ... else bits[-1]" over random literals."""
+    points = uniform_points(generator, rounds, dimension)
+    chosen = generator.choice(dimension, len(bits) - 1, replace=False)
+    signs = 2 * generator.integers(0, 2, len(chosen)) - 1
+    labels = np.full(rounds, bits[-1], np.int8)
+    for place in reversed(range(len(chosen))):
+        labels[points[:, chosen[place]] == signs[place]] = bits[place]
+    return points, labels
+
+
+def point_function_stream(generator: np.random.Generator, rounds: int) -> Iterator[tuple[int, int]]:
+    """A stream for point functions, in the manner of the lower bound of Cohen and others (2024) that section 4.4 uses.
+
+    The target comes at rounds 1, 2, 4, 8, ...; all other rounds bring points that never come again. One look at the
+    target must not change a private learner, so it errs on it until it has come often enough, while saying "target" of
+    everything errs on the others: ``Omega(log T)`` mistakes are needed by any private learner.
+
+    Yields:
+        ``rounds`` pairs of a point of ``0 .. rounds - 1`` and its label: 1 for the target, -1 for all others.
+    """
+    order = generator.permutation(rounds)
+    others = iter(order[1:])
+    for t in range(1, rounds + 1):
+        if t & (t - 1) == 0:
+            yield int(order[0]), 1
+        else:
+            yield int(next(others)), -1
+
+
+def point_rows(points: npt.ArrayLike, dimension: int) -> Signs:
+    """The embedding of section 4.4: all ones but for a -1 at the point.
+
+    The target's unit vector is a halfspace of margin 1 whose sign is *minus* the label of the point function.
+    """
+    where = np.asarray(points)
+    rows = np.ones((len(where), dimension), np.int8)
+    rows[np.arange(len(where)), where] = -1
+    return rows

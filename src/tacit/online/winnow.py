@@ -1,0 +1,388 @@
+"""`Winnow`: private online learning of halfspaces, with a river face."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict
+from numbers import Integral
+from typing import Any, Self, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.curator.stream import Stream, open_row_stream
+from tacit.faces.request import Request, RequestError
+from tacit.online.rows import RowError, SchemaRows, SignRows
+from tacit.online.schedule import WinnowRequest, schedule_of
+from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
+from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.ledger import Reservation
+from tacit.queries.winnow import WinnowLog, WinnowStream, WinnowUpdate
+from tacit.schema import Schema
+
+
+def _base() -> Any:
+    """River's base class, where river is installed: it is an extra."""
+    try:
+        from river.base import Classifier
+    except ImportError:
+        return object
+    return Classifier
+
+
+class StreamClosed(RuntimeError):  # noqa: N818 - a state, told to whoever asks too much of it
+    """A stream that has moved elsewhere, or a copy that never had one: it predicts and cannot learn."""
+
+
+class Winnow(_base()):  # type: ignore[misc]
+    """A private Winnow (Bun, Fang): halfspaces over many features, few of which matter.
+
+    Learns from one labelled row after another. What is released is the sequence of weights and when they changed; a
+    row is one round, and under ``add_or_remove_one`` a round that is taken away becomes a null round. The budget is
+    reserved whole when the first row comes, and pays for the stream however long it goes on.
+
+    Args:
+        epsilon: privacy parameter, positive; ``inf`` for no privacy.
+        delta: probability that the guarantee may fail, in [0, 1).
+        neighbouring: ``"add_or_remove_one"`` or ``"replace_one"``.
+        horizon: the most rounds; public.
+        update: ``"batch"`` (all mistakes since the last update) or ``"first"`` (the paper's, which needs far longer
+            streams to learn anything).
+        margin: a margin of the target, for the schedule with a mistake bound; None for the schedule that does best.
+        signed: whether weights may be negative.
+        constant: whether to add a coordinate that is always 1.
+        columns: names of the features, if they may come and go; None takes those of the first row. Values are -1, 1 or
+            booleans.
+        schema: a :class:`~tacit.Schema` (or its dict, or path) for other values: numbers become thresholds, categories
+            indicators.
+        bins: bins of a numeric column under a schema.
+        labels: what the two classes are called, the positive one last.
+        invalid: ``"error"`` to raise for values that are not signs or labels that are neither class (an error can be
+            seen, so it tells that such a row was there), ``"null"`` to take such a round as a null round.
+        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this stream alone.
+        seed: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+
+    Attributes:
+        log_: released weights and update times; None before the first row.
+        certificate_: what was spent, on what, by which theorem; None before the first row.
+        rounds_: rows learned from.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbouring: str = "add_or_remove_one",
+        horizon: int = 100_000,
+        update: str = "batch",
+        margin: float | None = None,
+        signed: bool = True,
+        constant: bool = True,
+        columns: tuple[str, ...] | None = None,
+        schema: Any = None,
+        bins: int = 8,
+        labels: tuple[Any, ...] = (False, True),
+        invalid: str = "error",
+        account: PrivacyAccount | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbouring = neighbouring
+        self.horizon = horizon
+        self.update = update
+        self.margin = margin
+        self.signed = signed
+        self.constant = constant
+        self.columns = columns
+        self.schema = schema
+        self.bins = bins
+        self.labels = labels
+        self.invalid = invalid
+        self.account = account
+        self.seed = seed
+        self.log_: WinnowLog | None = None
+        self.certificate_: Certificate | None = None
+        self.rounds_ = 0
+        self._rows: SignRows | SchemaRows | None = None
+        self._stream: Stream | None = None
+        self._closed = False
+
+    # Learning.
+
+    def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
+        """One round. Raises before anything changes: for other features, values, labels, or beyond the horizon."""
+        rows = self._rows_for(x)
+        points, fine = rows.one(x)
+        label = self._sign_of(y)
+        self._take(points, np.array([label], np.int8), np.array([fine]))
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Many rounds in order: the same as one by one.
+
+        Args:
+            X: array of shape ``(n, d)`` (fastest as int8), or a data frame.
+            y: labels, shape ``(n,)``: as declared, or 1 against -1 or 0.
+        """
+        rows = self._rows_for(X)
+        points, fine = rows.many(self._ordered(X, rows))
+        self._take(points, self._signs_of(y, len(points)), fine)
+
+    def _take(self, points: npt.NDArray[np.int8], signs: npt.NDArray[np.int8], fine: npt.NDArray[np.bool_]) -> None:
+        if self.invalid == "error":
+            if not fine.all():
+                raise RowError(
+                    "a row holds values other than -1 and 1: map them, declare a schema, or pass invalid='null' to "
+                    "skip such rounds. The stream is as it was."
+                )
+            if not signs.all():
+                raise RowError(f"a label is neither of {self.labels}; a round is learned when its label has come")
+        stream = self._open(self._width(points.shape[1]))
+        updates = stream.feed(self._expand(points), np.where(fine, signs, 0).astype(np.int8))
+        self.rounds_ += len(points)
+        assert self.log_ is not None
+        for update in updates:
+            self._follow(update)
+
+    def _follow(self, update: WinnowUpdate) -> None:
+        assert self.log_ is not None
+        self.log_.end_epoch(update.round, update.weights)
+
+    # Prediction.
+
+    def predict_one(self, x: Mapping[Any, Any], **kwargs: Any) -> Any:
+        """The likelier class under the released weights."""
+        del kwargs
+        rows = self._rows_for(x) if self._rows is None else self._rows
+        points, _ = rows.one(x)
+        return self.labels[int(self._scores(points)[0] > 0)]
+
+    def predict_many(self, X: Any) -> npt.NDArray[Any]:
+        """The likelier class of every row, shape ``(n,)``."""
+        rows = self._rows_for(X) if self._rows is None else self._rows
+        points, _ = rows.many(self._ordered(X, rows))
+        predicted: npt.NDArray[Any] = np.asarray(self.labels)[(self._scores(points) > 0).astype(int)]
+        return predicted
+
+    def _scores(self, points: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+        if self.log_ is None:
+            return np.zeros(len(points), np.int64)
+        weights = self.log_.weights
+        used = np.flatnonzero(weights)
+        scores: npt.NDArray[np.int64] = self._expand(points)[:, used] @ weights[used]
+        return scores
+
+    @property
+    def weights_(self) -> npt.NDArray[np.float64] | None:
+        """The released weights in use, of L1 norm 1 (0 at the start of signed ones); None before the first row."""
+        if self.log_ is None:
+            return None
+        weights: npt.NDArray[np.float64] = self.log_.weights / max(int(np.abs(self.log_.weights).sum()), 1)
+        return weights
+
+    # Moving the stream.
+
+    def suspend(self, path: str | os.PathLike[str]) -> None:
+        """Writes all there is to go on elsewhere, secrets included, and closes the stream here.
+
+        Whoever reads the file can see rows in what was released: keep it as you keep the rows. It is good for one
+        continuation. It is no model file; :attr:`log_` holds what is public.
+        """
+        if self._stream is None or self.certificate_ is None:
+            raise StreamClosed("there is no open stream to suspend")
+        content = {
+            "parameters": self._public_parameters(),
+            "stream": asdict(cast(WinnowStream, self._stream.spec)),
+            "names": [list(self._rows.names), self._rows.declared] if isinstance(self._rows, SignRows) else None,
+            "rounds": self.rounds_,
+            "certificate": self.certificate_.to_dict(),
+            "secrets": self._stream.secrets(),
+        }
+        write_secrets(path, content)
+        self._stream, self._closed = None, True
+        warnings.warn(f"{path} holds secrets of the stream: keep it as you keep the rows", stacklevel=2)
+
+    @classmethod
+    def resume(cls, path: str | os.PathLike[str], schema: Any = None) -> Self:
+        """Goes on from a suspended stream.
+
+        The file is renamed to ``<path>.used`` first: a second continuation would cost twice.
+
+        Args:
+            path: what :meth:`suspend` wrote.
+            schema: the schema, if the stream had one.
+        """
+        content = read_secrets(path)
+        made = cls(schema=schema, **content["parameters"])
+        spec = WinnowStream(**{**content["stream"], "neighbouring": made._request().neighbouring})
+        certificate = Certificate.from_dict(content["certificate"])
+        retire_secrets(path)
+        paid = Reservation(certificate.charges, certificate.neighbouring, "a stream that goes on, paid when it opened")
+        with paid:
+            stream = open_row_stream(spec, paid, made.seed, cls.__name__)
+        stream.restore(content["secrets"])
+        names = content["names"]
+        made._rows = SignRows(tuple(names[0]), bool(names[1])) if names else made._declared_rows()
+        made._stream, made.certificate_, made.rounds_ = stream, certificate, int(content["rounds"])
+        made.log_ = WinnowLog.from_dict(content["secrets"]["machine"]["log"])
+        return made
+
+    def _public_parameters(self) -> dict[str, Any]:
+        skipped = {"account", "schema"}
+        return {name: getattr(self, name) for name in PARAMETERS if name not in skipped}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a pickle holds: public things alone. It predicts, and learns only if nothing was learned."""
+        return {**self.__dict__, "_stream": None, "_closed": self._closed or self._stream is not None}
+
+    # The public checks.
+
+    def _request(self) -> Request:
+        request = Request.of(self.epsilon, self.delta, self.neighbouring, self.seed)
+        for name in ("horizon", "bins"):
+            value: Any = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+                raise RequestError(f"{name} must be a positive integer, got {value!r}")
+        if self.update not in ("batch", "first"):
+            raise RequestError(f"update must be 'batch' or 'first', got {self.update!r}")
+        if self.invalid not in ("error", "null"):
+            raise RequestError(f"invalid must be 'error' or 'null', got {self.invalid!r}")
+        if self.margin is not None and not 0 < self.margin <= 1:
+            raise RequestError(f"margin must lie in (0, 1], got {self.margin}")
+        if len(self.labels) != 2:
+            raise RequestError(f"labels must name two classes, got {self.labels!r}")
+        return request
+
+    def _declared_rows(self) -> SignRows | SchemaRows | None:
+        if self.schema is not None:
+            schema = self.schema
+            if isinstance(schema, Mapping):
+                schema = Schema.from_dict(schema)
+            elif not isinstance(schema, Schema):
+                schema = Schema.from_toml(schema)
+            if schema.unit is not None:
+                raise RequestError("a stream protects single rows, and this schema declares units of several")
+            return SchemaRows.of(schema, int(self.bins))
+        return None if self.columns is None else SignRows(tuple(self.columns), declared=True)
+
+    def _rows_for(self, x: Any) -> SignRows | SchemaRows:
+        """How rows are read; settled by the declaration, or by the names in the first row."""
+        if self._rows is None:
+            self._request()
+            rows = self._declared_rows()
+            if rows is None:
+                if isinstance(x, Mapping):
+                    names: tuple[Any, ...] = tuple(x)
+                else:
+                    shape = np.shape(x)
+                    if len(shape) != 2:
+                        raise RowError(f"rows must have shape (n, d), got {shape}. The stream is as it was.")
+                    columns = getattr(x, "columns", None)
+                    names = tuple(range(shape[1])) if columns is None else tuple(columns)
+                if not names:
+                    raise RowError("a row without features. The stream is as it was.")
+                rows = SignRows(names, declared=False)
+            self._rows = rows
+        return self._rows
+
+    def _ordered(self, table: Any, rows: SignRows | SchemaRows) -> Any:
+        """A data frame's columns in the order of the names; arrays as they are."""
+        if isinstance(rows, SignRows) and hasattr(table, "columns"):
+            missing = [name for name in rows.names if name not in set(table.columns)]
+            if missing and not rows.declared:
+                raise RowError(f"columns are missing: {missing[:5]}. The stream is as it was.")
+            return np.column_stack(
+                [np.full(len(table), -1) if name in missing else _column(table[name]) for name in rows.names]
+            )
+        return table
+
+    def _width(self, columns: int) -> int:
+        return columns + int(self.constant)
+
+    def _expand(self, points: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+        if not self.constant:
+            return points
+        return np.concatenate([points, np.ones((len(points), 1), np.int8)], axis=1)
+
+    def _sign_of(self, y: Any) -> int:
+        """1, -1, or 0 for what is neither class."""
+        if y is None:
+            return 0
+        value = y.item() if isinstance(y, np.generic) else y
+        if value == self.labels[1]:
+            return 1
+        if value == self.labels[0]:
+            return -1
+        return (1 if value == 1 else -1 if value in (0, -1) else 0) if isinstance(value, int | float) else 0
+
+    def _signs_of(self, y: Any, n: int) -> npt.NDArray[np.int8]:
+        values = np.asarray(y)
+        if values.shape != (n,):
+            raise RowError(f"there must be a label per row, got shape {values.shape} for {n} rows")
+        if values.dtype.kind == "b" and set(self.labels) == {False, True}:
+            return np.where(values == self.labels[1], 1, -1).astype(np.int8)
+        if values.dtype == np.int8 and set(self.labels) <= {-1, 0, 1}:
+            known = (values == 1) | (values == 0) | (values == -1)
+            return np.where(values == 1, 1, np.where(known, -1, 0)).astype(np.int8)
+        distinct, place = np.unique(values, return_inverse=True)
+        return np.array([self._sign_of(value) for value in distinct], np.int8)[place.reshape(-1)]
+
+    def _open(self, dimension: int) -> Stream:
+        """The stream, opened by the first row: reserves the whole budget."""
+        if self._stream is not None:
+            return self._stream
+        if self._closed:
+            raise StreamClosed("this stream went on elsewhere, or this is a copy: it predicts and cannot learn")
+        request = self._request()
+        asked = WinnowRequest(
+            dimension,
+            bool(self.signed),
+            self.update,
+            request.epsilon,
+            request.delta,
+            request.neighbouring,
+            int(self.horizon),
+            self.margin,
+        )
+        try:
+            spec = schedule_of(asked)
+        except ValueError as error:
+            raise RequestError(f"{error}") from None
+        charges = [part.charge for part in spec.charges(request.neighbouring)]
+        label = type(self).__name__
+        account: Any = self.account
+        if account is None:
+            account = EphemeralAccount(request.epsilon, request.delta, request.neighbouring)
+        elif account.neighbouring is not request.neighbouring:
+            raise RequestError(f"the account is about {account.neighbouring}, the request about {request.neighbouring}")
+        with account.reserve(charges, label) as reservation:
+            stream = open_row_stream(spec, reservation, request.random_state, label)
+        self.certificate_ = Certificate.of(
+            reservation,
+            epsilon=request.epsilon,
+            delta=request.delta,
+            noise_source=stream.noise_name,
+            noise_releasable=stream.releasable,
+            algorithm=label,
+            account=self.account,
+        )
+        self._stream = stream
+        self.log_ = WinnowLog(dimension, bool(self.signed), spec.epochs)
+        return stream
+
+
+PARAMETERS = (
+    "epsilon", "delta", "neighbouring", "horizon", "update", "margin", "signed", "constant", "columns", "schema",
+    "bins", "labels", "invalid", "account", "seed",
+)  # fmt: skip
+"""Parameters of :class:`Winnow`."""
+
+
+def _column(values: Any) -> npt.NDArray[Any]:
+    array = np.asarray(values)
+    if array.dtype.kind == "b":
+        return np.where(array, 1, -1)
+    return array

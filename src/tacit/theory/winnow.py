@@ -1,0 +1,251 @@
+"""Winnow in theory: updates, samples and mistakes of the confident and of the private algorithm.
+
+Source: Bun, Fang, "Privately learning decision lists and a differentially private Winnow", by its numbers, with ``c =
+1/2`` as the confidence unless said otherwise; logarithms are natural. The statements marked *ours* are proven in
+``docs/theory/winnow.md``. A target is a weight vector ``v >= 0`` with ``sum(v) = 1`` and ``y <v, x> >= margin`` in
+every round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+def confident_updates(dimension: int, learning_rate: float, margin: float, confidence: float = 0.5) -> float:
+    """Lemma 4.2: ConfidentWinnow makes at most ``log d / ((1 - c) eta rho - eta**2 / 2)`` updates.
+
+    Raises:
+        ValueError: if the denominator is not positive: then the lemma promises nothing.
+    """
+    _check(dimension=dimension, margin=margin, learning_rate=learning_rate)
+    gain = (1.0 - confidence) * learning_rate * margin - learning_rate**2 / 2.0
+    if gain <= 0:
+        raise ValueError(
+            f"the learning rate {learning_rate} is too large for margin {margin}: it must be below "
+            f"{2 * (1 - confidence) * margin:.4g}"
+        )
+    return math.log(dimension) / gain
+
+
+def samples_for_agreement(margin: float, horizon: int, beta: float, confidence: float = 0.5) -> int:
+    """Lemma 4.6: ``m = 2 / (c rho)**2 log(2 T / beta)`` samples of ``w`` agree with it on ``x`` up to ``beta / T``.
+
+    For any ``x`` on which ``w`` is confident, ``|<w, x>| >= c rho``.
+    """
+    _check(margin=margin, horizon=horizon)
+    _check_probability(beta)
+    return math.ceil(2.0 / (confidence * margin) ** 2 * math.log(2.0 * horizon / beta))
+
+
+def disagreement(n_samples: int, margin: float, confidence: float = 0.5) -> float:
+    """Hoeffding: how likely ``m`` samples are to disagree on one such ``x`` (Lemma 4.6, from its proof)."""
+    return min(1.0, 2.0 * math.exp(-n_samples * (confidence * margin) ** 2 / 2.0))
+
+
+def private_updates(dimension: int, learning_rate: float, margin: float, confidence: float = 0.5) -> float:
+    """Lemma 4.7: with enough samples DP-Winnow makes no more updates than ConfidentWinnow may."""
+    return confident_updates(dimension, learning_rate, margin, confidence)
+
+
+def theorem_4_4(epsilon: float, delta: float, epochs: int, n_samples: int) -> tuple[float, float]:
+    """Theorem 4.4: ``(eps_hat, eta)`` that make DP-Winnow ``(epsilon, delta)``-private, for epsilon below 1.
+
+    ``eps_hat = epsilon / (4 sqrt(2 K log(2/delta)))`` for each above-threshold and ``eta = epsilon / (8 sqrt(2 m K
+    log(2/delta)))``. The proof counts ``2 eta`` per sample; replacing the row that drives an update moves log-weights
+    by up to ``2 eta`` each, apart by ``4 eta``. The statement survives, because the K above-thresholds cost one
+    together.
+    """
+    _check(epsilon=epsilon, epochs=epochs, n_samples=n_samples)
+    _check_probability(delta)
+    if epsilon >= 1:
+        raise ValueError(f"Theorem 4.4 is about epsilon below 1, got {epsilon}")
+    log = math.log(2.0 / delta)
+    return epsilon / (4.0 * math.sqrt(2.0 * epochs * log)), epsilon / (8.0 * math.sqrt(2.0 * n_samples * epochs * log))
+
+
+@dataclass(frozen=True)
+class WinnowBound:
+    """A schedule with a promise.
+
+    Attributes:
+        epochs: updates ``K`` at most.
+        n_samples: samples ``m`` per update.
+        learning_rate: ``eta`` per update.
+        threshold: mistakes ``L`` at which an epoch is to end.
+        threshold_epsilon: privacy parameter of above-threshold.
+        mistakes: at most so many, with probability ``1 - 2 beta``.
+    """
+
+    epochs: int
+    n_samples: int
+    learning_rate: float
+    threshold: int
+    threshold_epsilon: float
+    mistakes: float
+
+
+def theorem_4_5(
+    dimension: int, margin: float, horizon: int, beta: float, epsilon: float, delta: float, confidence: float = 0.5
+) -> WinnowBound:
+    """Theorem 4.5: the schedule of DP-Winnow (``update="first"``) and its mistakes.
+
+    As printed, ``K`` is defined by ``eta`` and ``eta`` by ``K``, the log in ``eta`` is not that of Theorem 4.4, and
+    ``m`` lacks the ``1 / c**2`` of its proof. Here ``m = 2 log(2T/beta) / (c rho)**2``, ``eta = a / sqrt(K)`` with
+    the ``a`` of Theorem 4.4, and ``K`` solves ``K ((1 - c) eta rho - eta**2 / 2) = log d``: a quadratic in
+    ``sqrt(K)``. Then ``L = 8 log(2 T**2 / beta) / eps_hat``, and an epoch costs at most ``2 L`` mistakes (Lemma 4.3).
+    """
+    n_samples = samples_for_agreement(margin, horizon, beta, confidence)
+    _, scale = theorem_4_4(epsilon, delta, 1, n_samples)
+    root = (math.log(dimension) + scale**2 / 2.0) / ((1.0 - confidence) * margin * scale)
+    epochs = max(1, math.ceil(root**2))
+    threshold_epsilon, learning_rate = theorem_4_4(epsilon, delta, epochs, n_samples)
+    threshold = math.ceil(8.0 * math.log(2.0 * horizon**2 / beta) / threshold_epsilon)
+    return WinnowBound(epochs, n_samples, learning_rate, threshold, threshold_epsilon, 2.0 * threshold * (epochs + 1))
+
+
+def batch_updates(dimension: int, margin: float, confidence: float = 1.0 / 3.0, least_share: float = 0.5) -> int:
+    """*Ours*: updates of batch Winnow at ``eta = (1 - c) rho`` if every batch has ``share * B .. B`` mistakes.
+
+    An update whose batch has ``r B`` mistakes lowers the potential by ``((1 - c) rho)**2 r (1 - r / 2)``, which grows
+    with ``r`` up to 1.
+    """
+    gain = ((1.0 - confidence) * margin) ** 2 * least_share * (1.0 - least_share / 2.0)
+    return max(1, math.ceil(math.log(dimension) / gain))
+
+
+def batch_samples(margin: float, epochs: int, horizon: int, beta: float, confidence: float = 1.0 / 3.0) -> int:
+    """*Ours*: samples with which no confident prediction of any of ``K + 1`` weight vectors is lost in ``T`` rounds.
+
+    One-sided Hoeffding, ``exp(-m (c rho)**2 / 2)`` per vector and round; the union is over pairs of the two, as which
+    vector is in use depends on how well it did.
+    """
+    return math.ceil(2.0 / (confidence * margin) ** 2 * math.log((epochs + 1.0) * horizon / beta))
+
+
+def batch_theorem(
+    dimension: int,
+    margin: float,
+    batch: int,
+    slack: int,
+    horizon: int,
+    beta: float,
+    confidence: float = 1.0 / 3.0,
+) -> tuple[int, int, int, float]:
+    """*Ours*: ``(K, m, L, mistakes)`` of batch Winnow with batches of ``B`` mistakes, ``eta = (1 - c) rho``.
+
+    Args:
+        dimension: number of weights.
+        margin: of the target.
+        batch: ``B``, the divisor; at least ``4 slack``, and large enough that the privacy budget pays for ``m K``
+            samples of range ``2 eta / B`` (add/remove) or ``4 eta / B`` (replace).
+        slack: above-threshold errs by at most so many mistakes, with probability ``1 - beta``.
+        horizon: rounds.
+        beta: probability that the samples fail; the whole fails with at most ``2 beta``.
+        confidence: ``c``.
+
+    Raises:
+        ValueError: if the batch is below four times the slack.
+    """
+    if batch < 4 * slack:
+        raise ValueError(f"a batch of {batch} is below four times the slack {slack} of above-threshold")
+    threshold = batch - slack
+    epochs = batch_updates(dimension, margin, confidence, (threshold - slack) / batch)
+    samples = batch_samples(margin, epochs, horizon, beta, confidence)
+    return epochs, samples, threshold, float((epochs + 1) * batch)
+
+
+# Decision lists as halfspaces (Lemma 4.10).
+
+
+def list_weights(bits: Sequence[int]) -> list[float]:
+    """Weights of a halfspace that computes a monotone decision list, one per rule and one for the constant.
+
+    Args:
+        bits: what the rules say, each -1 or 1, the default last: "if x1 then bits[0], else if ... else bits[-1]".
+
+    Returns:
+        Signed weights ``w`` with ``sign(sum_i w_i [x_i true] + w_0) = list(x)`` and ``|...| >= 1``; ``w_0`` comes last.
+        Rules of one block of equal bits share a size; it outweighs all later rules of the other sign.
+    """
+    if not bits or any(bit not in (-1, 1) for bit in bits):
+        raise ValueError(f"bits must be -1 or 1, and at least one, got {list(bits)}")
+    default = bits[-1]
+    weights = [0.0] * (len(bits) - 1) + [float(default)]
+    later = {default: 1.0, -default: 0.0}  # what rules further down, and the default, can sum up to, per sign
+    size = 0.0
+    for place in reversed(range(len(bits) - 1)):
+        bit = bits[place]
+        if bit != bits[place + 1]:  # a new block; it may count on the default where that is on its side
+            size = later[-bit] + (0.0 if bit == default else 1.0)
+        weights[place] = bit * size
+        later[bit] += size
+    return weights
+
+
+def list_margin(bits: Sequence[int]) -> float:
+    """The margin of that halfspace on points of ``{-1, 1}**d`` (true is 1) with a constant coordinate, L1-normalised.
+
+    ``[x true] = (1 + x) / 2`` splits a weight between its variable and the constant. This is ``Omega(1 / r**D)`` for a
+    list of length r with D alternations (Lemma 4.10).
+    """
+    weights = list_weights(bits)
+    constant = weights[-1] + sum(weights[:-1]) / 2.0
+    return 1.0 / (sum(abs(w) for w in weights[:-1]) / 2.0 + abs(constant))
+
+
+def lemma_4_10(length: int, alternations: int) -> float:
+    """A margin that every monotone list of ``r`` rules (the default is one) with ``D`` alternations has: Omega(1/r**D).
+
+    ``1 / (2 (1 + (r - 1) / D)**D)``, and 1 without alternations. Proof: let ``a`` be the sum of all sizes so far,
+    from the default up. A rule of the next block has size at most ``a + 1``, so a block of ``n`` rules multiplies ``a
+    + 1`` by at most ``1 + n``; it begins at 2, and the product is largest for equal blocks. The L1 norm is at most
+    ``a``.
+    """
+    if not 0 <= alternations < length:
+        raise ValueError(f"a list of {length} rules has 0 to {length - 1} alternations, got {alternations}")
+    if alternations == 0:
+        return 1.0
+    return 1.0 / (2.0 * (1.0 + (length - 1) / alternations) ** alternations)
+
+
+def theorem_4_11(
+    dimension: int,
+    length: int,
+    alternations: int,
+    horizon: int,
+    beta: float,
+    epsilon: float,
+    delta: float,
+) -> WinnowBound:
+    """Theorem 4.11: DP-Winnow on monotone 1-decision lists over ``d`` variables.
+
+    Theorem 4.5 at the margin of Lemma 4.10, with ``2 (d + 1)`` weights: a constant, and every sign.
+    """
+    margin = lemma_4_10(length, alternations)
+    return theorem_4_5(2 * (dimension + 1), margin, horizon, beta, epsilon, delta)
+
+
+def theorem_4_12(
+    n_features: int,
+    length: int,
+    alternations: int,
+    horizon: int,
+    beta: float,
+    epsilon: float,
+    delta: float,
+) -> WinnowBound:
+    """Theorem 4.12: the same for decision lists over any features: a feature takes the place of a variable."""
+    return theorem_4_11(n_features, length, alternations, horizon, beta, epsilon, delta)
+
+
+def _check(**values: float) -> None:
+    for name, value in values.items():
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, got {value}")
+
+
+def _check_probability(value: float) -> None:
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"a probability must lie in (0, 1), got {value}")
