@@ -108,16 +108,24 @@ def test_integer_margins_agree_with_real_ones() -> None:
     assert log.reach == pytest.approx(3.5)
 
 
-def test_wide_rows_do_not_overflow() -> None:
-    """All mass on one coordinate at full weight, many rows: the worst case of the 32-bit partial sums."""
-    rows = np.zeros((3000, 4100), np.int64)
+@pytest.mark.parametrize("width", [3, 127, 128, 4100])
+@pytest.mark.parametrize("weight", [1 << 10, 1 << 15])
+def test_partial_sums_do_not_overflow(width: int, weight: int) -> None:
+    """All mass on one coordinate at full weight, many rows: the worst case of the 32-bit sums, wide and narrow."""
+    rows = np.zeros((1003, width), np.int64)
     rows[:, -1] = RADIUS_16
-    log = HalfspaceLog(4100)
-    log.add(np.eye(4100)[-1])
-    query = VectorSum(log, LEVELS, np.full(256, 1 << 15, np.int64), 1 << 15)
-    answer = table(storage(rows, "int16"), np.ones(3000)).answer(query)
-    assert answer[-1] == 3000 * RADIUS_16 << 15
+    log = HalfspaceLog(width)
+    log.add(np.eye(width)[-1])
+    query = VectorSum(log, LEVELS, np.full(256, weight, np.int64), weight)
+    answer = table(storage(rows, "int16"), np.ones(1003)).answer(query)
+    assert answer[-1] == 1003 * RADIUS_16 * weight
     assert not answer[:-1].any()
+    wide = integer_rows(np.random.default_rng(0), 70, width, RADIUS_16)
+    signs = np.where(np.arange(70) % 3, 1, -1)
+    mixed = table(storage(wide, "int16"), (signs > 0).astype(int)).answer(
+        VectorSum(HalfspaceLog(width), LEVELS, np.full(256, weight, np.int64), weight)
+    )
+    np.testing.assert_array_equal(mixed, weight * (signs @ wide))
 
 
 def test_dropped_rows_are_left_out() -> None:

@@ -261,6 +261,7 @@ class DenseEngine:
             kernels.add_sparse(rows.values, rows.indices, rows.indptr, weights, sums, start, stop)
         elif rows.values.dtype == np.int16:
             group = ((1 << 31) - 1) // (max(1, limit) * rows.radius)
-            kernels.add_int16(rows.values, weights, max(1, group), sums, start, stop)
+            add = kernels.add_narrow_int16 if rows.n_features < kernels.NARROW else kernels.add_int16
+            add(rows.values, weights, max(1, group), sums, start, stop)
         else:
             kernels.add_int32(rows.values, weights, sums, start, stop)
