@@ -120,7 +120,7 @@ for name in task["names"]:
         if name == "diffprivlib":
             from diffprivlib.models import LogisticRegression
             import warnings; warnings.simplefilter("ignore")
-            model = LogisticRegression(epsilon=task["epsilon"], data_norm=1.0, fit_intercept=False, C=1e4,
+            model = LogisticRegression(epsilon=task["epsilon"], data_norm=1.0, fit_intercept=False,
                                        max_iter=300, random_state=seed)
             found.append(model.fit(X, y).coef_[0].tolist())
         if name == "opacus":

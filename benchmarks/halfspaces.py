@@ -141,7 +141,8 @@ def comparison(quick: bool, repeats: int, peer_python: str | None, hindsight: bo
     """Runs all cells; prints each; returns how many are won."""
     RESULTS.parent.mkdir(exist_ok=True)
     won, total, problems = 0, 0, {}
-    results = RESULTS.with_stem(RESULTS.stem + "_hindsight") if hindsight else RESULTS
+    kind = "_quick" * quick + "_hindsight" * hindsight + "_foreign" * bool(peer_python)
+    results = RESULTS.with_stem(RESULTS.stem + kind)
     with results.open("w") as out:
         for cell in cells(quick):
             key = (cell.data, cell.n, cell.d, cell.margin)
@@ -164,7 +165,7 @@ def label_noise(repeats: int) -> dict[str, object]:
     cell = Cell("round", 20000, 50, 0.2, 1.0)
     problem = made_problem(cell, 0)
     allowed = tolerated_noise(0.1, 0.2)
-    rates = [0.0, allowed, 0.02, 0.05, 0.1, 0.2]
+    rates = [0.0, allowed, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45]
     lines, certificates = [], set()
     for rate in rates:
         errors = []

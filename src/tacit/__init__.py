@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tacit.additive.estimator import AdditiveBoostClassifier
     from tacit.decision_lists.estimator import DecisionListClassifier
+    from tacit.discovery.discover_schema import discover_schema
+    from tacit.evaluation.private_score import private_score
+    from tacit.evaluation.private_selection import PrivateSelection
+    from tacit.evaluation.recalibrate import recalibrate
+    from tacit.evaluation.select_model import select_model
     from tacit.halfspaces.estimator import HalfspaceBoostClassifier
     from tacit.models.files import load_model, save_model
     from tacit.privacy.account import PrivacyAccount
@@ -31,16 +36,21 @@ PUBLIC = {
     "HalfspaceBoostClassifier": "tacit.halfspaces.estimator",
     "Neighbouring": "tacit.privacy.neighbouring",
     "PrivacyAccount": "tacit.privacy.account",
+    "PrivateSelection": "tacit.evaluation.private_selection",
     "RandomTreesClassifier": "tacit.trees.random_estimator",
     "ResampledBoostClassifier": "tacit.resampling.estimator",
     "Schema": "tacit.schema",
     "SchemaError": "tacit.schema",
+    "discover_schema": "tacit.discovery.discover_schema",
     "load_model": "tacit.models.files",
+    "private_score": "tacit.evaluation.private_score",
+    "recalibrate": "tacit.evaluation.recalibrate",
     "save_model": "tacit.models.files",
+    "select_model": "tacit.evaluation.select_model",
 }
 """Public name -> the module that defines it. A new family adds its line here and above."""
 
-ROOMS = ("closure", "models", "privacy", "resampling", "theory")
+ROOMS = ("closure", "models", "online", "privacy", "resampling", "theory")
 """Rooms whose modules are public by their own names."""
 
 __all__ = [
@@ -52,13 +62,18 @@ __all__ = [
     "HalfspaceBoostClassifier",
     "Neighbouring",
     "PrivacyAccount",
+    "PrivateSelection",
     "RandomTreesClassifier",
     "ResampledBoostClassifier",
     "Schema",
     "SchemaError",
     "__version__",
+    "discover_schema",
     "load_model",
+    "private_score",
+    "recalibrate",
     "save_model",
+    "select_model",
 ]
 
 

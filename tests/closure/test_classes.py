@@ -14,17 +14,21 @@ from tacit.closure.classes import (
     BoundClass,
     ConceptClass,
     ConceptError,
+    Encoders,
     Halfspaces,
     Intervals,
     Rectangles,
-    RuleClass,
     Stumps,
     Thresholds,
     Union,
     patterns_on,
+    pick,
 )
+from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.halfspace_patterns import halfspace_patterns, halfspaces_at_most
 from tacit.closure.literals import Conjunctions, DecisionLists
+from tacit.closure.patterns import IntArray, ListedPatterns, Patterns
+from tacit.closure.rules import RuleClass
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
 from tacit.encoding.values import BooleanIndex, CategoryIndex
@@ -212,6 +216,44 @@ def test_words_say_what_the_concept_does(declared: ConceptClass) -> None:
     for index in range(0, len(patterns), 3):
         words = bound.describe(patterns, index)
         assert [evaluate(words, cell) for cell in cells] == [bool(v) for v in patterns.row(index)], words
+
+
+class Parity(ConceptClass):
+    """A class of one's own: whether the levels of two columns are odd together, and its negation."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("a", "b")
+
+    def bind(self, encoders: Encoders) -> BoundClass:
+        return BoundParity(pick(encoders, self.columns))
+
+
+class BoundParity(BoundClass):
+    def __init__(self, encoders: tuple[Encoder, ...]) -> None:
+        self.columns, self.n_codes, self.vc_dimension = ("a", "b"), tuple(e.n_codes for e in encoders), 1
+
+    def patterns(self, codes: IntArray) -> Patterns:
+        odd = codes.sum(axis=1) % 2 == 1
+        return ListedPatterns.of(np.stack([odd, ~odd]))
+
+    def describe(self, patterns: Patterns, index: int) -> str:
+        return "odd" if patterns.row(index)[1] else "even"
+
+
+def test_a_class_of_ones_own_is_learned() -> None:
+    rng = np.random.default_rng(8)
+    frame = {name: rng.uniform(low, high, 2000) for name, low, high in (("a", 0, 10), ("b", -1, 1))}
+    codes = [ENCODERS[name].encode(frame[name]).astype(int) for name in ("a", "b")]
+    labels = (codes[0] + codes[1]) % 2
+    columns = {
+        "a": {"kind": "numeric", "lower": 0, "upper": 10, "bins": 5},
+        "b": {"kind": "numeric", "lower": -1, "upper": 1, "bins": 4},
+    }
+    label = {"column": "y", "kind": "classes", "classes": [0, 1]}
+    model = FiniteClassClassifier(Parity(), schema={"label": label, "columns": columns}).fit(frame, labels)
+    assert (model.predict(frame) == labels).all()
+    assert model.model_.text == "odd"
 
 
 def test_errors_are_public_and_clear() -> None:

@@ -28,6 +28,7 @@ from tacit.closure import (
     Stumps,
     Thresholds,
 )
+from tacit.closure.base import Setting
 from tacit.closure.plan import best_inner_epsilon, paper_plan, repeated_selection_range, sharp_plan
 from tacit.faces.request import RequestError
 from tacit.models.files import load_model, save_model
@@ -237,6 +238,11 @@ def test_any_table_gives_the_same_model() -> None:
         (AgnosticClassifier(concepts=Rectangles(("a", "b", "c")), bins=64), "may have .* patterns"),
         (AgnosticClassifier(declared_rows=10, analysis="paper", neighbouring="replace_one"), "10 rows are too few"),
         (FiniteClassClassifier(Rectangles(("a", "b", "c")), bins=64), "may have .* patterns"),
+        (
+            AgnosticClassifier(concepts=Conjunctions(tuple("abc"), length=5), patterns="sample", bins=200),
+            "fit into memory",
+        ),
+        (FiniteClassClassifier(max_patterns=1 << 30), "at most 4194304"),
         (FiniteClassClassifier(concepts=3), "must be a concept class"),
         (FiniteClassClassifier(bins=1), "bins must be an integer of at least 2"),
         (FiniteClassClassifier(counts_share=1.0), "counts_share"),
@@ -326,6 +332,21 @@ def test_plans_cost_what_they_are_made_for() -> None:
     assert paper.rate == pytest.approx(math.expm1(1) / math.expm1(4))
     with pytest.raises(ValueError, match="replace_one"):
         paper_plan(Cost(1.0, 0.0), ADD)
+
+
+def test_a_child_gets_what_composition_saves() -> None:
+    """Epsilons of the choice and of a Gaussian child do not add up; the difference is the child's to spend."""
+    frame, _, noisy = people(3000, noise=0.1)
+    learner = tacit.HalfspaceBoostClassifier()
+    estimator = AgnosticClassifier(learner, Thresholds("a"), schema=SCHEMA, random_state=0)
+    model = estimator.fit(frame, noisy)
+    assert 0.97 < accountants.epsilon(model.certificate_.charges, 1e-6) <= 1.0
+    task, *_ = estimator._task(frame, noisy)
+    setting = Setting(task, Cost(1.0, 1e-6), ADD)
+    plan = sharp_plan(setting.target, ADD, 0.5, public=True, score="errors")
+    assert setting.child(learner, plan).cost.epsilon > 1.1 * plan.child.epsilon
+    checked = Setting(task, Cost(1.0, 1e-6), ADD, calibrate=False)
+    assert checked.child(learner, plan).cost == plan.child
 
 
 def test_selections_compose_better_than_sums() -> None:

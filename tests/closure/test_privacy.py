@@ -15,7 +15,8 @@ from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassCla
 from tacit.closure.base import ClosureClassifier, Setting
 from tacit.closure.plan import paper_plan
 from tacit.curator.vault import Vault
-from tacit.curator.view import Parts, Sample, open_view, select_model
+from tacit.curator.view import open_view, select_model
+from tacit.curator.view_rows import Parts, Sample
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex

@@ -13,7 +13,6 @@ from tacit.closure.classes import (
     Halfspaces,
     Intervals,
     Rectangles,
-    RuleClass,
     Stumps,
     Thresholds,
     Union,
@@ -21,6 +20,7 @@ from tacit.closure.classes import (
 from tacit.closure.composed import ComposedClassifier
 from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.literals import Conjunctions, DecisionLists
+from tacit.closure.rules import RuleClass
 from tacit.theory.dimensions import littlestone_dimension, threshold_dimension, vc_dimension
 
 __all__ = [

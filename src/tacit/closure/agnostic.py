@@ -10,9 +10,11 @@ from tacit.closure.classes import ConceptClass, Stumps
 from tacit.closure.concepts import MOST_PATTERNS
 from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.plan import PAPER_DRAWS, PAPER_SCORED
-from tacit.closure.relabel import Child, Step, errors_on
+from tacit.closure.relabel import Step, errors_on
 from tacit.curator.vault import Vault
-from tacit.curator.view import Plan, Sample, open_view
+from tacit.curator.view import open_view
+from tacit.curator.view_base import Plan
+from tacit.curator.view_rows import Sample
 from tacit.faces.request import Request, RequestError
 from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
@@ -108,8 +110,9 @@ class AgnosticClassifier(ClosureClassifier):
         learner = self.learner
         if learner is None:
             learner = FiniteClassClassifier(concepts, bins=self.bins, max_patterns=self.max_patterns, counts_share=0.0)
-        child = Child.of(learner, plan.child, neighbouring, task)
-        step = Step.of(plan, child, found.encoding, task, errors_on(found, public), THEOREM, neighbouring)
+        step = Step.of(
+            plan, setting.child(learner, plan), found.encoding, task, errors_on(found, public), THEOREM, neighbouring
+        )
         sample = Sample(
             plan.rate, task.label_index, step.charges(neighbouring), setting.target.delta / plan.rate, inside=THEOREM
         )

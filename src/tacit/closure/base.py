@@ -11,10 +11,13 @@ from sklearn.utils import Tags
 
 from tacit.closure.classes import ConceptClass
 from tacit.closure.concepts import ConceptSet, concept_sets
-from tacit.closure.finite import check_share, check_two_classes, check_whole, coarse_encoding
+from tacit.closure.finite import check_patterns, check_share, check_two_classes, check_whole, coarse_encoding
 from tacit.closure.plan import SLACK, StepPlan, free_plan, paper_plan, sharp_plan, within
+from tacit.closure.relabel import Child, largest_child
 from tacit.curator.vault import Vault
-from tacit.curator.view import Parts, Plan, charge_of, open_view, select_model
+from tacit.curator.view import open_view, select_model
+from tacit.curator.view_base import Plan, charge_of
+from tacit.curator.view_rows import Parts
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.faces.base import BOUNDS_SHARE, PrivateClassifier, Task
@@ -33,11 +36,20 @@ PATTERNS = ("auto", "public", "sample")
 
 @dataclass(frozen=True)
 class Setting:
-    """The public side of a fit, once the columns are known."""
+    """The public side of a fit, once the columns are known; ``calibrate=False`` when plans are only checked."""
 
     task: Task
     target: Cost
     neighbouring: Neighbouring
+    calibrate: bool = True
+
+    def child(self, learner: object, plan: StepPlan) -> Child:
+        """A learner with its share of a step; as large as accounting allows, unless this is only a check."""
+
+        def make(cost: Cost) -> Child:
+            return Child.of(learner, cost, self.neighbouring, self.task)
+
+        return largest_child(make, plan) if self.calibrate else make(plan.child)
 
 
 class ClosureClassifier(PrivateClassifier):
@@ -71,7 +83,7 @@ class ClosureClassifier(PrivateClassifier):
 
     def _check_common(self, request: Request) -> None:
         check_whole("bins", self.bins, 2)
-        check_whole("max_patterns", self.max_patterns, 1)
+        check_patterns(self.max_patterns)
         check_whole("repetitions", self.repetitions, 1)
         check_share("relabel_share", self.relabel_share, inclusive=False)
         if self.declared_rows is not None:
@@ -111,7 +123,7 @@ class ClosureClassifier(PrivateClassifier):
         request = Request.of(self.epsilon, self.delta, self.neighbouring, None)
         target, _ = self._targets(request.purse, task)
         try:
-            self._run(Setting(_with_schema(task), within(target), request.neighbouring))
+            self._run(Setting(_with_schema(task), within(target), request.neighbouring, calibrate=False))
         except RequestError:
             raise
         except ValueError as error:
@@ -148,9 +160,8 @@ class ClosureClassifier(PrivateClassifier):
 
     def _sets(self, classes: Sequence[ConceptClass], setting: Setting) -> list[ConceptSet]:
         """The classes over one coarse encoding of all their columns."""
-        assert setting.task.encoding is not None
         columns = list(dict.fromkeys(column for declared in classes for column in declared.columns))
-        encoding = coarse_encoding(setting.task.encoding, columns, int(self.bins))
+        encoding = coarse_encoding(setting.task, columns, int(self.bins))
         return concept_sets(classes, encoding, int(self.max_patterns), self.declared_rows)
 
     def _is_public(self, sets: Sequence[ConceptSet]) -> bool:

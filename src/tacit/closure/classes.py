@@ -4,32 +4,28 @@ A class names columns. Bound to the public encoding of a table it works on codes
 its VC dimension and the number of its patterns are bounded by public facts alone. A missing or undeclared value is
 labelled 0 by every concept that compares values.
 
-Classes of one's own: subclass :class:`ConceptClass` and :class:`BoundClass`, or use :class:`RuleClass`.
+Classes of one's own: subclass :class:`ConceptClass` and :class:`BoundClass`, or use rules (:mod:`tacit.closure.rules`).
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.closure.halfspace_patterns import halfspace_patterns, halfspaces_at_most
 from tacit.closure.patterns import (
-    BoolArray,
     BoxPatterns,
     IntArray,
     JoinedPatterns,
-    ListedPatterns,
     Patterns,
     PatternsOnGroups,
-    box_sums,
-    grid_prefix,
+    tight_boxes,
     without_duplicates,
 )
 from tacit.encoding.grid import NumericGrid
@@ -55,11 +51,13 @@ class BoundClass(ABC):
         columns: names of the columns, in the order of the codes.
         n_codes: codes of each.
         vc_dimension: the VC dimension, or a bound on it.
+        is_listed: whether patterns are held as bits, which takes memory for each of them.
     """
 
     columns: tuple[str, ...]
     n_codes: tuple[int, ...]
     vc_dimension: int
+    is_listed: ClassVar[bool] = True
 
     @property
     def n_cells(self) -> int:
@@ -156,6 +154,7 @@ class BoundBoxes(BoundClass):
     columns: tuple[str, ...]
     encoders: tuple[Encoder, ...]
     kind: Literal["rising", "falling", "both", "interval", "rectangle"]
+    is_listed = False
     n_codes: tuple[int, ...] = field(init=False)
     vc_dimension: int = field(init=False)
 
@@ -222,32 +221,6 @@ def _line_boxes(kind: str, count: int) -> IntArray:
     return np.vstack([np.array([[0, -1]]), np.column_stack([low, high])])
 
 
-def tight_boxes(ranks: IntArray) -> IntArray:
-    """Boxes each side of which holds a point inside the box, and the empty one: one box per pattern of rectangles."""
-    d = ranks.shape[1]
-    found = [np.tile([0, -1], d)[None, :]]
-    if len(ranks):
-        shape = tuple(int(v) for v in ranks.max(axis=0) + 1)
-        occupied = grid_prefix(ranks, np.ones((1, len(ranks)), np.int64), shape)
-        sides = [np.column_stack(np.triu_indices(s)) for s in shape]
-        rest = sides[-1]
-        for j in range(d - 2, 0, -1):
-            rest = np.hstack([np.repeat(sides[j], len(rest), axis=0), np.tile(rest, (len(sides[j]), 1))])
-        for side in sides[0]:
-            boxes = np.hstack([np.broadcast_to(side, (len(rest), 2)), rest])
-            found.append(boxes[_is_tight(occupied, boxes)])
-    return np.vstack(found)
-
-
-def _is_tight(occupied: IntArray, boxes: IntArray) -> BoolArray:
-    tight = np.ones(len(boxes), bool)
-    for side in range(boxes.shape[1]):
-        face = boxes.copy()
-        face[:, side ^ 1] = face[:, side]
-        tight &= box_sums(occupied, face)[0] > 0
-    return tight
-
-
 @dataclass(frozen=True)
 class Thresholds(ConceptClass):
     """``column >= t`` (rising), ``column < t`` (falling), or both. VC dimension 1, or 2 for both."""
@@ -295,7 +268,10 @@ class Rectangles(ConceptClass):
 
 @dataclass(frozen=True, eq=False)
 class BoundHalfspaces(BoundClass):
-    """Halfspaces over the levels of a few columns (equal steps between neighbouring cells)."""
+    """Halfspaces over the levels of a few columns (equal steps between neighbouring cells).
+
+    In the plane nothing is listed; in higher dimension patterns are.
+    """
 
     columns: tuple[str, ...]
     encoders: tuple[Encoder, ...]
@@ -305,6 +281,7 @@ class BoundHalfspaces(BoundClass):
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_codes", tuple(e.n_codes for e in self.encoders))
         object.__setattr__(self, "vc_dimension", len(self.columns) + 1)
+        object.__setattr__(self, "is_listed", len(self.columns) != 2)
 
     def patterns_at_most(self, n: int) -> int:
         return halfspaces_at_most(min(n, math.prod(known_values(self.encoders, self.columns))), len(self.columns))
@@ -401,71 +378,3 @@ def patterns_on(bound: BoundClass, codes: IntArray, positions: Sequence[int]) ->
     """Patterns on points of which some columns (``positions``) are those of the class; points may share a cell."""
     cells, group = np.unique(codes[:, list(positions)], axis=0, return_inverse=True)
     return PatternsOnGroups(bound.patterns(cells), group.reshape(-1).astype(np.int64))
-
-
-Rule = Callable[[Mapping[str, npt.NDArray[Any]]], npt.ArrayLike]
-"""From one vector of values per column (NaN or None where missing) to a vector of labels."""
-
-
-@dataclass(frozen=True, eq=False)
-class BoundRules(BoundClass):
-    """Finitely many concepts, given by their labels of all cells, shape ``(concepts, n_cells)``."""
-
-    columns: tuple[str, ...]
-    n_codes: tuple[int, ...]
-    table: BoolArray
-    names: tuple[str, ...]
-    vc_dimension: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        distinct = len(ListedPatterns.of(self.table))
-        object.__setattr__(self, "vc_dimension", distinct.bit_length() - 1)
-
-    def patterns_at_most(self, n: int) -> int:
-        return min(len(self.table), 1 << min(n, 62))
-
-    def patterns(self, codes: IntArray) -> Patterns:
-        return ListedPatterns.of(self.table[:, np.ravel_multi_index(tuple(codes.T), self.n_codes)])
-
-    def describe(self, patterns: Patterns, index: int) -> str:
-        row = patterns.row(index)
-        return self.names[int(np.flatnonzero((self.table == row).all(axis=1))[0])]
-
-
-@dataclass(frozen=True)
-class RuleClass(ConceptClass):
-    """A finite class: Python functions of the columns' values, evaluated on the public cells.
-
-    A numeric cell is represented by its lower edge. ``names`` are what the rules are called in the model.
-    """
-
-    over: tuple[str, ...]
-    rules: tuple[Rule, ...]
-    names: tuple[str, ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self.over)
-
-    def bind(self, encoders: Encoders) -> BoundClass:
-        if not self.rules:
-            raise ConceptError("a finite class needs at least one rule")
-        found = pick(encoders, self.columns)
-        n_codes = tuple(e.n_codes for e in found)
-        codes = np.indices(n_codes).reshape(len(n_codes), -1)
-        values = {c: _values(e)[codes[j]] for j, (c, e) in enumerate(zip(self.columns, found, strict=True))}
-        table = np.empty((len(self.rules), math.prod(n_codes)), bool)
-        for row, rule in zip(table, self.rules, strict=True):
-            labels = np.asarray(rule(values))
-            if labels.shape != row.shape:
-                raise ConceptError(f"a rule must label {len(row)} cells, it returned shape {labels.shape}")
-            row[:] = labels.astype(bool)
-        names = self.names or tuple(f"rule {i + 1}" for i in range(len(self.rules)))
-        return BoundRules(self.columns, n_codes, table, names)
-
-
-def _values(encoder: Encoder) -> npt.NDArray[Any]:
-    if isinstance(encoder, NumericGrid):
-        return np.append(encoder.edges(), np.nan)
-    known = [False, True] if isinstance(encoder, BooleanIndex) else [*encoder.categories, None]
-    return np.array([*known, None], dtype=object)

@@ -16,10 +16,12 @@ from tacit.closure.plan import (
     repeated_selection_range,
     selection_epsilon,
 )
-from tacit.closure.relabel import Child, Step, completions_on
+from tacit.closure.relabel import Step, completions_on
 from tacit.closure.search import Progress
 from tacit.curator.vault import Vault
-from tacit.curator.view import Parts, Plan, Relabel, Sample, open_view, select_concept
+from tacit.curator.view import Relabel, open_view, select_concept
+from tacit.curator.view_base import Plan
+from tacit.curator.view_rows import Parts, Sample
 from tacit.faces.request import Request, RequestError
 from tacit.models.base import Model
 from tacit.models.rule import ComposedModel, RuleModel
@@ -30,7 +32,7 @@ from tacit.theory.closure_formula import TruthTable
 THEOREM = "relabelling by errors of the best completion: Alon et al. 2020, Lemma 5.3, sharpened"
 OPEN_THEOREM = "errors of the best completion: a row adds an error or none"
 
-MOST_WORK = 10**8
+MOST_WORK = 10**6
 """Combinations of patterns that equation (17) may have to look at, the last class aside."""
 
 
@@ -198,11 +200,13 @@ class ComposedClassifier(ClosureClassifier):
         task, neighbouring, k = setting.task, setting.neighbouring, len(sets)
         plan = self._step_plan(setting.target, neighbouring, public, "completion")
         learners = list(self.learners) if isinstance(self.learners, list | tuple) else [self.learners] * k
+        children = {id(learner): setting.child(learner, plan) for learner in learners}
         steps = []
         for i, learner in enumerate(learners):
-            child = Child.of(learner, plan.child, neighbouring, task)
             candidates = completions_on(table, sets[i:], public, self.progress)
-            steps.append(Step.of(plan, child, sets[i].encoding, task, candidates, THEOREM, neighbouring))
+            steps.append(
+                Step.of(plan, children[id(learner)], sets[i].encoding, task, candidates, THEOREM, neighbouring)
+            )
         inner_delta = setting.target.delta / plan.rate
         parts = Parts(task.label_index, tuple(step.charges(neighbouring) for step in steps), inner_delta)
         together = tuple(charge for charge, _ in parts.charges(neighbouring))

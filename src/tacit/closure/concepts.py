@@ -22,6 +22,12 @@ MOST_CELLS = 1 << 16
 MOST_PATTERNS = 1 << 20
 """Default cap on the patterns of a class."""
 
+MOST_CANDIDATES = 1 << 22
+"""What the exponential mechanism draws from at most."""
+
+LARGE_SAMPLE = 1_000_000
+"""Points that listed patterns must leave room for, where no number of rows is declared."""
+
 MOST_MEMORY = 1 << 30
 """Bytes that listed patterns may take."""
 
@@ -47,7 +53,7 @@ class ConceptSet:
         """Whether the class can be listed on all its cells."""
         parts = self.bound.parts()
         size = sum(part.patterns_at_most(part.n_cells) for part in parts)
-        bits = sum(part.patterns_at_most(part.n_cells) * part.n_cells for part in parts)
+        bits = sum(part.patterns_at_most(part.n_cells) * part.n_cells for part in parts if part.is_listed)
         return size <= self.cap and bits <= 8 * MOST_MEMORY and all(part.n_cells <= MOST_CELLS for part in parts)
 
     def check(self) -> None:
@@ -60,6 +66,11 @@ class ConceptSet:
             raise ConceptError(
                 f"the class over {', '.join(self.bound.columns)} may have {size} patterns on up to {n} points, and the "
                 f"cap is {self.cap}: use fewer bins, a smaller class, or raise max_patterns"
+            )
+        if self.bound.is_listed and size * min(n, LARGE_SAMPLE) > 8 * MOST_MEMORY:
+            raise ConceptError(
+                f"the {size} patterns of the class over {', '.join(self.bound.columns)} on up to {n} points would not "
+                "fit into memory: use fewer bins or a smaller class"
             )
 
     def positions(self, bound: BoundClass) -> list[int]:

@@ -7,7 +7,7 @@ errors are likelier.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils import Tags
 
 from tacit.closure.classes import ConceptClass, ConceptError, Stumps
-from tacit.closure.concepts import MOST_PATTERNS, ConceptSet, concept_sets
+from tacit.closure.concepts import MOST_CANDIDATES, MOST_PATTERNS, ConceptSet, concept_sets
 from tacit.closure.patterns import IntArray
 from tacit.closure.plan import SLACK
 from tacit.closure.search import own_errors
@@ -35,27 +35,42 @@ from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import class_count_rule
 from tacit.queries.selection import Selection, per_query
-from tacit.schema.columns import MOST_BINS
+from tacit.schema import NumericColumn
 
 
-def coarse_encoding(encoding: TableEncoding, names: Sequence[str], bins: int) -> TableEncoding:
-    """The encoding of some columns with numeric grids of ``bins`` cells, where the schema leaves that open."""
+def coarse_encoding(task: Task, names: Sequence[str], bins: int) -> TableEncoding:
+    """The encoding of some columns, numeric ones in ``bins`` cells unless the schema fixes theirs.
 
-    def coarse(encoder: Encoder) -> Encoder:
-        if isinstance(encoder, NumericGrid) and isinstance(encoder.spacing, str) and encoder.cells == MOST_BINS:
-            return NumericGrid(encoder.lower, encoder.upper, bins, encoder.spacing)
-        return encoder  # the schema fixes its cells
+    Raises:
+        ConceptError: names a column that is not among the features.
+    """
+    encoding = task.encoding
+    assert encoding is not None
 
-    for name in names:
+    def coarse(name: str) -> Encoder:
         if name not in encoding.names:
             raise ConceptError(f"a concept class needs column '{name}', which is not among the features")
-    return TableEncoding(tuple(names), tuple(coarse(encoding.encoders[encoding.names.index(name)]) for name in names))
+        encoder = encoding.encoders[encoding.names.index(name)]
+        declared = None if task.schema is None else task.schema.columns[name]
+        fixed = isinstance(declared, NumericColumn) and declared.bins is not None
+        if fixed or not isinstance(encoder, NumericGrid) or not isinstance(encoder.spacing, str):
+            return encoder
+        return NumericGrid(encoder.lower, encoder.upper, bins, encoder.spacing)
+
+    return TableEncoding(tuple(names), tuple(coarse(name) for name in names))
 
 
 def check_whole(name: str, value: Any, least: int) -> None:
     """Raises :class:`RequestError` unless ``value`` is an integer of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise RequestError(f"{name} must be an integer of at least {least}, got {value!r}")
+
+
+def check_patterns(value: Any) -> None:
+    """Raises :class:`RequestError` for a cap on patterns that the exponential mechanism could not draw from."""
+    check_whole("max_patterns", value, 1)
+    if value > MOST_CANDIDATES:
+        raise RequestError(f"max_patterns must be at most {MOST_CANDIDATES}, got {value}")
 
 
 def check_share(name: str, value: Any, inclusive: bool) -> None:
@@ -131,15 +146,14 @@ class FiniteClassClassifier(PrivateClassifier):
     def _check_parameters(self, request: Request) -> None:
         del request
         check_whole("bins", self.bins, 2)
-        check_whole("max_patterns", self.max_patterns, 1)
+        check_patterns(self.max_patterns)
         check_share("counts_share", self.counts_share, inclusive=True)
         if self.concepts is not None and not isinstance(self.concepts, ConceptClass):
             raise RequestError(f"concepts must be a concept class, got {type(self.concepts).__name__}")
 
     def _check_task(self, task: Task) -> None:
         check_two_classes(task, type(self).__name__)
-        encoding = task.encoding or TableEncoding(task.names, (NumericGrid(0.0, 1.0),) * len(task.names))
-        self._set(encoding)
+        self._set(task if task.encoding is not None else _with_bounds(task, dict.fromkeys(task.names, (0.0, 1.0))))
 
     def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
         if not purse.is_private:
@@ -156,9 +170,9 @@ class FiniteClassClassifier(PrivateClassifier):
             charges.append(Laplace(1 / (epsilon * self.counts_share * (1 - SLACK))))
         return charges
 
-    def _set(self, encoding: TableEncoding) -> ConceptSet:
-        concepts = self.concepts if self.concepts is not None else Stumps(encoding.names)
-        coarse = coarse_encoding(encoding, concepts.columns, int(self.bins))
+    def _set(self, task: Task) -> ConceptSet:
+        concepts = self.concepts if self.concepts is not None else Stumps(task.names)
+        coarse = coarse_encoding(task, concepts.columns, int(self.bins))
         (found,) = concept_sets([concepts], coarse, int(self.max_patterns), None)
         if not found.is_public:
             raise ConceptError(
@@ -168,16 +182,20 @@ class FiniteClassClassifier(PrivateClassifier):
         return found
 
     def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
-        encoding, epsilon = task.encoding, purse.epsilon
-        if encoding is None:
+        epsilon = purse.epsilon
+        if task.encoding is None:
             slice_ = Purse.of(purse.epsilon * BOUNDS_SHARE, purse.delta)
-            bounds = find_bounds(vault, task.names, task.label_index, slice_, 1.0)
-            encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name]) for name in task.names))
+            task = _with_bounds(task, find_bounds(vault, task.names, task.label_index, slice_, 1.0))
             epsilon = purse.epsilon * (1 - BOUNDS_SHARE)
-        concepts = self._set(encoding)
+        concepts = self._set(task)
         charges = self._split(epsilon) if purse.is_private else [NonPrivate(), NonPrivate()]
         curator = vault.seal(concepts.encoding, task.label_index)
         return learn_concept(curator, concepts, charges, task.label_index.names)
+
+
+def _with_bounds(task: Task, bounds: Mapping[str, tuple[float, float]]) -> Task:
+    encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name]) for name in task.names))
+    return Task(task.schema, task.names, task.label_index, encoding)
 
 
 def learn_concept(

@@ -107,6 +107,32 @@ def box_sums(prefix: IntArray, boxes: IntArray) -> IntArray:
     return total
 
 
+def tight_boxes(ranks: IntArray) -> IntArray:
+    """Boxes each side of which holds a point inside the box, and the empty one: one box per pattern of rectangles."""
+    d = ranks.shape[1]
+    found = [np.tile([0, -1], d)[None, :]]
+    if len(ranks):
+        shape = tuple(int(v) for v in ranks.max(axis=0) + 1)
+        occupied = grid_prefix(ranks, np.ones((1, len(ranks)), np.int64), shape)
+        sides = [np.column_stack(np.triu_indices(s)) for s in shape]
+        rest = sides[-1]
+        for j in range(d - 2, 0, -1):
+            rest = np.hstack([np.repeat(sides[j], len(rest), axis=0), np.tile(rest, (len(sides[j]), 1))])
+        for side in sides[0]:
+            boxes = np.hstack([np.broadcast_to(side, (len(rest), 2)), rest])
+            found.append(boxes[_is_tight(occupied, boxes)])
+    return np.vstack(found)
+
+
+def _is_tight(occupied: IntArray, boxes: IntArray) -> BoolArray:
+    tight = np.ones(len(boxes), bool)
+    for side in range(boxes.shape[1]):
+        face = boxes.copy()
+        face[:, side ^ 1] = face[:, side]
+        tight &= box_sums(occupied, face)[0] > 0
+    return tight
+
+
 class ListedPatterns(Patterns):
     """Patterns as packed bits, one line each; duplicates are dropped."""
 

@@ -7,6 +7,7 @@ kind. Algorithm 2 scores patterns on D; equation (17) writes S_i. Scores are err
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -16,12 +17,15 @@ from tacit.closure.concepts import ConceptSet
 from tacit.closure.plan import StepPlan
 from tacit.closure.search import Progress, Scored, completion_scores, own_errors
 from tacit.curator.vault import Vault
-from tacit.curator.view import Plan, Points, Relabel, Sample, open_view
+from tacit.curator.view import Points, Relabel, open_view
+from tacit.curator.view_base import Plan
+from tacit.curator.view_rows import Sample
 from tacit.encoding.table import TableEncoding
 from tacit.faces.base import PrivateClassifier, Task
 from tacit.faces.request import Request, RequestError
 from tacit.models.base import Model
 from tacit.privacy import accountants
+from tacit.privacy.charges import BoundedRange
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
 from tacit.theory.closure_formula import TruthTable
@@ -29,6 +33,9 @@ from tacit.theory.closure_privacy import Cost
 
 TOLERANCE = 1e-6
 """Relative room for a child's calibration."""
+
+WORTHWHILE, BISECTIONS = 0.98, 5
+"""A child's budget is enlarged where at least a fiftieth of the step's would be left; in so many halvings."""
 
 
 def errors_on(concepts: ConceptSet, public: bool) -> Callable[[Points], Scored]:
@@ -96,6 +103,37 @@ class Child:
     def learn(self, vault: Vault, task: Task) -> Model:
         """Runs on the rows of a vault, under its reservation."""
         return self.estimator._learn_from(vault, Purse.of(self.cost.epsilon, self.cost.delta), task)
+
+
+def largest_child(make: Callable[[Cost], Child], plan: StepPlan) -> Child:
+    """A child with as much epsilon as the step's total allows.
+
+    Epsilons of the choice and of the child need not add up: composed by the accountants they cost less at a positive
+    delta, and the child may spend the difference.
+
+    Args:
+        make: a child with a given budget.
+        plan: a sharp plan, whose epsilons add up to what the step may cost.
+    """
+    child = make(plan.child)
+    delta, total = plan.child.delta, plan.span + plan.child.epsilon
+    if delta == 0 or math.isinf(total) or plan.stated is not None:
+        return child
+
+    def fits(candidate: Child, room: float = 1.0) -> bool:
+        return accountants.epsilon([BoundedRange(plan.span), *candidate.plan], delta) <= room * total
+
+    low, high = plan.child.epsilon, min(2 * plan.child.epsilon, total)
+    if not fits(child, WORTHWHILE):
+        return child
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        larger = make(Cost(middle, delta))
+        if fits(larger):
+            child, low = larger, middle
+        else:
+            high = middle
+    return child
 
 
 @dataclass(frozen=True, eq=False)

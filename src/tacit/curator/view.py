@@ -4,8 +4,8 @@ A view says what its children may cost together, and maps that to what it costs 
 entered before a row is read. Its children get a vault of their own, whose reservation is their declared maximum. Rows,
 patterns and scores stay inside; what comes out is what the children release.
 
-Views: :class:`Relabel` (closure paper, Algorithm 2), :class:`Sample` (rows by coin, without or with replacement),
-:class:`Parts` (disjoint parts of the rows). Beside them :func:`select_model` chooses one of several released models.
+Views: :class:`Relabel` (closure paper, Algorithm 2), and those of :mod:`tacit.curator.view_rows`. Beside them
+:func:`select_concept` releases a choice among public candidates, :func:`select_model` one among released models.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,64 +22,26 @@ import pyarrow as pa
 
 from tacit.curator.select import selection_scale
 from tacit.curator.vault import Vault
+from tacit.curator.view_base import (
+    ONE,
+    IntArray,
+    Plan,
+    Rows,
+    View,
+    charge_of,
+    cost_of,
+    taken_rows,
+)
 from tacit.encoding.frames import Frame
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.models.base import Model
 from tacit.noise.source import NoiseSource
-from tacit.privacy import accountants
-from tacit.privacy.charges import ApproxDP, BoundedRange, Charge, NonPrivate, Pure
+from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.table.memory import DROPPED
-from tacit.theory.closure_privacy import Cost, amplified, drawn_share_with_replacement
-
-IntArray = npt.NDArray[np.int64]
-Plan = tuple[Charge, ...]
-ONE = Neighbouring.ADD_OR_REMOVE_ONE
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows behind the gate: the columns as they came, and label codes (:data:`DROPPED` where a rule drops the row)."""
-
-    frame: Frame
-    labels: npt.NDArray[np.uint8]
-
-
-class View(Protocol):
-    """A sealed transformation of rows."""
-
-    @property
-    def label_index(self) -> LabelIndex:
-        """How labels become codes."""
-
-    @property
-    def children(self) -> tuple[Plan, ...]:
-        """The declared maximum charge of each child."""
-
-    def charges(self, neighbouring: Neighbouring) -> Sequence[tuple[Charge, str]]:
-        """What all children cost the parent, with theorems."""
-
-    def open(self, rows: Rows, neighbouring: Neighbouring, noise: NoiseSource) -> Sequence[Rows]:
-        """The rows of each child. Raises for no content."""
-
-
-def is_private(plan: Sequence[Charge]) -> bool:
-    """Whether a plan asks for privacy at all."""
-    return not any(isinstance(charge, NonPrivate) for charge in plan)
-
-
-def cost_of(plan: Sequence[Charge], delta: float) -> Cost:
-    """A plan as (epsilon, delta)."""
-    return Cost(accountants.epsilon(plan, delta), delta)
-
-
-def charge_of(cost: Cost) -> Charge:
-    """A cost as a charge, rounded up."""
-    epsilon = math.nextafter(cost.epsilon, math.inf)
-    return Pure(epsilon) if cost.delta == 0 else ApproxDP(epsilon, cost.delta)
-
+from tacit.theory.closure_privacy import Cost
 
 # Relabel.
 
@@ -210,137 +172,6 @@ def said_by(models: Sequence[Model], frame: Frame) -> IntArray:
     for j, model in enumerate(models):
         said[:, j] = model.predict_proba(frame)[:, 1] >= 0.5
     return said
-
-
-# Sample.
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """A random part of the rows.
-
-    Attributes:
-        rate: add/remove: every row takes part by a coin of this probability. Replace: so many rows, rounded down.
-        label_index: how labels become codes.
-        child: the child's declared maximum.
-        delta: the delta at which the child's charge is amplified; 0 if it is pure.
-        replacement: draw with replacement (the paper's empirical learner); needs a public number of rows.
-        inside: the claims that the child's charges stand on, in words.
-    """
-
-    rate: float
-    label_index: LabelIndex
-    child: Plan
-    delta: float = 0.0
-    replacement: bool = False
-    inside: str = "what the child declares, composed"
-
-    @property
-    def children(self) -> tuple[Plan, ...]:
-        return (self.child,)
-
-    def charges(self, neighbouring: Neighbouring) -> Sequence[tuple[Charge, str]]:
-        if self.replacement and not neighbouring.n_is_public:
-            raise ValueError("draws with replacement are analysed for a public number of rows: use replace_one")
-        if not is_private(self.child):
-            return [(NonPrivate(), "no privacy")]
-        inner = cost_of(self.child, self.delta)
-        if self.replacement:
-            theorem = f"draws with replacement (Alon et al. 2020, Lemma 3.12, sharpened) of: {self.inside}"
-            return [(charge_of(drawn_share_with_replacement(inner, self.rate)), theorem)]
-        theorem = self.inside
-        if self.rate < 1:
-            theorem = f"amplification by subsampling (Balle, Barthe, Gaboardi 2018, Theorems 8 and 9) of: {theorem}"
-        return [(charge_of(amplified(inner, self.rate)), theorem)]
-
-    def open(self, rows: Rows, neighbouring: Neighbouring, noise: NoiseSource) -> Sequence[Rows]:
-        n = len(rows.labels)
-        if neighbouring is ONE:
-            if self.rate >= 1:
-                return [rows]
-            # below rate * 2^64: never likelier than the rate
-            taken = noise.words(n) < np.uint64(math.floor(self.rate * 2.0**64))
-            return [Rows(rows.frame, np.where(taken, rows.labels, np.uint8(DROPPED)))]
-        size = math.floor(self.rate * n)
-        index = uniform_indices(noise, n, size) if self.replacement else np.sort(random_order(noise, n)[:size])
-        return [Rows(taken_rows(rows.frame, index), rows.labels[index])]
-
-
-def uniform_indices(noise: NoiseSource, bound: int, size: int) -> IntArray:
-    """Independent uniform indices below ``bound``, by rejection."""
-    if bound == 0:
-        return np.zeros(0, np.int64)
-    limit = (1 << 64) - (1 << 64) % bound
-    found: list[int] = []
-    while len(found) < size:
-        words = noise.words(size - len(found))
-        found += [int(w % np.uint64(bound)) for w in words if int(w) < limit]
-    return np.array(found, np.int64).reshape(-1)
-
-
-def random_order(noise: NoiseSource, size: int) -> IntArray:
-    """A uniform permutation: the order of random words, drawn again in the event of a tie."""
-    while True:
-        words = noise.words(size)
-        order = np.argsort(words, kind="stable")
-        if not (np.diff(words[order]) == 0).any():
-            return order.astype(np.int64)
-
-
-def taken_rows(frame: Frame, index: IntArray) -> Frame:
-    """Rows of a frame by position; a row may come more than once."""
-    return Frame({name: _taken(frame.column(name), index) for name in frame.names}, len(index), frame.mixed)
-
-
-def _taken(column: Any, index: IntArray) -> Any:
-    if hasattr(column, "gather"):  # polars
-        return column.gather(index)
-    if hasattr(column, "take"):  # numpy, pandas, pyarrow: by position
-        return column.take(index)
-    return [column[i] for i in index]
-
-
-# Parts.
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """Disjoint parts: every row goes to one of them by a coin of its own, so no part depends on positions.
-
-    A row is in one part, so all children together cost what the dearest of them does (parallel composition; later
-    children may be chosen from what earlier ones released). Under replace the number in each part is random as well: it
-    depends on coins alone.
-
-    Attributes:
-        label_index: how labels become codes.
-        children: the declared maxima.
-        delta: at which plans that differ are compared; 0 if they are pure.
-        inside: the claims that the children's charges stand on, in words.
-    """
-
-    label_index: LabelIndex
-    children: tuple[Plan, ...]
-    delta: float = 0.0
-    inside: str = "what the children declare, composed"
-
-    def charges(self, neighbouring: Neighbouring) -> Sequence[tuple[Charge, str]]:
-        del neighbouring
-        theorem = f"parallel composition over {len(self.children)} disjoint parts of: {self.inside}"
-        if len(set(self.children)) == 1:
-            return [(charge, theorem) for charge in self.children[0]]
-        if not all(is_private(child) for child in self.children):
-            return [(NonPrivate(), "no privacy")]
-        dearest = max((cost_of(child, self.delta) for child in self.children), key=lambda cost: cost.epsilon)
-        return [(charge_of(dearest), theorem)]
-
-    def open(self, rows: Rows, neighbouring: Neighbouring, noise: NoiseSource) -> Sequence[Rows]:
-        part = uniform_indices(noise, len(self.children), len(rows.labels))
-        if neighbouring is ONE:
-            return [
-                Rows(rows.frame, np.where(part == i, rows.labels, np.uint8(DROPPED))) for i in range(len(self.children))
-            ]
-        chosen = [np.flatnonzero(part == i) for i in range(len(self.children))]
-        return [Rows(taken_rows(rows.frame, index), rows.labels[index]) for index in chosen]
 
 
 # Opening.

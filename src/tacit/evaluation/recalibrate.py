@@ -32,6 +32,9 @@ BUMPS = (0.0, 0.1, 0.3)
 CONVINCING = 2.0
 """Logarithm of the Bayes factor from which a correction is made at all."""
 
+MOST_NOISE = 0.25
+"""No correction is made where noise alone shifts all log-odds by this much (one standard deviation)."""
+
 LEAST_SLOPE = 0.05
 STEPS = 40
 
@@ -127,6 +130,9 @@ def fitted_curve(counts: ScoreCounts) -> tuple[Floats, Floats] | None:
     scores = (groups.members @ (likely * counts.grid.middles)) / np.maximum(sizes, 1e-9)
     centred = scores - np.average(scores, weights=np.maximum(sizes, 1e-9))
     gaps, slopes, covariance = _gaps(counts, groups, likely, np.zeros(len(scores)))
+    chances = counts.grid.probabilities
+    if np.hypot(counts.sd_of(chances), counts.sd_of(1.0 - chances)) > MOST_NOISE * slopes.sum():
+        return None
     best, prior = 0.0, None
     for shift, slope, bump in product(SHIFTS, SLOPES, BUMPS):
         candidate = shift**2 + slope**2 * np.outer(centred, centred) + bump**2 * np.eye(len(scores))

@@ -147,6 +147,4 @@ class ComposedModel(Model):
         from tacit.models.files import model_from_dict  # files knows every kind, this one too
 
         members: Sequence[Model] = [model_from_dict(item) for item in body["members"]]
-        return cls(
-            tuple(body["classes"]), tuple(int(v) for v in body["function"]), tuple(members), str(body["text"])
-        )
+        return cls(tuple(body["classes"]), tuple(int(v) for v in body["function"]), tuple(members), str(body["text"]))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class SignRows:
                 f"a row has {len(x)} features where the first one had {len(self.names)}, or other names: declare the "
                 "columns if features come and go. The stream is as it was."
             )
-        return self._signs(np.array([[_number(x.get(name, -1)) for name in self.names]]))
+        return self._signs(np.array([[_sign(x.get(name, -1)) for name in self.names]]))
 
     def many(self, table: Any) -> tuple[Signs, npt.NDArray[np.bool_]]:
         """The points of many rows, shape ``(n, width)``, and per row whether all its values are signs."""
@@ -72,13 +73,16 @@ class SignRows:
         return np.where(row > 0, 1, -1).astype(np.int8), bool(np.isin(row, (-1.0, 1.0)).all())
 
 
-def _number(value: Any) -> float:
-    if isinstance(value, bool | np.bool_):
-        return 1.0 if value else -1.0
+def _sign(value: Any) -> float:
+    """A boolean as a sign, a number as it is, NaN for anything else."""
+    return (1.0 if value else -1.0) if isinstance(value, bool | np.bool_) else _float(value)
+
+
+def _float(value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        return np.nan
+        return math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,15 +119,25 @@ class SchemaRows:
 
     def one(self, x: Mapping[Any, Any]) -> tuple[Signs, bool]:
         """The point of a row; always fine."""
-        parts = []
-        for name, (encoder, cut) in zip(self.encoding.names, self._pairs(), strict=True):
+        point: list[int] = []
+        for name, encoder, edges in zip(self.encoding.names, self.encoding.encoders, self._edges, strict=True):
             value = x.get(name)
             if isinstance(encoder, NumericGrid):
-                code = int(encoder.encode(np.array([_number(np.nan if value is None else value)]))[0])
+                number = _float(value)
+                known = math.isfinite(number)
+                point += [1 if known and number >= edge else -1 for edge in edges]
             else:
                 code = encoder.code_of(value)
-            parts.append(_points(np.array([code]), encoder, cut))
-        return np.concatenate(parts, axis=1), True
+                point += [1 if code == place else -1 for place in range(encoder.n_codes - 1)]
+        return np.array([point], np.int8), True
+
+    @cached_property
+    def _edges(self) -> tuple[tuple[float, ...], ...]:
+        """The numbers at which the cells of the cuts begin: exactly those and larger ones are above the cut."""
+        return tuple(
+            tuple(float(edge) for edge in encoder.edges(cut)) if isinstance(encoder, NumericGrid) else ()
+            for encoder, cut in self._pairs()
+        )
 
     def many(self, table: Any) -> tuple[Signs, npt.NDArray[np.bool_]]:
         """The points of many rows; always fine."""
@@ -150,6 +164,12 @@ def conjunction_width(dimension: int, k: int) -> int:
     return dimension + (4 * (dimension * (dimension - 1) // 2) if k == 2 else 0)
 
 
+@lru_cache(maxsize=16)
+def _pairs(dimension: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    first, second = np.triu_indices(dimension, 1)
+    return first, second
+
+
 def conjunctions(points: Signs, k: int) -> Signs:
     """The points with all conjunctions of two literals beside the literals, for ``k = 2``; as they are for ``k = 1``.
 
@@ -158,10 +178,10 @@ def conjunctions(points: Signs, k: int) -> Signs:
     """
     if k == 1:
         return points
-    true = points > 0
-    pairs: Sequence[tuple[int, int]] = list(combinations(range(points.shape[1]), 2))
-    if not pairs:
+    if points.shape[1] < 2:
         return points
-    left, right = true[:, [i for i, _ in pairs]], true[:, [j for _, j in pairs]]
+    true = points > 0
+    first, second = _pairs(points.shape[1])
+    left, right = true[:, first], true[:, second]
     held = np.stack([left & right, left & ~right, ~left & right, ~left & ~right], axis=2).reshape(len(points), -1)
     return np.concatenate([points, np.where(held, 1, -1).astype(np.int8)], axis=1)

@@ -33,7 +33,9 @@ class Levels:
     @property
     def middles(self) -> npt.NDArray[np.float64]:
         """The margin in the middle of every level, in natural units."""
-        middles: npt.NDArray[np.float64] = np.ldexp(np.arange(self.count) - self.count // 2 + 0.5, self.shift - MARGIN_BITS)
+        middles: npt.NDArray[np.float64] = np.ldexp(
+            np.arange(self.count) - self.count // 2 + 0.5, self.shift - MARGIN_BITS
+        )
         return middles
 
     @staticmethod

@@ -1,0 +1,78 @@
+"""What views have in common: rows behind the gate, plans, costs, rows by position."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.encoding.frames import Frame
+from tacit.encoding.values import LabelIndex
+from tacit.noise.source import NoiseSource
+from tacit.privacy import accountants
+from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.theory.closure_privacy import Cost
+
+IntArray = npt.NDArray[np.int64]
+Plan = tuple[Charge, ...]
+ONE = Neighbouring.ADD_OR_REMOVE_ONE
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows behind the gate: the columns as they came, and label codes (:data:`DROPPED` where a rule drops the row)."""
+
+    frame: Frame
+    labels: npt.NDArray[np.uint8]
+
+
+class View(Protocol):
+    """A sealed transformation of rows."""
+
+    @property
+    def label_index(self) -> LabelIndex:
+        """How labels become codes."""
+
+    @property
+    def children(self) -> tuple[Plan, ...]:
+        """The declared maximum charge of each child."""
+
+    def charges(self, neighbouring: Neighbouring) -> Sequence[tuple[Charge, str]]:
+        """What all children cost the parent, with theorems."""
+
+    def open(self, rows: Rows, neighbouring: Neighbouring, noise: NoiseSource) -> Sequence[Rows]:
+        """The rows of each child. Raises for no content."""
+
+
+def is_private(plan: Sequence[Charge]) -> bool:
+    """Whether a plan asks for privacy at all."""
+    return not any(isinstance(charge, NonPrivate) for charge in plan)
+
+
+def cost_of(plan: Sequence[Charge], delta: float) -> Cost:
+    """A plan as (epsilon, delta)."""
+    return Cost(accountants.epsilon(plan, delta), delta)
+
+
+def charge_of(cost: Cost) -> Charge:
+    """A cost as a charge, rounded up."""
+    epsilon = math.nextafter(cost.epsilon, math.inf)
+    return Pure(epsilon) if cost.delta == 0 else ApproxDP(epsilon, cost.delta)
+
+
+def taken_rows(frame: Frame, index: IntArray) -> Frame:
+    """Rows of a frame by position; a row may come more than once."""
+    return Frame({name: _taken(frame.column(name), index) for name in frame.names}, len(index), frame.mixed)
+
+
+def _taken(column: Any, index: IntArray) -> Any:
+    if hasattr(column, "gather"):  # polars
+        return column.gather(index)
+    if hasattr(column, "take"):  # numpy, pandas, pyarrow: by position
+        return column.take(index)
+    return [column[i] for i in index]

@@ -1,0 +1,362 @@
+"""The faces: learning, river's contract, refusals that change nothing, and moving a stream."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import stat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from river import checks, datasets, evaluate, metrics
+
+from tacit import BudgetExceeded, PrivacyAccount, Schema
+from tacit.faces.request import RequestError
+from tacit.online import DecisionListWinnow, StreamClosed, Winnow
+from tacit.online.rows import RowError, SchemaRows, conjunction_width, conjunctions
+from tacit.online.streams import (
+    disjunction_stream,
+    list_stream,
+    majority_stream,
+    point_function_stream,
+    point_rows,
+    uniform_points,
+)
+from tacit.privacy import accountants
+
+
+def mistakes(model: Winnow, rows: np.ndarray, labels: np.ndarray, block: int = 50) -> np.ndarray:
+    """Which rounds the model errs on, predicting a block before it learns from it."""
+    wrong = np.zeros(len(rows), bool)
+    for start in range(0, len(rows), block):
+        part = slice(start, start + block)
+        wrong[part] = model.predict_many(rows[part]) != labels[part]
+        model.learn_many(rows[part], labels[part])
+    return wrong
+
+
+@pytest.mark.parametrize("kind", ["majority", "disjunction", "list"])
+def test_batch_learns_the_stream_of_the_notes(kind: str) -> None:
+    """d = 200, k = 3, T = 40,000, epsilon 1, delta 1e-6: below 2 % at the end after fewer than 6,000 mistakes."""
+    generator = np.random.default_rng(11)
+    rows, labels = {
+        "majority": lambda: majority_stream(generator, 40_000, 200, 3),
+        "disjunction": lambda: disjunction_stream(generator, 40_000, 200, 3),
+        "list": lambda: list_stream(generator, 40_000, 200, (1, -1, 1, -1)),
+    }[kind]()
+    model = Winnow(horizon=40_000, labels=(-1, 1), seed=5)
+    wrong = mistakes(model, rows, labels)
+    assert wrong[-5_000:].mean() < 0.02
+    assert wrong.sum() < 6_000
+    assert model.certificate_ is not None
+    assert (model.certificate_.epsilon, model.certificate_.delta) == (1.0, 1e-6)
+    assert accountants.epsilon(model.certificate_.charges, 1e-6) <= 1.0
+    assert not model.certificate_.releasable  # a seed
+
+
+def test_the_papers_schedule_makes_no_update_there() -> None:
+    rows, labels = majority_stream(np.random.default_rng(0), 40_000, 200, 3)
+    model = Winnow(horizon=40_000, labels=(-1, 1), update="first", seed=1)
+    wrong = mistakes(model, rows, labels, block=5_000)
+    assert wrong.mean() > 0.4
+    assert model.log_ is not None
+    assert len(model.log_.vectors) == 1
+
+
+def test_the_paper_learns_a_stream_as_easy_as_it_gets_when_privacy_is_loose() -> None:
+    """The first-mistake update itself works: one relevant variable, no noise."""
+    rows = uniform_points(np.random.default_rng(0), 3_000, 20)
+    model = Winnow(math.inf, horizon=3_000, labels=(-1, 1), update="first")
+    wrong = mistakes(model, rows, rows[:, 7], block=1)
+    assert wrong[-500:].sum() == 0
+
+
+def test_without_privacy_it_is_winnow() -> None:
+    rows, labels = disjunction_stream(np.random.default_rng(2), 4_000, 100, 3)
+    model = Winnow(math.inf, horizon=4_000, labels=(-1, 1))
+    wrong = mistakes(model, rows, labels, block=1)
+    assert wrong.sum() < 300
+    assert wrong[-1_000:].mean() < 0.01
+    assert model.certificate_ is not None
+    assert not model.certificate_.releasable
+
+
+def test_one_by_one_is_many() -> None:
+    rows, labels = majority_stream(np.random.default_rng(3), 600, 9, 3)
+    one, many = (Winnow(math.inf, horizon=600, labels=(-1, 1)) for _ in range(2))
+    names = [f"x{j}" for j in range(9)]
+    for row, label in zip(rows, labels, strict=True):
+        one.learn_one(dict(zip(names, row.tolist(), strict=True)), int(label))
+    many.learn_many(pd.DataFrame(rows, columns=names), labels)
+    assert one.log_ is not None
+    assert many.log_ is not None
+    assert one.log_.to_dict() == many.log_.to_dict()
+    assert one.predict_one(dict(zip(names, rows[0].tolist(), strict=True))) == one.predict_many(rows[:1])[0]
+    assert one.rounds_ == many.rounds_ == 600
+
+
+def test_lists_online() -> None:
+    rows, labels = list_stream(np.random.default_rng(4), 20_000, 30, (1, -1, -1, 1))
+    model = DecisionListWinnow(epsilon=4.0, horizon=20_000, labels=(-1, 1), seed=2)
+    assert mistakes(model, rows, labels)[-2_000:].mean() < 0.02
+    generator = np.random.default_rng(5)
+    rows = uniform_points(generator, 30_000, 8)
+    labels = np.where((rows[:, 0] > 0) & (rows[:, 1] < 0), 1, np.where(rows[:, 2] > 0, -1, 1)).astype(np.int8)
+    pairs = DecisionListWinnow(epsilon=8.0, horizon=30_000, k=2, labels=(-1, 1), seed=2)
+    assert mistakes(pairs, rows, labels)[-3_000:].mean() < 0.02
+    bounded = DecisionListWinnow(length=3, alternations=1, horizon=1_000, labels=(-1, 1), seed=1)
+    bounded.learn_many(rows[:10], labels[:10])
+    assert bounded.margin == pytest.approx(1 / 6)
+
+
+def test_conjunctions_hold_where_they_should() -> None:
+    points = uniform_points(np.random.default_rng(0), 50, 4)
+    wide = conjunctions(points, 2)
+    assert wide.shape == (50, conjunction_width(4, 2))
+    true = points > 0
+    assert np.array_equal(wide[:, 4] > 0, true[:, 0] & true[:, 1])
+    assert np.array_equal(wide[:, -1] > 0, ~true[:, 2] & ~true[:, 3])
+    assert conjunctions(points, 1) is points
+    assert conjunctions(points[:, :1], 2).shape == (50, 1)
+
+
+SCHEMA = Schema.from_dict(
+    {
+        "columns": {
+            "age": {"kind": "numeric", "lower": 0, "upper": 80},
+            "ward": {"kind": "categorical", "categories": ["a", "b"]},
+            "smokes": {"kind": "boolean"},
+        }
+    }
+)
+
+
+def test_numbers_and_categories_through_a_schema() -> None:
+    coder = SchemaRows.of(SCHEMA, 4)
+    points, _ = coder.one({"age": 41.0, "ward": "b", "smokes": None})
+    assert points.tolist() == [[1, 1, -1, -1, 1, -1, -1, -1]]
+    frame = pd.DataFrame({"age": [41.0, np.nan, -5.0], "ward": ["b", "z", None], "smokes": [None, True, False]})
+    many, fine = coder.many(frame)
+    assert fine.all()
+    for row, point in zip(frame.to_dict("records"), many, strict=True):
+        assert np.array_equal(coder.one(row)[0][0], point)
+    generator = np.random.default_rng(0)
+    people = pd.DataFrame(
+        {
+            "age": generator.uniform(0, 80, 20_000),
+            "ward": generator.choice(["a", "b"], 20_000),
+            "smokes": generator.random(20_000) < 0.5,
+        }
+    )
+    sick = (people["age"] >= 40).to_numpy() | ((people["ward"] == "a") & people["smokes"]).to_numpy()
+    model = DecisionListWinnow(epsilon=4.0, horizon=20_000, schema=SCHEMA, k=2, seed=1)
+    model.learn_many(people[:15_000], sick[:15_000])
+    assert (model.predict_many(people[15_000:]) == sick[15_000:]).mean() > 0.97
+
+
+# River.
+
+PHISHING = tuple(next(iter(datasets.Phishing()))[0])
+HALVES = Schema.from_dict({"columns": {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in PHISHING}})
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Winnow(schema=HALVES, bins=4, horizon=5_000),
+        DecisionListWinnow(schema=HALVES, bins=3, horizon=5_000, k=2),
+        Winnow(columns=PHISHING, invalid="null", horizon=5_000, seed=3),
+    ],
+    ids=["schema", "lists", "signs"],
+)
+def test_rivers_own_checks(model: Winnow) -> None:
+    for check in checks.yield_checks(model):
+        check(model.clone())
+
+
+def test_it_works_in_rivers_loops() -> None:
+    model = Winnow(epsilon=20.0, schema=HALVES, bins=2, horizon=1_250, seed=1)
+    metric = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    assert metric.get() > 0.7
+
+
+# Refusals.
+
+
+def learning() -> tuple[Winnow, np.ndarray, np.ndarray]:
+    rows, labels = majority_stream(np.random.default_rng(0), 60, 5, 3)
+    model = Winnow(horizon=50, labels=(-1, 1), seed=1)
+    model.learn_many(rows[:40], labels[:40])
+    return model, rows, labels
+
+
+def test_bad_rows_are_named_and_leave_the_stream_as_it_was() -> None:
+    model, rows, labels = learning()
+    assert model._stream is not None
+    before = model._stream.secrets()
+    row = dict(enumerate(rows[40].tolist()))
+    bad: list[tuple[Any, type[Exception], str]] = [
+        (lambda: model.learn_one({**row, 0: 0.5}, 1), RowError, "other than -1 and 1"),
+        (lambda: model.learn_one({**row, 0: "x"}, 1), RowError, "other than -1 and 1"),
+        (lambda: model.learn_one({**row, 9: 1}, 1), RowError, "6 features where the first one had 5"),
+        (lambda: model.learn_one({0: 1}, 1), RowError, "1 features"),
+        (lambda: model.learn_one(row, None), RowError, "when its label has come"),
+        (lambda: model.learn_one(row, 7), RowError, "neither of"),
+        (lambda: model.learn_many(rows[:2, :4], labels[:2]), RowError, r"\(n, 5\)"),
+        (lambda: model.learn_many(rows[:2], labels[:1]), RowError, "a label per row"),
+        (lambda: model.learn_many(rows[:2].astype("U2"), labels[:2]), RowError, "numbers or booleans"),
+        (lambda: model.learn_many(rows[:2] * 2, labels[:2]), RowError, "other than -1 and 1"),
+        (lambda: model.learn_many(rows[:11], labels[:11]), ValueError, "declared for 50 rounds"),
+    ]
+    for call, kind, message in bad:
+        with pytest.raises(kind, match=message):
+            call()
+    assert model._stream.secrets() == before
+    assert model.rounds_ == 40
+    model.learn_many(rows[40:50], labels[40:50])
+    with pytest.raises(ValueError, match="longer horizon"):
+        model.learn_one(row, 1)
+
+
+def test_bad_rows_can_be_null_rounds() -> None:
+    model = Winnow(horizon=50, labels=(-1, 1), seed=1, invalid="null")
+    rows, labels = majority_stream(np.random.default_rng(0), 10, 5, 3)
+    model.learn_many(rows * 3, labels)
+    model.learn_one(dict.fromkeys(range(5), 1), "who knows")
+    assert model._stream is not None
+    assert model.rounds_ == 11
+    assert model._stream.secrets()["machine"]["count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"delta": 2.0}, "delta"),
+        ({"neighbouring": "swap"}, "neighbouring"),
+        ({"horizon": 0}, "horizon"),
+        ({"update": "last"}, "update"),
+        ({"margin": 2.0}, "margin"),
+        ({"labels": (1, 2, 3)}, "labels"),
+        ({"invalid": "drop"}, "invalid"),
+        ({"seed": 1.5}, "random_state"),
+        ({"schema": SCHEMA.to_dict() | {"unit": {"column": "id", "max_rows": 2}}}, "single rows"),
+    ],
+)
+def test_public_mistakes_cost_nothing(arguments: dict[str, Any], message: str, tmp_path: Path) -> None:
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "stream", 1.0, 1e-6)
+    model = Winnow(**{"account": account, **arguments})
+    with pytest.raises(RequestError, match=message):
+        model.learn_one({"a": 1, "b": -1}, True)
+    assert account.spent == 0
+    with pytest.raises(RequestError, match="k must"):
+        DecisionListWinnow(k=3).learn_one({"a": 1}, True)
+    with pytest.raises(RequestError, match="together"):
+        DecisionListWinnow(length=3).learn_one({"a": 1}, True)
+    with pytest.raises(RequestError, match="alternations"):
+        DecisionListWinnow(length=3, alternations=9).learn_one({"a": 1}, True)
+
+
+def test_an_account_pays_once_for_the_whole_stream(tmp_path: Path) -> None:
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "stream", 1.0, 1e-6)
+    rows, labels = majority_stream(np.random.default_rng(0), 2_000, 5, 3)
+    model = Winnow(account=account, labels=(-1, 1))
+    model.learn_many(rows[:1], labels[:1])
+    spent = account.spent
+    assert 0.99 < spent <= 1.0
+    model.learn_many(rows[1:], labels[1:])
+    assert account.spent == spent
+    assert model.certificate_ is not None
+    assert model.certificate_.releasable
+    with pytest.raises(BudgetExceeded):
+        Winnow(account=account, labels=(-1, 1)).learn_many(rows, labels)
+
+
+# Moving a stream.
+
+
+@pytest.mark.parametrize("kind", [Winnow, DecisionListWinnow])
+def test_a_stream_goes_on_where_it_was_suspended(kind: type[Winnow], tmp_path: Path) -> None:
+    rows, labels = majority_stream(np.random.default_rng(6), 30_000, 20, 3)
+    model = kind(epsilon=2.0, horizon=30_000, labels=(-1, 1), seed=4)
+    model.learn_many(rows[:3_000], labels[:3_000])
+    assert model._stream is not None
+    secrets = model._stream.secrets()
+    path = tmp_path / "stream.json"
+    with pytest.warns(UserWarning, match="secrets"):
+        model.suspend(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert "SECRET" in path.read_text()
+    with pytest.raises(StreamClosed):
+        model.learn_many(rows[:1], labels[:1])
+    assert set(np.unique(model.predict_many(rows[:100]))) <= {-1, 1}
+    again = kind.resume(path)
+    assert again._stream is not None
+    assert again._stream.secrets() == secrets
+    assert not path.exists()
+    with pytest.raises(FileNotFoundError):
+        kind.resume(path)
+    assert again.rounds_ == 3_000
+    wrong = mistakes(again, rows[3_000:], labels[3_000:], block=500)
+    assert wrong[-2_000:].mean() < 0.02
+    assert again.certificate_ is not None
+    assert again.certificate_.verify() == []
+
+
+def test_files_are_not_overwritten_and_not_confused(tmp_path: Path) -> None:
+    model, _, _ = learning()
+    taken = tmp_path / "taken.json"
+    taken.write_text('{"format": "something else"}')
+    with pytest.raises(FileExistsError):
+        model.suspend(taken)
+    with pytest.raises(ValueError, match="not a suspended stream"):
+        Winnow.resume(taken)
+    assert taken.exists()
+    with pytest.raises(StreamClosed, match="no open stream"):
+        Winnow().suspend(tmp_path / "x.json")
+
+
+def test_a_copy_predicts_and_cannot_learn() -> None:
+    model, rows, labels = learning()
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert np.array_equal(other.predict_many(rows), model.predict_many(rows))
+        with pytest.raises(StreamClosed, match="a copy"):
+            other.learn_many(rows[:1], labels[:1])
+    assert model._stream is not None
+    machine = model._stream.secrets()["machine"]
+    assert machine["sums"] != [0] * 6 or machine["count"] > 0
+    assert b"noisy_threshold" not in pickle.dumps(model)
+    fresh = copy.deepcopy(Winnow(horizon=50, labels=(-1, 1), seed=1))
+    fresh.learn_many(rows[:1], labels[:1])
+
+
+# The lower bound's stream.
+
+
+def test_point_functions_come_at_powers_of_two() -> None:
+    pairs = list(point_function_stream(np.random.default_rng(0), 64))
+    positive = [t + 1 for t, (_, label) in enumerate(pairs) if label == 1]
+    assert positive == [1, 2, 4, 8, 16, 32, 64]
+    assert len({pairs[t - 1][0] for t in positive}) == 1
+    others = [point for point, label in pairs if label == -1]
+    assert len(set(others)) == len(others)
+    target = pairs[0][0]
+    rows = point_rows([point for point, _ in pairs], 64)
+    assert np.array_equal(-rows[:, target], np.array([label for _, label in pairs]))  # margin 1
+    assert (rows.sum(axis=1) == 62).all()
+
+
+def test_more_mistakes_with_privacy_than_without_on_point_functions() -> None:
+    pairs = list(point_function_stream(np.random.default_rng(1), 1024))
+    rows = point_rows([point for point, _ in pairs], 1024)
+    labels = -np.array([label for _, label in pairs], np.int8)
+    counts = {}
+    for epsilon in (0.5, math.inf):
+        model = Winnow(epsilon, horizon=1024, labels=(-1, 1), signed=False, constant=False, seed=1)
+        counts[epsilon] = int(mistakes(model, rows, labels, block=1).sum())
+    assert counts[0.5] >= counts[math.inf]
+    assert counts[0.5] >= math.log2(1024) / 2
