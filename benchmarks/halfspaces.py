@@ -2,9 +2,14 @@
 
 Error on new rows by number of rows, dimension, margin and epsilon, on rows made to have a margin and on real tables;
 with ``--noise`` the tolerance of random label noise (Algorithm 5), with ``--speed`` the cost of a round against the
-machine's copy bandwidth. ``--peer-python`` names an interpreter that has diffprivlib and opacus, which need older
-versions of other packages than this one; without it their methods are represented by the implementations in
-``halfspace_peers``.
+machine's copy bandwidth. Our learner runs with default settings; so do the peers of ``halfspace_peers``, written anew,
+but for ``--hindsight``. ``--peer-python`` names an interpreter that has diffprivlib and opacus, which need older
+packages than ours:
+
+    pip install diffprivlib==0.6.5 scikit-learn==1.3.2 "scipy<1.13" "numpy<2" opacus==1.6.0
+
+(With scikit-learn 1.4 or newer diffprivlib's logistic regression averages the loss but not the noise, and learns
+nothing.)
 """
 
 from __future__ import annotations
@@ -137,27 +142,36 @@ def compare(cell: Cell, problem: Problem, repeats: int, peer_python: str | None,
     return {name: float(np.mean(values)) for name, values in errors.items()}
 
 
-def comparison(quick: bool, repeats: int, peer_python: str | None, hindsight: bool) -> dict[str, object]:
+def comparison(quick: bool, repeats: int, peer_python: str | None, hindsight: bool, resume: bool) -> dict[str, object]:
     """Runs all cells; prints each; returns how many are won."""
     RESULTS.parent.mkdir(exist_ok=True)
-    won, total, problems = 0, 0, {}
+    problems: dict[tuple[object, ...], Problem] = {}
     kind = "_quick" * quick + "_hindsight" * hindsight + "_foreign" * bool(peer_python)
     results = RESULTS.with_stem(RESULTS.stem + kind)
-    with results.open("w") as out:
+    done = [json.loads(line) for line in results.read_text().splitlines()] if resume and results.exists() else []
+    known = {
+        (line["data"], line["margin"] and line["n"], line["margin"] and line["d"], line["margin"], line["epsilon"])
+        for line in done
+    }
+    with results.open("a" if resume else "w") as out:
         for cell in cells(quick):
+            if (cell.data, cell.margin and cell.n, cell.margin and cell.d, cell.margin, cell.epsilon) in known:
+                continue
             key = (cell.data, cell.n, cell.d, cell.margin)
             if key not in problems:
-                problems = {key: table_problem(cell.data) if cell.margin is None else made_problem(cell, 0)}
+                problems.clear()
+                problems[key] = table_problem(cell.data) if cell.margin is None else made_problem(cell, 0)
             problem = problems[key]
             errors = compare(cell, problem, repeats, peer_python, hindsight)
-            best = min(error for name, error in errors.items() if name != "tacit")
-            won += errors["tacit"] <= best + CLOSE
-            total += 1
             size = {"n": problem.X.shape[0], "d": problem.X.shape[1]}
             line = {**asdict(cell), **size, **{name: round(error, 4) for name, error in errors.items()}}
+            done.append(line)
             out.write(json.dumps(line) + "\n")
+            out.flush()
             print(json.dumps(line), flush=True)
-    return {"cells": total, "won_or_equal": won, "share": round(won / total, 3)}
+    settings = {"data", "n", "d", "margin", "epsilon", "tacit"}
+    won = sum(line["tacit"] <= min(line[name] for name in line.keys() - settings) + CLOSE for line in done)
+    return {"cells": len(done), "won_or_equal": won, "share": round(won / len(done), 3)}
 
 
 def label_noise(repeats: int) -> dict[str, object]:
@@ -224,6 +238,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--peer-python", default=None, help="an interpreter with diffprivlib and opacus")
     parser.add_argument("--hindsight", action="store_true", help="give peers the best of three learning rates")
+    parser.add_argument("--resume", action="store_true", help="go on where a run was ended")
     parser.add_argument("--noise", action="store_true", help="tolerance of label noise instead")
     parser.add_argument("--speed", action="store_true", help="cost of a round instead")
     parser.add_argument("--megabytes", type=int, default=200)
@@ -234,7 +249,9 @@ def main() -> None:
     elif arguments.noise:
         figure = label_noise(arguments.repeats)
     else:
-        figure = comparison(arguments.quick, arguments.repeats, arguments.peer_python, arguments.hindsight)
+        figure = comparison(
+            arguments.quick, arguments.repeats, arguments.peer_python, arguments.hindsight, arguments.resume
+        )
     print(json.dumps(figure))
 
 

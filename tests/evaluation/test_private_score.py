@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, roc_auc_score, roc_curve
 
 from tacit.additive.estimator import AdditiveBoostClassifier
@@ -18,6 +19,7 @@ from tacit.evaluation.counts import MATRIX_UNIT, release_counts
 from tacit.evaluation.grid import CELLS, ScoreGrid, log_odds
 from tacit.evaluation.private_score import private_score
 from tacit.evaluation.strategy import shared, strategy
+from tacit.models.halfspace import products
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
@@ -315,6 +317,20 @@ def test_a_row_s_cell_depends_on_that_row_alone(estimator):
     whole = log_odds(fitted.predict_proba(frame)[:, 1])
     half = log_odds(fitted.predict_proba(frame.iloc[1::2])[:, 1])
     assert (whole[1::2] == half).all()
+
+
+@pytest.mark.parametrize("width", [1, 7, 37, 200])
+def test_a_halfspace_s_score_depends_on_that_row_alone(width):
+    """Products of a matrix and a vector do not have this property: their last bits depend on the other rows."""
+    generator = np.random.default_rng(width)
+    rows, weights = generator.integers(-9999, 9999, (3000, width)).astype(np.int16), generator.normal(size=width)
+    whole = products(rows, weights)
+    assert np.allclose(whole, rows @ weights)
+    for start in (1, 2, 3, 5, 1777, 2999):
+        assert (products(rows[start:], weights) == whole[start:]).all()
+        assert (products(rows[::start], weights) == whole[::start]).all()
+    assert products(rows[:0], weights).shape == (0,)
+    assert (products(sparse.csr_array(rows)[::3], weights) == products(sparse.csr_array(rows), weights)[::3]).all()
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,10 @@ from tacit.curator.view_base import (
     View,
     charge_of,
     cost_of,
+    is_private,
     taken_rows,
 )
+from tacit.curator.view_rows import Parts, Sample, random_order, uniform_indices
 from tacit.encoding.frames import Frame
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
@@ -42,6 +44,28 @@ from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.table.memory import DROPPED
 from tacit.theory.closure_privacy import Cost
+
+__all__ = [
+    "Candidates",
+    "Parts",
+    "Plan",
+    "Points",
+    "Relabel",
+    "Rows",
+    "Sample",
+    "View",
+    "charge_of",
+    "cost_of",
+    "is_private",
+    "labels_as_values",
+    "open_view",
+    "random_order",
+    "said_by",
+    "select_concept",
+    "select_model",
+    "taken_rows",
+    "uniform_indices",
+]
 
 # Relabel.
 

@@ -18,6 +18,23 @@ from tacit.models.base import Model, floats
 Floats = npt.NDArray[np.float64]
 
 
+BLOCK_CELLS = 1 << 20
+"""Cells multiplied at a time."""
+
+
+def products(rows: Any, weights: Floats) -> Floats:
+    """``rows @ weights``, shape ``(rows,)``, where the last bit of a row's product depends on that row alone.
+
+    A matrix product's does not: how it blocks rows depends on their number, and a score that is judged privately must
+    not move when another row is added.
+    """
+    if hasattr(rows, "tocsr"):
+        return np.asarray(rows @ weights, np.float64).reshape(-1)
+    step = max(1, BLOCK_CELLS // max(1, len(weights)))
+    blocks = [(rows[start : start + step] * weights).sum(axis=1) for start in range(0, len(rows), step)]
+    return np.concatenate(blocks) if blocks else np.empty(0)
+
+
 @dataclass(frozen=True, eq=False)
 class HalfspaceModel(Model):
     """Log-odds ``slope * weights . x + offset`` over encoded rows ``x`` of norm at most 1.
@@ -53,7 +70,7 @@ class HalfspaceModel(Model):
 
     def decision_function(self, frame: Frame) -> Floats:
         """Log-odds of the positive class, shape ``(rows,)``; its sign is the side of the halfspace."""
-        scores = np.asarray(self.encoder.encode(frame) @ self.weights).reshape(-1) / self.encoder.clipper.radius
+        scores = products(self.encoder.encode(frame), self.weights) / self.encoder.clipper.radius
         odds: Floats = self.slope * scores + self.offset
         return odds
 
