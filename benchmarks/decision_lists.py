@@ -164,7 +164,7 @@ def main() -> None:
             figures["synthetic"] = synthetic(args.seeds)
         if "samples" in args.parts:
             figures["samples"] = sample_sizes(max(args.seeds, 30))
-    print(json.dumps(figures))
+    print(json.dumps(figures, default=str).replace("Infinity", '"inf"'))
 
 
 if __name__ == "__main__":
