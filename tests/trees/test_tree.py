@@ -270,3 +270,15 @@ def test_a_level_made_from_the_one_above_is_exact() -> None:
     assert not after.is_next_level_of(other)
     table.answer(other)
     assert np.array_equal(table.answer(after), MemoryTable(codes, labels, sizes, 2).answer(after))
+
+
+def test_the_diameter_of_a_rule_is_exact() -> None:
+    """By its convex hull, against all pairs; a dropped row contributes nothing and counts too."""
+    for rule in (logistic_gradient_rule(0.55, 0.87, 2), class_weight_rule(MAlphaLoss(0.5).boosting_weight, split=True)):
+        points = np.concatenate([rule.vectors, [[0, 0]]])
+        l1 = l2_squared = 0
+        for start in range(0, len(points), 64):
+            gaps = points[start : start + 64, None] - points[None]
+            l1 = max(l1, int(np.abs(gaps).sum(axis=2).max()))
+            l2_squared = max(l2_squared, int((gaps * gaps).sum(axis=2).max()))
+        assert rule.diameter == (l1, l2_squared)

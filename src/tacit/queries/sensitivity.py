@@ -53,7 +53,10 @@ def largest_difference(vectors: npt.NDArray[np.int64]) -> tuple[int, int]:
 
 def _corners(points: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The corners of the convex hull of points in the plane: two points farthest apart, in any norm, are among them."""
-    ordered = [(int(x), int(y)) for x, y in np.unique(points, axis=0)]
+    xs, ys = points[np.lexsort((points[:, 1], points[:, 0]))].T
+    outer = np.ones(len(xs), np.bool_)  # of the points above each other only the lowest and the highest can be corners
+    outer[1:-1] = (xs[1:-1] != xs[:-2]) | (xs[1:-1] != xs[2:])
+    ordered = list(dict.fromkeys(zip(xs[outer].tolist(), ys[outer].tolist(), strict=True)))
     corners: list[tuple[int, int]] = []
     for run in (ordered, ordered[::-1]):
         half: list[tuple[int, int]] = []

@@ -178,6 +178,7 @@ class MAlphaBoost:
         candidates = SplitCandidates.of(columns, [b.size for b in self.bins], missing)
         self.induction = Induction(curator, candidates, max(math.ceil(cap), 2), settings.depth)
         self.margins = Margins()
+        self._class_weights: tuple[int, tuple[RowRule, float]] | None = None
         self.trees = settings.trees or trees_rule(self.rows, budget)
         self.split_share = settings.split_share * self.left / self.trees
         self.leaf_share = (1.0 - settings.split_share) * self.left / self.trees
@@ -232,16 +233,23 @@ class MAlphaBoost:
 
     def released_error(self, cells: TreeCells, label: str) -> float:
         """The share of weight that the majority of its leaf misjudges, from released class weights: at most 1/2."""
-        rule, _ = bounded_weight_rule(self.settings.loss, self.margins, split=True)
+        rule, _ = self.class_weights()
         share = self.split_share / self.settings.depth * ERRORS_SHARE
         weights = self.curator.measure(Histogram(cells, rule, self.margins), self.budget.release(share), label).value
         kept = np.maximum(weights, 0.0)
         return float(kept.min(axis=1).sum() / max(float(kept.sum()), 1e-9))
 
+    def class_weights(self) -> tuple[RowRule, float]:
+        """The rule for the two class weights of a leaf, and what 1 stands for; made once per tree."""
+        updates = len(self.margins.updates)
+        if self._class_weights is None or self._class_weights[0] != updates:
+            self._class_weights = (updates, bounded_weight_rule(self.settings.loss, self.margins, split=True))
+        return self._class_weights[1]
+
     def leverage(self, shape: TreeShape, label: str) -> tuple[Tree, float]:
         """Releases the class weights of the leaves; the rest is post-processing: (tree, leveraging coefficient)."""
         loss, cells = self.settings.loss, TreeCells(shape)
-        rule, largest = bounded_weight_rule(loss, self.margins, split=True)
+        rule, largest = self.class_weights()
         query = Histogram(cells, rule, self.margins)
         released = self.curator.measure(query, self.budget.release(self.leaf_share), f"{label}, leaves")
         shares, total = smoothed_shares(released.value, released.sd)
