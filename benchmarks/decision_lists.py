@@ -80,7 +80,7 @@ def table_of(found: list[dict[str, Any]]) -> None:
                 right = np.mean([line["accuracy"] for line in mine]) if mine else math.nan
                 rules = np.mean([line["rules"] for line in mine]) if mine else math.nan
                 cells.append(f"{right:8.3f} ({rules:3.1f})" if mine else f"{'':14}")
-            print(f"{who:20}" + "".join(f"{cell:>14}" for cell in cells))
+            print(f"{who:20}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
 
 
 def boolean_schema(columns: int) -> Schema:

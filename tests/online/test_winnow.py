@@ -334,6 +334,16 @@ def test_a_copy_predicts_and_cannot_learn() -> None:
     fresh.learn_many(rows[:1], labels[:1])
 
 
+def test_the_start_predicts_before_the_first_row_as_after_it() -> None:
+    rows, labels = majority_stream(np.random.default_rng(0), 40, 5, 3)
+    for signed in (True, False):
+        model = Winnow(horizon=50, labels=(-1, 1), signed=signed, constant=False, seed=1)
+        before = model.predict_many(rows)
+        model.learn_many(rows[:1], labels[:1])
+        assert np.array_equal(model.predict_many(rows), before)
+    assert np.array_equal(before, np.where(rows.sum(axis=1) > 0, 1, -1))
+
+
 # The lower bound's stream.
 
 

@@ -168,9 +168,8 @@ class Winnow(_base()):  # type: ignore[misc]
         return predicted
 
     def _scores(self, points: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-        if self.log_ is None:
-            return np.zeros(len(points), np.int64)
-        weights = self.log_.weights
+        log = self.log_ or WinnowLog(self._width(points.shape[1]), bool(self.signed), 1)  # the start predicts as well
+        weights = log.weights
         used = np.flatnonzero(weights)
         scores: npt.NDArray[np.int64] = self._expand(points)[:, used] @ weights[used]
         return scores
