@@ -22,34 +22,53 @@ for _bit in range(WORD):
 _POSITION.flags.writeable = False
 
 
+FOUR = 4
+"""Columns up to which a row's masks are combined in registers."""
+
+
+@nb.njit(nogil=True, cache=True)
+def leaves_of_four(c0, c1, c2, c3, t0, t1, t2, t3, leaves, start, stop):  # type: ignore[no-untyped-def]
+    """The position of the lowest set bit of ``t0[c0] & t1[c1] & t2[c2] & t3[c3]``; there is one in every row.
+
+    Row numbers are unsigned, here and below, because numba tests signed ones for counting from the end.
+    """
+    for i in range(nb.uintp(start), nb.uintp(stop)):
+        mask = t0[c0[i]] & t1[c1[i]] & t2[c2[i]] & t3[c3[i]]
+        lowest = mask & (~mask + np.uint64(1))
+        leaves[i] = _POSITION[(lowest * _DE_BRUIJN) >> np.uint64(58)]
+
+
 @nb.njit(nogil=True, cache=True)
 def first_masks(codes, table, masks, start, stop):  # type: ignore[no-untyped-def]
     """``masks = table[codes]`` for rows ``start .. stop - 1``, written from position 0."""
-    for i in range(start, stop):
-        masks[i - start] = table[codes[i]]
+    own = codes[start:stop]
+    for i in range(len(own)):
+        masks[i] = table[own[i]]
 
 
 @nb.njit(nogil=True, cache=True)
 def more_masks(codes, table, masks, start, stop):  # type: ignore[no-untyped-def]
     """``masks &= table[codes]``."""
-    for i in range(start, stop):
-        masks[i - start] &= table[codes[i]]
+    own = codes[start:stop]
+    for i in range(len(own)):
+        masks[i] &= table[own[i]]
 
 
 @nb.njit(nogil=True, cache=True)
 def lowest_bits(masks, base, leaves, start, stop):  # type: ignore[no-untyped-def]
     """``leaves = base + position of the lowest set bit`` where there is one; other rows keep what they have."""
-    for i in range(start, stop):
-        mask = masks[i - start]
+    own = leaves[start:stop]
+    for i in range(len(own)):
+        mask = masks[i]
         if mask:
             lowest = mask & (~mask + np.uint64(1))
-            leaves[i] = base + _POSITION[(lowest * _DE_BRUIJN) >> np.uint64(58)]
+            own[i] = base + _POSITION[(lowest * _DE_BRUIJN) >> np.uint64(58)]
 
 
 @nb.njit(nogil=True, cache=True)
 def add_values(leaves, values, out, start, stop):  # type: ignore[no-untyped-def]
     """``out += values[leaves]``."""
-    for i in range(start, stop):
+    for i in range(nb.uintp(start), nb.uintp(stop)):
         out[i] += values[leaves[i]]
 
 
@@ -74,6 +93,10 @@ def find_leaves(
         stop: one past the last row.
     """
     words = tables.shape[1]
+    if words == 1 and len(columns) <= FOUR:
+        places = [min(k, len(columns) - 1) for k in range(FOUR)]  # a mask may count twice
+        leaves_of_four(*(columns[k] for k in places), *(tables[k, 0] for k in places), leaves, start, stop)
+        return
     masks = np.empty(min(BLOCK, max(stop - start, 0)), np.uint64)
     for low in range(start, stop, BLOCK):
         high = min(low + BLOCK, stop)

@@ -19,10 +19,12 @@ from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins, Update
 from tacit.queries.query import Layout, Query
 from tacit.queries.rules import RowRule
+from tacit.queries.score_histogram import SCORE_QUERIES
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
 from tacit.table import kernels
 from tacit.table.cover import CoverCounts, first_match
 from tacit.table.dense import DENSE_QUERIES, DenseEngine, DenseRows
+from tacit.table.score_rows import ScoreRows
 from tacit.table.tree_rows import LeafCache, SplitCache, split_histogram
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
@@ -54,6 +56,7 @@ class MemoryTable:
         n_labels: number of classes (public).
         threads: how many cores to use; None for all.
         dense: fixed-point rows beside the columns, for vector sums.
+        targets: numeric labels in fixed point, int32; a label code then only says whether a row counts.
     """
 
     def __init__(
@@ -64,11 +67,13 @@ class MemoryTable:
         n_labels: int,
         threads: int | None = None,
         dense: DenseRows | None = None,
+        targets: npt.NDArray[np.int32] | None = None,
     ) -> None:
         keep = labels != DROPPED
         if not keep.all():
             columns = [column[keep] for column in columns]
             labels = labels[keep]
+            targets = None if targets is None else targets[keep]
             dense = None if dense is None else dense.keep(keep)
         self._columns: list[Codes] = list(columns)
         self._labels = labels
@@ -82,6 +87,7 @@ class MemoryTable:
         self._dense = None if dense is None else DenseEngine(dense, labels, self._in_parallel)
         self._leaves = LeafCache(self._columns, self._in_parallel)
         self._splits = SplitCache()
+        self._score_rows = ScoreRows(labels, targets, self._codes, self._in_parallel)
 
     @property
     def layout(self) -> Layout:
@@ -96,6 +102,8 @@ class MemoryTable:
             return query.finish(self._histogram(query.histogram))
         if isinstance(query, SplitHistogram):
             return self._splits.of(query, lambda: self._split_histogram(query))
+        if isinstance(query, SCORE_QUERIES):
+            return self._score_rows.answer(query)
         if self._dense is not None and isinstance(query, DENSE_QUERIES):
             return self._dense.answer(query)
         raise TypeError(f"the memory engine cannot answer a {type(query).__name__}")
@@ -107,6 +115,7 @@ class MemoryTable:
             raise ValueError(f"a map for column {column} needs {self._layout.n_codes[column]} values in 0..255")
         for margins in list(self._margins):  # updates so far speak of the old codes
             self._caught_up(margins)
+        self._score_rows.catch_up()
         coarse = np.empty(len(self._labels), np.uint8)
         old, table = self._columns[column], mapping.astype(np.uint8)
         self._in_parallel(lambda start, stop, _: kernels.map_codes(old, table, coarse, start, stop))
@@ -135,18 +144,13 @@ class MemoryTable:
         run: Pass
         if query.margins is None or not query.rule.uses_margin:
             return _folded(self._counts(codes, query.rule, len(lookup)), lookup, query.cells.size)
-        if channels == 1:
+        if channels <= 2:
             margins, last = self._caught_up(query.margins, leave=1)
             old_codes, steps = self._steps(last)
+            fused = kernels.update_and_sum if channels == 1 else kernels.update_and_sum_two
 
             def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
-                kernels.update_and_sum(old_codes, steps, codes, labels, rule, margins, sums, start, stop)
-
-        elif channels == 2:
-            margins, _ = self._caught_up(query.margins)
-
-            def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
-                kernels.weighted_sum_of_two(codes, labels, rule, margins, sums, start, stop)
+                fused(old_codes, steps, codes, labels, rule, margins, sums, start, stop)
 
         else:
             margins, _ = self._caught_up(query.margins)

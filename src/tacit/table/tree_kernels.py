@@ -16,19 +16,21 @@ def place_rows(leaves, labels, margins, rule, levels, stride, places, weights, s
 
     ``rule`` is flat; ``levels`` is 1 where the margin plays no part. Written from position 0.
     """
-    for i in range(start, stop):
+    own_leaves, own_labels, own_margins = leaves[start:stop], labels[start:stop], margins[start:stop]
+    for i in range(len(own_leaves)):
         level = 0
         if levels > 1:
-            level = max(min((margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
-        places[i - start] = 2 * stride * leaves[i] + labels[i]
-        weights[i - start] = rule[labels[i] * levels + level]
+            level = max(min((own_margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
+        places[i] = 2 * stride * own_leaves[i] + own_labels[i]
+        weights[i] = rule[nb.uintp(own_labels[i] * levels + level)]
 
 
 @nb.njit(nogil=True, cache=True)
 def add_column(codes, offset, places, weights, sums, start, stop):  # type: ignore[no-untyped-def]
     """Adds the block's weights to the cells of one column, whose codes begin at ``offset``."""
-    for i in range(start, stop):
-        sums[nb.uintp(places[i - start] + 2 * (offset + codes[i]))] += weights[i - start]
+    own = codes[start:stop]
+    for i in range(len(own)):
+        sums[nb.uintp(places[i] + 2 * (offset + own[i]))] += weights[i]
 
 
 @nb.njit(nogil=True, cache=True)
@@ -38,14 +40,14 @@ def place_left_rows(leaves, labels, margins, rule, levels, stride, rows, places,
     ``rows`` receives their numbers.
     """
     count = 0
-    for i in range(start, stop):
+    for i in range(nb.uintp(start), nb.uintp(stop)):
         leaf = leaves[i]
         level = 0
         if levels > 1:
             level = max(min((margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
         rows[count] = i
         places[count] = stride * leaf + labels[i]  # 2 * stride cells for every parent, leaf // 2
-        weights[count] = rule[labels[i] * levels + level]
+        weights[count] = rule[nb.uintp(labels[i] * levels + level)]
         count += 1 - (leaf & 1)  # the next row takes the place of a right one: no branch to mispredict
     return count
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.models.tree import CODES
 from tacit.models.tree_leaves import BLOCK, find_leaves
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
 from tacit.table import tree_kernels
@@ -18,11 +19,14 @@ Pass = Callable[[int, int, npt.NDArray[np.int64]], Any]
 Parallel = Callable[[Pass, int], npt.NDArray[np.int64]]
 
 
-class LeafCache:
-    """The leaf of every row under the tree that was asked for last.
+KEPT_TREES = 2
 
-    A boosting round asks twice for the same tree, for the sums of its leaves and then to update the margins; keeping
-    more would hold a byte per row and tree.
+
+class LeafCache:
+    """The leaf of every row under the two trees that were asked for last.
+
+    A boosting round asks twice for the same tree: for the sums of its leaves, and to update the margins in the pass
+    that sums the next tree's. Keeping more would hold a byte per row and tree.
 
     Args:
         columns: the table's live list of columns (``coarsen`` replaces its entries).
@@ -32,25 +36,35 @@ class LeafCache:
     def __init__(self, columns: list[Codes], in_parallel: Parallel) -> None:
         self._columns = columns
         self._in_parallel = in_parallel
-        self._last: tuple[TreeCells, list[npt.NDArray[np.uint8]], Leaves] | None = None
+        self._kept: list[tuple[TreeCells, list[npt.NDArray[np.uint8]], Leaves]] = []
 
     def of(self, cells: TreeCells) -> Leaves:
-        """The leaf of every row.
+        """The leaf of every row, in memory that the next tree but one will take over.
 
         Raises:
             TypeError: if the tree tests a column that is not stored in one byte (``coarsen`` it first).
         """
         shape = cells.shape
         tested = [_bytes(self._columns[column]) for column in shape.used_columns]
-        if self._last is not None and self._last[0] is cells and _same(tested, self._last[1]):
-            return self._last[2]
-        rows = len(self._columns[0])
-        leaves: Leaves = np.zeros(rows, np.uint8) if shape.n_leaves <= 256 else np.zeros(rows, np.uint16)
+        for known, under, leaves in self._kept:
+            if known is cells and _same(tested, under):
+                return leaves
+        leaves = self._memory(np.uint8 if shape.n_leaves <= CODES else np.uint16)
         if shape.n_splits:
             tables = shape.masks
             self._in_parallel(lambda start, stop, _: find_leaves(tested, tables, leaves, start, stop), 0)
-        self._last = (cells, tested, leaves)
+        else:
+            leaves[:] = 0
+        self._kept.append((cells, tested, leaves))
         return leaves
+
+    def _memory(self, dtype: type[np.uint8] | type[np.uint16]) -> Leaves:
+        """Room for a leaf per row: the oldest tree's, if it fits."""
+        oldest = self._kept.pop(0)[2] if len(self._kept) == KEPT_TREES else None
+        if oldest is not None and oldest.dtype == dtype:
+            return oldest
+        fresh: Leaves = np.zeros(len(self._columns[0]), dtype)
+        return fresh
 
 
 class SplitCache:

@@ -1,0 +1,96 @@
+"""Passes over rows that have a vector of scores, or a numeric target. Integers throughout, as in ``kernels``."""
+
+from __future__ import annotations
+
+import math
+
+import numba as nb
+import numpy as np
+
+from tacit.queries.rules import LEVEL_SHIFT, LEVELS, WEIGHT_UNIT
+from tacit.queries.score_rules import EXP_BITS, TARGET_BITS
+
+TOP = LEVELS - 1
+UNIT = WEIGHT_UNIT
+UNIT_BITS = WEIGHT_UNIT.bit_length() - 1
+INVERSE_BITS = 61
+
+
+@nb.njit(nogil=True, cache=True)
+def update_scores(codes, steps, scores, start, stop):  # type: ignore[no-untyped-def]
+    """Adds a released update, ``steps[code]``, to the scores, shape ``(rows, n_scores)``."""
+    for i in range(start, stop):
+        code = codes[i]
+        for k in range(scores.shape[1]):
+            scores[i, k] += steps[code, k]
+
+
+@nb.njit(nogil=True, cache=True)
+def ceil_root(square):  # type: ignore[no-untyped-def]
+    """The smallest integer whose square is at least ``square``."""
+    root = nb.int64(math.sqrt(square))
+    while root * root < square:
+        root += 1
+    return root
+
+
+@nb.njit(nogil=True, cache=True)
+def softmax_sum(codes, labels, scores, exps, curvature, norm, cells, start, stop):  # type: ignore[no-untyped-def]
+    """Adds what :class:`~tacit.queries.score_rules.SoftmaxRule` says to each row's code; ``cells`` is flat.
+
+    Quotients are products with a reciprocal that was rounded down, so they are never too large: truncation as the rule
+    demands.
+    """
+    n = scores.shape[1]
+    channels = n + (1 if curvature > 0 else 0)
+    q = np.empty(n, np.int64)
+    for i in range(start, stop):
+        top = scores[i, 0]
+        for k in range(1, n):
+            top = max(top, scores[i, k])
+        total = nb.int64(0)
+        for k in range(n):
+            q[k] = exps[min((top - scores[i, k]) >> LEVEL_SHIFT, TOP)]
+            total += q[k]
+        inverse = (nb.int64(1) << INVERSE_BITS) // total
+        square, least, whole = nb.int64(0), nb.int64(UNIT), nb.int64(0)
+        for k in range(n):
+            q[k] = (q[k] * inverse) >> (INVERSE_BITS - UNIT_BITS)
+            square += q[k] * q[k]
+            whole += q[k]
+            least = min(least, q[k])
+        trace = (curvature * max(UNIT - (square >> UNIT_BITS), 0)) >> 8
+        if norm == 2:
+            longest = ceil_root(UNIT * UNIT - 2 * UNIT * least + square + trace * trace)
+        else:
+            longest = UNIT - 2 * least + whole + trace
+        scale = (nb.int64(UNIT) << EXP_BITS) // longest
+        cell, label = nb.int64(codes[i]) * channels, labels[i]
+        for k in range(n):
+            if k == label:
+                cells[cell + k] += ((UNIT - q[k]) * scale) >> EXP_BITS
+            else:
+                cells[cell + k] -= (q[k] * scale) >> EXP_BITS
+        if curvature > 0:
+            cells[cell + n] += (trace * scale) >> EXP_BITS
+
+
+@nb.njit(nogil=True, cache=True)
+def residual_sum(codes, targets, scores, offset, numerator, shift, low, high, curvature, cells, start, stop):  # type: ignore[no-untyped-def]
+    """Adds what :class:`~tacit.queries.score_rules.ResidualRule` says to each row's code; ``cells`` is flat."""
+    channels = 2 if curvature > 0 else 1
+    for i in range(start, stop):
+        target = ((nb.int64(targets[i]) - offset) * numerator) >> TARGET_BITS
+        residual = target - scores[i, 0] + shift
+        cell = nb.int64(codes[i]) * channels
+        cells[cell] += min(max(residual, low), high)
+        if curvature > 0 and low < residual < high:
+            cells[cell + 1] += curvature
+
+
+@nb.njit(nogil=True, cache=True)
+def residual_levels(targets, scores, offset, numerator, edges, unit, cells, start, stop):  # type: ignore[no-untyped-def]
+    """Counts rows by the interval their residual lies in."""
+    for i in range(start, stop):
+        residual = (((nb.int64(targets[i]) - offset) * numerator) >> TARGET_BITS) - scores[i, 0]
+        cells[np.searchsorted(edges, residual, side="right")] += unit
