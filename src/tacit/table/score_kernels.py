@@ -28,7 +28,7 @@ def update_scores(codes, steps, scores, start, stop):  # type: ignore[no-untyped
 @nb.njit(nogil=True, cache=True)
 def ceil_root(square):  # type: ignore[no-untyped-def]
     """The smallest integer whose square is at least ``square``."""
-    root = nb.int64(math.sqrt(square))
+    root = np.int64(math.sqrt(square))
     while root * root < square:
         root += 1
     return root

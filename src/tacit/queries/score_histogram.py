@@ -1,0 +1,117 @@
+"""Sums by cell of what rows with scores contribute, and counts of rows by residual."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.cells import Cells
+from tacit.queries.histogram import ReleaseMap
+from tacit.queries.score_rules import ScoreRule, TargetScale
+from tacit.queries.scores import Scores
+from tacit.queries.sensitivity import Sensitivity
+
+COUNT_UNIT = 64
+"""Counts are on a lattice of 1/64, so that the lattice does not coarsen small noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreHistogram:
+    """A query for ``sum over rows of rule(label or target, scores)`` per cell: integers, ``(outputs, channels)``.
+
+    Sensitivity: adding or removing a row changes one cell by one vector of the rule. Replacing a row is one removal and
+    one addition, whatever happens to label, target and scores: two cells by a vector each, or one cell by a difference.
+    Through a release map, a vector is multiplied with a column of the map, whose outer product has the product of
+    their norms (L1 and L2 alike); replacing is then bounded by the triangle inequality.
+    """
+
+    cells: Cells
+    rule: ScoreRule
+    scores: Scores
+    release_map: ReleaseMap | None = None
+
+    def __post_init__(self) -> None:
+        if self.scores.n_scores != self.rule.n_scores:
+            raise ValueError(f"the rule looks at {self.rule.n_scores} scores, and rows have {self.scores.n_scores}")
+        if self.release_map is not None and self.release_map.matrix.shape[1] != self.cells.size:
+            raise ValueError(
+                f"the release map has {self.release_map.matrix.shape[1]} columns for {self.cells.size} cells"
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(outputs, channels)``."""
+        outputs = self.cells.size if self.release_map is None else len(self.release_map.matrix)
+        return (outputs, self.rule.channels)
+
+    @property
+    def unit(self) -> int:
+        """Integer units that stand for 1.0 in the answer."""
+        return self.rule.unit * (1 if self.release_map is None else self.release_map.unit)
+
+    def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
+        """How far one row moves the answer, in integer units."""
+        l1, l2_squared = self.rule.longest
+        theorem = f"{self.rule.theorem}; one row, one cell"
+        if self.release_map is not None:
+            map_l1, map_l2_squared = self.release_map.column_norms
+            l1, l2_squared = l1 * map_l1, l2_squared * map_l2_squared
+            theorem += ", through a public map"
+        if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
+            return Sensitivity(l1, l2_squared, theorem)
+        if self.release_map is not None:
+            return Sensitivity(2 * l1, 4 * l2_squared, f"{theorem}; replace = remove + add")
+        same_l1, same_l2_squared = self.rule.diameter
+        apart = 0 if self.cells.size == 1 else 1
+        return Sensitivity(
+            max(2 * l1 * apart, same_l1), max(2 * l2_squared * apart, same_l2_squared), f"{theorem}; replace"
+        )
+
+    def finish(self, histogram: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The exact answer from the raw histogram of shape ``(cells, channels)``."""
+        return histogram if self.release_map is None else self.release_map.matrix @ histogram
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualLevels:
+    """A query for how many rows have their residual ``t - F`` in each of the intervals between public edges.
+
+    The answer has shape ``(len(edges) + 1, 1)``: below the first edge, from each edge (included) to the next, and from
+    the last one up. A row is in one interval.
+
+    Attributes:
+        scale: how targets are compared with scores.
+        edges: fixed point, increasing, shape ``(edges,)``.
+        scores: one score per row.
+    """
+
+    scale: TargetScale
+    edges: npt.NDArray[np.int64]
+    scores: Scores
+
+    def __post_init__(self) -> None:
+        if self.scores.n_scores != 1 or len(self.edges) == 0 or (np.diff(self.edges) <= 0).any():
+            raise ValueError("residuals are of one score, between increasing edges")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.edges) + 1, 1)
+
+    @property
+    def unit(self) -> int:
+        return COUNT_UNIT
+
+    def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
+        """How far one row moves the counts, in integer units."""
+        theorem = "counts by residual: one row, one interval"
+        if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
+            return Sensitivity(COUNT_UNIT, COUNT_UNIT**2, theorem)
+        return Sensitivity(2 * COUNT_UNIT, 2 * COUNT_UNIT**2, f"{theorem}; replace")
+
+
+ScoreQuery = ScoreHistogram | ResidualLevels
+SCORE_QUERIES = (ScoreHistogram, ResidualLevels)
+"""What can be asked of rows with scores."""

@@ -1,0 +1,185 @@
+"""What a row contributes that has a vector of scores, or a numeric target: integer rules with exact bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, final
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.queries.rules import LEVEL_BITS, LEVELS, MARGIN_BITS, WEIGHT_UNIT
+
+EXP_BITS = 30
+"""``exp`` of a score difference is an integer below ``2**EXP_BITS``."""
+
+TARGET_BITS = 24
+"""Bits of a numeric target: its lower bound is 0, its upper bound ``2**TARGET_BITS``."""
+
+LARGEST_BOUND = 1 << 22
+"""The largest clip of a residual, in fixed point (64 units of the score): sums of 2**28 rows then fit an int64."""
+
+
+@final
+@dataclass(frozen=True)
+class SoftmaxRule:
+    """The boosting contribution of a row with ``n_labels`` scores: ``c(p) (e_y - p)``, of norm at most 1.
+
+    ``p`` is the softmax of the scores, ``e_y`` the unit vector of the row's class, and ``1 / c(p)`` the norm of the
+    longest vector ``e_k - p`` that a row of these scores could have, over all classes ``k``. As ``c`` does not depend
+    on the label, the contributions of rows whose class has the probabilities ``p`` add up to nothing on average: the
+    optimum is the log-odds. With two classes this is MadaBoost's measure (Domingo and Watanabe 2000), ``s min(1,
+    exp(-s F))``, written as a vector.
+
+    In integers: ``q_k`` is the truncated probability in units of :data:`WEIGHT_UNIT` = U; the vector ``U e_y - q`` is
+    scaled by ``U / M`` with ``M`` the (rounded up) norm of the longest such vector for the same ``q``, truncated toward
+    zero. So no contribution is longer than U, whatever scores and label are.
+
+    Attributes:
+        n_labels: classes, at least 2.
+        norm: 2 bounds the L2 norm, 1 the L1 norm.
+        curvature: if positive, one more channel with ``c(p) * curvature * (1 - |p|**2)``, the trace of the Jacobian of
+            the contribution's mean; in units of 1/256, and part of the vector whose norm is bounded.
+    """
+
+    kind: ClassVar[str] = "softmax"
+
+    n_labels: int
+    norm: int = 2
+    curvature: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n_labels < 2 or self.norm not in (1, 2) or not 0 <= self.curvature <= 1024:
+            raise ValueError(f"need two classes, norm 1 or 2 and a curvature of 0..1024, got {self}")
+
+    @property
+    def n_scores(self) -> int:
+        return self.n_labels
+
+    @property
+    def channels(self) -> int:
+        return self.n_labels + (self.curvature > 0)
+
+    @property
+    def unit(self) -> int:
+        return WEIGHT_UNIT
+
+    @property
+    def theorem(self) -> str:
+        return "scaled softmax residuals: norm at most 1, whatever label and scores are"
+
+    @property
+    def longest(self) -> tuple[int, int]:
+        """Bounds of the L1 norm and the squared L2 norm of a contribution.
+
+        A vector whose L1 norm is bounded has an L2 norm no larger; one whose L2 norm is bounded has an L1 norm at most
+        the square root of its length times larger.
+        """
+        if self.norm == 1:
+            return self.unit, self.unit**2
+        return int(np.ceil(np.sqrt(self.channels) * self.unit)), self.unit**2
+
+    @property
+    def diameter(self) -> tuple[int, int]:
+        """Bounds of the norms of a difference of two contributions: opposite ones are twice as far apart."""
+        l1, l2_squared = self.longest
+        return 2 * l1, 4 * l2_squared
+
+
+def exponentials() -> npt.NDArray[np.int64]:
+    """``exp(-difference)`` in fixed point, by level of the difference between the largest score and a score."""
+    middle = (np.arange(LEVELS) + 0.5) / 2**LEVEL_BITS
+    return np.floor(np.exp(-middle) * 2**EXP_BITS).astype(np.int64)
+
+
+@final
+@dataclass(frozen=True)
+class TargetScale:
+    """How a numeric target becomes a number that scores are compared with: ``(code - offset) * numerator >> 24``.
+
+    Attributes:
+        offset: the code (:data:`TARGET_BITS` bits) at which the score is 0.
+        numerator: score units per code, times 2**24; at most 2**26.
+    """
+
+    offset: int
+    numerator: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.offset <= 1 << TARGET_BITS or not 1 <= self.numerator <= 1 << 26:
+            raise ValueError(f"an offset lies in 0..2**24 and a numerator in 1..2**26, got {self}")
+
+    @property
+    def codes_per_unit(self) -> float:
+        """How many codes one unit of the score is."""
+        return 2.0 ** (MARGIN_BITS + TARGET_BITS) / self.numerator
+
+
+@final
+@dataclass(frozen=True)
+class ResidualRule:
+    """The contribution of a row with a numeric target ``t`` and one score ``F``: ``clip(t - F + shift, low, high)``.
+
+    With ``shift = 0`` and ``low = -high`` these are clipped residuals, the gradient of Huber's loss, and of the squared
+    loss where nothing is clipped. With ``shift = (2q - 1) w``, ``low = -2 (1 - q) w`` and ``high = 2 q w`` they are
+    ``2 w`` times the gradient of the quantile loss of ``q``, smoothed over a window of half-width ``w``.
+
+    All in fixed point (:data:`~tacit.queries.rules.MARGIN_BITS`).
+
+    Attributes:
+        scale: how targets are compared with scores.
+        shift, low, high: ``low <= 0 <= high``, both within :data:`LARGEST_BOUND`.
+        curvature: if positive, one more channel that counts ``curvature`` for every row that is not clipped.
+    """
+
+    kind: ClassVar[str] = "residual"
+
+    scale: TargetScale
+    shift: int
+    low: int
+    high: int
+    curvature: int = 0
+
+    def __post_init__(self) -> None:
+        if not -LARGEST_BOUND <= self.low <= 0 <= self.high <= LARGEST_BOUND or self.low == self.high:
+            raise ValueError(f"need -{LARGEST_BOUND} <= low <= 0 <= high <= {LARGEST_BOUND}, not both 0, got {self}")
+        if abs(self.shift) > 2 * LARGEST_BOUND or not 0 <= self.curvature <= LARGEST_BOUND:
+            raise ValueError(f"shift and curvature must stay within the bounds of a clip, got {self}")
+
+    @property
+    def n_scores(self) -> int:
+        return 1
+
+    @property
+    def channels(self) -> int:
+        return 1 + (self.curvature > 0)
+
+    @property
+    def unit(self) -> int:
+        return 1 << MARGIN_BITS
+
+    @property
+    def theorem(self) -> str:
+        return "clipped residuals: one row, one bounded number"
+
+    @property
+    def _bound(self) -> int:
+        return max(-self.low, self.high)
+
+    @cached_property
+    def longest(self) -> tuple[int, int]:
+        """The largest L1 norm and squared L2 norm of a contribution."""
+        return self._bound + self.curvature, self._bound**2 + self.curvature**2
+
+    @cached_property
+    def diameter(self) -> tuple[int, int]:
+        """The same of a difference of two contributions; a dropped row contributes nothing.
+
+        One of two clipped rows at opposite ends may come to lie inside and count for the curvature, too.
+        """
+        width = self.high - self.low
+        return width + self.curvature, width**2 + self.curvature**2
+
+
+ScoreRule = SoftmaxRule | ResidualRule

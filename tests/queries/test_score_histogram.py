@@ -1,0 +1,184 @@
+"""Sums over rows with scores: no neighbour moves an answer by more than is declared, and what is declared is needed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.cells import OneCell, column_cells, mapped_cells
+from tacit.queries.histogram import ReleaseMap
+from tacit.queries.score_histogram import ResidualLevels, ScoreHistogram
+from tacit.queries.score_rules import LARGEST_BOUND, ResidualRule, SoftmaxRule, TargetScale
+from tacit.queries.scores import SCORE_LIMIT, Scores
+from tacit.table.memory import DROPPED, MemoryTable
+
+CODES = 6
+SCALE = TargetScale(1 << 23, 1 << 18)
+"""The middle of the bounds is 0, and the bounds are 2 units of the score away."""
+
+
+def table_of(rows: list[tuple[int, int, int]], n_labels: int) -> MemoryTable:
+    """Rows of (code, label or DROPPED, target)."""
+    data = np.array(rows, np.int64).reshape(-1, 3)
+    columns = [data[:, 0].astype(np.uint8)]
+    targets = data[:, 2].astype(np.int32)
+    return MemoryTable(columns, data[:, 1].astype(np.uint8), [CODES], n_labels, targets=targets)
+
+
+def random_scores(n_scores: int, seed: int, spread: float = 4.0) -> Scores:
+    """Scores that depend on the code."""
+    scores = Scores(n_scores)
+    scores.add(column_cells(0, CODES), np.random.default_rng(seed).normal(0, spread, (CODES, n_scores)))
+    return scores
+
+
+def queries(seed: int, n_labels: int) -> list[ScoreHistogram | ResidualLevels]:
+    cells = column_cells(0, CODES)
+    generator = np.random.default_rng(seed)
+    release_map = ReleaseMap.from_floats(generator.normal(size=(3, CODES)), 1 << 6)
+    classes, one = random_scores(n_labels, seed), random_scores(1, seed, 1.0)
+    mean = ResidualRule(SCALE, 0, -40_000, 40_000)
+    quantile = ResidualRule(SCALE, 9000, -2000, 20_000)
+    return [
+        ScoreHistogram(cells, SoftmaxRule(n_labels), classes),
+        ScoreHistogram(OneCell(), SoftmaxRule(n_labels), classes),
+        ScoreHistogram(cells, SoftmaxRule(n_labels, norm=1), classes),
+        ScoreHistogram(cells, SoftmaxRule(n_labels, curvature=200), classes),
+        ScoreHistogram(cells, SoftmaxRule(n_labels, norm=1, curvature=200), classes),
+        ScoreHistogram(cells, SoftmaxRule(n_labels), classes, release_map),
+        ScoreHistogram(cells, mean, one),
+        ScoreHistogram(OneCell(), mean, one),
+        ScoreHistogram(cells, quantile, one),
+        ScoreHistogram(OneCell(), quantile, one),
+        ScoreHistogram(cells, ResidualRule(SCALE, 0, -40_000, 40_000, curvature=15_000), one, release_map),
+        ScoreHistogram(OneCell(), ResidualRule(SCALE, 0, -40_000, 40_000, curvature=15_000), one),
+        ResidualLevels(SCALE, np.array([-30_000, 0, 500, 60_000]), one),
+    ]
+
+
+def row(n_labels: int) -> st.SearchStrategy[tuple[int, int, int]]:
+    label = st.sampled_from([*range(n_labels), DROPPED])
+    return st.tuples(st.integers(0, CODES - 1), label, st.integers(0, 1 << 24))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), st.integers(2, 7), st.integers(0, 1000))
+def test_neighbours_never_move_an_answer_by_more_than_declared(data, n_labels, seed):
+    rows = data.draw(st.lists(row(n_labels), max_size=6))
+    one, other = data.draw(row(n_labels)), data.draw(row(n_labels))
+    for query in queries(seed, n_labels):
+        with_one, with_other, without = (
+            table_of(r, n_labels).answer(query) for r in ([*rows, one], [*rows, other], rows)
+        )
+        for relation, moved in (
+            (Neighbouring.ADD_OR_REMOVE_ONE, with_one - without),
+            (Neighbouring.REPLACE_ONE, with_one - with_other),
+        ):
+            declared = query.sensitivity(relation)
+            assert np.abs(moved).sum() <= declared.l1
+            assert (moved * moved).sum() <= declared.l2_squared
+
+
+def worst(query, n_labels, relation, norm):
+    """The largest movement over pairs of single rows, L1 or squared L2."""
+    targets = (0, (1 << 23) - 1000, 1 << 23, (1 << 23) + 3000, 1 << 24)
+    rows = [(c, label, t) for c in range(CODES) for label in (*range(n_labels), DROPPED) for t in targets]
+    answers = [table_of([r], n_labels).answer(query) for r in rows]
+    size = (lambda a: int(np.abs(a).sum())) if norm == 1 else (lambda a: int((a * a).sum()))
+    if relation is Neighbouring.ADD_OR_REMOVE_ONE:
+        return max(size(a) for a in answers)
+    return max(size(a - b) for a in answers for b in answers)
+
+
+@pytest.mark.parametrize("relation", list(Neighbouring))
+@pytest.mark.parametrize(("index", "norm"), [(0, 2), (1, 2), (2, 1), (6, 2), (7, 2), (8, 2), (9, 2), (12, 2), (12, 1)])
+def test_the_declared_sensitivity_is_needed(relation, index, norm):
+    """A constant 10 % smaller is refuted by the search; scores far apart make rows of full weight."""
+    query = queries(5, 3)[index]
+    declared = query.sensitivity(relation)
+    if index < 6:  # one code sure of the first class, another of the second: opposite rows
+        scores = Scores(3)
+        values = np.zeros((CODES, 3))
+        values[0, 0] = values[1, 1] = 16.0
+        scores.add(column_cells(0, CODES), values)
+        cells = query.cells if index else mapped_cells(0, [0, 0, 1, 1, 1, 1])
+        query = ScoreHistogram(cells, query.rule, scores)
+    found = worst(query, 3, relation, norm)
+    assert found > (0.9 * declared.l1 if norm == 1 else 0.81 * declared.l2_squared)
+
+
+def test_a_release_map_is_charged_by_its_longest_column():
+    matrix = ReleaseMap.from_floats(np.array([[0.6] + [0.0] * 5, [0.8] + [0.5] * 5]), 1000)
+    query = ScoreHistogram(column_cells(0, CODES), ResidualRule(SCALE, 0, -1000, 1000), Scores(1), matrix)
+    assert query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2_squared == (600**2 + 800**2) * 1000**2
+    assert query.unit == 1000 << 16
+
+
+def test_two_classes_are_mada_boost():
+    """The vector's positive part is s min(1, exp(-s F)) over the square root of 2: a vector of norm at most 1."""
+    scores = Scores(2)
+    difference = np.array([-3.0, -1.0, -0.2, 0.2, 1.0, 3.0])
+    scores.add(column_cells(0, CODES), np.stack([np.zeros(CODES), difference], axis=1))
+    query = ScoreHistogram(column_cells(0, CODES), SoftmaxRule(2), scores)
+    for label, sign in ((0, -1.0), (1, 1.0)):
+        answer = table_of([(c, label, 0) for c in range(CODES)], 2).answer(query)[:, 1] / query.unit
+        expected = sign * np.minimum(1.0, np.exp(-sign * difference)) / math.sqrt(2)
+        assert answer == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_contributions_vanish_on_average_at_the_true_probabilities(norm):
+    """The scale does not depend on the label, so the optimum of the sum is the log-odds."""
+    chances = np.array([0.6, 0.25, 0.1, 0.05])
+    scores = Scores(4)
+    scores.add(OneCell(), np.log(chances)[None, :])
+    query = ScoreHistogram(OneCell(), SoftmaxRule(4, norm), scores)
+    rows = [(0, label, 0) for label in range(4) for _ in range(round(100 * chances[label]))]
+    answer = table_of(rows, 4).answer(query)[0] / query.unit / len(rows)
+    assert np.abs(answer).max() < 0.006
+
+
+def test_quantile_gradients_vanish_at_the_quantile():
+    targets = np.linspace(0, 1 << 24, 1001).astype(int)
+    scores = Scores(1)
+    scores.add(OneCell(), [[0.8 * 4 - 2]])  # the bounds are -2 and 2
+    window = 6000
+    rule = ResidualRule(SCALE, round(0.6 * window), round(-0.4 * window), round(1.6 * window))
+    query = ScoreHistogram(OneCell(), rule, scores)
+    answer = table_of([(0, 0, t) for t in targets], 1).answer(query).item()
+    assert abs(answer) < 0.01 * window * len(targets)
+
+
+def test_scores_are_bounded_and_rounded():
+    scores = Scores(2)
+    added = scores.add(OneCell(), [[1e9, -1e9]])
+    assert np.abs(scores.updates[0].values).max() <= SCORE_LIMIT
+    assert np.abs(added).max() <= SCORE_LIMIT / 2**16
+    scores.add(OneCell(), [[5.0, 5.0]])
+    assert (scores.updates[1].values == 0).all()
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Scores(0),
+        lambda: Scores(2).add(OneCell(), [1.0, 2.0]),
+        lambda: Scores(1).add(OneCell(), [[np.nan]]),
+        lambda: SoftmaxRule(1),
+        lambda: SoftmaxRule(3, norm=3),
+        lambda: ResidualRule(SCALE, 0, 5, 9),
+        lambda: ResidualRule(SCALE, 0, -LARGEST_BOUND - 1, 9),
+        lambda: TargetScale(-1, 5),
+        lambda: ScoreHistogram(OneCell(), SoftmaxRule(3), Scores(2)),
+        lambda: ScoreHistogram(OneCell(), SoftmaxRule(3), Scores(3), ReleaseMap(np.ones((1, 4), np.int64), 1)),
+        lambda: ResidualLevels(SCALE, np.array([3, 3]), Scores(1)),
+    ],
+)
+def test_malformed_queries_are_refused(build):
+    with pytest.raises(ValueError, match=r".+"):
+        build()
