@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from tacit.additive.binning import BASE_CELLS, SUB_CELLS, numeric_bins, release_total
-from tacit.additive.learn import Column, Learned, learn_additive
+from tacit.additive.binning import BASE_CELLS, SUB_CELLS, Column, measure_bins, release_total
+from tacit.additive.learn import Learned, learn_additive
 from tacit.curator.curator import Curator
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian
@@ -142,7 +142,7 @@ def test_bins_of_any_encoding_cover_every_code(n_codes):
     reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     gate = Curator(MemoryTable([codes], np.zeros(4000, np.uint8), [n_codes], 2), reservation, SeededSource(1))
     total = release_total(gate, purse, 0.1)
-    bins = numeric_bins(gate, purse, 0, "x", 0.5, total)
+    (bins,) = measure_bins(gate, purse, [Column(0, "x", True)], total, 0.5)
     assert bins.mapping.shape == (n_codes,)
     assert set(bins.mapping) == set(range(len(bins.counts)))
     assert (np.diff(bins.mapping) >= 0).all()

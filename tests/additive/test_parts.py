@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.additive.covariance import categorical_covariances, centred, numeric_covariances
-from tacit.additive.density import public_shapes, smooth_histogram
+from tacit.additive.density import public_shapes, smooth_histograms
 from tacit.additive.plan import plan
 from tacit.additive.posterior import SCALES, Posterior
 from tacit.additive.release_map import principal_modes, with_missing
@@ -21,7 +21,11 @@ from tacit.additive.sweeps import Intercept, curvature, mada_boost
 @given(st.integers(0, 10_000), st.floats(0.1, 1e4), st.floats(1, 1e6))
 def test_smoothed_masses_are_non_negative_and_sum_to_the_total(seed, sd, total):
     noisy = np.random.default_rng(seed).normal(total / 64, 10 * sd, 64)
-    masses = smooth_histogram(noisy, sd, total)
+    masses = smooth_histograms(np.stack([noisy, noisy[::-1]]), sd, np.array([total, 2 * total]))
+    assert masses[1].sum() == pytest.approx(2 * total)
+    alone = smooth_histograms(noisy[None], sd, np.array([total]))[0]
+    np.testing.assert_allclose(masses[0], alone, rtol=1e-9)
+    masses = masses[0]
     assert (masses >= 0).all()
     assert masses.sum() == pytest.approx(total)
 
@@ -30,9 +34,9 @@ def test_smoothing_keeps_what_is_clear_and_flattens_what_is_not():
     truth = np.zeros(64)
     truth[[3, 20, 40]] = [5000, 3000, 2000]
     noise = np.random.default_rng(0).normal(size=64)
-    clear = smooth_histogram(truth + 2 * noise, 2.0, 10_000)
+    clear = smooth_histograms((truth + 2 * noise)[None], 2.0, np.array([10_000.0]))[0]
     assert np.abs(clear - truth).max() < 200
-    drowned = smooth_histogram(truth + 1e6 * noise, 1e6, 10_000)
+    drowned = smooth_histograms((truth + 1e6 * noise)[None], 1e6, np.array([10_000.0]))[0]
     assert drowned.max() < 2000
 
 

@@ -31,9 +31,17 @@ def test_no_vector_is_handed_out_twice():
     assert len(set(handed)) == 40
 
 
+def test_a_long_vector_is_divided_among_workers():
+    source = Numbered()
+    drawn = Draws(source, workers=3).start(True, 2.0, 1000).result()
+    assert drawn.shape == (1000,)
+    assert sorted(np.unique(drawn, return_counts=True)[1]) == [333, 333, 334]
+    assert source.drawn == 3
+
+
 def test_what_repeats_is_begun_ahead_and_the_rest_is_not():
     source = Numbered()
-    draws = Draws(source)
+    draws = Draws(source, workers=1)
     for scale in (1.0, 2.0, 3.0):
         draws.start(True, scale, 1).result()
     assert source.drawn == 3

@@ -164,3 +164,21 @@ def test_no_row_is_reachable_from_a_learner():
     assert any(found)  # the walk does see arrays
     assert all(3000 not in shape for shape in found)
     assert not [name for name in vars(gate) if not name.startswith("_")]
+
+
+def test_several_at_once_are_charged_one_by_one_and_have_noise_of_their_own():
+    gate, reservation = curator([Gaussian(3.0), Laplace(2.0), Gaussian(5.0)])
+    asks = [(QUERY, Gaussian(3.0), "a"), (QUERY, Laplace(2.0), "b"), (QUERY, Gaussian(5.0), "c")]
+    releases = gate.measure_all(asks)
+    assert [entry.label for entry in reservation.entries] == ["a", "b", "c"]
+    errors = [release.value[:, 0] - exact() for release in releases]
+    for error, sd in zip(errors, (3.0, 2.0 * math.sqrt(2), 5.0), strict=True):
+        assert error.std() == pytest.approx(sd, rel=0.15)
+    assert abs(np.corrcoef(errors[0], errors[2])[0, 1]) < 0.2
+
+
+def test_several_at_once_read_nothing_when_one_is_not_covered():
+    gate, _ = curator([Gaussian(3.0)], rows=(rows := table()))
+    with pytest.raises(BudgetExceeded):
+        gate.measure_all([(QUERY, Gaussian(3.0), "a"), (QUERY, Gaussian(3.0), "b")])
+    assert rows.reads == 0

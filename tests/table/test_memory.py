@@ -140,3 +140,35 @@ def test_fixed_point_margins_are_fine_enough():
     margins = Margins()
     margins.add(OneCell(), [0.3])
     assert abs(margins.updates[0].values[0] / 2**MARGIN_BITS - 0.3) < 1e-5
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 9000), st.integers(0, 1000), st.integers(1, 3))
+def test_products_answered_together_are_what_they_are_alone(n, seed, threads):
+    generator = np.random.default_rng(seed)
+    columns = [generator.integers(0, 7, n).astype(np.uint8), generator.integers(0, 900, n).astype(np.uint16)]
+    columns.append(generator.integers(0, 7, n).astype(np.uint8))
+    n_codes = [7, 900, 7]
+    labels = generator.integers(0, 2, n).astype(np.uint8)
+    maps = [generator.integers(0, 5, size) for size in n_codes]
+    pairs = [(0, 1), (0, 2), (1, 2), (2, 0)]
+    rule, margins = signed_margin_rule(mada), Margins()
+    margins.add(column_cells(0, 7), generator.normal(0, 3, 7))
+    queries = [Histogram(ProductCells((a, b), (maps[a], maps[b]), (5, 5)), rule, margins) for a, b in pairs]
+    together = MemoryTable(columns, labels, n_codes, 2, threads)
+    answers = together.answer_all(queries)
+    alone = MemoryTable(columns, labels, n_codes, 2)
+    for query, answer in zip(queries, answers, strict=True):
+        np.testing.assert_array_equal(answer, alone.answer(query))
+    margins.add(column_cells(2, 7), generator.normal(0, 3, 7))
+    again = together.answer_all(queries)
+    assert n < 50 or any((a != b).any() for a, b in zip(answers, again, strict=True))
+    np.testing.assert_array_equal(again[1], MemoryTable(columns, labels, n_codes, 2).answer(queries[1]))
+
+
+def test_counts_kept_for_a_column_go_when_its_codes_do():
+    codes = np.random.default_rng(0).integers(0, 40, 500).astype(np.uint16)
+    table, rule = MemoryTable([codes], np.zeros(500, np.uint8), [40], 1), count_rule(1)
+    table.answer(Histogram(column_cells(0, 40), rule))
+    table.coarsen(0, np.arange(40) // 10)
+    np.testing.assert_array_equal(table.answer(Histogram(column_cells(0, 4), rule))[:, 0], np.bincount(codes // 10))

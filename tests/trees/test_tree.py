@@ -282,3 +282,17 @@ def test_the_diameter_of_a_rule_is_exact() -> None:
             l1 = max(l1, int(np.abs(gaps).sum(axis=2).max()))
             l2_squared = max(l2_squared, int((gaps * gaps).sum(axis=2).max()))
         assert rule.diameter == (l1, l2_squared)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 6, 7, 9])
+def test_tables_of_masks_lead_every_row_where_its_tests_lead_it(depth):
+    generator = np.random.default_rng(depth)
+    splits = 2**depth - 1
+    shape = complete_shape(generator.integers(0, 6, splits), threshold_sets(generator.integers(0, 255, splits)))
+    codes = generator.integers(0, 256, (6, 50)).astype(np.uint8)
+    found = shape.find(list(codes))
+    for row in range(50):
+        node = 0
+        while node >= 0:
+            node = shape.children[node, int(shape.goes_right(node)[codes[shape.columns[node], row]])]
+        assert found[row] == -1 - node

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.additive.density import smooth_histogram
+from tacit.additive.density import smooth_histograms
 from tacit.additive.term import LEAST_SD
 from tacit.curator.curator import Curator
+from tacit.curator.measurement import Measurement
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell, mapped_cells
 from tacit.queries.histogram import Histogram
@@ -29,6 +31,15 @@ BASE_SHARE = 0.6
 LARGEST, SMALLEST = 48, 6
 MASS_MIX = 0.75
 MAX_CATEGORIES = 128
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the learner knows it: its place, its name, and whether it is ordered with a missing code last."""
+
+    index: int
+    name: str
+    ordered: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +70,10 @@ def release_total(curator: Curator, purse: Purse, share: float) -> float:
     return max(released, 30.0, 0.5 * sd)
 
 
-def categorical_bins(curator: Curator, purse: Purse, column: int, name: str, share: float, total: float) -> Bins:
+def _categorical_bins(release: Measurement, total: float) -> Bins:
     """Counts of the categories, shrunk to uniform; the rarest share one bin when there are very many."""
-    n_codes = curator.layout.n_codes[column]
-    query = Histogram(mapped_cells(column, np.arange(n_codes)), count_rule_fine(curator.layout.n_labels))
-    release = curator.measure(query, purse.charge(share), f"counts of {name}")
     counts: Floats = release.value[:, 0]
-    sd = max(release.sd, LEAST_SD)
+    n_codes, sd = len(counts), max(release.sd, LEAST_SD)
     mapping = np.arange(n_codes, dtype=np.int64)
     if n_codes > MAX_CATEGORIES:
         kept = np.sort(np.argsort(-counts, kind="stable")[: MAX_CATEGORIES - 1])
@@ -108,34 +116,81 @@ class _Cells:
         return np.asarray(np.where(split > 0, start[self.base] + within, parts.sum()))
 
 
-def numeric_bins(curator: Curator, purse: Purse, column: int, name: str, share: float, total: float) -> Bins:
-    """Bins of a numeric column from two noisy histograms: uniform cells, then the heavy ones split again."""
-    rule, cells = count_rule_fine(curator.layout.n_labels), _Cells.over(curator.layout.n_codes[column])
-    coarse = curator.measure(
-        Histogram(mapped_cells(column, cells.base), rule), purse.charge(BASE_SHARE * share), f"coarse counts of {name}"
-    )
-    sd = max(coarse.sd, LEAST_SD)
-    missing = max(float(coarse.value[-1, 0]) - 0.5 * sd, 0.0)
-    masses = smooth_histogram(coarse.value[:-1, 0], sd, max(total - missing, 0.2 * total))
+class _NumericBins:
+    """Bins of a numeric column from two noisy histograms: uniform cells, then the heavy ones split again.
+
+    Args:
+        cells: the column's dyadic cells.
+        coarse: release of the base cells and the missing code.
+        total: released number of rows.
+        fine_sd: standard deviation of the noise that the second histogram will have.
+    """
+
+    def __init__(self, cells: _Cells, coarse: Measurement, total: float, fine_sd: float) -> None:
+        self._cells, self._total = cells, total
+        self._sd = sd = max(coarse.sd, LEAST_SD)
+        self._missing = max(float(coarse.value[-1, 0]) - 0.5 * sd, 0.0)
+        kept = np.array([max(total - self._missing, 0.2 * total)])
+        self.masses = masses = smooth_histograms(coarse.value[None, :-1, 0], sd, kept)[0]
+        few = max(total / 48, 4 * fine_sd)
+        self.parts = np.where(masses > total / 8, SUB_CELLS, np.where(masses > few, FEW_SUB_CELLS, 0))
+        self.parts[masses <= 4 * fine_sd] = 0
+
+    def finish(self, fine: Measurement | None) -> Bins:
+        """The bins, by the second release (None if no cell is split)."""
+        leaf_mass = np.repeat(self.masses / SUB_CELLS, SUB_CELLS).reshape(BASE_CELLS, SUB_CELLS)
+        if fine is not None:
+            starts = np.cumsum(self.parts) - self.parts
+            for size in (SUB_CELLS, FEW_SUB_CELLS):
+                split = np.flatnonzero(self.parts == size)
+                if not len(split):
+                    continue
+                noisy = fine.value[starts[split][:, None] + np.arange(size), 0]
+                found = smooth_histograms(noisy, max(fine.sd, LEAST_SD), self.masses[split])
+                leaf_mass[split] = np.repeat(found * size / SUB_CELLS, SUB_CELLS // size, axis=1)
+        reachable, masses = self._cells.reachable, leaf_mass.ravel()
+        leaf_bin = _cut(masses, self.parts, int(np.clip(self._total / (2 * self._sd), SMALLEST, LARGEST)))
+        used, leaf_bin[reachable] = np.unique(leaf_bin[reachable], return_inverse=True)
+        counts = np.bincount(leaf_bin[reachable], weights=masses[reachable])
+        mapping = np.append(leaf_bin, len(used))[self._cells.leaf]
+        return Bins(mapping, _scaled(np.append(counts, max(self._missing, 1.0)), self._total), ordered=True)
+
+
+def measure_bins(curator: Curator, purse: Purse, columns: Sequence[Column], total: float, share: float) -> list[Bins]:
+    """Bins of every column, each for ``share`` of the purse; the columns' codes in the table are replaced by them."""
+    rule, n_codes = count_rule_fine(curator.layout.n_labels), curator.layout.n_codes
+    cells = {column.index: _Cells.over(n_codes[column.index]) for column in columns if column.ordered}
     fine_charge = purse.charge((1 - BASE_SHARE) * share)
     fine_sd = max(purse.sd((1 - BASE_SHARE) * share), LEAST_SD)
-    parts = np.where(masses > total / 8, SUB_CELLS, np.where(masses > max(total / 48, 4 * fine_sd), FEW_SUB_CELLS, 0))
-    parts[masses <= 4 * fine_sd] = 0
-    leaf_mass = np.repeat(masses / SUB_CELLS, SUB_CELLS)
-    if parts.any():
-        query = Histogram(mapped_cells(column, cells.inside(parts)), rule)
-        detail = curator.measure(query, fine_charge, f"fine counts of {name}")
-        ends = np.cumsum(parts)
-        for cell in np.flatnonzero(parts):
-            part = detail.value[ends[cell] - parts[cell] : ends[cell], 0]
-            found = smooth_histogram(part, max(detail.sd, LEAST_SD), masses[cell])
-            width = SUB_CELLS // parts[cell]
-            leaf_mass[cell * SUB_CELLS : (cell + 1) * SUB_CELLS] = np.repeat(found / width, width)
-    leaf_bin = _cut(leaf_mass, parts, int(np.clip(total / (2 * sd), SMALLEST, LARGEST)))
-    used, leaf_bin[cells.reachable] = np.unique(leaf_bin[cells.reachable], return_inverse=True)
-    counts = np.bincount(leaf_bin[cells.reachable], weights=leaf_mass[cells.reachable])
-    mapping = np.append(leaf_bin, len(used))[cells.leaf]
-    return Bins(mapping, _scaled(np.append(counts, max(missing, 1.0)), total), ordered=True)
+    first = []
+    for column in columns:
+        if column.ordered:
+            query = Histogram(mapped_cells(column.index, cells[column.index].base), rule)
+            first.append((query, purse.charge(BASE_SHARE * share), f"coarse counts of {column.name}"))
+        else:
+            query = Histogram(mapped_cells(column.index, np.arange(n_codes[column.index])), rule)
+            first.append((query, purse.charge(share), f"counts of {column.name}"))
+    begun = dict(zip(columns, curator.measure_all(first), strict=True))
+    numeric = {
+        column: _NumericBins(cells[column.index], begun[column], total, fine_sd) for column in columns if column.ordered
+    }
+    second = {
+        column: (
+            Histogram(mapped_cells(column.index, cells[column.index].inside(bins.parts)), rule),
+            fine_charge,
+            f"fine counts of {column.name}",
+        )
+        for column, bins in numeric.items()
+        if bins.parts.any()
+    }
+    fine = dict(zip(second, curator.measure_all(list(second.values())), strict=True))
+    found = []
+    for column in columns:
+        ordered = numeric.get(column)
+        bins = _categorical_bins(begun[column], total) if ordered is None else ordered.finish(fine.get(column))
+        curator.coarsen(column.index, bins.mapping)
+        found.append(bins)
+    return found
 
 
 def _cut(leaf_mass: Floats, parts: Ints, wanted: int) -> Ints:

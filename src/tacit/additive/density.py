@@ -38,37 +38,39 @@ def public_shapes(cells: int) -> Floats:
     return table
 
 
-def _outline(noisy: Floats, sd: float, total: float) -> Floats:
-    """Posterior mean over the public shapes of the share per cell, given the noise."""
-    shapes = public_shapes(len(noisy))
-    log_likelihood = (total * (shapes @ noisy) - 0.5 * total**2 * (shapes**2).sum(axis=1)) / sd**2
-    weights = np.exp(log_likelihood - log_likelihood.max())
-    share: Floats = (weights / weights.sum()) @ shapes
-    return (1 - FLOOR_SHARE) * share + FLOOR_SHARE / len(noisy)
+def _outline(noisy: Floats, sd: float, total: Floats) -> Floats:
+    """Posterior mean over the public shapes of the share per cell, given the noise; one histogram per line."""
+    shapes = public_shapes(noisy.shape[1])
+    fit = total[:, None] * (noisy @ shapes.T) - 0.5 * total[:, None] ** 2 * (shapes**2).sum(axis=1)
+    weights = np.exp((fit - fit.max(axis=1, keepdims=True)) / sd**2)
+    share: Floats = (weights / weights.sum(axis=1, keepdims=True)) @ shapes
+    mixed: Floats = (1 - FLOOR_SHARE) * share + FLOOR_SHARE / noisy.shape[1]
+    return mixed
 
 
-def smooth_histogram(noisy: Floats, sd: float, total: float) -> Floats:
-    """Non-negative masses that sum to ``total`` from a noisy histogram.
+def smooth_histograms(noisy: Floats, sd: float, total: Floats) -> Floats:
+    """Non-negative masses that sum to ``total`` from noisy histograms, one per line.
 
     Top-down over the dyadic tree: a node's known mass is split by a Kalman step between the outline's split (prior
     spread :data:`RELATIVE_SPREAD` of the mass) and the noisy sums of the two halves.
 
     Args:
-        noisy: noisy counts, shape ``(cells,)`` with ``cells`` a power of two.
+        noisy: noisy counts, shape ``(histograms, cells)`` with ``cells`` a power of two.
         sd: standard deviation of the noise in every cell; positive.
-        total: mass to distribute.
+        total: mass to distribute, shape ``(histograms,)``.
     """
+    lines = len(noisy)
     observed, outline = [noisy], [_outline(noisy, sd, total)]
-    while len(observed[-1]) > 1:
-        observed.append(observed[-1].reshape(-1, 2).sum(axis=1))
-        outline.append(outline[-1].reshape(-1, 2).sum(axis=1))
-    mass = np.array([float(total)])
+    while observed[-1].shape[1] > 1:
+        observed.append(observed[-1].reshape(lines, -1, 2).sum(axis=2))
+        outline.append(outline[-1].reshape(lines, -1, 2).sum(axis=2))
+    mass: Floats = np.asarray(total, np.float64)[:, None]
     for depth in range(len(observed) - 2, -1, -1):
-        halves, shares = observed[depth].reshape(-1, 2), outline[depth].reshape(-1, 2)
-        expected = mass * shares[:, 0] / shares.sum(axis=1)
-        measured = 0.5 * (halves[:, 0] + mass - halves[:, 1])
+        halves, shares = observed[depth].reshape(lines, -1, 2), outline[depth].reshape(lines, -1, 2)
+        expected = mass * shares[..., 0] / shares.sum(axis=2)
+        measured = 0.5 * (halves[..., 0] + mass - halves[..., 1])
         prior_variance = (RELATIVE_SPREAD * mass) ** 2
         gain = prior_variance / (prior_variance + 0.5 * sd**2 * 2**depth + 1e-300)
         left = np.clip(expected + gain * (measured - expected), 0.02 * expected, mass - 0.02 * (mass - expected))
-        mass = np.stack([left, mass - left], axis=1).ravel()
+        mass = np.stack([left, mass - left], axis=2).reshape(lines, -1)
     return mass

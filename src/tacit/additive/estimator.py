@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.additive.learn import Column, Learned, learn_additive
+from tacit.additive.binning import Column
+from tacit.additive.learn import Learned, learn_additive
 from tacit.curator.curator import Curator
 from tacit.encoding.grid import NumericGrid
 from tacit.faces.base import PrivateClassifier, Task
@@ -83,6 +84,10 @@ class AdditiveBoostClassifier(PrivateClassifier):
                 f"there are {task.label_index.n_classes} classes and {type(self).__name__} tells two apart: name the "
                 "positive ones in the schema"
             )
+
+    @property
+    def _discovers(self) -> bool:
+        return True
 
     def _learn(self, curator: Curator, purse: Purse, task: Task) -> AdditiveModel:
         assert task.encoding is not None

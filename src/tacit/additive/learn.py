@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tacit.additive.binning import Bins, categorical_bins, numeric_bins, release_total
+from tacit.additive.binning import Bins, Column, measure_bins, release_total
 from tacit.additive.covariance import categorical_covariances, numeric_covariances
 from tacit.additive.pairs import PAIRS_PER_COLUMN, SCREENED_COLUMNS, Side, pair_side, pair_terms, screen_pairs
 from tacit.additive.plan import BINNING_SHARE, Plan, plan
@@ -32,15 +32,6 @@ AVERAGING_LOSS = 4 / 3
 MODE_SCALE, MODE_CURVATURE = 0.3, 0.35
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column as the learner knows it: its place, its name, and whether it is ordered with a missing code last."""
-
-    index: int
-    name: str
-    ordered: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Learned:
     """What was learned, all of it released: the model is built from this."""
@@ -54,17 +45,6 @@ class Learned:
     trees: tuple[Tree, ...]
     plan: Plan
     slope: float
-
-
-def measure_bins(curator: Curator, purse: Purse, columns: Sequence[Column], total: float, share: float) -> list[Bins]:
-    """Bins of every column; the columns' codes in the table are replaced by them."""
-    bins = []
-    for column in columns:
-        measure = numeric_bins if column.ordered else categorical_bins
-        found = measure(curator, purse, column.index, column.name, share, total)
-        curator.coarsen(column.index, found.mapping)
-        bins.append(found)
-    return bins
 
 
 def main_term(column: Column, bins: Bins, noise_variance: float, binning_sd: float, total: float, pure: bool) -> Term:

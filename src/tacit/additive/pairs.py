@@ -125,12 +125,15 @@ def screen_pairs(
     each = share / len(candidates)
     nominal = purse.sd(each) ** 2
     screens = {side.column: _Screen.of(side, nominal, total) for side in sides}
-    rule, found = mada_boost_rule(), []
+    rule, asks = mada_boost_rule(), []
     for left, right in candidates:
-        a, b = screens[left.column], screens[right.column]
-        release_map = ReleaseMap.from_floats(np.asarray(np.kron(a.matrix, b.matrix), np.float64))
+        modes = np.kron(screens[left.column].matrix, screens[right.column].matrix)
+        release_map = ReleaseMap.from_floats(np.asarray(modes, np.float64))
         query = Histogram(pair_cells(left, right), rule, state.margins, release_map)
-        release = curator.measure(query, purse.charge(each), f"screening of {left.name} x {right.name}")
+        asks.append((query, purse.charge(each), f"screening of {left.name} x {right.name}"))
+    found = []
+    for (left, right), release in zip(candidates, curator.measure_all(asks), strict=True):
+        a, b = screens[left.column], screens[right.column]
         table = release.value[:, 0].reshape(len(a.matrix), len(b.matrix))
         found.append(_evidence(a, b, table, max(release.sd, LEAST_SD), total, state.slope))
     order = np.argsort(-np.array(found), kind="stable")[:most]
@@ -147,14 +150,16 @@ def pair_terms(
     total: float,
 ) -> list[Term]:
     """Terms for the chosen pairs; ``share`` pays for their counts, ``learn_share`` is what the sweeps will spend."""
-    each, terms = share / len(pairs), []
     noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / 3)) ** 2 * 4 / 3
     mode_variance = purse.sd(learn_share / max(n_mains, 1)) ** 2
+    rule, asks = count_rule_fine(curator.layout.n_labels), []
     for left, right in pairs:
         cells, name = pair_cells(left, right), f"{left.name} x {right.name}"
         curator.derive(cells)
-        query = Histogram(cells, count_rule_fine(curator.layout.n_labels))
-        release = curator.measure(query, purse.charge(each), f"counts of {name}")
+        asks.append((Histogram(cells, rule), purse.charge(share / len(pairs)), f"counts of {name}"))
+    terms = []
+    for (left, right), (query, _, _), release in zip(pairs, asks, curator.measure_all(asks), strict=True):
+        name = f"{left.name} x {right.name}"
         sd = max(release.sd, LEAST_SD)
         expected = np.outer(left.masses, right.masses).ravel() * total
         trust = expected**2 / (expected**2 + sd**2)
@@ -170,5 +175,5 @@ def pair_terms(
         kron = np.kron(_modes(left, mode_variance, total), _modes(right, mode_variance, total))
         release_map = np.asarray(kron, np.float64)
         guard = 0.5 * np.minimum(sd, expected)
-        terms.append(Term(name, "pair", cells, counts, guard, covariances, release_map, noise_variance))
+        terms.append(Term(name, "pair", query.cells, counts, guard, covariances, release_map, noise_variance))
     return terms

@@ -7,6 +7,7 @@ it never sees a row, an exact answer, or a draw of noise.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -86,19 +87,43 @@ class Curator:
         Raises:
             BudgetExceeded: if the reservation does not cover it; nothing is read then.
         """
-        if not isinstance(charge, Gaussian | Laplace | NonPrivate):
-            raise TypeError(f"measure takes a Gaussian, Laplace or NonPrivate charge, got {type(charge).__name__}")
-        sensitivity = query.sensitivity(self.neighbouring).times(self._rows_per_unit)
-        self._reservation.record(charge, label, sensitivity.theorem)
-        unit = float(query.unit)
-        if isinstance(charge, NonPrivate):
-            return Measurement(label, self._table.answer(query) / unit, 0.0, charge, sensitivity.theorem)
-        scale = integer_scale(charge, sensitivity)
-        noise = self._draws.start(isinstance(charge, Gaussian), scale, math.prod(query.shape))
-        exact = self._table.answer(query)
-        noisy = exact + noise.result().reshape(query.shape)
-        sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / unit
-        return Measurement(label, noisy / unit, sd, charge, sensitivity.theorem)
+        return self.measure_all([(query, charge, label)])[0]
+
+    def measure_all(self, asks: Sequence[tuple[Query, Charge, str]]) -> list[Measurement]:
+        """Releases noisy answers to several queries, none of which waits for another's answer.
+
+        Each has its own charge, entry in the ledger and noise, as in :meth:`measure`; what they share is the pass over
+        the rows, and the time in which the noise is drawn.
+
+        Args:
+            asks: query, charge and label of each.
+
+        Raises:
+            BudgetExceeded: if the reservation does not cover all of them; nothing is read then.
+        """
+        started = []
+        for query, charge, label in asks:
+            if not isinstance(charge, Gaussian | Laplace | NonPrivate):
+                raise TypeError(f"measure takes a Gaussian, Laplace or NonPrivate charge, got {type(charge).__name__}")
+            sensitivity = query.sensitivity(self.neighbouring).times(self._rows_per_unit)
+            self._reservation.record(charge, label, sensitivity.theorem)
+            started.append((sensitivity, 0.0 if isinstance(charge, NonPrivate) else integer_scale(charge, sensitivity)))
+        noises = [
+            None
+            if isinstance(charge, NonPrivate)
+            else self._draws.start(isinstance(charge, Gaussian), scale, math.prod(query.shape))
+            for (query, charge, _), (_, scale) in zip(asks, started, strict=True)
+        ]
+        answers = self._table.answer_all([query for query, _, _ in asks])
+        released = []
+        for (query, charge, label), (sensitivity, scale), noise, exact in zip(
+            asks, started, noises, answers, strict=True
+        ):
+            unit = float(query.unit)
+            noisy = exact if noise is None else exact + noise.result().reshape(query.shape)
+            sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / unit
+            released.append(Measurement(label, noisy / unit, sd, charge, sensitivity.theorem))
+        return released
 
     def select(self, selection: Selection, charge: Charge, label: str) -> Choice:
         """Chooses, in each node of a selection, a candidate with (about) the highest score.

@@ -5,7 +5,9 @@ Noise does not depend on the rows, so when it is drawn tells nothing. Every draw
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,31 +16,52 @@ from tacit.noise.source import NoiseSource
 
 Key = tuple[bool, float, int]
 MOST_AHEAD = 512
+LEAST_PART = 256
+"""Draws below which dividing a vector among workers is not worth it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A vector of noise on its way, in parts."""
+
+    parts: tuple[Future[npt.NDArray[np.int64]], ...]
+
+    def result(self) -> npt.NDArray[np.int64]:
+        """The vector, when it is there."""
+        return np.concatenate([part.result() for part in self.parts])
 
 
 class Draws:
-    """A worker that draws integer Gaussian and Laplace vectors beside the thread that reads rows.
+    """Workers that draw integer Gaussian and Laplace vectors beside the thread that reads rows.
 
     A vector of the same kind, scale and size that was asked for twice will be asked for again in the next sweep: the
     next one is begun at once. A seeded source is drawn in order of asking only, so that a run can be repeated.
+
+    Args:
+        noise: where noise comes from.
+        workers: how many; one per core if None, and always one for a seeded source.
     """
 
-    def __init__(self, noise: NoiseSource) -> None:
+    def __init__(self, noise: NoiseSource, workers: int | None = None) -> None:
         self._noise = noise
-        self._worker = ThreadPoolExecutor(1)
-        self._ahead: dict[Key, Future[npt.NDArray[np.int64]]] = {}
+        self._n_workers = (workers or os.cpu_count() or 1) if noise.releasable else 1
+        self._workers = ThreadPoolExecutor(self._n_workers)
+        self._ahead: dict[Key, Drawing] = {}
         self._asked: set[Key] = set()
 
-    def start(self, gaussian: bool, scale: float, size: int) -> Future[npt.NDArray[np.int64]]:
+    def start(self, gaussian: bool, scale: float, size: int) -> Drawing:
         """A vector of ``size`` draws on its way; of Gaussian noise, or of Laplace noise."""
         key = (gaussian, scale, size)
         ready = self._ahead.pop(key, None)
-        future = ready if ready is not None else self._begin(key)
+        drawing = ready if ready is not None else self._begin(key)
         if self._noise.releasable and key in self._asked and len(self._ahead) < MOST_AHEAD:
             self._ahead[key] = self._begin(key)
         self._asked.add(key)
-        return future
+        return drawing
 
-    def _begin(self, key: Key) -> Future[npt.NDArray[np.int64]]:
+    def _begin(self, key: Key) -> Drawing:
         gaussian, scale, size = key
-        return self._worker.submit(self._noise.gaussian if gaussian else self._noise.laplace, scale, size)
+        draw = self._noise.gaussian if gaussian else self._noise.laplace
+        parts = max(min(self._n_workers, size // LEAST_PART), 1)
+        sizes = [size * (part + 1) // parts - size * part // parts for part in range(parts)]
+        return Drawing(tuple(self._workers.submit(draw, scale, part) for part in sizes))

@@ -25,6 +25,9 @@ CODES = 256
 """Codes a column may have: one byte."""
 
 MAX_LEAVES = 1 << 16
+_LOWEST = np.array([2**bits - 1 for bits in range(WORD + 1)], np.uint64)
+"""Words with their lowest bits set."""
+_LOWEST.flags.writeable = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +78,7 @@ class TreeShape:
     def depth(self) -> int:
         return int(self.depths.max())
 
-    @property
+    @cached_property
     def is_complete(self) -> bool:
         """Whether its splits are numbered level by level and all leaves are equally deep."""
         power = self.n_leaves & (self.n_leaves - 1) == 0
@@ -88,6 +91,12 @@ class TreeShape:
     @cached_property
     def spans(self) -> IntArray:
         """Per split, the leaves below it: first, first of its right child, one past the last; shape (splits, 3)."""
+        if self.is_complete:
+            number = np.arange(1, self.n_splits + 1)
+            level = np.frexp(number)[1] - 1  # of the root: 0
+            width = self.n_leaves >> level
+            first = (number - (1 << level)) * width
+            return np.stack([first, first + width // 2, first + width], axis=1).astype(np.int64)
         spans = np.zeros((self.n_splits, 3), np.int64)
         for split in range(self.n_splits - 1, -1, -1):
             left, right = self.children[split]
@@ -106,13 +115,20 @@ class TreeShape:
     def masks(self) -> npt.NDArray[np.uint64]:
         """The tables of :func:`tacit.models.tree_leaves.find_leaves`, for :attr:`used_columns`."""
         words = -(-self.n_leaves // WORD)
-        possible = np.ones((len(self.used_columns), CODES, words * WORD), np.bool_)
-        possible[:, :, self.n_leaves :] = False
-        place = {column: k for k, column in enumerate(self.used_columns)}
-        for split, (first, middle, _) in enumerate(self.spans):
-            possible[place[int(self.columns[split])], self.goes_right(split), first:middle] = False
-        packed = np.packbits(possible, axis=2, bitorder="little").view("<u8")
-        return np.ascontiguousarray(packed.transpose(0, 2, 1).astype(np.uint64))
+        place = np.searchsorted(self.used_columns, self.columns)
+        tables = np.empty((len(self.used_columns), words, CODES), np.uint64)
+        for word in range(words):
+            first, middle = np.clip(self.spans[:, :2] - WORD * word, 0, WORD).T
+            tables[:, word] = _LOWEST[min(self.n_leaves - WORD * word, WORD)]
+            cuts = np.flatnonzero(middle > first)  # splits whose left child has leaves in this word
+            cuts = cuts[np.argsort(place[cuts], kind="stable")]
+            right = np.unpackbits(self.right[cuts], axis=1, bitorder="little").astype(np.bool_)
+            left_leaves = _LOWEST[middle[cuts]] & ~_LOWEST[first[cuts]]
+            kept = np.where(right, ~left_leaves[:, None], _LOWEST[WORD])
+            used, starts = np.unique(place[cuts], return_index=True)
+            if len(used):
+                tables[used, word] &= np.bitwise_and.reduceat(kept, starts, axis=0)
+        return tables
 
     def find(self, codes: Sequence[npt.NDArray[np.uint8]]) -> Leaves:
         """The leaf of every row; ``codes`` holds one uint8 vector per column of the table."""

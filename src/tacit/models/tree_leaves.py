@@ -94,8 +94,9 @@ def find_leaves(
     """
     words = tables.shape[1]
     if words == 1 and len(columns) <= FOUR:
-        places = [min(k, len(columns) - 1) for k in range(FOUR)]  # a mask may count twice
-        leaves_of_four(*(columns[k] for k in places), *(tables[k, 0] for k in places), leaves, start, stop)
+        a, b, c, d = (min(k, len(columns) - 1) for k in range(FOUR))  # a mask may count twice
+        four, table = columns, tables[:, 0]
+        leaves_of_four(four[a], four[b], four[c], four[d], table[a], table[b], table[c], table[d], leaves, start, stop)
         return
     masks = np.empty(min(BLOCK, max(stop - start, 0)), np.uint64)
     for low in range(start, stop, BLOCK):

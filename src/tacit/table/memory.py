@@ -24,6 +24,7 @@ from tacit.queries.tree_cells import SplitHistogram, TreeCells
 from tacit.table import kernels
 from tacit.table.cover import CoverCounts, first_match
 from tacit.table.dense import DENSE_QUERIES, DenseEngine, DenseRows
+from tacit.table.products import are_products, product_histograms
 from tacit.table.score_rows import ScoreRows
 from tacit.table.tree_rows import LeafCache, SplitCache, split_histogram
 
@@ -83,7 +84,7 @@ class MemoryTable:
         self._margins: WeakKeyDictionary[Margins, _MarginCache] = WeakKeyDictionary()
         self._derived: WeakKeyDictionary[Cells, Codes] = WeakKeyDictionary()
         self._zeros = np.zeros(len(labels), np.uint8)
-        self._last_counts: tuple[Codes, RowRule, npt.NDArray[np.int64]] | None = None
+        self._counted: dict[int, tuple[RowRule, npt.NDArray[np.int64]]] = {}
         self._dense = None if dense is None else DenseEngine(dense, labels, self._in_parallel)
         self._leaves = LeafCache(self._columns, self._in_parallel)
         self._splits = SplitCache()
@@ -108,6 +109,14 @@ class MemoryTable:
             return self._dense.answer(query)
         raise TypeError(f"the memory engine cannot answer a {type(query).__name__}")
 
+    def answer_all(self, queries: Sequence[Query]) -> list[npt.NDArray[np.int64]]:
+        """The exact answers to several queries; products of columns under one rule take one pass together."""
+        if are_products(queries):
+            margins, _ = self._caught_up(queries[0].margins)
+            histograms = product_histograms(queries, self._columns, self._labels, margins, self._in_parallel)
+            return [query.finish(found) for query, found in zip(queries, histograms, strict=True)]
+        return [self.answer(query) for query in queries]
+
     def coarsen(self, column: int, mapping: npt.NDArray[np.int64]) -> None:
         """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""
         size = int(mapping.max()) + 1
@@ -116,6 +125,7 @@ class MemoryTable:
         for margins in list(self._margins):  # updates so far speak of the old codes
             self._caught_up(margins)
         self._score_rows.catch_up()
+        self._counted.pop(column, None)
         coarse = np.empty(len(self._labels), np.uint8)
         old, table = self._columns[column], mapping.astype(np.uint8)
         self._in_parallel(lambda start, stop, _: kernels.map_codes(old, table, coarse, start, stop))
@@ -143,7 +153,7 @@ class MemoryTable:
         codes, lookup = self._codes(query.cells)
         run: Pass
         if query.margins is None or not query.rule.uses_margin:
-            return _folded(self._counts(codes, query.rule, len(lookup)), lookup, query.cells.size)
+            return _folded(self._counts(query, codes, len(lookup)), lookup, query.cells.size)
         if channels <= 2:
             margins, last = self._caught_up(query.margins, leave=1)
             old_codes, steps = self._steps(last)
@@ -161,17 +171,19 @@ class MemoryTable:
         by_code = self._in_parallel(run, len(lookup) * channels).reshape(len(lookup), channels)
         return _folded(by_code, lookup, query.cells.size)
 
-    def _counts(self, codes: Codes, rule: RowRule, size: int) -> npt.NDArray[np.int64]:
-        """Sums by code of a rule without margins. The last one is kept: bins ask coarsely, then finely."""
-        if self._last_counts is not None and self._last_counts[0] is codes and self._last_counts[1] is rule:
-            return self._last_counts[2]
+    def _counts(self, query: Histogram, codes: Codes, size: int) -> npt.NDArray[np.int64]:
+        """Sums by code of a rule without margins. A column's last ones are kept: bins ask coarsely, then finely."""
+        rule, column = query.rule, _only_column(query.cells)
+        if column in self._counted and self._counted[column][0] is rule:
+            return self._counted[column][1]
         flat, labels, channels = rule.table.reshape(-1), self._labels, rule.channels
 
         def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
             kernels.count(codes, labels, flat, channels, sums, start, stop)
 
         by_code = self._in_parallel(run, size * channels).reshape(size, channels)
-        self._last_counts = (codes, rule, by_code)
+        if column >= 0:
+            self._counted[column] = (rule, by_code)
         return by_code
 
     def _caught_up(self, margins: Margins, leave: int = 0) -> tuple[npt.NDArray[np.int32], Update | None]:
@@ -241,6 +253,11 @@ class MemoryTable:
         list(self._pool.map(run, bounds[:-1], bounds[1:], results))
         total: npt.NDArray[np.int64] = np.sum(results, axis=0, dtype=np.int64)
         return total
+
+
+def _only_column(cells: Cells) -> int:
+    """The column whose codes these cells merge, or -1."""
+    return cells.columns[0] if isinstance(cells, ProductCells) and len(cells.columns) == 1 else -1
 
 
 def _folded(by_code: npt.NDArray[np.int64], lookup: npt.NDArray[np.int32], size: int) -> npt.NDArray[np.int64]:

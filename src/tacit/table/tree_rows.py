@@ -63,8 +63,8 @@ class LeafCache:
         oldest = self._kept.pop(0)[2] if len(self._kept) == KEPT_TREES else None
         if oldest is not None and oldest.dtype == dtype:
             return oldest
-        fresh: Leaves = np.zeros(len(self._columns[0]), dtype)
-        return fresh
+        rows = len(self._columns[0])
+        return np.zeros(rows, np.uint8) if dtype is np.uint8 else np.zeros(rows, np.uint16)
 
 
 class SplitCache:
