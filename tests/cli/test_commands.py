@@ -178,3 +178,27 @@ def test_error_of_an_auc_by_chance_is_that_of_a_rank_sum() -> None:
     """At AUC 1/2 the formula is Wilcoxon's variance but for ties of order 1/n."""
     answers = np.array(["yes"] * 40 + ["no"] * 60)
     assert auc_error(0.5, answers) == pytest.approx((101 / (12 * 40 * 60)) ** 0.5, rel=0.01)
+
+
+def test_a_csv_with_texts_needs_no_schema(folder: Path, tacit: Callable[..., Any]) -> None:
+    rows = [
+        f"{18 + (i * 7) % 72},{('red', 'green')[i % 2]},{'yes' if (i * 7) % 72 > 32 else 'no'}" for i in range(4000)
+    ]
+    Path("texts.csv").write_text("\n".join(["age,colour,bought", *rows]) + "\n")
+    fit = ("fit", "texts.csv", "--target", "bought", "--epsilon", "4")
+    dry = tacit(*fit, "--dry-run")
+    assert "bounds and categories" in dry.stdout
+    done = tacit(*fit, "--model", "m.json", "--report", "r.html")
+    assert done.exit_code == 0, done.output
+    assert "1 numeric, 1 categorical; classes no, yes" in " ".join(done.stdout.split())
+    spent = {entry["label"] for entry in json.loads(Path("m.json").read_text())["certificate"]["entries"]}
+    assert {"whether age holds numbers", "bounds of age", "categories of colour: counts", "classes: counts"} <= spent
+    assert "categories and classes" in Path("r.html").read_text()
+    assert tacit("verify", "m.json").exit_code == 0
+    assert tacit("predict", "m.json", "texts.csv", "-o", "p.csv").exit_code == 0
+    with Path("p.csv").open() as file:
+        said = [line["prediction"] for line in csv.DictReader(file)]
+    assert np.mean([line.endswith(guess) for line, guess in zip(rows, said, strict=True)]) > 0.85
+    pure = (*fit, "--delta", "0", "--model", "pure.json")
+    assert tacit(*pure).exit_code == 2
+    assert "read as numbers" in tacit(*pure, "--classes", "no,yes").stdout

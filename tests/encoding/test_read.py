@@ -15,7 +15,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tacit.encoding.errors import DataError
-from tacit.encoding.read import BLOCK_BYTES, column_names, parse_numbers, read_columns, read_sample, read_table
+from tacit.encoding.numbers import parse_numbers
+from tacit.encoding.read import BLOCK_BYTES, column_names, read_columns, read_sample, read_table
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.schema import BooleanColumn, CategoricalColumn, IdColumn, IgnoredColumn, Label, NumericColumn, Schema, Unit

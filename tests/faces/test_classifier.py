@@ -153,8 +153,6 @@ def test_mistakes_about_columns_name_them():
         AdditiveBoostClassifier(schema=SCHEMA).fit(frame.drop(columns="age"), labels)
     with pytest.raises(FrameError, match="'age'"):
         AdditiveBoostClassifier(schema=SCHEMA).fit(frame.assign(age="old"), labels)
-    with pytest.raises(FrameError, match="'ward'"):
-        AdditiveBoostClassifier().fit(frame, labels)
     with pytest.raises(RequestError, match="as many rows"):
         AdditiveBoostClassifier(schema=SCHEMA).fit(frame, labels[:-1])
     with pytest.raises(FrameError, match="'age'"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,7 @@ def run(order: Order) -> None:
         _dry_run(order, estimator, target)
         return
     with progress(order.data.name, quiet=order.as_json) as tell:
-        frame, labels = training_table(order.data, target, schema, tell)
+        frame, labels = training_table(order.data, target, schema, tell, numbers=not _discovers(order, estimator))
         tell("learning")
         estimator.fit(frame, labels)
     written = _write(order, estimator)
@@ -108,19 +109,27 @@ def _estimator(order: Order, schema: Schema | None) -> Any:
     )
 
 
+def _discovers(order: Order, estimator: Any) -> bool:
+    """Whether the fit itself finds out what columns hold: it takes a learner that does, and a delta."""
+    return bool(getattr(estimator, "_discovers", False)) and (order.delta > 0 or math.isinf(order.epsilon))
+
+
 def _classes(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _dry_run(order: Order, estimator: Any, target: str) -> None:
-    shown: dict[str, list[float]] | None = None
+    shown: dict[str, Any] | None = None
     if estimator.schema is None:
+        import numpy as np
+
         from tacit.encoding.read import column_names
 
         names = column_names(order.data)
         if target not in names:
             raise Mistake(f"{order.data} has no column {target!r}")
-        shown = {name: [] for name in names if name != target}
+        empty: Any = [] if _discovers(order, estimator) else np.empty(0)  # a list has no dtype, as a CSV file has none
+        shown = {name: empty for name in names if name != target}
     planned = estimator.dry_run(X=shown)
     if order.as_json:
         as_json({"dry_run": True, **{k: finite(v) if isinstance(v, float) else v for k, v in planned.items()}})
@@ -132,7 +141,8 @@ def _dry_run(order: Order, estimator: Any, target: str) -> None:
         "to": "this fit alone" if order.account is None else f"{order.dataset} in {order.account}",
     }
     if planned["bounds_share"]:
-        rows["bounds"] = f"{planned['bounds_share']:.0%} of it would find bounds that no schema declares"
+        what = "bounds and categories" if _discovers(order, estimator) else "bounds"
+        rows["discovery"] = f"{planned['bounds_share']:.0%} of it would find {what} that no schema declares"
     account = estimator.account
     if account is not None:
         from tacit.privacy.charges import charge_from_dict
@@ -179,6 +189,17 @@ def _write(order: Order, estimator: Any) -> dict[str, str]:
     return written
 
 
+def _found(order: Order, estimator: Any) -> str:
+    """What discovery found, for the summary."""
+    schema = getattr(estimator, "schema_", None)
+    if schema is None or not _discovers(order, estimator):
+        return "all columns were read as numbers; a column of texts is missing throughout"
+    kinds = [column.kind for column in schema.columns.values()]
+    found = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+    classes = ", ".join(str(name) for name in estimator.classes_)
+    return f"found and paid for: {found}; classes {classes}"
+
+
 def _summary(order: Order, estimator: Any, written: dict[str, str], seconds: float) -> None:
     certificate = estimator.certificate_
     importance = estimator.model_.importance() if hasattr(estimator.model_, "importance") else {}
@@ -205,6 +226,6 @@ def _summary(order: Order, estimator: Any, written: dict[str, str], seconds: flo
         strongest = list(importance.items())[:MOST_SHOWN]
         rows["matters most"] = ", ".join(f"{name} ({size:.2f})" for name, size in strongest)
     if order.schema is None:
-        rows["no schema"] = "all columns were read as numbers; a column of texts is missing throughout"
+        rows["no schema"] = _found(order, estimator)
     rows["took"] = f"{seconds:.1f} s"
     table("A private model", rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,27 +21,31 @@ def _rows(tell: Tell) -> Callable[[int], None]:
     return lambda n: tell(f"{n:,} rows read")
 
 
-def training_table(path: Path, target: str, schema: Schema | None, tell: Tell) -> tuple[Frame, Any]:
+def training_table(
+    path: Path, target: str, schema: Schema | None, tell: Tell, numbers: bool = True
+) -> tuple[Frame, Any]:
     """The features of a table, and the target beside them.
 
-    Without a schema all columns but the target are read as numbers.
+    Without a schema all columns but the target are read as numbers; or, unless ``numbers``, as what they are, which a
+    CSV file does not say.
 
     Raises:
         DataError: if the file cannot be read or lacks a column; it says which.
     """
-    from tacit.encoding.read import column_names, read_columns
+    from tacit.encoding.read import column_names, is_parquet, read_columns
     from tacit.schema import NumericColumn
 
     if schema is None:
         features = [name for name in column_names(path) if name != target]
-        numeric = features
+        numeric = features if numbers else []
     else:
         features = list(schema.features)
         numeric = [name for name in features if isinstance(schema.columns[name], NumericColumn)]
         if schema.unit is not None:
             features.append(schema.unit.column)
     frame = read_columns(path, [*features, target], numeric, _rows(tell))
-    return frame.select(features), frame.column(target)
+    untyped = schema is None and not numbers and not is_parquet(path)
+    return replace(frame.select(features), untyped=untyped), frame.column(target)
 
 
 def model_table(path: Path, model: Model, tell: Tell) -> Frame:

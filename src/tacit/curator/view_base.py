@@ -67,7 +67,9 @@ def charge_of(cost: Cost) -> Charge:
 
 def taken_rows(frame: Frame, index: IntArray) -> Frame:
     """Rows of a frame by position; a row may come more than once."""
-    return Frame({name: _taken(frame.column(name), index) for name in frame.names}, len(index), frame.mixed)
+    return Frame(
+        {name: _taken(frame.column(name), index) for name in frame.names}, len(index), frame.mixed, frame.untyped
+    )
 
 
 def _taken(column: Any, index: IntArray) -> Any:

@@ -146,7 +146,7 @@ def _readable(frame: Frame, unknowns: Unknowns) -> Frame:
     """Columns that may hold numbers or texts, value by value; the others as they are."""
     asked = set(unknowns.of_kind(ASKED))
     columns = {name: _values(frame.column(name)) if name in asked else frame.column(name) for name in frame.names}
-    return Frame(columns, frame.n_rows, frame.mixed)
+    return Frame(columns, frame.n_rows, frame.mixed, frame.untyped)
 
 
 def _values(column: Any) -> list[Any]:

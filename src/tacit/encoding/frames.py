@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.encoding.errors import FrameError
-from tacit.encoding.numbers import Numbers, as_numbers
+from tacit.encoding.numbers import Numbers, as_numbers, texts_as_numbers
 from tacit.schema.errors import nearest
 
 
@@ -27,11 +27,13 @@ class Frame:
         columns: per name, the native vector (numpy, pandas, polars or pyarrow).
         n_rows: number of rows; private under add/remove, so it stays inside.
         mixed: whether the columns come from one matrix of objects or texts, whose dtype says nothing of a column.
+        untyped: whether texts may stand for anything: the columns were read from a file that has no dtypes.
     """
 
     columns: Mapping[str, Any]
     n_rows: int
     mixed: bool = False
+    untyped: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,11 +52,14 @@ class Frame:
 
     def numbers(self, name: str) -> Numbers:
         """A column as a numpy vector of numbers, nulls as NaN; :class:`FrameError` if its dtype is not numeric."""
-        return as_numbers(self.column(name), name, loose=self.mixed)
+        column = self.column(name)
+        if self.untyped and isinstance(column, pa.ChunkedArray):
+            return texts_as_numbers(column, name)
+        return as_numbers(column, name, loose=self.mixed)
 
     def select(self, names: Iterable[str]) -> Frame:
         """The columns of these names, in that order."""
-        return Frame({name: self.column(name) for name in names}, self.n_rows, self.mixed)
+        return Frame({name: self.column(name) for name in names}, self.n_rows, self.mixed, self.untyped)
 
 
 def columns_of(data: Any, names: Sequence[str] | None = None) -> Frame:

@@ -17,15 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
-from tacit.encoding.numbers import number_or_nan
+from tacit.encoding.numbers import parse_numbers
 from tacit.schema import NumericColumn, Schema
 from tacit.schema.errors import nearest
 
@@ -35,7 +33,6 @@ BLOCK_BYTES = 4 << 20
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 _ZIP = b"PK\x03\x04"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
 def read_table(
@@ -153,21 +150,6 @@ def _read_csv(
         else:
             columns[name] = pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string()))
     return Frame(columns, n_rows)
-
-
-def parse_numbers(cells: pa.Array) -> npt.NDArray[np.float64]:
-    """Texts as floats, cell by cell: what spells no number in plain decimal notation is NaN."""
-    texts = pc.utf8_trim_whitespace(cells)
-    texts = pc.if_else(pc.equal(pc.binary_length(texts), 0), None, texts)
-    try:
-        numbers = pc.cast(texts, pa.float64())
-    except pa.ArrowInvalid:  # slower, and the same for every cell that the fast way reads
-        texts = pc.if_else(pc.match_substring_regex(texts, _NUMBER), pc.utf8_ltrim(texts, "+"), None)
-        try:
-            numbers = pc.cast(texts, pa.float64())
-        except pa.ArrowInvalid:
-            return np.fromiter(map(number_or_nan, cells.to_pylist()), np.float64, len(cells))
-    return np.asarray(numbers.to_numpy(zero_copy_only=False), np.float64)
 
 
 def _parse_options(

@@ -23,6 +23,7 @@ from tacit.evaluation.utility import LEVELS, check_criterion, utilities, utility
 from tacit.faces.request import Request, RequestError, is_number
 from tacit.faces.rows import rows_where, vector_where
 from tacit.faces.spend import reserve
+from tacit.faces.undeclared import refuse_undeclared
 from tacit.privacy.account import EphemeralAccount, PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.ledger import Reservation
@@ -120,6 +121,8 @@ class PrivateSelection(ClassifierMixin, BaseEstimator):
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         schema = self._check()
         frame, labels = rows_and_labels(X, y)
+        if not hasattr(X, "tocsr"):
+            refuse_undeclared(frame, labels, schema, getattr(self.candidates[0], "classes", None))
         unit = None if schema is None or schema.unit is None else frame.column(schema.unit.column)
         plan = self._plan(request, unit is not None)
         data = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, np.ndarray) else dict(frame.columns)

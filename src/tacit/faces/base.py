@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -27,8 +27,9 @@ from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
-from tacit.faces.bounds import find_bounds
+from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
 from tacit.faces.request import Request, RequestError
+from tacit.faces.undeclared import Undeclared, label_kind
 from tacit.models.base import Model
 from tacit.privacy.account import EphemeralAccount, PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -40,9 +41,6 @@ from tacit.schema import Schema
 FINE_CELLS = 4096
 """Cells of a numeric column's public grid, where its schema does not fix them."""
 
-BOUNDS_SHARE = 0.05
-"""Share of the budget that finds numeric bounds when no schema declares them."""
-
 
 @dataclass(frozen=True)
 class Task:
@@ -53,18 +51,21 @@ class Task:
         names: feature names, in order.
         label_index: classes and sides.
         encoding: the public encoding of the features; None until bounds are found.
+        undeclared: what the fit finds out before it learns; None if nothing, or by the learner itself.
     """
 
     schema: Schema | None
     names: tuple[str, ...]
     label_index: LabelIndex
     encoding: TableEncoding | None
+    undeclared: Undeclared | None = None
 
 
 class PrivateClassifier(ClassifierMixin, BaseEstimator):
     """Base of the private classifiers. A subclass lists its parameters, and implements :meth:`_learn`.
 
-    After ``fit``: ``model_`` (public, frozen), ``certificate_``, ``classes_``, ``n_features_in_``.
+    After ``fit``: ``model_`` (public, frozen), ``certificate_``, ``classes_``, ``n_features_in_``, and ``schema_``, the
+    schema declared or found (None where the learner looked for bounds itself).
     """
 
     epsilon: float
@@ -90,8 +91,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters(request)
         task, frame, labels = self._task(X, y)
         self._check_task(task)
-        purse = request.purse
-        with self._reserve(request, self._planned_charges(purse, task)) as reservation:
+        purse = self._purse(request, task)
+        with self._reserve(request, self._whole_charge(purse, task)) as reservation:
             unit = None if task.schema is None else task.schema.unit
             vault = Vault(
                 frame,
@@ -102,11 +103,13 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
                 1 if unit is None else unit.max_rows,
             )
             with threadpool_limits(1, "blas"):  # many small matrices: threads of BLAS would only wait for each other
-                model = self._learn_from(vault, purse, task)
+                known, left = self._discover(vault, purse, task)
+                model = self._learn_from(vault, left, known)
         self.model_ = model
-        self.classes_ = np.asarray(task.label_index.names)
+        self.schema_ = known.schema
+        self.classes_ = np.asarray(known.label_index.names)
         self.n_features_in_ = self._width(X)
-        names = getattr(X, "columns", None)
+        names = X.names if isinstance(X, Frame) else getattr(X, "columns", None)
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         self.certificate_ = self._certify(request, task, reservation, vault)
@@ -130,16 +133,21 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters(request)
         schema = self._declared_schema()
         names = () if schema is None else schema.features
+        undeclared = None
         if not names and X is not None:
-            names = columns_of(X).names
-        task = Task(schema, names, self._label_index(schema), None)
+            frame = columns_of(X)
+            names = frame.names
+            if self._discovers:
+                undeclared = Undeclared.of(frame, True, "numbers", False, request)
+        task = Task(schema, names, self._label_index(schema), None, undeclared)
+        share = BOUNDS_SHARE if undeclared is None else undeclared.share
         return {
             "estimator": type(self).__name__,
             "epsilon": request.epsilon,
             "delta": request.delta,
             "neighbouring": str(request.neighbouring),
-            "charges": [charge.to_dict() for charge in self._planned_charges(request.purse, task)],
-            "bounds_share": 0.0 if schema is not None else BOUNDS_SHARE,
+            "charges": [charge.to_dict() for charge in self._whole_charge(self._purse(request, task), task)],
+            "bounds_share": 0.0 if schema is not None else share,
             "columns": list(names),
             "n": n,
         }
@@ -168,6 +176,15 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         del task
         return [purse.whole]
 
+    @property
+    def _discovers(self) -> bool:
+        """Whether a fit without a schema finds categories and classes, too, not bounds alone."""
+        return False
+
+    def _most_classes(self) -> int:
+        """How many classes are told apart, where classes are to be found."""
+        return 2
+
     def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
         """Seals the rows and learns; finds bounds first where none were declared."""
         if task.encoding is not None:
@@ -176,6 +193,23 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name], FINE_CELLS) for name in task.names))
         found = Task(task.schema, task.names, task.label_index, encoding)
         return self._learn(vault.seal(encoding, task.label_index), purse.part(1 - BOUNDS_SHARE), found)
+
+    def _purse(self, request: Request, task: Task) -> Purse:
+        return request.purse if task.undeclared is None else task.undeclared.purse(request.epsilon)
+
+    def _whole_charge(self, purse: Purse, task: Task) -> list[Charge]:
+        keys = [] if task.undeclared is None else task.undeclared.key_charges
+        return [*self._planned_charges(purse, task), *keys]
+
+    def _discover(self, vault: Vault, purse: Purse, task: Task) -> tuple[Task, Purse]:
+        """The task with what nobody declared, and what is left of the purse."""
+        if task.undeclared is None:
+            return task, purse
+        found = task.undeclared.find(vault, task.label_index, purse, self._most_classes())
+        if found.schema is None:
+            return replace(task, label_index=found.label_index), found.purse
+        names, encoding = found.schema.features, found.encoding(FINE_CELLS)
+        return Task(found.schema, names, found.label_index, encoding, task.undeclared), found.purse
 
     # The public checks.
 
@@ -188,9 +222,12 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         labels = label_vector(y)
         if len(labels) != frame.n_rows:
             raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
+        if schema is None and not frame.names:
+            raise RequestError("0 feature(s) (shape=(n, 0)) while a minimum of 1 is required")
+        undeclared = self._undeclared(frame, y if isinstance(y, list | tuple) else labels, schema)
         if schema is None:
-            if not frame.names:
-                raise RequestError("0 feature(s) (shape=(n, 0)) while a minimum of 1 is required")
+            if undeclared is not None:
+                return Task(None, frame.names, label_index, None, undeclared), frame, labels
             for name in frame.names:
                 try:
                     frame.numbers(name)
@@ -204,7 +241,16 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         encoding.check(frame)
         if schema.unit is not None:
             frame.column(schema.unit.column)
-        return Task(schema, schema.features, label_index, encoding), frame, labels
+        return Task(schema, schema.features, label_index, encoding, undeclared), frame, labels
+
+    def _undeclared(self, frame: Frame, labels: Any, schema: Schema | None) -> Undeclared | None:
+        """What is to be found; None if nothing is, or if the learner looks for bounds itself."""
+        classes = getattr(self, "classes", None) is None and (schema is None or schema.label is None)
+        if not self._discovers or (schema is not None and not classes):
+            return None
+        request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
+        undeclared = Undeclared.of(frame, schema is None, label_kind(labels, frame), classes, request)
+        return undeclared if undeclared.unknowns.releases or schema is None else None
 
     def _width(self, X: Any) -> int:
         """How many features ``X`` has."""

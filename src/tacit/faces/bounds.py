@@ -16,6 +16,9 @@ from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import RowRule
 
+BOUNDS_SHARE = 0.05
+"""Share of a fit's budget that finds numeric bounds when no schema declares them."""
+
 SMALLEST_POWER, LARGEST_POWER = -20, 40
 NOISE_LEVELS = 4.0
 """A bin counts as inhabited when its noisy count is this many standard deviations of the noise above 0."""

@@ -130,11 +130,15 @@ class Unknowns:
 def unknowns_of(frame: Frame, classes: bool = False) -> Unknowns:
     """What is unknown about a table without a schema, by dtypes.
 
-    Columns of a matrix of objects, whose dtype says nothing of any of them, count as numeric.
+    Columns of a matrix of objects, whose dtype says nothing of any of them, count as numeric. Texts from a file without
+    dtypes may be numbers: that is to be asked.
     """
     if frame.mixed:
         return Unknowns(dict.fromkeys(frame.names, NUMERIC), classes)
-    return Unknowns({name: kind_of(frame.column(name), name) for name in frame.names}, classes)
+    kinds = {name: kind_of(frame.column(name), name) for name in frame.names}
+    if frame.untyped:
+        kinds = {name: ASKED if kind == KEYED else kind for name, kind in kinds.items()}
+    return Unknowns(kinds, classes)
 
 
 @final
@@ -192,8 +196,8 @@ def discover_within(
     Args:
         vault: the rows.
         unknowns: what to find.
-        label_index: rows without a known label do not count for bounds. If classes are to be found, any index under
-            which all rows count.
+        label_index: rows without a known label do not count for bounds. If classes are to be found, those of which at
+            least two are take its place.
         purse: the budget of the whole fit, from :meth:`Unknowns.purse`.
         share: what discovery may spend of it.
         delta: the request's delta.
@@ -202,8 +206,6 @@ def discover_within(
     asked = unknowns.of_kind(ASKED)
     asking = ASK_SHARE * share if asked else 0.0
     kinds = dict(unknowns.kinds)
-    if asked:
-        kinds |= _ask(vault, asked, label_index, purse, asking)
     part = (share - asking) / max(unknowns.releases, 1)
     each_delta = unknowns.delta_for_keys(delta) / max(unknowns.key_releases, 1)
 
@@ -211,6 +213,9 @@ def discover_within(
         return vault.keys(name, purse.charge(part), each_delta, label).keys
 
     classes = keys(None, "classes") if unknowns.classes else None
+    label_index = Discovered({}, {}, classes).label_index(numeric=False) or label_index
+    if asked:
+        kinds |= _ask(vault, asked, label_index, purse, asking)
     numeric = tuple(name for name, kind in kinds.items() if kind == NUMERIC)
     bounds = find_bounds(vault, numeric, label_index, purse, part * len(numeric)) if numeric else {}
     found = {name: keys(name, f"categories of {name}") for name, kind in kinds.items() if kind == KEYED}

@@ -17,7 +17,7 @@ Mask = npt.NDArray[np.bool_]
 def rows_where(frame: Frame, mask: Mask) -> Frame:
     """The rows of a frame where ``mask`` holds, in their order; every column keeps its kind."""
     columns = {name: vector_where(frame.column(name), mask) for name in frame.names}
-    return Frame(columns, int(mask.sum()), frame.mixed)
+    return Frame(columns, int(mask.sum()), frame.mixed, frame.untyped)
 
 
 def vector_where(values: Any, mask: Mask) -> Any:

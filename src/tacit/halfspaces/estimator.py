@@ -19,8 +19,8 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
 from tacit.encoding.table import TableEncoding
-from tacit.faces.base import BOUNDS_SHARE, PrivateClassifier, Task, label_vector
-from tacit.faces.bounds import find_bounds
+from tacit.faces.base import PrivateClassifier, Task, label_vector
+from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
 from tacit.faces.request import Request, RequestError
 from tacit.halfspaces.learn import learn_halfspace
 from tacit.halfspaces.plan import Options
@@ -272,7 +272,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         wide = hasattr(matrix, "tocsr") or matrix.shape[1] > WIDE
         clipper = RowClipper(math.hypot(float(self.row_norm), constant), RADIUS_32 if wide else RADIUS_16)
         encoder = MatrixEncoder(int(matrix.shape[1]), clipper, constant)
-        return MatrixTask(None, (ROWS,), self._label_index(None), None, encoder), frame, labels
+        return MatrixTask(None, (ROWS,), self._label_index(None), None, encoder=encoder), frame, labels
 
     def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
         encoder: RowEncoder | MatrixEncoder

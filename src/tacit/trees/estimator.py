@@ -47,9 +47,11 @@ class BoostedTreesClassifier(TreesClassifier):
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
         delta: probability that the guarantee may fail, in [0, 1); 0 asks for pure differential privacy.
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
-        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
-            bounds are found with 5 % of the budget.
-        classes: the two classes, the positive one last, when no schema names them; None for 0 and 1.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: bounds are found with 5 % of the
+            budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
+            With ``alpha``, columns must then be numeric.
+        classes: the two classes, the positive one last, when no schema names them. None: 0 and 1; where labels are
+            texts, the two most frequent ones are found, too, and sorted.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         n_trees: how many trees; None for the rule's number.
@@ -142,6 +144,10 @@ class BoostedTreesClassifier(TreesClassifier):
             )
         if self.max_leaves is not None:
             raise RequestError("analysis='paper' grows complete trees: leave max_leaves out")
+
+    @property
+    def _discovers(self) -> bool:
+        return self.alpha is None
 
     def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
         if self.alpha is None:

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
-from tacit.faces.base import BOUNDS_SHARE, PrivateClassifier, Task
+from tacit.faces.base import PrivateClassifier, Task
+from tacit.faces.bounds import BOUNDS_SHARE
 from tacit.faces.request import Request, RequestError
 from tacit.models.additive import Feature
 from tacit.models.tree_ensemble import TreeEnsembleModel

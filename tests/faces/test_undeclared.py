@@ -1,0 +1,170 @@
+"""Fits without a schema: categories and classes are found, paid for, and refused where nothing could pay for them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.encoding.errors import FrameError
+from tacit.encoding.frames import Frame, columns_of
+from tacit.evaluation.private_selection import PrivateSelection
+from tacit.faces.request import RequestError
+from tacit.halfspaces.estimator import HalfspaceBoostClassifier
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import ApproxDP
+from tacit.report.page import render
+from tacit.schema import BooleanColumn, CategoricalColumn, NumericColumn
+from tacit.trees.estimator import BoostedTreesClassifier
+
+LEARNERS = [AdditiveBoostClassifier, BoostedTreesClassifier]
+
+
+def people(n: int = 6000, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": generator.uniform(0, 100, n),
+            "ward": generator.choice(["a", "b", "c"], n),
+            "smokes": generator.random(n) < 0.3,
+            "seen": pd.Timestamp("2020-01-01"),
+        }
+    )
+    score = 0.05 * (frame["age"] - 50) + 1.0 * frame["smokes"] + np.where(frame["ward"] == "b", 1.0, -0.5)
+    return frame, pd.Series(np.where(generator.random(n) < 1 / (1 + np.exp(-score)), "yes", "no"))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+def test_texts_and_classes_are_found_and_paid_for(learner, relation):
+    frame, labels = people()
+    model = learner(epsilon=2.0, neighbouring=relation).fit(frame, labels)
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.score(frame, labels) > 0.7
+    columns = model.schema_.columns
+    assert columns["ward"] == CategoricalColumn(("a", "b", "c"))
+    assert columns["smokes"] == BooleanColumn()
+    assert isinstance(columns["age"], NumericColumn)
+    assert model.schema_.features == ("age", "ward", "smokes")
+    certificate = model.certificate_
+    assert (certificate.epsilon, certificate.delta) == (2.0, 1e-6)
+    assert certificate.verify() == []
+    leaks = [entry.charge for entry in certificate.entries if isinstance(entry.charge, ApproxDP)]
+    assert sum(leak.delta for leak in leaks) == pytest.approx(5e-7)
+    spent = {entry.label for entry in certificate.entries}
+    assert {"bounds of age", "categories of ward: counts", "classes: counts"} <= spent
+    page = render(model.model_, certificate.to_dict())
+    assert "categories" in page
+    assert "classes" in page
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_what_only_a_delta_could_pay_for_is_refused_without_one(learner, tmp_path):
+    frame, labels = people(200)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.0, 1e-6, "add_or_remove_one")
+    for table, truth, what in ((frame, labels == "yes", "'ward'"), (frame[["age"]], labels, "classes")):
+        with pytest.raises(RequestError, match=what) as caught:
+            learner(delta=0.0, account=account).fit(table, truth)
+        assert "positive delta" in str(caught.value)
+        assert "othing was spent" in str(caught.value)
+    assert account.spent == 0
+    numbers = learner(delta=0.0).fit(frame[["age", "smokes"]], labels == "yes")
+    assert np.isfinite(numbers.predict_proba(frame[["age", "smokes"]])).all()
+
+
+def test_a_category_of_one_row_does_not_come_out():
+    frame, labels = people(3000)
+    frame.loc[7, "ward"] = "a ward of her own"
+    labels[7] = "a class of her own"
+    for seed in range(5):
+        model = AdditiveBoostClassifier(epsilon=8.0, random_state=seed).fit(frame[["age", "ward"]], labels)
+        assert "her own" not in str(model.model_.to_dict())
+
+
+def test_numbers_cost_what_they_did_and_are_zero_and_one():
+    frame, labels = people()
+    model = AdditiveBoostClassifier(epsilon=1.0).fit(frame[["age"]], (labels == "yes").to_numpy().astype(int))
+    assert model.classes_.tolist() == [0, 1]
+    assert len(model.certificate_.charges) == 1
+
+
+def test_declared_columns_and_unknown_classes():
+    frame, labels = people()
+    schema = {"columns": {"age": {"kind": "numeric", "lower": 0, "upper": 100}}}
+    model = AdditiveBoostClassifier(epsilon=1.0, schema=schema).fit(frame, labels)
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.certificate_.schema_fingerprint is not None
+    assert model.score(frame, labels) > 0.65
+
+
+def test_objects_and_lists_that_hold_numbers_stay_numbers():
+    frame, labels = people()
+    bits = (labels == "yes").astype(int)
+    for truth in (bits.astype(object), bits.tolist()):
+        model = AdditiveBoostClassifier(epsilon=4.0).fit(frame, truth)
+        assert model.classes_.tolist() == [0, 1]
+        assert model.score(frame, bits) > 0.7
+
+
+def test_one_class_alone_is_a_model_too():
+    frame, _ = people(500)
+    model = AdditiveBoostClassifier(epsilon=1.0).fit(frame, np.full(500, "yes"))
+    assert "yes" in model.classes_
+    assert np.isfinite(model.predict_proba(frame)).all()
+    for truth in (np.array([f"{i}" for i in range(500)]), np.array(["x"] * 3)):
+        few = AdditiveBoostClassifier(epsilon=1.0).fit(frame.head(len(truth)), truth)
+        assert np.isfinite(few.predict_proba(frame)).all()
+
+
+def test_no_privacy_finds_everything():
+    frame, labels = people(300)
+    model = AdditiveBoostClassifier(epsilon=math.inf, delta=0.0).fit(frame, labels)
+    assert model.schema_.columns["ward"] == CategoricalColumn(("a", "b", "c"))
+    assert model.classes_.tolist() == ["no", "yes"]
+
+
+def test_a_table_of_dates_is_refused():
+    frame, labels = people(50)
+    with pytest.raises(RequestError, match="no column to learn from"):
+        AdditiveBoostClassifier().fit(frame[["seen"]], labels)
+
+
+def test_other_learners_still_ask_for_a_schema():
+    frame, labels = people(50)
+    with pytest.raises(FrameError, match="'ward'"):
+        HalfspaceBoostClassifier(classes=["no", "yes"]).fit(frame, labels)
+
+
+def test_a_search_does_not_discover(tmp_path):
+    frame, labels = people(100)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.0, 1e-6, "add_or_remove_one")
+    candidates = [AdditiveBoostClassifier(interactions=kind) for kind in (True, False)]
+    search = PrivateSelection(candidates, epsilon=1.0, account=account)
+    with pytest.raises(RequestError, match="'ward'"):
+        search.fit(frame[["age", "ward"]], labels)
+    with pytest.raises(RequestError, match="labels are texts"):
+        search.fit(frame[["age"]], labels)
+    assert account.spent == 0
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_feature_names_of_any_table(kind):
+    frame, labels = people(300)
+    frame = frame[["age", "ward"]]
+    tables = {"pandas": frame, "polars": pl.from_pandas(frame), "arrow": columns_of(pl.from_pandas(frame).to_arrow())}
+    model = AdditiveBoostClassifier().fit(tables[kind], labels)
+    assert model.feature_names_in_.tolist() == ["age", "ward"]
+
+
+def test_texts_of_an_untyped_table_are_asked_whether_they_are_numbers():
+    frame, labels = people()
+    table = pl.from_pandas(frame[["age", "ward"]].astype(str)).to_arrow()
+    untyped = Frame({name: table[name].dictionary_encode() for name in table.column_names}, len(frame), untyped=True)
+    model = AdditiveBoostClassifier(epsilon=4.0).fit(untyped, labels)
+    assert isinstance(model.schema_.columns["age"], NumericColumn)
+    assert model.schema_.columns["ward"] == CategoricalColumn(("a", "b", "c"))
+    assert model.score(frame, labels) > 0.65
