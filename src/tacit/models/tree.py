@@ -109,7 +109,7 @@ class TreeShape:
     @cached_property
     def used_columns(self) -> tuple[int, ...]:
         """The columns that are tested, in order."""
-        return tuple(int(c) for c in np.unique(self.columns))
+        return tuple(sorted(set(self.columns.tolist())))
 
     @cached_property
     def masks(self) -> npt.NDArray[np.uint64]:
