@@ -12,14 +12,15 @@ from tacit.additive.binning import Column
 from tacit.additive.learn import Learned, learn_additive
 from tacit.curator.curator import Curator
 from tacit.encoding.grid import NumericGrid
-from tacit.faces.base import PrivateClassifier, Task
+from tacit.faces.base import Task
 from tacit.faces.request import Request, RequestError
+from tacit.faces.weights import WeightedClassifier
 from tacit.models.additive import AdditiveModel, Feature, MainEffect, PairEffect
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.purse import Purse
 
 
-class AdditiveBoostClassifier(PrivateClassifier):
+class AdditiveBoostClassifier(WeightedClassifier):
     """Private boosting of an additive model over public bins: a glass box, and the most accurate default.
 
     The boosting schema of Bun, Carmosino and Sorrell (2020) with a stateless measure: the weight of a row follows from
@@ -30,14 +31,19 @@ class AdditiveBoostClassifier(PrivateClassifier):
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
         delta: probability that the guarantee may fail, in [0, 1); 0 asks for pure differential privacy.
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
-        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
-            bounds are found with 5 % of the budget.
-        classes: the two classes, the positive one last, when no schema names them; None for 0 and 1.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: bounds are found with 5 % of the
+            budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
+        classes: the two classes, the positive one last, when no schema names them. None: 0 and 1; where labels are
+            texts, the two most frequent ones are found, too, and sorted.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         interactions: where the budget allows: True looks for pairs of columns that act together, and boosts what is
             left over by shallow trees; ``"pairs"`` leaves the trees out, so that every part can be drawn; False
             gives one curve per column and nothing else.
+        class_weight: None; public positive weights by class, of which only ratios matter; or ``"balanced"``, by class
+            counts that are released with 2 % of the budget. Probabilities are then those of a population in which
+            classes occur so much more or less often: subtract ``log(w1 / w0)`` from the log-odds for those of the
+            table's own. To predict by costs, a threshold on unweighted probabilities is the better way.
 
     Attributes:
         model_: the frozen :class:`~tacit.models.additive.AdditiveModel`.
@@ -56,6 +62,7 @@ class AdditiveBoostClassifier(PrivateClassifier):
         account: PrivacyAccount | None = None,
         random_state: int | None = None,
         interactions: bool | str = True,
+        class_weight: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -65,6 +72,7 @@ class AdditiveBoostClassifier(PrivateClassifier):
         self.account = account
         self.random_state = random_state
         self.interactions = interactions
+        self.class_weight = class_weight
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """Log-odds of the positive class, shape ``(rows,)``."""
@@ -79,6 +87,7 @@ class AdditiveBoostClassifier(PrivateClassifier):
             raise RequestError(f"interactions must be True, False or 'pairs', got {self.interactions!r}")
 
     def _check_task(self, task: Task) -> None:
+        super()._check_task(task)
         if task.label_index.n_classes != 2:
             raise RequestError(
                 f"there are {task.label_index.n_classes} classes and {type(self).__name__} tells two apart: name the "

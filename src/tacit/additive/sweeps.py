@@ -8,7 +8,9 @@ updates break on correlated columns; sequential ones do not.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -94,6 +96,13 @@ class Intercept:
         return step
 
 
+class Weighted(Protocol):
+    """A term as the hyper-prior sees it."""
+
+    kind: str
+    weights: Floats
+
+
 class HyperPrior:
     """What effects of a kind look like: learned from the posteriors of all terms of that kind (empirical Bayes).
 
@@ -114,7 +123,7 @@ class HyperPrior:
         known = self._logs.get(kind)
         return np.log(self._start) if known is None else known
 
-    def learn(self, terms: list[Term]) -> None:
+    def learn(self, terms: Sequence[Weighted]) -> None:
         """Averages the mixture weights of the terms of each kind with what was thought to begin with."""
         for kind in sorted({term.kind for term in terms}):
             weights = [term.weights for term in terms if term.kind == kind]

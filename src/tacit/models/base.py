@@ -34,6 +34,9 @@ class Model:
     """Base of all models. A subclass has a ``kind``, predicts, and says how its body is written."""
 
     kind: ClassVar[str]
+    predicts: ClassVar[str] = "classes"
+    """``"classes"``, or ``"numbers"``: then there are no classes and no probabilities."""
+
     classes: tuple[Any, ...]
 
     @property

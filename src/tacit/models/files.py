@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tacit.models.additive import AdditiveModel
+from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
 from tacit.models.base import Model, ModelError, checked_file, write_atomically
 from tacit.models.decision_list import DecisionListModel
 from tacit.models.halfspace import HalfspaceModel
@@ -23,6 +24,8 @@ def kinds() -> dict[str, type[Model]]:
         model.kind: model
         for model in (
             AdditiveModel,
+            AdditiveClassesModel,
+            AdditiveRegressionModel,
             DecisionListModel,
             HalfspaceModel,
             TreeEnsembleModel,

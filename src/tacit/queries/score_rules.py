@@ -90,7 +90,8 @@ class SoftmaxRule:
 def exponentials() -> npt.NDArray[np.int64]:
     """``exp(-difference)`` in fixed point, by level of the difference between the largest score and a score."""
     middle = (np.arange(LEVELS) + 0.5) / 2**LEVEL_BITS
-    return np.floor(np.exp(-middle) * 2**EXP_BITS).astype(np.int64)
+    table: npt.NDArray[np.int64] = np.floor(np.exp(-middle) * 2**EXP_BITS).astype(np.int64)
+    return table
 
 
 @final

@@ -1,0 +1,173 @@
+"""The flagship for several classes and for numeric targets: the same steps, with a vector of effects per bin.
+
+Count, bin, sweep, look for pairs, sweep again, boost the rest by trees; see :mod:`tacit.additive.learn` for one margin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.additive.binning import Bins, Column, measure_bins, release_total
+from tacit.additive.covariance import categorical_covariances, numeric_covariances
+from tacit.additive.imagined import ImaginedRows
+from tacit.additive.learn import AVERAGING_LOSS, MODE_SCALE
+from tacit.additive.pairs import PAIRS_PER_COLUMN, SCREENED_COLUMNS, Side, pair_side
+from tacit.additive.plan import BINNING_SHARE, Plan, plan
+from tacit.additive.release_map import principal_modes, with_missing
+from tacit.additive.score_losses import Loss
+from tacit.additive.score_pairs import score_pair_terms, screen_score_pairs
+from tacit.additive.score_sweeps import ScoreIntercept, ScoreState, sweep_scores
+from tacit.additive.score_term import Directions, ScoreTerm, strongest_order
+from tacit.additive.score_trees import grow_score_trees
+from tacit.additive.sweeps import HyperPrior
+from tacit.boosting.newton_trees import NewtonPlan
+from tacit.boosting.random_trees import RandomStructures
+from tacit.curator.curator import Curator
+from tacit.models.additive_scores import ScoreTree
+from tacit.privacy.purse import Purse
+from tacit.queries.cells import OneCell, column_cells
+from tacit.queries.scores import Scores
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedScores:
+    """What was learned, all of it released: the model is built from this."""
+
+    total: float
+    intercept: Floats
+    columns: tuple[Column, ...]
+    bins: tuple[Bins, ...]
+    mains: tuple[ScoreTerm, ...]
+    pairs: tuple[tuple[Side, Side, ScoreTerm], ...]
+    trees: tuple[ScoreTree, ...]
+    plan: Plan
+    directions: Directions
+
+
+def learn_scores(
+    curator: Curator,
+    purse: Purse,
+    columns: Sequence[Column],
+    loss: Loss,
+    pairs: bool = True,
+    trees: bool = True,
+    progress: Callable[[str], None] | None = None,
+) -> LearnedScores:
+    """Learns an additive model with a vector of scores per row.
+
+    Args:
+        curator: the gate to the rows.
+        purse: the whole budget of the fit; all of it is planned for.
+        columns: columns to use.
+        loss: what rows contribute; it spends its own share.
+        pairs: whether to look for interactions of two columns where the budget allows.
+        trees: whether to boost what is left over by trees where the budget allows.
+        progress: told the name of every stage.
+    """
+    tell, whole, purse = progress or (lambda _: None), purse, purse.part(1 - loss.share)
+    count = len(columns)
+    tell("counting rows and bins")
+    first = BINNING_SHARE / 2 / (count + 1)
+    total = release_total(curator, purse, first)
+    signal = loss.strength * total / max(purse.sd(1.0) * math.sqrt(max(count, 1)), 1e-12)
+    chosen = plan(total, count, signal, purse.is_pure, pairs, trees)
+    each = (chosen.binning - first) / count
+    bins = measure_bins(curator, purse, columns, total, each)
+    start = loss.begin(curator, whole, total)
+    share = chosen.mains / (count + 1)
+    mains = [
+        main_score_term(column, found, purse, share, purse.sd(each), total, loss)
+        for column, found in zip(columns, bins, strict=True)
+    ]
+    state = _state(curator, bins, loss, start, total, count)
+    tell("learning columns")
+    sweep_scores(curator, purse, whole, chosen.mains, chosen.sweeps, mains, state)
+    found: list[tuple[Side, Side, ScoreTerm]] = []
+    if chosen.looks_for_pairs:
+        tell("looking for interactions")
+        found = _learn_pairs(curator, purse, whole, chosen, bins, columns, mains, state, total)
+    grown: tuple[ScoreTree, ...] = ()
+    if chosen.n_trees:
+        tell("boosting what is left over by trees")
+        loss.refresh(curator, whole, state.scores, "before the trees")
+        grown = _learn_trees(curator, purse, chosen, bins, mains, state)
+    return LearnedScores(
+        total, state.intercept.value, tuple(columns), tuple(bins), tuple(mains), tuple(found), grown, chosen,
+        state.directions(),
+    )  # fmt: skip
+
+
+def _state(curator: Curator, bins: Sequence[Bins], loss: Loss, start: Floats, total: float, count: int) -> ScoreState:
+    rows = ImaginedRows([found.counts for found in bins], loss.n_scores, curator.public_generator)
+    state = ScoreState(loss, Scores(loss.n_scores), rows, ScoreIntercept(start, total), HyperPrior(count))
+    state.add(OneCell(), start[None, :])
+    return state
+
+
+def main_score_term(
+    column: Column, bins: Bins, purse: Purse, share: float, binning_sd: float, total: float, loss: Loss
+) -> ScoreTerm:
+    """The term of one column: its priors, and the release map that fits them."""
+    masses = bins.counts / total
+    noise_variance = purse.sd(share, loss.bound) ** 2 * AVERAGING_LOSS
+    covariances = numeric_covariances(masses) if bins.ordered else categorical_covariances(masses)
+    release_map = None
+    if bins.ordered and len(masses) > 3 and not purse.is_pure:
+        shares = masses[:-1] / masses[:-1].sum()
+        ratio = noise_variance / (MODE_SCALE * total * loss.slope) ** 2
+        release_map = with_missing(principal_modes(shares, covariances[2][:-1, :-1], ratio))
+    guard = 0.5 * min(binning_sd, total / len(masses))
+    kind, cells = "numeric" if bins.ordered else "categorical", column_cells(column.index, len(masses))
+    return ScoreTerm(
+        column.name, kind, cells, bins.counts, guard, covariances, release_map, noise_variance, loss.n_scores,
+        loss.sampling,
+    )  # fmt: skip
+
+
+def _learn_trees(
+    curator: Curator, purse: Purse, chosen: Plan, bins: Sequence[Bins], mains: Sequence[ScoreTerm], state: ScoreState
+) -> tuple[ScoreTree, ...]:
+    """Trees over the residual; unordered columns are cut in the order of their strongest effects."""
+    ranks = [
+        None if found.ordered else strongest_order(term.effect, term.counts)
+        for found, term in zip(bins, mains, strict=True)
+    ]
+    structures = RandomStructures([found.counts for found in bins], curator.public_generator, ranks)
+    newton = NewtonPlan(
+        trees=chosen.n_trees, depth=chosen.tree_depth, rate=min(0.25 * math.sqrt(400 / chosen.n_trees), 0.5)
+    )
+    return grow_score_trees(curator, purse, chosen.trees, structures, newton, state)
+
+
+def _learn_pairs(
+    curator: Curator,
+    purse: Purse,
+    whole: Purse,
+    chosen: Plan,
+    bins: Sequence[Bins],
+    columns: Sequence[Column],
+    mains: list[ScoreTerm],
+    state: ScoreState,
+    total: float,
+) -> list[tuple[Side, Side, ScoreTerm]]:
+    strongest = np.sort(np.argsort([-term.variance for term in mains], kind="stable")[:SCREENED_COLUMNS])
+    sides = [pair_side(columns[i].index, columns[i].name, bins[i]) for i in strongest]
+    most = int(max(3, PAIRS_PER_COLUMN * len(columns)))
+    found = screen_score_pairs(curator, purse, chosen.screening, sides, most, state, total)
+    if not found:
+        share = chosen.joint + chosen.pair_counts
+        sweep_scores(curator, purse, whole, share, chosen.joint_sweeps, mains, state, "second ")
+        return []
+    counts, joint = chosen.pair_counts, chosen.joint
+    terms = score_pair_terms(curator, purse, counts, joint, found, len(mains), total, state)
+    for term in mains:
+        term.share = 0.15 + 0.35 * term.liveliness
+    sweep_scores(curator, purse, whole, joint, chosen.joint_sweeps, mains + terms, state, "joint ")
+    return [(left, right, term) for (left, right), term in zip(found, terms, strict=True)]

@@ -1,0 +1,191 @@
+"""The losses of a numeric target: squared and quantile, as clipped residuals whose clip follows the data, paid for.
+
+A clip costs bias, a wide one noise. A noisy histogram of the residuals, released now and then, says how large they
+still are; from it follow the clip, the curvature (the share of rows that are not clipped) and the unit of the score.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.additive.density import smooth_histograms
+from tacit.additive.imagined import ImaginedRows
+from tacit.additive.residual_shape import LADDER, residual_edges, residual_shares, spread_out
+from tacit.additive.term import LEAST_SD
+from tacit.curator.curator import Curator
+from tacit.privacy.purse import Purse
+from tacit.queries.rules import MARGIN_BITS
+from tacit.queries.score_histogram import ResidualLevels
+from tacit.queries.score_rules import LARGEST_BOUND, TARGET_BITS, ResidualRule, TargetScale
+from tacit.queries.scores import Scores
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+ONE = 1 << MARGIN_BITS
+START_CELLS = 64
+LEAST_SCALE = 1 / 256
+"""The unit of the score is at least this part of the declared range."""
+
+LOOKS = 10
+"""What looking at residuals may cost is divided by this; the first look, at the targets, counts for two."""
+
+WINDOWS = (0.15, 0.2, 0.3, 0.45, 0.65, 1.0)
+"""Half-widths of the window of the quantile loss, relative to the mean size of the residuals."""
+
+SKEW = 0.25
+"""How much of what is clipped off in all counts as bias, beside what is clipped off on one side only."""
+
+
+class ResidualLoss:
+    """Base of the two losses of a numeric target.
+
+    Args:
+        n_columns: how many columns share the noise.
+        middle: the quantile of the targets at which the score begins.
+    """
+
+    n_scores = 1
+    share = 0.05
+    strength = 1.0
+    sampling = 0.5
+    slope = 0.9
+    floor = 0.02
+
+    def __init__(self, n_columns: int, middle: float = 0.5) -> None:
+        self._n_columns, self._middle = n_columns, middle
+        self.scale = TargetScale(0, 1 << TARGET_BITS)
+        self._inside, self._scatter = 0.9, 0.5
+        self._looks = 2
+        self.rule = ResidualRule(self.scale, 0, -ONE, ONE)
+
+    @property
+    def bound(self) -> float:
+        return max(-self.rule.low, self.rule.high) / ONE
+
+    @property
+    def tree_rule(self) -> ResidualRule:
+        """The rule with a channel that counts rows inside the clip."""
+        rule = self.rule
+        return ResidualRule(rule.scale, rule.shift, rule.low, rule.high, max(round(self.tree_curvature * ONE), 1))
+
+    @property
+    def tree_curvature(self) -> float:
+        return 0.3 * self.bound
+
+    @property
+    def scatter(self) -> float:
+        return self._scatter
+
+    def curvature(self, rows: ImaginedRows) -> Floats:
+        """The share of rows that are not clipped: the same for all."""
+        del rows
+        return np.array([[self._inside]])
+
+    def begin(self, curator: Curator, purse: Purse, total: float) -> Floats:
+        """Finds the centre and the scale of the targets: the centre is where the score is 0."""
+        edges = np.arange(1, START_CELLS, dtype=np.int64) << (TARGET_BITS - 6)
+        query = ResidualLevels(TargetScale(0, 1 << TARGET_BITS), edges, Scores(1))
+        release = curator.measure(query, purse.charge(2 * self.share / LOOKS), "histogram of the target")
+        masses = smooth_histograms(release.value[None, :, 0], max(release.sd, LEAST_SD), np.array([total]))[0] / total
+        upto = np.concatenate([[0.0], np.cumsum(masses)]) / masses.sum()
+        places = np.arange(START_CELLS + 1) / START_CELLS
+        low, high, centre = (float(np.interp(share, upto, places)) for share in (0.16, 0.84, self._middle))
+        unit = max((high - low) / 2, LEAST_SCALE) * 2**TARGET_BITS
+        self.scale = TargetScale(round(centre * 2**TARGET_BITS), round(2.0 ** (MARGIN_BITS + TARGET_BITS) / unit))
+        self._set_clip(2.0, 0.9, 0.5)
+        return np.zeros(1)
+
+    def refresh(self, curator: Curator, purse: Purse, scores: Scores, stage: str) -> None:
+        """Releases a histogram of the residuals and sets the clip by it."""
+        if self._looks >= LOOKS:
+            return
+        self._looks += 1
+        edges = np.rint(residual_edges() * ONE).astype(np.int64)
+        query = ResidualLevels(self.scale, edges, scores)
+        release = curator.measure(query, purse.charge(self.share / LOOKS), f"histogram of residuals, {stage}")
+        shares = residual_shares(release.value[:, 0], max(release.sd, LEAST_SD))
+        total = max(float(release.value.sum()), 30.0)
+        self._choose(shares, purse, total)
+
+    def _noise(self, purse: Purse, total: float) -> float:
+        """Standard deviation that noise gives a prediction, for contributions of at most 1 that are never clipped.
+
+        Four directions a column are thought to matter, and columns to share the purse.
+        """
+        return 2.0 * math.sqrt(self._n_columns * (self._n_columns + 1.0)) * purse.sd(1.0) / total
+
+    def _set_clip(self, clip: float, inside: float, scatter: float) -> None:
+        raise NotImplementedError
+
+    def _choose(self, shares: Floats, purse: Purse, total: float) -> None:
+        raise NotImplementedError
+
+
+class SquaredLoss(ResidualLoss):
+    """The squared loss, as residuals clipped where clipping costs as much as noise: the clip shrinks with them."""
+
+    def _set_clip(self, clip: float, inside: float, scatter: float) -> None:
+        bound = min(max(round(clip * ONE), 64), LARGEST_BOUND)
+        self.rule = ResidualRule(self.scale, 0, -bound, bound)
+        self._inside, self._scatter = inside, scatter
+
+    def _choose(self, shares: Floats, purse: Purse, total: float) -> None:
+        residuals, weights = spread_out(shares)
+        noise = self._noise(purse, total)
+        best, clip = math.inf, LADDER[-1]
+        for candidate in LADDER:
+            over = weights @ np.maximum(residuals - candidate, 0.0)
+            under = weights @ np.maximum(-residuals - candidate, 0.0)
+            inside = max(float(weights @ (np.abs(residuals) < candidate)), 0.05)
+            cost = (candidate * noise / inside) ** 2 + (abs(over - under) + SKEW * (over + under)) ** 2
+            if cost < best:
+                best, clip = cost, candidate
+        inside = float(weights @ (np.abs(residuals) < clip))
+        scatter = float(weights @ np.minimum(np.abs(residuals), clip) ** 2)
+        self._set_clip(float(clip), min(max(inside, 0.3), 1.0), max(scatter, 1e-4))
+
+
+class QuantileLoss(ResidualLoss):
+    """The quantile (pinball) loss, smoothed over a window that narrows as the model comes to its end.
+
+    Args:
+        n_columns: how many columns share the noise.
+        quantile: in (0, 1).
+    """
+
+    def __init__(self, n_columns: int, quantile: float) -> None:
+        self.quantile = quantile
+        super().__init__(n_columns, quantile)
+
+    def _set_clip(self, clip: float, inside: float, scatter: float) -> None:
+        q, window = self.quantile, clip * ONE / 2
+        low, high = -max(round(2 * (1 - q) * window), 32), max(round(2 * q * window), 32)
+        self.rule = ResidualRule(self.scale, round((2 * q - 1) * window), low, high)
+        self._inside, self._scatter = inside, scatter
+
+    def _choose(self, shares: Floats, purse: Purse, total: float) -> None:
+        residuals, weights = spread_out(shares)
+        q, size = self.quantile, max(float(weights @ np.abs(residuals)), LADDER[0])
+        centred = residuals - np.interp(q, np.cumsum(weights), residuals)
+        noise, best, chosen = self._noise(purse, total), math.inf, WINDOWS[-1]
+        for share in WINDOWS:
+            bias, inside = _smoothed(centred, weights, q, share * size)
+            cost = bias**2 + (noise * 2 * max(q, 1 - q) * share * size / inside) ** 2
+            if cost < best:
+                best, chosen = cost, share
+        _, inside = _smoothed(residuals, weights, q, chosen * size)
+        window = chosen * size
+        contribution = np.clip(residuals + (2 * q - 1) * window, -2 * (1 - q) * window, 2 * q * window)
+        self._set_clip(2 * window, inside, max(float(weights @ contribution**2), 1e-5))
+
+
+def _smoothed(residuals: Floats, weights: Floats, quantile: float, window: float) -> tuple[float, float]:
+    """How far the smoothed loss's optimum is from 0, to first order, and the share of rows within the window."""
+    shifted = residuals + (2 * quantile - 1) * window
+    low, high = -2 * (1 - quantile) * window, 2 * quantile * window
+    inside = max(float(weights @ ((shifted > low) & (shifted < high))), 0.02)
+    return float(weights @ np.clip(shifted, low, high)) / inside, inside

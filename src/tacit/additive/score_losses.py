@@ -1,0 +1,131 @@
+"""The losses of models with a vector of scores, or with a numeric target: what rows contribute, and its curvature."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.additive.imagined import ImaginedRows
+from tacit.additive.term import LEAST_SD
+from tacit.curator.curator import Curator
+from tacit.privacy.purse import Purse
+from tacit.queries.cells import OneCell
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import RowRule
+from tacit.queries.score_rules import ScoreRule, SoftmaxRule
+from tacit.queries.scores import Scores
+
+Floats = npt.NDArray[np.float64]
+
+
+class Loss(Protocol):
+    """What a learner of scores needs to know about its loss.
+
+    Attributes:
+        n_scores: scores per row.
+        share: what :meth:`begin` and all calls of :meth:`refresh` may spend of the purse.
+        bound: the largest contribution of a row, in units of the score.
+        strength: how much a table says about this loss, relative to balanced classes of two.
+        sampling: variance of a row's contribution in one direction, as far as it is known beforehand.
+        slope: curvature in one direction, as far as it is known beforehand.
+        floor: no curvature is thought smaller.
+        tree_curvature: what a row adds to the last channel of :attr:`tree_rule` per unit of its curvature's trace.
+    """
+
+    n_scores: int
+    share: float
+    strength: float
+    sampling: float
+    slope: float
+    floor: float
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def rule(self) -> ScoreRule: ...
+
+    @property
+    def tree_rule(self) -> ScoreRule: ...
+
+    @property
+    def tree_curvature(self) -> float: ...
+
+    @property
+    def scatter(self) -> float:
+        """Variance of a row's contribution, per unit of curvature."""
+
+    def begin(self, curator: Curator, purse: Purse, total: float) -> Floats:
+        """The constant model, shape ``(n_scores,)``."""
+
+    def refresh(self, curator: Curator, purse: Purse, scores: Scores, stage: str) -> None:
+        """Looks again at how large contributions are; may do nothing."""
+
+    def curvature(self, rows: ImaginedRows) -> Floats:
+        """How much the mean contribution falls as scores rise, shape ``(n_scores, n_scores)``."""
+
+
+TREE_CURVATURE = 77
+"""Weight of the curvature beside the gradient in a leaf, in units of 1/256: about .3."""
+
+
+class SoftmaxLoss:
+    """Several classes: scaled softmax residuals (:class:`~tacit.queries.score_rules.SoftmaxRule`).
+
+    Args:
+        n_classes: at least 3 (2 work too, but the margin of two classes is cheaper).
+        pure: whether noise is Laplace, so that the L1 norm counts.
+    """
+
+    share = 0.02
+    floor = 0.02
+
+    def __init__(self, n_classes: int, pure: bool) -> None:
+        self.n_scores = n_classes
+        norm = 1 if pure else 2
+        self.rule: ScoreRule = SoftmaxRule(n_classes, norm)
+        self.tree_rule: ScoreRule = SoftmaxRule(n_classes, norm, TREE_CURVATURE)
+        self._norm = norm
+        self.slope = 1.0 / n_classes
+        self.sampling = 1.0 / n_classes
+        self.strength = min(1.0, 2.0 * np.sqrt(n_classes - 1) / n_classes)
+
+    @property
+    def bound(self) -> float:
+        return 1.0
+
+    @property
+    def tree_curvature(self) -> float:
+        return TREE_CURVATURE / 256
+
+    @property
+    def scatter(self) -> float:
+        return 1.0
+
+    def begin(self, curator: Curator, purse: Purse, total: float) -> Floats:
+        """Log-odds of the classes from their noisy counts; a class that drowns in noise is thought rare, not absent."""
+        counted = RowRule(64 * np.eye(self.n_scores, dtype=np.int32)[:, None, :], unit=64)
+        release = curator.measure(Histogram(OneCell(), counted), purse.charge(self.share), "counts of the classes")
+        sd = max(release.sd, LEAST_SD)
+        noisy = release.value[0]
+        uniform = total / self.n_scores
+        trust = uniform**2 / (uniform**2 + sd**2)
+        counts = np.maximum(trust * noisy + (1 - trust) * uniform, max(0.5 * sd, 1e-3 * uniform))
+        logs = np.log(counts / counts.sum())
+        return np.asarray(logs - logs.mean())
+
+    def refresh(self, curator: Curator, purse: Purse, scores: Scores, stage: str) -> None:
+        """Nothing: contributions have norm 1, and the model says what their curvature is."""
+        del curator, purse, scores, stage
+
+    def curvature(self, rows: ImaginedRows) -> Floats:
+        """Mean of ``c(p) (diag p - p p')`` over imagined rows."""
+        p = rows.probabilities()
+        if self._norm == 2:
+            longest = np.sqrt(1 - 2 * p.min(axis=1) + np.square(p).sum(axis=1))
+        else:
+            longest = 2 - 2 * p.min(axis=1)
+        weighted = p / longest[:, None]
+        return np.asarray(np.diag(weighted.mean(axis=0)) - weighted.T @ p / len(p))

@@ -1,0 +1,48 @@
+"""From what was learned about scores to the frozen model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.additive.learn_scores import LearnedScores
+from tacit.additive.residual_loss import ResidualLoss
+from tacit.encoding.labels import NumericLabelIndex
+from tacit.encoding.table import TableEncoding
+from tacit.models.additive import Feature, MainEffect, PairEffect
+from tacit.models.additive_scores import AdditiveScores, ScoreTree
+
+
+def additive_scores(learned: LearnedScores, encoding: TableEncoding, unit: float = 1.0) -> AdditiveScores:
+    """The sum of effects, every score multiplied by ``unit``."""
+    features = tuple(
+        Feature(column.name, encoding.encoders[column.index], bins.mapping, bins.ordered)
+        for column, bins in zip(learned.columns, learned.bins, strict=True)
+    )
+    mains = tuple(
+        MainEffect(index, unit * term.effect, unit * term.sd(learned.directions), term.counts)
+        for index, term in enumerate(learned.mains)
+    )
+    pairs = []
+    for left, right, term in learned.pairs:
+        shape = (left.groups, right.groups)
+        pairs.append(
+            PairEffect(
+                (left.column, right.column),
+                (left.mapping, right.mapping),
+                unit * term.effect.reshape(*shape, -1),
+                unit * term.sd(learned.directions).reshape(*shape, -1),
+                term.counts.reshape(shape),
+            )
+        )
+    trees = tuple(ScoreTree(tree.shape, unit * tree.values, tree.support) for tree in learned.trees)
+    return AdditiveScores(np.asarray(unit * learned.intercept), features, mains, tuple(pairs), trees)
+
+
+def regression_scores(
+    learned: LearnedScores, encoding: TableEncoding, loss: ResidualLoss, label: NumericLabelIndex
+) -> AdditiveScores:
+    """The sum of effects in units of the target: a score of 0 is where the loss put its centre."""
+    per_code = (label.upper - label.lower) / label.unit
+    scores = additive_scores(learned, encoding, loss.scale.codes_per_unit * per_code)
+    centre = label.lower + loss.scale.offset * per_code
+    return AdditiveScores(scores.intercept + centre, scores.features, scores.mains, scores.pairs, scores.trees)

@@ -1,0 +1,116 @@
+"""Gauss-Seidel sweeps over terms with a vector of effects. As :mod:`tacit.additive.sweeps`, for any loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.additive.imagined import ImaginedRows
+from tacit.additive.score_losses import Loss
+from tacit.additive.score_term import Directions, ScoreTerm
+from tacit.additive.sweeps import INTERCEPT_VARIANCE, LARGEST_INTERCEPT, STEP, HyperPrior
+from tacit.additive.term import LEAST_SD
+from tacit.curator.curator import Curator
+from tacit.curator.measurement import Measurement
+from tacit.privacy.purse import Purse
+from tacit.queries.cells import Cells, OneCell
+from tacit.queries.histogram import ReleaseMap
+from tacit.queries.score_histogram import ScoreHistogram
+from tacit.queries.scores import Scores
+
+Floats = npt.NDArray[np.float64]
+
+
+class ScoreIntercept:
+    """The constant term: begun by the loss, then damped Newton steps on the averaged releases.
+
+    Args:
+        value: the start, shape ``(n_scores,)``.
+        total: released number of rows.
+    """
+
+    def __init__(self, value: Floats, total: float) -> None:
+        self.value, self.start = value, value
+        self._total = total
+        self._count = 0
+        self._precision, self._variance = 0.0, 0.0
+        self._sum, self._values = np.zeros_like(value), np.zeros_like(value)
+
+    def observe(self, release: Measurement, directions: Directions) -> Floats:
+        """Takes a release of the sum of contributions and returns how far the intercept moves."""
+        sd = max(release.sd, LEAST_SD)
+        self._count += 1
+        weight = self._count / sd**2
+        self._precision += weight
+        self._sum += weight * release.value[0]
+        self._values += weight * (self.value - self.start)
+        self._variance += (weight * sd) ** 2
+        slopes = self._total * directions.curvatures
+        mean = self._sum / self._precision / self._total + directions.matrix @ self._values / self._precision
+        full = mean @ directions.basis / directions.curvatures
+        variance = self._variance / self._precision**2 / slopes**2
+        full *= INTERCEPT_VARIANCE / (INTERCEPT_VARIANCE + variance)
+        wanted = self.start + directions.basis @ full
+        new = np.clip(np.clip(wanted, self.value - 1, self.value + 1), -LARGEST_INTERCEPT, LARGEST_INTERCEPT)
+        step, self.value = new - self.value, new
+        return np.asarray(step)
+
+
+@dataclass
+class ScoreState:
+    """The model so far, as the engine and the imagined rows know it."""
+
+    loss: Loss
+    scores: Scores
+    rows: ImaginedRows
+    intercept: ScoreIntercept
+    hyper_prior: HyperPrior
+
+    def add(self, cells: Cells, values: Floats) -> Floats:
+        """Adds an update, one line per cell, to all scores; returns it as it was rounded."""
+        added = self.scores.add(cells, values)
+        self.rows.add(cells, added)
+        return added
+
+    def directions(self) -> Directions:
+        """Where the loss is curved now."""
+        return Directions.of(self.loss.curvature(self.rows), self.loss.floor)
+
+    def query(self, cells: Cells, release_map: ReleaseMap | None = None) -> ScoreHistogram:
+        """What rows contribute, by cell."""
+        return ScoreHistogram(cells, self.loss.rule, self.scores, release_map)
+
+
+REFRESHED, REFRESHED_LATER = (0, 1, 3, 7, 15), (0, 4)
+"""Sweeps before which the loss looks again at the size of contributions: first, and with pairs."""
+
+
+def sweep_scores(
+    curator: Curator,
+    purse: Purse,
+    whole: Purse,
+    share: float,
+    sweeps: int,
+    terms: list[ScoreTerm],
+    state: ScoreState,
+    stage: str = "",
+) -> None:
+    """Sweeps over the intercept and the terms, spending ``share`` of the purse; the loss spends from ``whole``."""
+    everything, generator = OneCell(), curator.public_generator
+    unit = share / (sweeps * (1.0 + sum(term.share for term in terms)))
+    for number in range(sweeps):
+        if number in (REFRESHED_LATER if stage else REFRESHED):
+            state.loss.refresh(curator, whole, state.scores, f"{stage}sweep {number + 1}")
+        release = curator.measure(state.query(everything), purse.charge(unit), f"intercept, {stage}sweep {number + 1}")
+        state.add(everything, state.intercept.observe(release, state.directions())[None, :])
+        directions = state.directions()
+        for index in generator.permutation(len(terms)):
+            term = terms[index]
+            query = state.query(term.cells, term.release_map)
+            label = f"{term.name}, {stage}sweep {number + 1}"
+            term.observe(curator.measure(query, purse.charge(unit * term.share), label))
+            mean = term.solve(directions, state.hyper_prior.log(term.kind))
+            term.effect = term.effect + state.add(term.cells, STEP * (mean - term.effect))
+        state.hyper_prior.learn(terms)

@@ -1,0 +1,146 @@
+"""A term with a vector of effects per bin (one per score) while it is being learned.
+
+What :class:`tacit.additive.term.Term` is for one margin. The curvature is a matrix ``H`` now: in the directions of its
+eigenvectors releases are independent problems with one curvature each, and noise is the same in all of them, because a
+rotation does not change it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.additive.posterior import NOMINAL_CURVATURE, SCALES, Posterior
+from tacit.additive.term import LEAST_SD
+from tacit.curator.measurement import Measurement
+from tacit.queries.cells import Cells
+from tacit.queries.histogram import ReleaseMap
+
+Floats = npt.NDArray[np.float64]
+
+NEGLIGIBLE = 1e-9
+"""Directions of relative curvature below this are no directions: softmax scores may all move together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """The eigenvectors of a curvature matrix that matter.
+
+    Attributes:
+        matrix: ``H``, shape ``(n_scores, n_scores)``.
+        basis: orthonormal columns, shape ``(n_scores, directions)``.
+        curvatures: one per direction, none below the floor.
+    """
+
+    matrix: Floats
+    basis: Floats
+    curvatures: Floats
+
+    @staticmethod
+    def of(matrix: Floats, floor: float) -> Directions:
+        """Directions of a positive semidefinite matrix; smaller curvatures count as ``floor``."""
+        values, vectors = np.linalg.eigh(matrix)
+        kept = values > NEGLIGIBLE * max(float(values[-1]), 1e-300)
+        return Directions(matrix, vectors[:, kept], np.maximum(values[kept], floor))
+
+
+class ScoreTerm:
+    """A block of the embedding with its releases so far and its effects.
+
+    Args:
+        name: for ledger and people.
+        kind: terms of one kind share a hyper-prior.
+        cells: which rows fall where.
+        counts: released bin counts, smoothed, summing to the released number of rows.
+        guard: added to the counts where they act as curvature, against their own noise.
+        covariances: priors of the effect, the same for every score.
+        release_map: what is released of the bins, ``(outputs, bins)``; None for the bins themselves.
+        noise_variance: noise variance of the averaged release that is expected at the end.
+        n_scores: how many effects a bin has.
+        sampling: variance of one row's contribution in one direction, as far as it is known beforehand.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        cells: Cells,
+        counts: Floats,
+        guard: Floats | float,
+        covariances: list[Floats],
+        release_map: Floats | None,
+        noise_variance: float,
+        n_scores: int,
+        sampling: float,
+    ) -> None:
+        self.name, self.kind, self.cells, self.counts = name, kind, cells, counts
+        self.release_map = None if release_map is None else ReleaseMap.from_floats(release_map)
+        matrix = np.eye(len(counts)) if self.release_map is None else self.release_map.matrix / self.release_map.unit
+        weighted = counts + guard
+        self._design = matrix * weighted[None, :]
+        # the posterior's rows scatter by NOMINAL_CURVATURE; only the ratio to the noise matters
+        expected = max(noise_variance, LEAST_SD**2) * NOMINAL_CURVATURE / sampling
+        self._posterior = Posterior(weighted, matrix, covariances, expected)
+        self.effect: Floats = np.zeros((len(counts), n_scores))
+        self.share = 1.0
+        self.weights: Floats = np.full((len(covariances), len(SCALES)), 1.0 / (len(covariances) * len(SCALES)))
+        self._releases = 0
+        self._precision = 0.0
+        self._sum: Floats = np.zeros((len(matrix), n_scores))
+        self._effects: Floats = np.zeros((len(counts), n_scores))
+        self._variance = 0.0
+        self._direction_weights: list[Floats] = []
+
+    @property
+    def variance(self) -> float:
+        """Variance of the effects over the rows, summed over scores: its importance."""
+        return float((self.counts[:, None] * self.effect**2).sum() / self.counts.sum())
+
+    @property
+    def liveliness(self) -> float:
+        """Posterior probability that the effect is not negligible."""
+        return float(self.weights[:, SCALES > 0.05**2].sum())
+
+    def observe(self, release: Measurement) -> None:
+        """Adds a release to the average; later ones, whose model is closer to the end, count more."""
+        self._releases += 1
+        sd = max(release.sd, LEAST_SD)
+        weight = np.sqrt(self._releases) / sd**2
+        self._precision += weight
+        self._sum += weight * release.value
+        self._effects += weight * self.effect
+        self._variance += (weight * sd) ** 2
+
+    @property
+    def _noise_variance(self) -> float:
+        return self._variance / self._precision**2
+
+    def solve(self, directions: Directions, log_prior: Floats | None) -> Floats:
+        """The posterior mean of the effects given all releases, shape ``(bins, n_scores)``."""
+        referred = (self._sum + self._design @ self._effects @ directions.matrix) / self._precision @ directions.basis
+        means, self._direction_weights = np.empty((len(self.counts), len(directions.curvatures))), []
+        for j, curvature in enumerate(directions.curvatures):
+            means[:, j], weights = self._posterior.solve(
+                referred[:, j], self._noise_variance, float(curvature), log_prior
+            )
+            self._direction_weights.append(weights)
+        self.weights = np.asarray(np.mean(self._direction_weights, axis=0))
+        return np.asarray(means @ directions.basis.T)
+
+    def sd(self, directions: Directions) -> Floats:
+        """Posterior standard deviation of the effects from the known noise, shape ``(bins, n_scores)``."""
+        sds = [
+            self._posterior.sd(self._noise_variance, float(curvature), weights)
+            for curvature, weights in zip(directions.curvatures, self._direction_weights, strict=True)
+        ]
+        return np.asarray(np.sqrt(np.square(np.array(sds)).T @ np.square(directions.basis).T))
+
+
+def strongest_order(effect: Floats, counts: Floats) -> npt.NDArray[np.int64]:
+    """The bins in the order of their effects along the direction in which effects vary most; rank per bin."""
+    _, _, directions = np.linalg.svd(np.sqrt(counts)[:, None] * effect, full_matrices=False)
+    along = effect @ directions[0]
+    ranks: npt.NDArray[np.int64] = np.argsort(np.argsort(along, kind="stable"), kind="stable")
+    return ranks
