@@ -10,12 +10,16 @@ import numpy.typing as npt
 
 from tacit.additive.binning import Column
 from tacit.additive.learn import Learned, learn_additive
+from tacit.additive.learn_scores import learn_scores
+from tacit.additive.score_losses import SoftmaxLoss
+from tacit.additive.score_model import additive_scores
 from tacit.curator.curator import Curator
 from tacit.encoding.grid import NumericGrid
 from tacit.faces.base import Task
 from tacit.faces.request import Request, RequestError
 from tacit.faces.weights import WeightedClassifier
 from tacit.models.additive import AdditiveModel, Feature, MainEffect, PairEffect
+from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.purse import Purse
 
@@ -33,7 +37,7 @@ class AdditiveBoostClassifier(WeightedClassifier):
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: bounds are found with 5 % of the
             budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
-        classes: the two classes, the positive one last, when no schema names them. None: 0 and 1; where labels are
+        classes: the classes, of two the positive one last, when no schema names them. None: 0 and 1; where labels are
             texts, the two most frequent ones are found, too, and sorted.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
@@ -45,10 +49,14 @@ class AdditiveBoostClassifier(WeightedClassifier):
             classes occur so much more or less often: subtract ``log(w1 / w0)`` from the log-odds for those of the
             table's own. To predict by costs, a threshold on unweighted probabilities is the better way.
 
+    More than two declared classes share one budget: a row's contribution to a round is one vector of norm at most 1,
+    not one number for each class (:class:`~tacit.queries.score_rules.SoftmaxRule`).
+
     Attributes:
-        model_: the frozen :class:`~tacit.models.additive.AdditiveModel`.
+        model_: the frozen :class:`~tacit.models.additive.AdditiveModel`, or
+            :class:`~tacit.models.additive_scores.AdditiveClassesModel` of more than two classes.
         certificate_: what was spent, on what, by which theorem.
-        classes_: the two classes.
+        classes_: the classes.
         n_features_in_: number of columns seen by ``fit``.
     """
 
@@ -75,10 +83,13 @@ class AdditiveBoostClassifier(WeightedClassifier):
         self.class_weight = class_weight
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """Log-odds of the positive class, shape ``(rows,)``."""
+        """Log-odds of the positive class, shape ``(rows,)``; of several classes a score each, ``(rows, classes)``.
+
+        Scores are log-odds up to a constant per row: probabilities are their softmax.
+        """
         frame = self._frame_for_model(X)
         model = self.model_
-        assert isinstance(model, AdditiveModel)
+        assert isinstance(model, AdditiveModel | AdditiveClassesModel)
         return model.decision_function(frame)
 
     def _check_parameters(self, request: Request) -> None:
@@ -86,33 +97,32 @@ class AdditiveBoostClassifier(WeightedClassifier):
         if self.interactions not in (True, False, "pairs"):
             raise RequestError(f"interactions must be True, False or 'pairs', got {self.interactions!r}")
 
-    def _check_task(self, task: Task) -> None:
-        super()._check_task(task)
-        if task.label_index.n_classes != 2:
-            raise RequestError(
-                f"there are {task.label_index.n_classes} classes and {type(self).__name__} tells two apart: name the "
-                "positive ones in the schema"
-            )
-
     @property
     def _discovers(self) -> bool:
         return True
 
-    def _learn(self, curator: Curator, purse: Purse, task: Task) -> AdditiveModel:
+    def _learn(self, curator: Curator, purse: Purse, task: Task) -> AdditiveModel | AdditiveClassesModel:
+        columns, pairs, trees = learned_columns(task), self.interactions is not False, self.interactions is True
+        if task.label_index.n_classes == 2:
+            return additive_model(learn_additive(curator, purse, columns, pairs=pairs, trees=trees), task)
+        loss = SoftmaxLoss(task.label_index.n_classes, purse.is_pure)
+        learned = learn_scores(curator, purse, columns, loss, pairs=pairs, trees=trees)
         assert task.encoding is not None
-        columns = [
-            Column(index, name, isinstance(encoder, NumericGrid))
-            for index, (name, encoder) in enumerate(zip(task.names, task.encoding.encoders, strict=True))
-        ]
-        learned = learn_additive(
-            curator, purse, columns, pairs=self.interactions is not False, trees=self.interactions is True
-        )
-        return additive_model(learned, task)
+        return AdditiveClassesModel(task.label_index.names, additive_scores(learned, task.encoding))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self.classes is not None and len(self.classes) > 2
         return tags
+
+
+def learned_columns(task: Task) -> list[Column]:
+    """The columns of a task as the learner knows them."""
+    assert task.encoding is not None
+    return [
+        Column(index, name, isinstance(encoder, NumericGrid))
+        for index, (name, encoder) in enumerate(zip(task.names, task.encoding.encoders, strict=True))
+    ]
 
 
 def additive_model(learned: Learned, task: Task) -> AdditiveModel:
