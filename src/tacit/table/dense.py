@@ -113,9 +113,11 @@ class DenseEngine:
     def __post_init__(self) -> None:
         if len(self.labels) != self.rows.n_rows:
             raise ValueError(f"{self.rows.n_rows} rows need that many labels, got {len(self.labels)}")
+        self._flat = np.ascontiguousarray(self.rows.values).reshape(-1)
         self._signs = np.where(self.labels == 1, 1, -1).astype(np.int32)
         self._ones = np.ones(len(self.labels), np.int32)
         self._row_cells = self.rows.values.size / max(1, self.rows.n_rows)
+        self._block = max(64, int(CACHE_BYTES / (self._row_cells * self.rows.values.itemsize + 16)))
         self._thread_rows = max(1, int(THREAD_CELLS / max(1.0, self._row_cells)))
 
     def answer(self, query: DenseQuery) -> npt.NDArray[np.int64]:
@@ -136,10 +138,10 @@ class DenseEngine:
         """The exact answer under a stateless measure: one pass over the rows."""
         cache, pending = self._open(query.log)
         table = query.table.astype(np.int64)
-        weights = np.empty(self.rows.n_rows, np.int32)
         limit = int(np.abs(table).max())
 
         def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
+            weights = np.empty(self._block, np.int32)
             for low, high in self._blocks(start, stop):
                 self._advance(pending, cache.sums, low, high)
                 shift, half = query.levels.shift, query.levels.count // 2
@@ -156,14 +158,15 @@ class DenseEngine:
         levels = np.empty(self.rows.n_rows, np.uint16)
         histogram = self._level_histogram(query.levels, cache, pending, levels)
         cache.applied = len(query.log.steps)
-        capped, weights = query.weights(histogram), np.empty(self.rows.n_rows, np.int32)
-        kernels.capped_weights(
-            levels, self._signs, capped.table, capped.level, capped.full_rows, capped.step, capped.partial, weights
-        )
-        limit = 1 << query.bits
+        capped, limit = query.weights(histogram), 1 << query.bits
+        rule = (capped.table, capped.level, capped.full_rows, capped.step, capped.partial)
 
         def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
-            self._add(weights, limit, sums, start, stop)
+            weights = np.empty(self._block, np.int32)
+            seen = int(np.count_nonzero(levels[:start] == capped.level))
+            for low, high in self._blocks(start, stop):
+                seen = kernels.capped_weights(levels, self._signs, *rule, seen, weights, low, high)
+                self._add(weights, limit, sums, low, high)
 
         return self.parallel(run, self.rows.n_features, self._thread_rows)
 
@@ -218,8 +221,9 @@ class DenseEngine:
         """Brings the margins up to date; writes every row's level and counts them."""
 
         def run(start: int, stop: int, counts: npt.NDArray[np.int64]) -> None:
-            self._advance(pending, cache.sums, start, stop)
-            kernels.count_levels(cache.sums, self._signs, levels.shift, levels.count // 2, out, counts, start, stop)
+            for low, high in self._blocks(start, stop):
+                self._advance(pending, cache.sums, low, high)
+                kernels.count_levels(cache.sums, self._signs, levels.shift, levels.count // 2, out, counts, low, high)
 
         return self.parallel(run, levels.count, self._thread_rows)
 
@@ -237,8 +241,7 @@ class DenseEngine:
 
     def _blocks(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Row ranges that fit a core's cache."""
-        block = max(64, int(CACHE_BYTES / (self._row_cells * self.rows.values.itemsize + 16)))
-        return [(low, min(low + block, stop)) for low in range(start, stop, block)]
+        return [(low, min(low + self._block, stop)) for low in range(start, stop, self._block)]
 
     def _advance(self, steps: list[HalfspaceStep], sums: npt.NDArray[np.int64], start: int, stop: int) -> None:
         """Adds released halfspaces to the margins of some rows."""
@@ -248,20 +251,38 @@ class DenseEngine:
             if rows.indices is not None:
                 kernels.advance_sparse(rows.values, rows.indices, rows.indptr, step.vector, *size, sums, start, stop)
             elif rows.values.dtype == np.int16:
-                kernels.advance_int16(rows.values, step.vector, *size, sums, start, stop)
+                vector = np.zeros(_padded(rows.n_features), np.int16)
+                vector[: rows.n_features] = step.vector
+                kernels.advance_int16(self._flat, vector, rows.n_features, *size, sums, start, stop)
             else:
                 kernels.advance_int32(rows.values, step.vector, *size, sums, start, stop)
 
     def _add(
         self, weights: npt.NDArray[np.int32], limit: int, sums: npt.NDArray[np.int64], start: int, stop: int
     ) -> None:
-        """Adds weighted rows up. ``limit`` bounds the weights: it says how many rows an int32 partial sum can take."""
+        """Adds weighted rows up.
+
+        Args:
+            weights: of rows ``start`` to ``stop - 1``.
+            limit: bounds the weights: it says how many rows an int32 partial sum can take.
+            sums: are added to.
+            start: first row.
+            stop: one after the last row.
+        """
         rows = self.rows
         if rows.indices is not None:
-            kernels.add_sparse(rows.values, rows.indices, rows.indptr, weights, sums, start, stop)
+            kernels.add_sparse(rows.values, rows.indices, rows.indptr, weights, start, sums, start, stop)
         elif rows.values.dtype == np.int16:
-            group = ((1 << 31) - 1) // (max(1, limit) * rows.radius)
-            add = kernels.add_narrow_int16 if rows.n_features < kernels.NARROW else kernels.add_int16
-            add(rows.values, weights, max(1, group), sums, start, stop)
+            group = max(1, ((1 << 31) - 1) // (max(1, limit) * rows.radius))
+            if rows.n_features <= kernels.COLUMNS:
+                width = rows.n_features
+                kernels.add_int16(self._flat, width, _padded(width), weights, start, group, sums, start, stop)
+            else:
+                kernels.add_wide_int16(rows.values, weights, start, group, sums, start, stop)
         else:
-            kernels.add_int32(rows.values, weights, sums, start, stop)
+            kernels.add_int32(rows.values, weights, start, sums, start, stop)
+
+
+def _padded(width: int) -> int:
+    """The width rounded up to whole vector instructions."""
+    return -(-width // kernels.LANES) * kernels.LANES

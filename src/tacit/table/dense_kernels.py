@@ -3,6 +3,10 @@
 The 16-bit kernels keep their running sums in 32 bits, which doubles the lanes of a vector instruction. They cannot
 overflow: a partial product sum of a row of length ``radius < 2**15`` and a vector of length ``< 2**15`` is below
 ``2**30`` by Cauchy and Schwarz, and a column sum is moved to 64 bits before ``group`` rows could fill it.
+
+They also read on beyond the end of a row, up to the next multiple of :data:`LANES`: then no element is left over from
+the vector instructions: what is read there is multiplied by zero, or added to sums that nobody looks at. The last rows,
+which have nothing behind them, are read element by element.
 """
 
 from __future__ import annotations
@@ -10,8 +14,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-NARROW = 128
-"""Widths below this take the kernel for narrow rows."""
+LANES = 16
+"""16-bit numbers that are read at a time."""
 
 COLUMNS = 4096
 """Columns whose 32-bit sums stay in the first-level cache."""
@@ -42,12 +46,18 @@ def longest_sparse(values, indptr):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(nogil=True, cache=True)
-def advance_int16(values, vector, multiplier, shift, limit, sums, start, stop):  # type: ignore[no-untyped-def]
-    """Adds the clipped, scaled product of each row with ``vector`` to its margin."""
+def advance_int16(flat, vector, width, multiplier, shift, limit, sums, start, stop):  # type: ignore[no-untyped-def]
+    """Adds the clipped, scaled product of each row with ``vector`` to its margin.
+
+    ``flat`` holds rows of ``width`` one after the other; ``vector`` is filled up with zeros to a multiple of ``LANES``.
+    """
+    padded = len(vector)
+    safe = min(stop, (len(flat) - padded) // width + 1)
     for i in range(start, stop):
+        size = padded if i < safe else width
         product = np.int32(0)
-        row = values[i]
-        for j in range(len(vector)):
+        row = flat[i * width : i * width + size]
+        for j in range(size):
             product = np.int32(product + np.int32(row[j]) * np.int32(vector[j]))
         sums[i] += max(min((np.int64(product) * multiplier) >> shift, limit), -limit)
 
@@ -85,16 +95,50 @@ def count_levels(sums, signs, shift, half, levels, counts, start, stop):  # type
 
 @nb.njit(nogil=True, cache=True)
 def signed_weights(sums, signs, shift, half, table, weights, start, stop):  # type: ignore[no-untyped-def]
-    """Writes ``sign * table[level of the signed margin]`` for each row."""
+    """Writes ``sign * table[level of the signed margin]`` for each row, from the first place of ``weights`` on."""
     top = 2 * half - 1
     for i in range(start, stop):
         level = max(min(((signs[i] * sums[i]) >> shift) + half, top), 0)
-        weights[i] = signs[i] * table[level]
+        weights[i - start] = signs[i] * table[level]
 
 
 @nb.njit(nogil=True, cache=True)
-def add_int16(values, weights, group, sums, start, stop):  # type: ignore[no-untyped-def]
-    """Adds ``weights[i] * values[i]``, in 32 bits for up to ``group`` rows at a time."""
+def add_int16(flat, width, padded, weights, offset, group, sums, start, stop):  # type: ignore[no-untyped-def]
+    """Adds ``weights[i - offset] * row i``, in 32 bits for up to ``group`` rows at a time, four rows at a time.
+
+    For rows of up to ``COLUMNS`` columns; ``padded`` is ``width`` rounded up to a multiple of ``LANES``.
+    """
+    partial = np.zeros(padded, np.int32)
+    safe = min(stop, (len(flat) - padded) // width + 1)
+    for first in range(start, stop, group):
+        partial[:] = 0
+        last = min(first + group, stop)
+        i = first
+        while i + 4 <= last and i + 4 <= safe:
+            a, b = weights[i - offset], weights[i + 1 - offset]
+            c, d = weights[i + 2 - offset], weights[i + 3 - offset]
+            row = flat[i * width : i * width + padded]
+            second = flat[(i + 1) * width : (i + 1) * width + padded]
+            third = flat[(i + 2) * width : (i + 2) * width + padded]
+            fourth = flat[(i + 3) * width : (i + 3) * width + padded]
+            for j in range(padded):
+                one = np.int32(np.int32(row[j]) * a + np.int32(second[j]) * b)
+                two = np.int32(np.int32(third[j]) * c + np.int32(fourth[j]) * d)
+                partial[j] = np.int32(partial[j] + one + two)
+            i += 4
+        while i < last:
+            a = weights[i - offset]
+            row = flat[i * width : (i + 1) * width]
+            for j in range(width):
+                partial[j] = np.int32(partial[j] + np.int32(row[j]) * a)
+            i += 1
+        for j in range(width):
+            sums[j] += partial[j]
+
+
+@nb.njit(nogil=True, cache=True)
+def add_wide_int16(values, weights, offset, group, sums, start, stop):  # type: ignore[no-untyped-def]
+    """As :func:`add_int16`, ``COLUMNS`` columns at a time: for rows that are wider."""
     width = values.shape[1]
     partial = np.zeros(min(width, COLUMNS), np.int32)
     for left in range(0, width, COLUMNS):
@@ -102,7 +146,7 @@ def add_int16(values, weights, group, sums, start, stop):  # type: ignore[no-unt
         for first in range(start, stop, group):
             partial[:size] = 0
             for i in range(first, min(first + group, stop)):
-                weight = weights[i]
+                weight = weights[i - offset]
                 if weight != 0:
                     row = values[i, left : left + size]
                     for j in range(size):
@@ -112,35 +156,10 @@ def add_int16(values, weights, group, sums, start, stop):  # type: ignore[no-unt
 
 
 @nb.njit(nogil=True, cache=True)
-def add_narrow_int16(values, weights, group, sums, start, stop):  # type: ignore[no-untyped-def]
-    """As :func:`add_int16`, four rows at a time: for narrow rows, where setting up a loop costs more than the loop."""
-    width = values.shape[1]
-    partial = np.zeros(width, np.int32)
-    for first in range(start, stop, group):
-        partial[:] = 0
-        last = min(first + group, stop)
-        i = first
-        while i + 4 <= last:
-            a, b, c, d = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
-            for j in range(width):
-                one = np.int32(np.int32(values[i, j]) * a + np.int32(values[i + 1, j]) * b)
-                two = np.int32(np.int32(values[i + 2, j]) * c + np.int32(values[i + 3, j]) * d)
-                partial[j] = np.int32(partial[j] + one + two)
-            i += 4
-        while i < last:
-            a = weights[i]
-            for j in range(width):
-                partial[j] = np.int32(partial[j] + np.int32(values[i, j]) * a)
-            i += 1
-        for j in range(width):
-            sums[j] += partial[j]
-
-
-@nb.njit(nogil=True, cache=True)
-def add_int32(values, weights, sums, start, stop):  # type: ignore[no-untyped-def]
-    """Adds ``weights[i] * values[i]`` in 64 bits."""
+def add_int32(values, weights, offset, sums, start, stop):  # type: ignore[no-untyped-def]
+    """Adds ``weights[i - offset] * values[i]`` in 64 bits."""
     for i in range(start, stop):
-        weight = np.int64(weights[i])
+        weight = np.int64(weights[i - offset])
         if weight != 0:
             row = values[i]
             for j in range(values.shape[1]):
@@ -148,20 +167,23 @@ def add_int32(values, weights, sums, start, stop):  # type: ignore[no-untyped-de
 
 
 @nb.njit(nogil=True, cache=True)
-def add_sparse(values, indices, indptr, weights, sums, start, stop):  # type: ignore[no-untyped-def]
-    """Adds ``weights[i] * values[i]`` over stored values in 64 bits."""
+def add_sparse(values, indices, indptr, weights, offset, sums, start, stop):  # type: ignore[no-untyped-def]
+    """Adds ``weights[i - offset] * values[i]`` over stored values in 64 bits."""
     for i in range(start, stop):
-        weight = np.int64(weights[i])
+        weight = np.int64(weights[i - offset])
         if weight != 0:
             for k in range(indptr[i], indptr[i + 1]):
                 sums[indices[k]] += np.int64(values[k]) * weight
 
 
 @nb.njit(nogil=True, cache=True)
-def capped_weights(levels, signs, table, cut, full_rows, step, partial, weights):  # type: ignore[no-untyped-def]
-    """Writes ``sign * units`` per row; at level ``cut`` the first rows, in order, get ``step`` or ``partial`` more."""
-    seen = 0
-    for i in range(len(levels)):
+def capped_weights(levels, signs, table, cut, full_rows, step, partial, seen, weights, start, stop):  # type: ignore[no-untyped-def]
+    """Writes ``sign * units`` per row, from the first place of ``weights`` on.
+
+    At level ``cut`` the first rows of the table, in order, get ``step`` or ``partial`` more; ``seen`` of them come
+    before ``start``. Returns how many come before ``stop``.
+    """
+    for i in range(start, stop):
         level = levels[i]
         units = table[level]
         if level == cut:
@@ -170,4 +192,5 @@ def capped_weights(levels, signs, table, cut, full_rows, step, partial, weights)
             elif seen == full_rows:
                 units += partial
             seen += 1
-        weights[i] = signs[i] * units
+        weights[i - start] = signs[i] * units
+    return seen
