@@ -45,9 +45,12 @@ def test_what_repeats_is_begun_ahead_and_the_rest_is_not():
     for scale in (1.0, 2.0, 3.0):
         draws.start(True, scale, 1).result()
     assert source.drawn == 3
+    for _ in range(2):
+        draws.start(True, 1.0, 1).result()
+    assert source.drawn == 5
     draws.start(True, 1.0, 1).result()
     draws.start(True, 9.0, 1).result()  # one worker, in order: the one begun ahead is done by now
-    assert source.drawn == 6
+    assert source.drawn == 8
 
 
 def test_a_seeded_source_is_drawn_in_the_order_of_asking():

@@ -22,8 +22,8 @@ Ints = npt.NDArray[np.int64]
 
 BASE_CELLS = 64
 SUB_CELLS = 64
-FEW_SUB_CELLS = 16
-"""Parts of a cell that is heavy, but not so heavy that it may hold spikes worth finding."""
+FEWER_SUB_CELLS = (16, 8)
+"""Parts of a cell of over a 16th of the rows, and of one of less: not so heavy that spikes in it are worth finding."""
 
 BASE_SHARE = 0.6
 """Share of a column's binning budget for the coarse histogram; the rest is for splitting its heavy cells."""
@@ -132,16 +132,18 @@ class _NumericBins:
         self._missing = max(float(coarse.value[-1, 0]) - 0.5 * sd, 0.0)
         kept = np.array([max(total - self._missing, 0.2 * total)])
         self.masses = masses = smooth_histograms(coarse.value[None, :-1, 0], sd, kept)[0]
-        few = max(total / 48, 4 * fine_sd)
-        self.parts = np.where(masses > total / 8, SUB_CELLS, np.where(masses > few, FEW_SUB_CELLS, 0))
-        self.parts[masses <= 4 * fine_sd] = 0
+        self.parts = np.select(
+            [masses <= 4 * fine_sd, masses > total / 8, masses > total / 16, masses > total / 48],
+            [0, SUB_CELLS, *FEWER_SUB_CELLS],
+            0,
+        )
 
     def finish(self, fine: Measurement | None) -> Bins:
         """The bins, by the second release (None if no cell is split)."""
         leaf_mass = np.repeat(self.masses / SUB_CELLS, SUB_CELLS).reshape(BASE_CELLS, SUB_CELLS)
         if fine is not None:
             starts = np.cumsum(self.parts) - self.parts
-            for size in (SUB_CELLS, FEW_SUB_CELLS):
+            for size in (SUB_CELLS, *FEWER_SUB_CELLS):
                 split = np.flatnonzero(self.parts == size)
                 if not len(split):
                     continue

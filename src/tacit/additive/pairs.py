@@ -30,6 +30,10 @@ SCREENED_COLUMNS = 14
 PAIRS_PER_COLUMN = 2.0
 LEAST_EVIDENCE = 1.0
 SCREEN_SCALES = (0.03, 0.06, 0.12, 0.25, 0.5)
+SCREEN_MODES = 5
+"""Directions of each ordered side that a screening releases at most: an interaction that is not smooth at all hides
+from it, and the rest are found with less noise."""
+
 MODE_SCALE = 0.3
 MODE_CURVATURE = 0.35
 
@@ -95,7 +99,7 @@ class _Screen:
 
     @staticmethod
     def of(side: Side, noise_variance: float, total: float) -> _Screen:
-        matrix = _modes(side, noise_variance, total)
+        matrix = _modes(side, noise_variance, total)[: SCREEN_MODES if side.ordered else None]
         design = matrix * side.masses[None, :]
         values, rotation = np.linalg.eigh(design @ side.covariance @ design.T)
         sampling = np.einsum("ij,ij->i", rotation.T @ design, rotation.T @ matrix)

@@ -15,10 +15,10 @@ TREES_FROM, TREES_FULL = 400.0, 2500.0
 they get their full share."""
 
 LARGEST_TREE_SHARE = 0.65
-MANY_ROWS = 100_000
+MANY_ROWS = 80_000
 """Beyond this many rows noise hardly matters any more: fewer, deeper trees and fewer sweeps save time."""
 
-LEAST_TREES = 40
+LEAST_TREES = 32
 DEEP_FROM = 1500.0
 """Signal-to-noise from which trees have six levels instead of five."""
 
@@ -82,8 +82,8 @@ def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = 
 def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:
     sweeps = 4 if pure else 24
     joint_sweeps = 3 if pure else 12
-    if total > MANY_ROWS and signal > 10 * PAIRS_FULL and not pure:  # little noise: fewer sweeps do as well
-        sweeps, joint_sweeps = 4, 3
+    if total > MANY_ROWS and signal > 10 * PAIRS_FULL and not pure:  # little noise: a few long steps do as well
+        sweeps, joint_sweeps = 3, 2
     mains = 1 - BINNING_SHARE
     if not pairs or n_columns < 2 or signal < PAIRS_FROM:
         return Plan(BINNING_SHARE, mains, 0.0, 0.0, 0.0, sweeps, 0)

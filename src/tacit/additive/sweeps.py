@@ -32,8 +32,10 @@ INTERCEPT_VARIANCE = 6.0
 """Prior variance of the intercept (squared log-odds)."""
 
 LARGEST_INTERCEPT = 6.0
-STEP = 0.5
-"""Share of the way from the current effect to the posterior mean that one step goes."""
+STEP, LONG_STEP = 0.5, 0.9
+"""Share of the way from the current effect to the posterior mean that one step goes; long where sweeps are few."""
+
+FEW_SWEEPS = 4
 
 TYPICAL_VARIANCE = 2.0
 """What the variance of a table's log-odds is thought to be before anything is known, all columns together."""
@@ -147,6 +149,7 @@ def sweep(curator: Curator, purse: Purse, share: float, sweeps: int, terms: list
     A release's share is proportional to its term's; the intercept counts as one.
     """
     rule, everything = mada_boost_rule(), OneCell()
+    length = STEP if sweeps > FEW_SWEEPS else LONG_STEP
     generator = curator.public_generator
     for number in range(sweeps):
         unit = share / (sweeps * (1.0 + sum(term.share for term in terms)))
@@ -162,7 +165,7 @@ def sweep(curator: Curator, purse: Purse, share: float, sweeps: int, terms: list
             term = terms[index]
             query = Histogram(term.cells, rule, state.margins, term.release_map)
             term.observe(curator.measure(query, purse.charge(unit * term.share), f"{term.name}, sweep {number + 1}"))
-            new = term.effect + STEP * (term.solve(state.slope, state.hyper_prior.log(term.kind)) - term.effect)
+            new = term.effect + length * (term.solve(state.slope, state.hyper_prior.log(term.kind)) - term.effect)
             state.margins.add(term.cells, new - term.effect)
             term.effect = new
         state.hyper_prior.learn(terms)

@@ -79,9 +79,14 @@ class Term:
     def solve(self, curvature: float, log_prior: Floats | None) -> Floats:
         """The posterior mean of the effect given all releases, each referred to the effect at which it was made."""
         referred = self._sum / self._precision + curvature * (self._design @ (self._effects / self._precision))
-        mean, self.weights = self._posterior.solve(referred, self._variance / self._precision**2, curvature, log_prior)
+        mean, self.weights = self._posterior.solve(referred, self._noise_variance, curvature, log_prior)
         return mean
 
     def sd(self, curvature: float) -> Floats:
         """Posterior standard deviation of the effect per bin, from the known noise; shape ``(bins,)``."""
-        return self._posterior.sd(self._variance / self._precision**2, curvature, self.weights)
+        return self._posterior.sd(self._noise_variance, curvature, self.weights)
+
+    @property
+    def _noise_variance(self) -> float:
+        """Of the averaged release; as large as :class:`Posterior` was told at least, or the rows' own would be lost."""
+        return max(self._variance / self._precision**2, LEAST_SD**2)

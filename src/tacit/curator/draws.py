@@ -6,6 +6,7 @@ Noise does not depend on the rows, so when it is drawn tells nothing. Every draw
 from __future__ import annotations
 
 import os
+from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from tacit.noise.source import NoiseSource
 
 Key = tuple[bool, float, int]
 MOST_AHEAD = 512
+ASKED_OFTEN = 4
 LEAST_PART = 256
 """Draws below which dividing a vector among workers is not worth it."""
 
@@ -34,8 +36,8 @@ class Drawing:
 class Draws:
     """Workers that draw integer Gaussian and Laplace vectors beside the thread that reads rows.
 
-    A vector of the same kind, scale and size that was asked for twice will be asked for again in the next sweep: the
-    next one is begun at once. A seeded source is drawn in order of asking only, so that a run can be repeated.
+    A vector of the same kind, scale and size that was asked for a few times will be asked for again in the next sweep:
+    the next one is begun at once. A seeded source is drawn in order of asking only, so that a run can be repeated.
 
     Args:
         noise: where noise comes from.
@@ -47,16 +49,16 @@ class Draws:
         self._n_workers = (workers or os.cpu_count() or 1) if noise.releasable else 1
         self._workers = ThreadPoolExecutor(self._n_workers)
         self._ahead: dict[Key, Drawing] = {}
-        self._asked: set[Key] = set()
+        self._asked: Counter[Key] = Counter()
 
     def start(self, gaussian: bool, scale: float, size: int) -> Drawing:
         """A vector of ``size`` draws on its way; of Gaussian noise, or of Laplace noise."""
         key = (gaussian, scale, size)
         ready = self._ahead.pop(key, None)
         drawing = ready if ready is not None else self._begin(key)
-        if self._noise.releasable and key in self._asked and len(self._ahead) < MOST_AHEAD:
+        self._asked[key] += 1
+        if self._noise.releasable and self._asked[key] >= ASKED_OFTEN and len(self._ahead) < MOST_AHEAD:
             self._ahead[key] = self._begin(key)
-        self._asked.add(key)
         return drawing
 
     def _begin(self, key: Key) -> Drawing:

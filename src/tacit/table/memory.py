@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tacit.queries.cell_function import CellFunction
 from tacit.queries.cells import Cells, OneCell, ProductCells
-from tacit.queries.cover import Conjunctions, FirstMatch
+from tacit.queries.cover_candidates import Conjunctions, FirstMatch, StreamedConjunctions
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins, Update
 from tacit.queries.query import Layout, Query
@@ -22,7 +22,7 @@ from tacit.queries.rules import RowRule
 from tacit.queries.score_histogram import SCORE_QUERIES
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
 from tacit.table import kernels
-from tacit.table.cover import CoverCounts, first_match
+from tacit.table.cover import CoverCounts, StreamedCounts, first_match
 from tacit.table.dense import DENSE_QUERIES, DenseEngine, DenseRows
 from tacit.table.products import are_products, product_histograms
 from tacit.table.score_rows import ScoreRows
@@ -142,6 +142,10 @@ class MemoryTable:
         """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
         return CoverCounts(conjunctions, self._columns, self._labels, self._layout.n_labels, self._threads)
 
+    def open_streamed_cover(self, conjunctions: StreamedConjunctions) -> StreamedCounts:
+        """The same for candidates that are made block by block."""
+        return StreamedCounts(conjunctions, self._columns, self._labels, self._layout.n_labels, self._threads)
+
     def _split_histogram(self, query: SplitHistogram) -> npt.NDArray[np.int64]:
         margins, _ = self._caught_up(query.margins)
         leaves = self._leaves.of(query.cells)
@@ -249,8 +253,11 @@ class MemoryTable:
         bounds = [n_rows * part // parts for part in range(parts + 1)]
         results = [np.zeros(size, np.int64) for _ in range(parts)]
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._threads)
-        list(self._pool.map(run, bounds[:-1], bounds[1:], results))
+            self._pool = ThreadPoolExecutor(self._threads - 1)
+        others = [self._pool.submit(run, *part) for part in zip(bounds[1:-1], bounds[2:], results[1:], strict=True)]
+        run(bounds[0], bounds[1], results[0])  # the first part here: one thread fewer to wake
+        for other in others:
+            other.result()
         total: npt.NDArray[np.int64] = np.sum(results, axis=0, dtype=np.int64)
         return total
 
