@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,18 @@ from scipy import sparse
 
 from tacit.curator.curator import Curator
 from tacit.curator.keys import Keys, release_keys
+from tacit.curator.weighted import WeightedCurator
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
 from tacit.encoding.keys import NO_KEY, key_codes
+from tacit.encoding.labels import NO_LABEL, NumericLabelIndex
 from tacit.encoding.matrix_rows import MatrixEncoder
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.noise import make_source
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
+from tacit.queries.row_weights import level_weights, weight_levels
 from tacit.table.dense import DenseRows
 from tacit.table.memory import DROPPED, MemoryTable
 
@@ -43,6 +47,7 @@ class Vault:
         random_state: None for the operating system's entropy, an integer for repeatable noise that is not releasable.
         unit: name of the column whose equal values are one protected unit, if a unit is not a row.
         rows_per_unit: how many rows of a unit count; the first ones do.
+        row_weights: public weights of the rows, clipped into [0, 1]; None if all count alike.
     """
 
     def __init__(
@@ -53,7 +58,9 @@ class Vault:
         random_state: int | None,
         unit: str | None = None,
         rows_per_unit: int = 1,
+        row_weights: npt.NDArray[np.float64] | None = None,
     ) -> None:
+        self._row_weights = row_weights
         self._frame = frame
         self._labels = labels
         self._reservation = reservation
@@ -72,16 +79,38 @@ class Vault:
         return self._noise.releasable
 
     @property
+    def has_row_weights(self) -> bool:
+        """Whether rows have weights of their own."""
+        return self._row_weights is not None
+
+    @property
     def public_generator(self) -> np.random.Generator:
         """Randomness for choices that protect nobody."""
         return self._noise.public_generator()
 
-    def seal(self, encoding: TableEncoding, label_index: LabelIndex) -> Curator:
+    def seal(self, encoding: TableEncoding, label_index: LabelIndex | NumericLabelIndex) -> Curator:
         """Encodes the columns that ``encoding`` names and hands out a curator over the sealed table."""
         columns = encoding.encode(self._frame)
-        labels = self._label_codes(label_index)
-        table = MemoryTable(columns, labels, encoding.n_codes, label_index.n_classes)
+        labels, targets = self._label_codes(label_index), None
+        if isinstance(label_index, NumericLabelIndex):
+            targets = label_index.encode(self._labels)
+        table = MemoryTable(columns, labels, encoding.n_codes, label_index.n_classes, targets=targets)
         return Curator(table, self._reservation, self._noise, self._rows_per_unit)
+
+    def seal_weighted(
+        self, encoding: TableEncoding, label_index: LabelIndex, class_weights: Sequence[float]
+    ) -> WeightedCurator:
+        """As :meth:`seal`, with the rows' weights and those of classes, both in [0, 1], in everything measured."""
+        labels, levels = self._label_codes(label_index), np.ones(1)
+        if self._row_weights is not None:
+            levels = level_weights()
+            combined = labels.astype(np.int64) * len(levels) + weight_levels(self._row_weights)
+            labels = np.where(labels == DROPPED, DROPPED, combined).astype(np.uint8)
+        n_labels = label_index.n_classes * len(levels)
+        if n_labels > DROPPED:
+            raise ValueError(f"weights of rows are kept for two classes, not for {label_index.n_classes}")
+        table = MemoryTable(encoding.encode(self._frame), labels, encoding.n_codes, n_labels)
+        return WeightedCurator(table, self._reservation, self._noise, self._rows_per_unit, class_weights, levels)
 
     def seal_rows(self, encoder: RowEncoder | MatrixEncoder, label_index: LabelIndex) -> Curator:
         """Encodes every row as a fixed-point vector of bounded norm and hands out a curator over the sealed rows."""
@@ -100,8 +129,11 @@ class Vault:
             codes = np.where(self._within_unit(), codes, NO_KEY)
         return release_keys(codes, texts, self._reservation, self._noise, charge, delta, label, self._rows_per_unit)
 
-    def _label_codes(self, label_index: LabelIndex) -> npt.NDArray[np.uint8]:
-        codes = label_index.encode(self._labels).astype(np.uint8)
+    def _label_codes(self, label_index: LabelIndex | NumericLabelIndex) -> npt.NDArray[np.uint8]:
+        if isinstance(label_index, NumericLabelIndex):
+            codes = np.where(label_index.encode(self._labels) == NO_LABEL, np.uint8(DROPPED), np.uint8(0))
+        else:
+            codes = label_index.encode(self._labels).astype(np.uint8)
         if self._unit is None:
             return codes
         return np.where(self._within_unit(), codes, np.uint8(DROPPED))

@@ -61,18 +61,17 @@ class Task:
     undeclared: Undeclared | None = None
 
 
-class PrivateClassifier(ClassifierMixin, BaseEstimator):
-    """Base of the private classifiers. A subclass lists its parameters, and implements :meth:`_learn`.
+class PrivateEstimator(BaseEstimator):
+    """Base of the private estimators. A subclass lists its parameters, and implements :meth:`_learn`.
 
-    After ``fit``: ``model_`` (public, frozen), ``certificate_``, ``classes_``, ``n_features_in_``, and ``schema_``, the
-    schema declared or found (None where the learner looked for bounds itself).
+    After ``fit``: ``model_`` (public, frozen), ``certificate_``, ``n_features_in_``, and ``schema_``, the schema
+    declared or found (None where the learner looked for bounds itself).
     """
 
     epsilon: float
     delta: float
     neighbouring: str
     schema: Any
-    classes: Sequence[Any] | None
     account: PrivacyAccount | None
     random_state: int | None
 
@@ -87,10 +86,17 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
             ValueError: for mistakes that are public: arguments, columns, dtypes, schema. Nothing was spent then.
             BudgetExceeded: if the account cannot pay for the fit; nothing was read.
         """
+        return self._fit(X, y, None)
+
+    def _fit(self, X: Any, y: Any, row_weights: npt.NDArray[np.float64] | None) -> Self:
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         self._check_parameters(request)
         task, frame, labels = self._task(X, y)
         self._check_task(task)
+        if row_weights is not None:
+            self._check_weighted(task)
+            if len(row_weights) != frame.n_rows:
+                raise RequestError(f"there are {frame.n_rows} rows, and sample_weight has {len(row_weights)} weights")
         purse = self._purse(request, task)
         with self._reserve(request, self._whole_charge(purse, task)) as reservation:
             unit = None if task.schema is None else task.schema.unit
@@ -101,31 +107,20 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
                 request.random_state,
                 None if unit is None else unit.column,
                 1 if unit is None else unit.max_rows,
+                row_weights,
             )
             with threadpool_limits(1, "blas"):  # many small matrices: threads of BLAS would only wait for each other
                 known, left = self._discover(vault, purse, task)
                 model = self._learn_from(vault, left, known)
         self.model_ = model
         self.schema_ = known.schema
-        self.classes_ = np.asarray(known.label_index.names)
+        self._describe(known)
         self.n_features_in_ = self._width(X)
         names = X.names if isinstance(X, Frame) else getattr(X, "columns", None)
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         self.certificate_ = self._certify(request, task, reservation, vault)
         return self
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The likeliest class of every row, shape ``(rows,)``."""
-        check_is_fitted(self)
-        classes: npt.NDArray[Any] = self.classes_[np.asarray(self.predict_proba(X)).argmax(axis=1)]
-        return classes
-
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
-        frame = self._frame_for_model(X)
-        probabilities: npt.NDArray[np.float64] = self.model_.predict_proba(frame)
-        return probabilities
 
     def dry_run(self, n: int | None = None, X: Any = None) -> dict[str, Any]:
         """What a fit would charge, before it does. Reads no rows and charges nothing."""
@@ -165,11 +160,17 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         """Learns from measurements alone. ``task.encoding`` is set."""
         raise NotImplementedError
 
+    def _describe(self, task: Task) -> None:
+        """Leaves behind what else is known after a fit."""
+
     def _check_parameters(self, request: Request) -> None:
         """Checks the subclass's own parameters; raises :class:`RequestError`."""
 
     def _check_task(self, task: Task) -> None:
         """Checks the public side of the task; raises :class:`RequestError`."""
+
+    def _check_weighted(self, task: Task) -> None:
+        """Checks that this learner can weigh rows; raises :class:`RequestError`."""
 
     def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
         """The whole charge of a fit."""
@@ -317,6 +318,27 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.non_deterministic = True
         return tags
+
+
+class PrivateClassifier(ClassifierMixin, PrivateEstimator):
+    """Base of the private classifiers. After ``fit`` there is also ``classes_``."""
+
+    classes: Sequence[Any] | None
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The likeliest class of every row, shape ``(rows,)``."""
+        check_is_fitted(self)
+        classes: npt.NDArray[Any] = self.classes_[np.asarray(self.predict_proba(X)).argmax(axis=1)]
+        return classes
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
+        frame = self._frame_for_model(X)
+        probabilities: npt.NDArray[np.float64] = self.model_.predict_proba(frame)
+        return probabilities
+
+    def _describe(self, task: Task) -> None:
+        self.classes_ = np.asarray(task.label_index.names)
 
 
 def table_of(X: Any) -> Frame:

@@ -8,6 +8,7 @@ from typing import Any
 from tacit.curator.curator import Curator
 from tacit.faces.base import Task
 from tacit.faces.request import Request, RequestError
+from tacit.faces.weights import WeightedClassifier
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Charge
@@ -33,7 +34,7 @@ DEEPEST = 16
 M_ALPHA_DEPTH = 4
 
 
-class BoostedTreesClassifier(TreesClassifier):
+class BoostedTreesClassifier(WeightedClassifier, TreesClassifier):
     """Private boosted decision trees.
 
     By default, gradient trees: their structure looks at no row, their leaves take private Newton steps, one release
@@ -68,6 +69,11 @@ class BoostedTreesClassifier(TreesClassifier):
         max_leaves: with ``alpha``, split the leaf of largest risk first until there are so many leaves; finding it is
             paid for. None for complete trees.
         noise: ``"auto"``; or ``"gaussian"`` or ``"laplace"`` to be told when delta does not go with it.
+        class_weight: None; public positive weights by class, of which only ratios matter; or ``"balanced"``, by class
+            counts that are released with 2 % of the budget. Probabilities are then those of a population in which
+            classes occur so much more or less often: subtract ``log(w1 / w0)`` from the log-odds for those of the
+            table's own. To predict by costs, a threshold on unweighted probabilities is the better way.
+            Not with ``alpha``.
 
     Attributes:
         model_: the frozen :class:`~tacit.models.tree_ensemble.TreeEnsembleModel`.
@@ -95,6 +101,7 @@ class BoostedTreesClassifier(TreesClassifier):
         n_bins: int = 10,
         max_leaves: int | None = None,
         noise: str = "auto",
+        class_weight: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -113,6 +120,7 @@ class BoostedTreesClassifier(TreesClassifier):
         self.n_bins = n_bins
         self.max_leaves = max_leaves
         self.noise = noise
+        self.class_weight = class_weight
 
     def _check_parameters(self, request: Request) -> None:
         check_count("n_trees", self.n_trees, 10_000)
@@ -144,6 +152,11 @@ class BoostedTreesClassifier(TreesClassifier):
             )
         if self.max_leaves is not None:
             raise RequestError("analysis='paper' grows complete trees: leave max_leaves out")
+
+    def _check_weighted(self, task: Task) -> None:
+        super()._check_weighted(task)
+        if self.alpha is not None:
+            raise RequestError("class_weight and sample_weight are for gradient trees: leave alpha out")
 
     @property
     def _discovers(self) -> bool:

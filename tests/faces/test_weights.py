@@ -1,0 +1,121 @@
+"""Weights of classes and rows: what they do to a model, what they cost, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.faces.request import RequestError
+from tacit.privacy.account import PrivacyAccount
+from tacit.schema import Schema
+from tacit.trees.estimator import BoostedTreesClassifier
+
+LEARNERS = [AdditiveBoostClassifier, BoostedTreesClassifier]
+SCHEMA = Schema.from_dict(
+    {
+        "label": {"column": "y", "classes": ["no", "yes"], "positive": "yes"},
+        "columns": {name: {"kind": "numeric", "lower": -3, "upper": 3} for name in ("a", "b")},
+    }
+)
+
+
+def world(n: int = 20_000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame(generator.normal(size=(n, 2)), columns=["a", "b"])
+    return frame, np.where(generator.random(n) < 1 / (1 + np.exp(2.5 - 1.5 * frame["a"])), "yes", "no")
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("delta", [1e-6, 0.0])
+def test_probabilities_are_those_of_the_weighted_population(learner, delta):
+    frame, labels = world()
+    yes = labels == "yes"
+    for weights, ratio in (({"yes": 6, "no": 2}, 3.0), ("balanced", (~yes).sum() / yes.sum())):
+        model = learner(epsilon=4.0, delta=delta, schema=SCHEMA, class_weight=weights, random_state=0)
+        model.fit(frame, labels)
+        chances = model.predict_proba(frame)[:, 1]
+        weight = np.where(yes, ratio, 1.0)
+        assert np.average(chances, weights=weight) == pytest.approx(np.average(yes, weights=weight), abs=0.05)
+        assert model.certificate_.verify() == []
+        assert model.certificate_.epsilon == 4.0
+    spent = [entry.label for entry in model.certificate_.entries]
+    assert "rows of each class, to balance them" in spent
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_declared_weights_cost_nothing(learner):
+    frame, labels = world(2000)
+    plain, weighted = (
+        learner(schema=SCHEMA, class_weight=weights).fit(frame, labels) for weights in (None, {"yes": 3})
+    )
+    assert plain.certificate_.charges == weighted.certificate_.charges
+    assert plain.certificate_.epsilon == weighted.certificate_.epsilon
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_rows_of_weight_zero_count_for_nothing(learner):
+    frame, labels = world(6000)
+    generator = np.random.default_rng(1)
+    junk = generator.random(len(frame)) < 0.5
+    spoilt = np.where(junk, np.where(labels == "yes", "no", "yes"), labels)
+    model = learner(epsilon=8.0, schema=SCHEMA, random_state=0)
+    clean = model.fit(frame, spoilt, sample_weight=np.where(junk, 0.0, 1.0)).predict_proba(frame)[:, 1]
+    alone = learner(epsilon=8.0, schema=SCHEMA, random_state=0).fit(frame[~junk], labels[~junk])
+    spoiled = learner(epsilon=8.0, schema=SCHEMA, random_state=0).fit(frame, spoilt).predict_proba(frame)[:, 1]
+    right = alone.predict_proba(frame)[:, 1]
+    assert np.abs(clean - right).mean() < 0.02
+    assert np.abs(spoiled - right).mean() > 0.1
+
+
+def test_half_the_weight_is_half_the_rows():
+    """Two groups of rows that contradict each other: alike in weight they cancel, else the heavy one wins."""
+    frame, _ = world(20_000)
+    first = np.arange(len(frame)) % 2 == 0
+    labels = np.where((frame["a"] > 0) == first, "yes", "no")
+    score = {}
+    for weight in (1.0, 0.25):
+        model = AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=0, interactions=False)
+        chances = model.fit(frame, labels, sample_weight=np.where(first, 1.0, weight)).predict_proba(frame)[:, 1]
+        score[weight] = chances[frame["a"] > 0.2].mean()
+    assert score[1.0] == pytest.approx(0.5, abs=0.03)
+    assert score[0.25] == pytest.approx(0.8, abs=0.03)
+
+
+def test_what_weights_hold_never_raises():
+    frame, labels = world(200)
+    for weights in (np.full(200, math.nan), np.zeros(200), np.full(200, -1e300), np.full(200, math.inf)):
+        model = AdditiveBoostClassifier(schema=SCHEMA).fit(frame, labels, sample_weight=weights)
+        assert np.isfinite(model.predict_proba(frame)).all()
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ("heavy", "class_weight"),
+        ({"maybe": 2.0}, "maybe"),
+        ({"yes": 0.0}, "positive"),
+        ({"yes": -1.0}, "positive"),
+        ({"yes": math.nan}, "positive"),
+        ({"yes": math.inf}, "positive"),
+        ([1, 2], "class_weight"),
+    ],
+)
+def test_public_mistakes_are_refused(weights, message, tmp_path):
+    frame, labels = world(100)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "world", 1.0, 1e-6, "add_or_remove_one")
+    for learner in LEARNERS:
+        with pytest.raises(RequestError, match=message) as caught:
+            learner(schema=SCHEMA, class_weight=weights, account=account).fit(frame, labels)
+        assert "othing was spent" in str(caught.value)
+    with pytest.raises(RequestError, match="leave alpha out"):
+        BoostedTreesClassifier(schema=SCHEMA, alpha=1.0, class_weight="balanced", account=account).fit(frame, labels)
+    for wrong in (np.ones(99), np.ones((100, 2)), np.array(["a"] * 100)):
+        with pytest.raises(RequestError, match="sample_weight"):
+            AdditiveBoostClassifier(schema=SCHEMA, account=account).fit(frame, labels, sample_weight=wrong)
+    with pytest.raises(RequestError, match="leave alpha out"):
+        BoostedTreesClassifier(schema=SCHEMA, alpha=1.0, account=account).fit(frame, labels, sample_weight=np.ones(100))
+    assert account.spent == 0
