@@ -13,7 +13,13 @@ import pandas as pd
 from benchmarks.data import Table
 
 Learner = Callable[[Table, Table, float, float, int], np.ndarray]
-"""``(train, test, epsilon, delta, seed) -> scores``; larger means more likely positive."""
+"""``(train, test, epsilon, delta, seed) -> log-odds`` of the positive class."""
+
+
+def log_odds(probabilities: np.ndarray) -> np.ndarray:
+    """Log-odds, as far as a probability of one in a million."""
+    clipped = np.clip(probabilities, 1e-6, 1 - 1e-6)
+    return np.log(clipped / (1 - clipped))
 
 
 def additive(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
@@ -29,7 +35,7 @@ def trees(train: Table, test: Table, epsilon: float, delta: float, seed: int) ->
     from tacit.trees.estimator import BoostedTreesClassifier
 
     model = BoostedTreesClassifier(epsilon=epsilon, delta=delta, schema=train.schema)
-    return model.fit(train.X, train.y).predict_proba(test.X)[:, 1]
+    return log_odds(model.fit(train.X, train.y).predict_proba(test.X)[:, 1])
 
 
 def dp_ebm(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
@@ -48,8 +54,7 @@ def dp_ebm(train: Table, test: Table, epsilon: float, delta: float, seed: int) -
             epsilon=epsilon, delta=delta, feature_types=kinds, privacy_bounds=bounds, random_state=seed, n_jobs=1
         )
         model.fit(_without_gaps(train), train.y)
-        scores: np.ndarray = model.predict_proba(_without_gaps(test))[:, 1]
-    return scores
+        return log_odds(model.predict_proba(_without_gaps(test))[:, 1])
 
 
 def _without_gaps(table: Table) -> pd.DataFrame:
@@ -71,8 +76,7 @@ def boosted_trees(train: Table, test: Table, epsilon: float, delta: float, seed:
     grid = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [8, 31], "max_iter": [200]}
     search = GridSearchCV(base, grid, scoring="roc_auc", cv=3)
     search.fit(_coded(train, train), train.y)
-    scores: np.ndarray = search.predict_proba(_coded(train, test))[:, 1]
-    return scores
+    return log_odds(search.predict_proba(_coded(train, test))[:, 1])
 
 
 def forest(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
@@ -81,8 +85,7 @@ def forest(train: Table, test: Table, epsilon: float, delta: float, seed: int) -
 
     model = RandomForestClassifier(n_estimators=300, min_samples_leaf=2, random_state=seed, n_jobs=1)
     model.fit(one_hot(train, train), train.y)
-    scores: np.ndarray = model.predict_proba(one_hot(train, test))[:, 1]
-    return scores
+    return log_odds(model.predict_proba(one_hot(train, test))[:, 1])
 
 
 def logistic(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
@@ -93,8 +96,7 @@ def logistic(train: Table, test: Table, epsilon: float, delta: float, seed: int)
 
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=500))
     model.fit(one_hot(train, train), train.y)
-    scores: np.ndarray = model.predict_proba(one_hot(train, test))[:, 1]
-    return scores
+    return log_odds(model.predict_proba(one_hot(train, test))[:, 1])
 
 
 def _coded(fitted: Table, table: Table) -> pd.DataFrame:
@@ -122,4 +124,5 @@ def one_hot(fitted: Table, table: Table) -> pd.DataFrame:
 
 
 PRIVATE: dict[str, Learner] = {"additive": additive, "trees": trees, "dp_ebm": dp_ebm}
+OURS = ("additive", "trees")
 CEILING: dict[str, Learner] = {"boosted_trees": boosted_trees, "forest": forest, "logistic": logistic}

@@ -1,0 +1,223 @@
+"""Fits the planning rule of the flagship to synthetic tables: `python -m tools.fit_planning_rule`.
+
+For every choice of the rule (sweeps, shares, trees ...) it fits tables of a family (:mod:`tools.synthetic_tables`) with
+each of a few values in place of the rule's, and prints, by the signal `q = n mu / sqrt(d)`, the mean loss of each value
+beside the rule's own. A value that is better than the rule by more than twice the standard error of the paired
+difference is marked. Loss is the excess of the log loss over that of the true probabilities, as a share of what the
+base rate alone would lose: 0 is the truth, 1 the base rate.
+
+Results are lines of a file, by version of the source; what is there is not run again. `docs/planning.md` explains.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from tacit.additive import learn
+from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.privacy.purse import Purse
+from tacit.trees import gradient
+from tacit.trees.estimator import BoostedTreesClassifier
+from tools.synthetic_tables import Drawn, Setting, draw, family
+
+RESULTS = Path(__file__).resolve().parent.parent / "benchmarks" / "results" / "planning.jsonl"
+DELTA = 1e-6
+SIGNALS = (0.0, 70.0, 140.0, 400.0, 1000.0, 2500.0, 10_000.0, math.inf)
+"""Ends of the groups of `q` by which losses are averaged."""
+
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "sweeps": (4, 8, 16, 24, 48),
+    "binning": (0.03, 0.06, 0.12, 0.2, 0.3),
+    "pairs": ("none", 0.0, 0.33, 0.66, 1.0),
+    "tree_share": (0.0, 0.2, 0.4, 0.65, 0.8),
+    "n_trees": (100, 200, 400, 800),
+    "tree_depth": (3, 4, 5, 6, 7),
+    "columns_per_tree": (2, 3, 4, 6),
+    "tree_rate": (0.06, 0.12, 0.25, 0.4),
+    "trees.trees": (125, 250, 500, 1000),
+    "trees.depth": (3, 4, 5, 6, 7),
+    "trees.columns_per_tree": (2, 3, 4, 6),
+    "trees.rate": (0.06, 0.12, 0.25),
+}
+"""What is varied: of the flagship, and (`trees.`) of `BoostedTreesClassifier`."""
+
+RULE = "rule"
+
+
+def signal(setting: Setting) -> float:
+    """`q`: the rows relative to the noise of releasing all columns once."""
+    return setting.rows * Purse.of(setting.epsilon, DELTA).mu / math.sqrt(setting.columns)
+
+
+def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
+    """The plan with one choice replaced."""
+    from_rule = learn.plan
+
+    def varied(total: float, n_columns: int, q: float, pure: bool, pairs: bool = True, trees: bool = True, **more: Any):
+        chosen = from_rule(total, n_columns, q, pure, pairs, trees, **more)
+        if choice == "pairs":
+            without = value == "none"
+            pretended = 1.0 if without else 140.0 * (1000.0 / 140.0) ** value
+            glass = from_rule(total, n_columns, pretended, pure, not without, False, **more)
+            grown = {"n_trees": chosen.n_trees, "tree_depth": chosen.tree_depth}
+            return replace(glass.scaled(1.0 - chosen.trees), **grown) if chosen.n_trees else glass
+        if choice == "tree_share":
+            glass = from_rule(total, n_columns, q, pure, pairs, False, **more)
+            depth = chosen.tree_depth or 4
+            return replace(glass.scaled(1.0 - value), n_trees=400, tree_depth=depth) if value else glass
+        if choice == "binning":
+            others = ("mains", "screening", "pair_counts", "joint")
+            grow = (1.0 - chosen.trees - value * (1.0 - chosen.trees)) / sum(getattr(chosen, name) for name in others)
+            scaled = {name: getattr(chosen, name) * grow for name in others}
+            return replace(chosen, binning=value * (1.0 - chosen.trees), **scaled)
+        if choice == "sweeps":
+            return replace(chosen, sweeps=value, joint_sweeps=max(value // 2, 1) if chosen.joint_sweeps else 0)
+        return replace(chosen, **{choice: value}) if chosen.n_trees else chosen
+
+    return varied
+
+
+@contextmanager
+def varied(choice: str, value: Any) -> Iterator[None]:
+    """The rule with one choice replaced, while it lasts."""
+    with ExitStack() as stack:
+        if choice.startswith("trees."):
+            by_rule, field = gradient.gaussian_plan, choice.removeprefix("trees.")
+            stack.enter_context(
+                patch.object(gradient, "gaussian_plan", lambda *facts: replace(by_rule(*facts), **{field: value}))
+            )
+        elif choice in ("columns_per_tree", "tree_rate"):
+            plain, field = learn.NewtonPlan, choice.removeprefix("tree_")
+            stack.enter_context(patch.object(learn, "NewtonPlan", lambda **facts: plain(**{**facts, field: value})))
+        elif choice != RULE:
+            stack.enter_context(patch.object(learn, "plan", _flagship_rule(choice, value)))
+        yield
+
+
+def loss(setting: Setting, drawn: Drawn, choice: str, value: Any) -> dict[str, float]:
+    """Fits once and returns the loss, in [0, about 1], and the AUC."""
+    from sklearn.metrics import roc_auc_score
+
+    face = BoostedTreesClassifier if choice.startswith("trees.") else AdditiveBoostClassifier
+    plain = value == RULE
+    with varied(RULE if plain else choice, value):
+        model = face(epsilon=setting.epsilon, delta=DELTA, schema=drawn.schema).fit(drawn.X, drawn.y)
+        guess = np.clip(model.predict_proba(drawn.X_test)[:, 1], 1e-6, 1 - 1e-6)
+    best = np.clip(drawn.chances, 1e-9, 1 - 1e-9)
+
+    def expected(p: np.ndarray) -> float:  # over labels, given the true probabilities
+        return float(-(drawn.chances * np.log(p) + (1 - drawn.chances) * np.log(1 - p)).mean())
+
+    floor, base = expected(best), expected(np.full(len(best), drawn.chances.mean()))
+    auc = float(roc_auc_score(drawn.y_test, guess)) if 0 < drawn.y_test.sum() < len(drawn.y_test) else 0.5
+    return {"loss": (expected(guess) - floor) / max(base - floor, 1e-9), "auc": auc}
+
+
+def version() -> str:
+    """The last commit that touched the library."""
+    command = ["git", "log", "-1", "--format=%h", "--", "src/tacit"]
+    return subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def key(line: dict[str, Any]) -> tuple[Any, ...]:
+    """What makes two fits the same."""
+    return (
+        line["version"],
+        line["face"],
+        line["choice"],
+        str(line["value"]),
+        tuple(line["setting"].values()),
+        line["repeat"],
+    )
+
+
+def run(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """All lines asked for, running what is not known."""
+    known: dict[tuple[Any, ...], dict[str, Any]] = {}
+    if args.results.exists():
+        known = {key(line): line for line in map(json.loads, args.results.read_text().splitlines())}
+    out, start = [], time.perf_counter()
+    for number, setting in enumerate(family(args.tables, args.seed, args.most_rows)):
+        drawn = None
+        for choice in args.choices:
+            face = "trees" if choice.startswith("trees.") else "additive"
+            for value in (RULE, *CHOICES[choice]):
+                for repeat in range(args.repeats):
+                    named = RULE if value == RULE else choice
+                    facts = {"version": args.version, "face": face, "choice": named, "value": value, "repeat": repeat}
+                    line = {**facts, "setting": asdict(setting), "q": round(signal(setting), 1)}
+                    if key(line) not in known:
+                        if args.seconds and time.perf_counter() - start > args.seconds:
+                            continue
+                        drawn = drawn or draw(setting)
+                        line |= loss(setting, drawn, choice, value)
+                        known[key(line)] = line
+                        with args.results.open("a") as file:
+                            file.write(json.dumps(line) + "\n")
+                    out.append(known[key(line)])
+        print(f"table {number + 1} of {args.tables}: {setting}", flush=True)
+    return out
+
+
+def table(lines: list[dict[str, Any]], choice: str) -> list[str]:
+    """The figures of a choice as lines of a markdown table: loss by group of q, and the difference from the rule."""
+    face = "trees" if choice.startswith("trees.") else "additive"
+    cells: dict[tuple[str, tuple[int, int]], float] = {}
+    signals: dict[tuple[int, int], float] = {}
+    for line in lines:
+        if line["face"] == face and line["choice"] in (choice, RULE):
+            place = (tuple(line["setting"].values()), line["repeat"])
+            cells[str(line["value"]), place] = line["loss"]
+            signals[place] = line["q"]
+    values = [str(value) for value in CHOICES[choice]]
+    out = [f"| q | tables | rule | {' | '.join(values)} |", "|---" * (3 + len(values)) + "|"]
+    for low, high in pairwise(SIGNALS):
+        places = [p for p, q in signals.items() if low <= q < high and all((v, p) in cells for v in (RULE, *values))]
+        if len(places) < 3:
+            continue
+        rule = np.array([cells[RULE, place] for place in places])
+        row = [f"{low:g} to {high:g}", str(len({place[0] for place in places})), f"{rule.mean():.4f}"]
+        for value in values:
+            difference = np.array([cells[value, place] for place in places]) - rule
+            error = difference.std(ddof=1) / math.sqrt(len(difference))
+            mark = "**" if difference.mean() < -2 * error - 1e-12 else ""
+            row.append(f"{mark}{difference.mean():+.4f}{mark} ± {error:.4f}")
+        out.append("| " + " | ".join(row) + " |")
+    return out
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--choices", nargs="+", default=list(CHOICES), choices=list(CHOICES))
+    parser.add_argument("--tables", type=int, default=60, help="tables of the family")
+    parser.add_argument("--seed", type=int, default=0, help="of the family")
+    parser.add_argument("--most-rows", type=int, default=100_000, help="rows of the largest table")
+    parser.add_argument("--repeats", type=int, default=1, help="fits of each table")
+    parser.add_argument("--seconds", type=float, default=0.0, help="start no new fit after this long; 0 for no limit")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--version", default=None, help="name of the source's version; the last commit of src/tacit")
+    args = parser.parse_args()
+    args.version = args.version or version()
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    lines = run(args)
+    for choice in args.choices:
+        print(f"\n### {choice}\n\n" + "\n".join(table(lines, choice)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""Synthetic tables that the planning rule is fitted on: many shapes of truth, sizes and widths, none from real data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import expit
+
+from tacit.schema import Schema
+
+Floats = npt.NDArray[np.float64]
+Truth = Callable[[Floats, np.random.Generator], Floats]
+
+TEST_ROWS = 8000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One table and one budget.
+
+    Attributes:
+        truth: a key of :data:`TRUTHS`.
+        rows, columns, epsilon: sizes and budget.
+        seed: of truth and rows.
+    """
+
+    truth: str
+    rows: int
+    columns: int
+    epsilon: float
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Rows to learn from, rows to test on with their true probabilities, and the public schema."""
+
+    X: pd.DataFrame
+    y: npt.NDArray[np.int64]
+    X_test: pd.DataFrame
+    y_test: npt.NDArray[np.int64]
+    chances: Floats
+    schema: Schema
+
+
+def _curve(x: Floats, generator: np.random.Generator) -> Floats:
+    """A random curve on [0, 1]: a line, a wave, a hinge or a step."""
+    kind, place = generator.integers(0, 4), generator.uniform(0.2, 0.8)
+    if kind == 0:
+        return x - 0.5
+    if kind == 1:
+        return np.sin(2 * math.pi * (generator.uniform(0.5, 1.5) * x + place))
+    if kind == 2:
+        return np.maximum(x - place, 0.0)
+    return np.where(x > place, 0.5, -0.5)
+
+
+def _standard(score: Floats) -> Floats:
+    spread = float(score.std())
+    return (score - score.mean()) / spread if spread > 0 else score
+
+
+def linear(u: Floats, generator: np.random.Generator) -> Floats:
+    """A random direction."""
+    return np.asarray(u @ generator.normal(size=u.shape[1]))
+
+
+def additive(u: Floats, generator: np.random.Generator) -> Floats:
+    """A random curve of every column, of random sizes."""
+    sizes = generator.exponential(size=u.shape[1])
+    return np.sum([size * _standard(_curve(u[:, j], generator)) for j, size in enumerate(sizes)], axis=0)
+
+
+def sparse(u: Floats, generator: np.random.Generator) -> Floats:
+    """Curves of a tenth of the columns; the others say nothing."""
+    chosen = generator.permutation(u.shape[1])[: max(2, u.shape[1] // 10)]
+    return np.sum([_standard(_curve(u[:, j], generator)) for j in chosen], axis=0)
+
+
+def pairs(u: Floats, generator: np.random.Generator) -> Floats:
+    """An additive part and products of pairs of the columns, of the same variance."""
+    score = _standard(additive(u, generator))
+    products = np.zeros(len(u))
+    for _ in range(max(2, u.shape[1] // 3)):
+        a, b = generator.choice(u.shape[1], 2, replace=False)
+        products += generator.normal() * (u[:, a] - 0.5) * (u[:, b] - 0.5)
+    return score + _standard(products)
+
+
+def trees(u: Floats, generator: np.random.Generator) -> Floats:
+    """A sum of 30 random trees of depth 4 over few columns: interactions of up to four."""
+    strong = generator.permutation(u.shape[1])[: max(4, u.shape[1] // 4)]
+    score = np.zeros(len(u))
+    for _ in range(30):
+        leaf = np.zeros(len(u), dtype=np.int64)
+        for level in range(4):
+            columns = generator.choice(strong, 1 << level)[leaf]
+            leaf = 2 * leaf + (u[np.arange(len(u)), columns] > generator.uniform(0.15, 0.85, 1 << level)[leaf])
+        score += generator.normal(size=16)[leaf]
+    return score
+
+
+def distance(u: Floats, generator: np.random.Generator) -> Floats:
+    """A smooth bump around a few centres: nothing additive."""
+    near = u[:, : min(u.shape[1], 5)]
+    centres = generator.uniform(0.2, 0.8, (3, near.shape[1]))
+    return np.sum([-np.sqrt(((near - centre) ** 2).sum(axis=1)) for centre in centres], axis=0) + 0.3 * _standard(
+        linear(u, generator)
+    )
+
+
+TRUTHS: dict[str, Truth] = {
+    "linear": linear,
+    "additive": additive,
+    "sparse": sparse,
+    "pairs": pairs,
+    "trees": trees,
+    "distance": distance,
+}
+IMBALANCED = -4.6
+"""Log-odds around which one table in six lies: about 1 to 3 % positives."""
+
+
+def draw(setting: Setting) -> Drawn:
+    """Draws a table.
+
+    A third of the columns are skewed, some are rounded, some are cut into categories; all depend a little on a common
+    factor. Declared bounds are wider than what occurs.
+    """
+    generator = np.random.default_rng(setting.seed)
+    rows, width = setting.rows + TEST_ROWS, setting.columns
+    common = generator.normal(size=(rows, 1))
+    tie = generator.uniform(0.0, 0.6, width)
+    normal = tie * common + np.sqrt(1 - tie**2) * generator.normal(size=(rows, width))
+    uniform = np.argsort(np.argsort(normal, axis=0), axis=0) / rows
+    strength = generator.choice([1.0, 2.0, 4.0])
+    base = IMBALANCED if generator.random() < 1 / 6 else generator.normal(0.0, 0.7)
+    chances = expit(base + strength * _standard(TRUTHS[setting.truth](uniform, generator)))
+    y = (generator.random(rows) < chances).astype(np.int64)
+    X, columns = {}, {}
+    categorical = generator.uniform(0.0, 0.6)
+    for j in range(width):
+        name, shape = f"x{j}", generator.integers(0, 3)
+        if generator.random() < categorical:
+            levels = int(generator.integers(2, 12))
+            codes = generator.permutation(levels)[(uniform[:, j] * levels).astype(np.int64)]
+            X[name] = codes.astype(str)
+            columns[name] = {"kind": "categorical", "categories": [str(level) for level in range(levels)]}
+            continue
+        values = np.exp(normal[:, j]) if shape == 0 else normal[:, j] if shape == 1 else uniform[:, j]
+        X[name] = np.round(values, 1) if generator.random() < 0.3 else values
+        low, high = float(values.min()), float(values.max())
+        columns[name] = {"kind": "numeric", "lower": low - 0.2 * (high - low), "upper": high + 0.2 * (high - low)}
+    schema = Schema.from_dict(
+        {"label": {"column": "y", "kind": "classes", "classes": [0, 1], "positive": 1}, "columns": columns}
+    )
+    frame, cut = pd.DataFrame(X), setting.rows
+    test = frame.iloc[cut:].reset_index(drop=True)
+    return Drawn(frame.iloc[:cut], y[:cut], test, y[cut:], chances[cut:], schema)
+
+
+def family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Setting]:
+    """Settings: truths in turn, rows from 500 to ``most_rows``, columns from 4 to 100, epsilon from .05 to 16."""
+    generator, names, out = np.random.default_rng(seed), list(TRUTHS), []
+    for number in range(size):
+        rows = round(math.exp(generator.uniform(math.log(500), math.log(most_rows))))
+        columns = round(math.exp(generator.uniform(math.log(4), math.log(100 if rows < 30_000 else 30))))
+        epsilon = round(math.exp(generator.uniform(math.log(0.05), math.log(16.0))), 3)
+        out.append(Setting(names[number % len(names)], rows, columns, epsilon, seed=1000 * seed + number * 7))
+    return out
