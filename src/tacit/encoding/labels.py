@@ -44,6 +44,16 @@ class NumericLabelIndex:
         return NumericLabelIndex(label.lower, label.upper, bits)
 
     @property
+    def n_classes(self) -> int:
+        """All rows with a label are of one class, as far as counts go."""
+        return 1
+
+    @property
+    def names(self) -> tuple[()]:
+        """There are no classes to name."""
+        return ()
+
+    @property
     def unit(self) -> int:
         """Integer units between the bounds."""
         return 1 << self.bits
