@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tacit.additive.estimator import AdditiveBoostClassifier
+    from tacit.additive.regressor import AdditiveBoostRegressor
     from tacit.decision_lists.estimator import DecisionListClassifier
     from tacit.discovery.discover_schema import discover_schema
     from tacit.evaluation.private_score import private_score
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 PUBLIC = {
     "AdditiveBoostClassifier": "tacit.additive.estimator",
+    "AdditiveBoostRegressor": "tacit.additive.regressor",
     "BoostedTreesClassifier": "tacit.trees.estimator",
     "BudgetExceeded": "tacit.privacy.ledger",
     "Certificate": "tacit.privacy.certificate",
@@ -55,6 +57,7 @@ ROOMS = ("closure", "models", "online", "privacy", "resampling", "theory")
 
 __all__ = [
     "AdditiveBoostClassifier",
+    "AdditiveBoostRegressor",
     "BoostedTreesClassifier",
     "BudgetExceeded",
     "Certificate",

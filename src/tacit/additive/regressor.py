@@ -1,0 +1,100 @@
+"""`AdditiveBoostRegressor`: the flagship's face for numeric targets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tacit.additive.estimator import learned_columns
+from tacit.additive.learn_scores import learn_scores
+from tacit.additive.residual_loss import QuantileLoss, ResidualLoss, SquaredLoss
+from tacit.additive.score_model import regression_scores
+from tacit.curator.curator import Curator
+from tacit.faces.base import Task
+from tacit.faces.regressor import PrivateRegressor
+from tacit.faces.request import Request, RequestError, is_number
+from tacit.models.additive_scores import AdditiveRegressionModel
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.purse import Purse
+
+SQUARED, QUANTILE = "squared", "quantile"
+
+
+class AdditiveBoostRegressor(PrivateRegressor):
+    """Private boosting of an additive model of a number: a curve per column, pairs and trees where the budget allows.
+
+    The engine of :class:`~tacit.AdditiveBoostClassifier` with clipped residuals in place of signed weights: a row
+    contributes one bounded number to a round, so a round costs one noisy sum. Where the clip lies follows from noisy
+    histograms of the residuals, which are paid for and released.
+
+    Args:
+        epsilon: privacy parameter, positive; ``inf`` for no privacy.
+        delta: probability that the guarantee may fail, in [0, 1); 0 asks for pure differential privacy.
+        neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file, with a label of kind ``numeric``. None: all
+            columns are numeric, and their bounds are found with 5 % of the budget.
+        target_bounds: public bounds of the target, ``(lower, upper)``, where no schema declares them. Targets outside
+            are clipped; rows without a target are dropped. None: found with the bounds of the columns.
+        loss: ``"squared"`` for means or ``"quantile"`` for a quantile.
+        quantile: which one, in (0, 1).
+        account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
+        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+        interactions: where the budget allows: True looks for pairs of columns that act together, and boosts what is
+            left over by shallow trees; ``"pairs"`` leaves the trees out, so that every part can be drawn; False gives
+            one curve per column and nothing else.
+
+    Attributes:
+        model_: the frozen :class:`~tacit.models.additive_scores.AdditiveRegressionModel`.
+        certificate_: what was spent, on what, by which theorem.
+        n_features_in_: number of columns seen by ``fit``.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbouring: str = "add_or_remove_one",
+        schema: Any = None,
+        target_bounds: Sequence[float] | None = None,
+        loss: str = SQUARED,
+        quantile: float = 0.5,
+        account: PrivacyAccount | None = None,
+        random_state: int | None = None,
+        interactions: bool | str = True,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbouring = neighbouring
+        self.schema = schema
+        self.target_bounds = target_bounds
+        self.loss = loss
+        self.quantile = quantile
+        self.account = account
+        self.random_state = random_state
+        self.interactions = interactions
+
+    def _check_parameters(self, request: Request) -> None:
+        del request
+        if self.loss not in (SQUARED, QUANTILE):
+            raise RequestError(f"loss must be 'squared' or 'quantile', got {self.loss!r}")
+        if not is_number(self.quantile) or not 0 < self.quantile < 1:
+            raise RequestError(f"quantile must lie between 0 and 1, got {self.quantile!r}")
+        if self.interactions not in (True, False, "pairs"):
+            raise RequestError(f"interactions must be True, False or 'pairs', got {self.interactions!r}")
+
+    def _learn(self, curator: Curator, purse: Purse, task: Task) -> AdditiveRegressionModel:
+        columns, index = learned_columns(task), self.target_index(task)
+        loss: ResidualLoss = SquaredLoss(len(columns))
+        if self.loss == QUANTILE:
+            loss = QuantileLoss(len(columns), float(self.quantile))
+        pairs, trees = self.interactions is not False, self.interactions is True
+        learned = learn_scores(curator, purse, columns, loss, pairs=pairs, trees=trees)
+        assert task.encoding is not None
+        return AdditiveRegressionModel(
+            self.target_name(task),
+            index.lower,
+            index.upper,
+            self.loss,
+            float(self.quantile),
+            regression_scores(learned, task.encoding, loss, index),
+        )

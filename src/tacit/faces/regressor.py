@@ -1,0 +1,100 @@
+"""The base class of the regressors: as the classifiers', with a numeric label between public bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import RegressorMixin
+
+from tacit.curator.vault import Vault
+from tacit.encoding.frames import Frame
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.labels import NumericLabelIndex
+from tacit.encoding.numbers import as_numbers
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.faces.base import FINE_CELLS, PrivateEstimator, Task
+from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
+from tacit.faces.request import RequestError, is_number
+from tacit.models.base import Model
+from tacit.privacy.purse import Purse
+from tacit.queries.score_rules import TARGET_BITS
+from tacit.schema import Schema
+
+TARGET = "target"
+"""What the label is called where no schema names it."""
+
+UNBOUNDED = NumericLabelIndex(-1.0, 1.0, TARGET_BITS)
+"""Stands for the label while its bounds are looked for: which rows count does not depend on them."""
+
+
+class PrivateRegressor(RegressorMixin, PrivateEstimator):
+    """Base of the private regressors. A subclass has a parameter ``target_bounds`` and implements :meth:`_learn`.
+
+    Bounds of the target are public: from the schema's label, or from ``target_bounds``; where nobody declares them they
+    are found with the bounds of the columns, as one more.
+    """
+
+    target_bounds: Sequence[float] | None
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """The prediction for every row, within the target's bounds, shape ``(rows,)``."""
+        predictions: npt.NDArray[np.float64] = self.model_.predict(self._frame_for_model(X))
+        return predictions
+
+    def target_name(self, task: Task) -> str:
+        """The label's column, or :data:`TARGET`."""
+        label = None if task.schema is None else task.schema.label
+        return TARGET if label is None else label.column
+
+    def target_index(self, task: Task) -> NumericLabelIndex:
+        """How targets become integers."""
+        return cast("NumericLabelIndex", task.label_index)
+
+    def _label_index(self, schema: Schema | None) -> LabelIndex:
+        label = None if schema is None else schema.label
+        if label is not None and label.kind != "numeric":
+            raise RequestError(
+                f"label '{label.column}' has classes, and {type(self).__name__} learns numbers: declare kind = "
+                "'numeric' with lower and upper"
+            )
+        if label is not None:
+            index = NumericLabelIndex.of(label, TARGET_BITS)
+        elif self.target_bounds is None:
+            index = UNBOUNDED
+        else:
+            index = NumericLabelIndex(*_bounds(self.target_bounds), TARGET_BITS)
+        return cast("LabelIndex", index)
+
+    def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
+        task, frame, labels = super()._task(X, y)
+        labels = np.asarray(as_numbers(labels, self.target_name(task)), np.float64)
+        if self.target_index(task) is UNBOUNDED:
+            if TARGET in frame.names:
+                raise RequestError(f"a column is named '{TARGET}': declare the target's bounds, or a schema")
+            columns = {name: frame.column(name) for name in frame.names}
+            frame = Frame({**columns, TARGET: labels}, frame.n_rows, frame.mixed)
+        return task, frame, labels
+
+    def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
+        if self.target_index(task) is not UNBOUNDED:
+            return super()._learn_from(vault, purse, task)
+        unknown = (TARGET,) if task.encoding is not None else (*task.names, TARGET)
+        bounds = find_bounds(vault, unknown, task.label_index, purse, BOUNDS_SHARE)
+        encoding = task.encoding or TableEncoding(
+            task.names, tuple(NumericGrid(*bounds[name], FINE_CELLS) for name in task.names)
+        )
+        index = cast("LabelIndex", NumericLabelIndex(*bounds[TARGET], TARGET_BITS))
+        found = Task(task.schema, task.names, index, encoding)
+        return self._learn(vault.seal(encoding, index), purse.part(1 - BOUNDS_SHARE), found)
+
+
+def _bounds(given: Any) -> tuple[float, float]:
+    pair = tuple(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else ()
+    if len(pair) != 2 or not all(is_number(b) and math.isfinite(b) for b in pair) or not pair[0] < pair[1]:
+        raise RequestError(f"target_bounds must be two finite numbers, the lower one first, got {given!r}")
+    return float(pair[0]), float(pair[1])
