@@ -35,11 +35,15 @@ MAX_CATEGORIES = 128
 
 @dataclass(frozen=True)
 class Column:
-    """A column as the learner knows it: its place, its name, and whether it is ordered with a missing code last."""
+    """A column as the learner knows it: its place, its name, and whether it is ordered with a missing code last.
+
+    ``monotone`` is 1 or -1 where the effect is declared to rise or to fall, else 0.
+    """
 
     index: int
     name: str
     ordered: bool
+    monotone: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,12 @@ import numpy.typing as npt
 from tacit.additive.binning import Column
 from tacit.additive.learn import Learned, learn_additive
 from tacit.additive.learn_scores import learn_scores
+from tacit.additive.monotone import DIRECTIONS, NAMES, exactly
 from tacit.additive.score_losses import SoftmaxLoss
 from tacit.additive.score_model import additive_scores
 from tacit.curator.curator import Curator
 from tacit.encoding.grid import NumericGrid
-from tacit.faces.base import Task
+from tacit.faces.base import Task, monotone_of
 from tacit.faces.request import Request, RequestError
 from tacit.faces.weights import WeightedClassifier
 from tacit.models.additive import AdditiveModel, Feature, MainEffect, PairEffect
@@ -101,6 +102,9 @@ class AdditiveBoostClassifier(WeightedClassifier):
     def _discovers(self) -> bool:
         return True
 
+    def _holds_monotone(self, task: Task) -> bool:
+        return task.label_index.n_classes == 2
+
     def _learn(self, curator: Curator, purse: Purse, task: Task) -> AdditiveModel | AdditiveClassesModel:
         columns, pairs, trees = learned_columns(task), self.interactions is not False, self.interactions is True
         if task.label_index.n_classes == 2:
@@ -120,7 +124,7 @@ def learned_columns(task: Task) -> list[Column]:
     """The columns of a task as the learner knows them."""
     assert task.encoding is not None
     return [
-        Column(index, name, isinstance(encoder, NumericGrid))
+        Column(index, name, isinstance(encoder, NumericGrid), DIRECTIONS.get(str(monotone_of(task, name)), 0))
         for index, (name, encoder) in enumerate(zip(task.names, task.encoding.encoders, strict=True))
     ]
 
@@ -129,11 +133,14 @@ def additive_model(learned: Learned, task: Task) -> AdditiveModel:
     """The frozen model of what was learned."""
     assert task.encoding is not None
     features = tuple(
-        Feature(column.name, task.encoding.encoders[column.index], bins.mapping, bins.ordered)
+        Feature(
+            column.name, task.encoding.encoders[column.index], bins.mapping, bins.ordered, NAMES.get(column.monotone)
+        )
         for column, bins in zip(learned.columns, learned.bins, strict=True)
     )
     mains = tuple(
-        MainEffect(index, term.effect, term.sd(learned.slope), term.counts) for index, term in enumerate(learned.mains)
+        MainEffect(index, exactly(term.effect, term.monotone), term.sd(learned.slope), term.counts)
+        for index, term in enumerate(learned.mains)
     )
     pairs = []
     for left, right, term in learned.pairs:

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.binning import Bins, Column, measure_bins, release_total
+from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.covariance import categorical_covariances, numeric_covariances
-from tacit.additive.pairs import PAIRS_PER_COLUMN, SCREENED_COLUMNS, Side, pair_side, pair_terms, screen_pairs
+from tacit.additive.pairs import PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
 from tacit.additive.plan import BINNING_SHARE, Plan, plan
 from tacit.additive.release_map import principal_modes, with_missing
 from tacit.additive.sweeps import HyperPrior, Intercept, State, sweep
@@ -59,7 +60,9 @@ def main_term(column: Column, bins: Bins, noise_variance: float, binning_sd: flo
         release_map = with_missing(principal_modes(shares, covariances[2][:-1, :-1], ratio))
     guard = 0.5 * min(binning_sd, total / len(masses))
     cells = column_cells(column.index, len(masses))
-    return Term(column.name, kind, cells, bins.counts, guard, covariances, release_map, noise_variance)
+    term = Term(column.name, kind, cells, bins.counts, guard, covariances, release_map, noise_variance)
+    term.monotone = column.monotone
+    return term
 
 
 def learn_additive(
@@ -105,7 +108,7 @@ def learn_additive(
     grown: tuple[Tree, ...] = ()
     if chosen.n_trees:
         tell("boosting what is left over by trees")
-        grown = _learn_trees(curator, purse, chosen, bins, mains, state)
+        grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state)
     return Learned(
         total,
         state.intercept.value,
@@ -120,14 +123,20 @@ def learn_additive(
 
 
 def _learn_trees(
-    curator: Curator, purse: Purse, chosen: Plan, bins: Sequence[Bins], mains: Sequence[Term], state: State
+    curator: Curator,
+    purse: Purse,
+    chosen: Plan,
+    columns: Sequence[Column],
+    bins: Sequence[Bins],
+    mains: Sequence[Term],
+    state: State,
 ) -> tuple[Tree, ...]:
     """Trees over the residual; unordered columns are cut in the order of their effects."""
     ranks = [
         None if found.ordered else np.argsort(np.argsort(term.effect, kind="stable"), kind="stable")
         for found, term in zip(bins, mains, strict=True)
     ]
-    structures = RandomStructures([found.counts for found in bins], curator.public_generator, ranks)
+    structures = RandomStructures(cut_masses(columns, bins), curator.public_generator, ranks)
     newton = NewtonPlan(
         trees=chosen.n_trees, depth=chosen.tree_depth, rate=min(0.25 * math.sqrt(400 / chosen.n_trees), 0.5)
     )
@@ -144,10 +153,9 @@ def _learn_pairs(
     state: State,
     total: float,
 ) -> list[tuple[Side, Side, Term]]:
-    strongest = np.sort(np.argsort([-term.variance for term in mains], kind="stable")[:SCREENED_COLUMNS])
-    sides = [pair_side(columns[i].index, columns[i].name, bins[i]) for i in strongest]
+    sides = [pair_side(columns[i].index, columns[i].name, bins[i]) for i in free_columns(columns, mains)]
     most = int(max(3, PAIRS_PER_COLUMN * len(columns)))
-    found = screen_pairs(curator, purse, chosen.screening, sides, most, state, total)
+    found = screen_pairs(curator, purse, chosen.screening, sides, most, state, total) if len(sides) > 1 else []
     if not found:
         sweep(curator, purse, chosen.joint + chosen.pair_counts, chosen.joint_sweeps, mains, state)
         return []

@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.binning import Bins, Column, measure_bins, release_total
+from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.covariance import categorical_covariances, numeric_covariances
 from tacit.additive.imagined import ImaginedRows
 from tacit.additive.learn import AVERAGING_LOSS, MODE_SCALE
-from tacit.additive.pairs import PAIRS_PER_COLUMN, SCREENED_COLUMNS, Side, pair_side
+from tacit.additive.pairs import PAIRS_PER_COLUMN, Side, pair_side
 from tacit.additive.plan import BINNING_SHARE, Plan, plan
 from tacit.additive.release_map import principal_modes, with_missing
 from tacit.additive.score_losses import Loss
@@ -97,7 +98,7 @@ def learn_scores(
     if chosen.n_trees:
         tell("boosting what is left over by trees")
         loss.refresh(curator, whole, state.scores, "before the trees")
-        grown = _learn_trees(curator, purse, chosen, bins, mains, state)
+        grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state)
     return LearnedScores(
         total, state.intercept.value, tuple(columns), tuple(bins), tuple(mains), tuple(found), grown, chosen,
         state.directions(),
@@ -125,21 +126,29 @@ def main_score_term(
         release_map = with_missing(principal_modes(shares, covariances[2][:-1, :-1], ratio))
     guard = 0.5 * min(binning_sd, total / len(masses))
     kind, cells = "numeric" if bins.ordered else "categorical", column_cells(column.index, len(masses))
-    return ScoreTerm(
+    term = ScoreTerm(
         column.name, kind, cells, bins.counts, guard, covariances, release_map, noise_variance, loss.n_scores,
         loss.sampling,
     )  # fmt: skip
+    term.monotone = column.monotone
+    return term
 
 
 def _learn_trees(
-    curator: Curator, purse: Purse, chosen: Plan, bins: Sequence[Bins], mains: Sequence[ScoreTerm], state: ScoreState
+    curator: Curator,
+    purse: Purse,
+    chosen: Plan,
+    columns: Sequence[Column],
+    bins: Sequence[Bins],
+    mains: Sequence[ScoreTerm],
+    state: ScoreState,
 ) -> tuple[ScoreTree, ...]:
     """Trees over the residual; unordered columns are cut in the order of their strongest effects."""
     ranks = [
         None if found.ordered else strongest_order(term.effect, term.counts)
         for found, term in zip(bins, mains, strict=True)
     ]
-    structures = RandomStructures([found.counts for found in bins], curator.public_generator, ranks)
+    structures = RandomStructures(cut_masses(columns, bins), curator.public_generator, ranks)
     newton = NewtonPlan(
         trees=chosen.n_trees, depth=chosen.tree_depth, rate=min(0.25 * math.sqrt(400 / chosen.n_trees), 0.5)
     )
@@ -157,10 +166,9 @@ def _learn_pairs(
     state: ScoreState,
     total: float,
 ) -> list[tuple[Side, Side, ScoreTerm]]:
-    strongest = np.sort(np.argsort([-term.variance for term in mains], kind="stable")[:SCREENED_COLUMNS])
-    sides = [pair_side(columns[i].index, columns[i].name, bins[i]) for i in strongest]
+    sides = [pair_side(columns[i].index, columns[i].name, bins[i]) for i in free_columns(columns, mains)]
     most = int(max(3, PAIRS_PER_COLUMN * len(columns)))
-    found = screen_score_pairs(curator, purse, chosen.screening, sides, most, state, total)
+    found = screen_score_pairs(curator, purse, chosen.screening, sides, most, state, total) if len(sides) > 1 else []
     if not found:
         share = chosen.joint + chosen.pair_counts
         sweep_scores(curator, purse, whole, share, chosen.joint_sweeps, mains, state, "second ")

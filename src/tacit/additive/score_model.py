@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.additive.learn_scores import LearnedScores
+from tacit.additive.monotone import NAMES, exactly
 from tacit.additive.residual_loss import ResidualLoss
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.table import TableEncoding
@@ -15,11 +16,11 @@ from tacit.models.additive_scores import AdditiveScores, ScoreTree
 def additive_scores(learned: LearnedScores, encoding: TableEncoding, unit: float = 1.0) -> AdditiveScores:
     """The sum of effects, every score multiplied by ``unit``."""
     features = tuple(
-        Feature(column.name, encoding.encoders[column.index], bins.mapping, bins.ordered)
+        Feature(column.name, encoding.encoders[column.index], bins.mapping, bins.ordered, NAMES.get(column.monotone))
         for column, bins in zip(learned.columns, learned.bins, strict=True)
     )
     mains = tuple(
-        MainEffect(index, unit * term.effect, unit * term.sd(learned.directions), term.counts)
+        MainEffect(index, unit * exactly(term.effect, term.monotone), unit * term.sd(learned.directions), term.counts)
         for index, term in enumerate(learned.mains)
     )
     pairs = []

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tacit.additive.monotone import project
 from tacit.additive.posterior import NOMINAL_CURVATURE, SCALES, Posterior
 from tacit.additive.term import LEAST_SD
 from tacit.curator.measurement import Measurement
@@ -84,7 +85,7 @@ class ScoreTerm:
         expected = max(noise_variance, LEAST_SD**2) * NOMINAL_CURVATURE / sampling
         self._posterior = Posterior(weighted, matrix, covariances, expected)
         self.effect: Floats = np.zeros((len(counts), n_scores))
-        self.share = 1.0
+        self.share, self.monotone = 1.0, 0
         self.weights: Floats = np.full((len(covariances), len(SCALES)), 1.0 / (len(covariances) * len(SCALES)))
         self._releases = 0
         self._precision = 0.0
@@ -127,7 +128,7 @@ class ScoreTerm:
             )
             self._direction_weights.append(weights)
         self.weights = np.asarray(np.mean(self._direction_weights, axis=0))
-        return np.asarray(means @ directions.basis.T)
+        return project(np.asarray(means @ directions.basis.T), self.counts, self.monotone)
 
     def sd(self, directions: Directions) -> Floats:
         """Posterior standard deviation of the effects from the known noise, shape ``(bins, n_scores)``."""

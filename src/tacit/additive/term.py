@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from tacit.additive.monotone import project
 from tacit.additive.posterior import SCALES, Posterior
 from tacit.curator.measurement import Measurement
 from tacit.queries.cells import Cells
@@ -48,7 +49,7 @@ class Term:
         self._design = matrix * weighted[None, :]
         self._posterior = Posterior(weighted, matrix, covariances, max(noise_variance, LEAST_SD**2))
         self.effect: Floats = np.zeros(len(counts))
-        self.share = 1.0
+        self.share, self.monotone = 1.0, 0
         self.weights: Floats = np.full((len(covariances), len(SCALES)), 1.0 / (len(covariances) * len(SCALES)))
         self._releases = 0
         self._precision = 0.0
@@ -80,7 +81,7 @@ class Term:
         """The posterior mean of the effect given all releases, each referred to the effect at which it was made."""
         referred = self._sum / self._precision + curvature * (self._design @ (self._effects / self._precision))
         mean, self.weights = self._posterior.solve(referred, self._noise_variance, curvature, log_prior)
-        return mean
+        return project(mean, self.counts, self.monotone)
 
     def sd(self, curvature: float) -> Floats:
         """Posterior standard deviation of the effect per bin, from the known noise; shape ``(bins,)``."""

@@ -36,7 +36,7 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.purse import Purse
-from tacit.schema import Schema
+from tacit.schema import NumericColumn, Schema
 
 FINE_CELLS = 4096
 """Cells of a numeric column's public grid, where its schema does not fix them."""
@@ -93,6 +93,7 @@ class PrivateEstimator(BaseEstimator):
         self._check_parameters(request)
         task, frame, labels = self._task(X, y)
         self._check_task(task)
+        self._check_monotone(task)
         if row_weights is not None:
             self._check_weighted(task)
             if len(row_weights) != frame.n_rows:
@@ -168,6 +169,19 @@ class PrivateEstimator(BaseEstimator):
 
     def _check_task(self, task: Task) -> None:
         """Checks the public side of the task; raises :class:`RequestError`."""
+
+    def _holds_monotone(self, task: Task) -> bool:
+        """Whether effects that the schema declares monotone come out so."""
+        del task
+        return False
+
+    def _check_monotone(self, task: Task) -> None:
+        declared = [name for name in task.names if monotone_of(task, name)]
+        if declared and not self._holds_monotone(task):
+            raise RequestError(
+                f"column '{declared[0]}' is declared monotone, and {type(self).__name__} cannot promise that "
+                "here: use AdditiveBoostClassifier for two classes, or leave 'monotone' out of the schema"
+            )
 
     def _check_weighted(self, task: Task) -> None:
         """Checks that this learner can weigh rows; raises :class:`RequestError`."""
@@ -339,6 +353,12 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
 
     def _describe(self, task: Task) -> None:
         self.classes_ = np.asarray(task.label_index.names)
+
+
+def monotone_of(task: Task, name: str) -> str | None:
+    """How the effect of a column is declared to go: ``"increasing"``, ``"decreasing"`` or None."""
+    column = None if task.schema is None else task.schema.columns.get(name)
+    return column.monotone if isinstance(column, NumericColumn) else None
 
 
 def table_of(X: Any) -> Frame:

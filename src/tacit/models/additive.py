@@ -35,12 +35,14 @@ class Feature:
         encoder: the public encoding.
         mapping: code -> bin, shape ``(encoder.n_codes,)``.
         ordered: whether bins are intervals; then the last one is "missing".
+        monotone: ``"increasing"`` or ``"decreasing"`` where the effect was declared to be.
     """
 
     name: str
     encoder: Encoder
     mapping: Ints
     ordered: bool
+    monotone: str | None = None
 
     @property
     def n_bins(self) -> int:
@@ -78,6 +80,7 @@ class Feature:
             "ordered": self.ordered,
             "starts": [0, *changes.tolist()],
             "bins": [int(self.mapping[0]), *self.mapping[changes].tolist()],
+            **({} if self.monotone is None else {"monotone": self.monotone}),
         }
 
     @staticmethod
@@ -86,7 +89,8 @@ class Feature:
         encoder = encoder_from_dict(data["encoder"])
         starts = ints(data["starts"])
         lengths = np.diff(np.append(starts, encoder.n_codes))
-        return Feature(data["name"], encoder, np.repeat(ints(data["bins"]), lengths), bool(data["ordered"]))
+        mapping = np.repeat(ints(data["bins"]), lengths)
+        return Feature(data["name"], encoder, mapping, bool(data["ordered"]), data.get("monotone"))
 
 
 def code_names(encoder: Encoder) -> list[str]:

@@ -13,7 +13,7 @@ from tacit.models.additive import TREES, AdditiveModel, Feature, MainEffect, Pai
 from tacit.models.base import Model
 from tacit.report import svg
 from tacit.report.drawing import Drawing, Effect, Side, bars, curve, heat_map, ranking
-from tacit.report.portrait import Portrait
+from tacit.report.portrait import Portrait, PublicColumn
 from tacit.report.public_facts import public_column
 
 Floats = npt.NDArray[np.float64]
@@ -37,8 +37,13 @@ def draw(model: Model) -> Portrait:
         "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). The grey strip "
         "below a curve shows where rows are, as far as the noise let that be seen.",
         (overview, *mains, *pairs, *trees),
-        tuple(public_column(f.name, f.encoder) for f in additive.features),
+        tuple(_public(f) for f in additive.features),
     )
+
+
+def _public(feature: Feature) -> PublicColumn:
+    line = public_column(feature.name, feature.encoder)
+    return line if feature.monotone is None else replace(line, facts=f"{line.facts}, {feature.monotone}")
 
 
 def _summary(model: AdditiveModel) -> str:
@@ -76,7 +81,11 @@ def _effects(values: Floats, sds: Floats, counts: Floats) -> list[Effect]:
 def _main(feature: Feature, main: MainEffect, identity: str) -> Drawing:
     effects = _effects(main.effect, main.sd, main.counts)
     if feature.ordered:
-        return curve(feature.name, [float(e) for e in feature.edges()], effects[:-1], effects[-1], identity)
+        drawn = curve(feature.name, [float(e) for e in feature.edges()], effects[:-1], effects[-1], identity)
+        if feature.monotone is None:
+            return drawn
+        kept = f"Declared to be {feature.monotone}, and held to it: where noise said otherwise the curve is flat."
+        return replace(drawn, caption=f"{drawn.caption} {kept}".strip())
     return bars(feature.name, feature.bin_labels(), effects, identity)
 
 

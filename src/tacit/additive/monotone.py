@@ -1,0 +1,43 @@
+"""Curves that are declared to rise or to fall, and do: projections of what was released.
+
+The best rising curve, in squares weighted by released counts, is isotonic regression: a function of released numbers
+alone, so it costs nothing. A boosting step goes part of the way from one such curve to another and stays one, so the
+rows' margins during the fit are those of curves that hold the constraint, too, and other columns learn beside it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import isotonic_regression
+
+Floats = npt.NDArray[np.float64]
+
+RISES, FALLS = 1, -1
+DIRECTIONS = {"increasing": RISES, "decreasing": FALLS}
+NAMES = {direction: name for name, direction in DIRECTIONS.items()}
+
+
+def project(effect: Floats, counts: Floats, direction: int) -> Floats:
+    """The nearest monotone effect, the last bin ("missing") left as it is.
+
+    Args:
+        effect: per bin, shape ``(bins,)`` or ``(bins, n_scores)``; each score is projected for itself.
+        counts: released rows of every bin, which weigh it, shape ``(bins,)``.
+        direction: :data:`RISES`, :data:`FALLS`, or 0 for no constraint.
+    """
+    if direction == 0 or len(effect) < 3:
+        return effect
+    out = np.array(effect, np.float64)
+    weights = np.maximum(counts[:-1], 1e-9 * max(float(counts.sum()), 1e-300))
+    for column in out.reshape(len(out), -1).T:  # views: what is written there is written to ``out``
+        column[:-1] = direction * isotonic_regression(direction * column[:-1], weights=weights).x
+    return exactly(out, direction)
+
+
+def exactly(effect: Floats, direction: int) -> Floats:
+    """The effect without rounding errors that go the wrong way, the last bin left as it is."""
+    if direction == 0 or len(effect) < 3:
+        return effect
+    rising = np.maximum.accumulate(direction * effect[:-1], axis=0)
+    return np.concatenate([direction * rising, effect[-1:]])
