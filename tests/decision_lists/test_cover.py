@@ -17,8 +17,10 @@ from tacit.privacy import accountants
 from tacit.privacy.charges import ApproxDP, NonPrivate, Pure, Renyi
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cover import Conjunctions, Cover, CoverStep, FirstMatch, TooManyCandidates
+from tacit.queries.cover import Cover
+from tacit.queries.cover_candidates import Conjunctions, FirstMatch, TooManyCandidates
 from tacit.queries.cover_charges import Accounting, cover_charge, exact_charge
+from tacit.queries.cover_steps import CoverStep
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import class_count_rule
 from tacit.table.memory import MemoryTable

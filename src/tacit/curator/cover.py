@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,11 @@ from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cover import Cover, CoverStep
+from tacit.queries.cover import Cover
+from tacit.queries.cover_candidates import Conjunctions, StreamedConjunctions
 from tacit.queries.cover_charges import Accounting, cover_charge, theorem
-from tacit.table.protocol import SealedTable
+from tacit.queries.cover_steps import Step
+from tacit.table.protocol import CoverRows, SealedTable, StreamedCoverRows
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Covering:
     theorem: str
 
 
-def cover_scale(step: CoverStep) -> float | None:
+def cover_scale(step: Step) -> float | None:
     """The least float ``s`` with ``1 / s <= step.scale``, at which ``exp(score / s)`` costs at most the step.
 
     None for a step that takes the best.
@@ -66,38 +69,155 @@ def run_cover(
     claim = theorem(accounting, reservation.neighbouring is Neighbouring.REPLACE_ONE)
     scales = [cover_scale(step) for step in cover.steps]
     reservation.record(charge, label, claim)
-    rows = table.open_cover(cover.candidates)
-    free = np.ones(len(cover.candidates), np.bool_)
-    constant = set(cover.candidates.constant.tolist())
+    rules_left: _RulesLeft
+    if isinstance(cover.candidates, StreamedConjunctions):
+        rules_left = _Streamed(cover, cover.candidates, table.open_streamed_cover(cover.candidates))
+    else:
+        rules_left = _Listed(cover, cover.candidates, table.open_cover(cover.candidates))
     rules: list[tuple[int, int]] = []
     idle = 0
     for step, scale in zip(cover.steps, scales, strict=True):
-        left = np.flatnonzero(free)
-        if len(left) == 0:
-            break
-        scores = _scores(rows.counts[left], step, cover.offsets(step)[left], cover.idle_score)
-        place = _last_best(scores) if scale is None else noise.exponential(scores, scale)
-        if place == len(left) * cover.n_labels:
+        drawn = rules_left.draw(step, scale, noise, rules)
+        if drawn is None:  # which candidates are left follows from the rules
+            continue
+        if drawn == IDLE:
             idle += 1
             continue
-        chosen, said = int(left[place // cover.n_labels]), place % cover.n_labels
-        rules.append((chosen, said))
-        if chosen in constant:  # no rows are left, whatever the table: the rest is noise
+        rules.append(drawn)
+        if drawn[0] in rules_left.constant:  # no rows are left, whatever the table: the rest is noise
             break
-        free[chosen] = False
-        rows.remove(chosen)
+        rules_left.remove(drawn[0])
     return Covering(label, tuple(rules), idle, charge, claim)
 
 
-def _scores(
-    counts: npt.NDArray[np.int64], step: CoverStep, offsets: npt.NDArray[np.int64], idle_score: int | None
-) -> npt.NDArray[np.int64]:
-    """Scores of all rules, conjunction by conjunction, class by class; "no rule" comes last."""
-    covered = counts.sum(axis=1, keepdims=True)
-    scores = ((step.reward + step.penalty) * counts - step.penalty * covered + offsets[:, None]).ravel()
-    return scores if idle_score is None else np.append(scores, np.int64(idle_score))
+IDLE = (-1, -1)
+"""Drawn for "no rule"."""
+
+
+class _RulesLeft(Protocol):
+    """The rules that can still be chosen, over the rows that are left."""
+
+    constant: frozenset[int]
+
+    def draw(
+        self, step: Step, scale: float | None, noise: NoiseSource, rules: list[tuple[int, int]]
+    ) -> tuple[int, int] | None:
+        """A conjunction and a class; ``IDLE``; None if there is nothing left to draw."""
+
+    def remove(self, conjunction: int) -> None:
+        """Takes away a conjunction, with all classes, and the rows it covers."""
+
+
+class _Listed:
+    """Candidates that are listed."""
+
+    def __init__(self, cover: Cover, candidates: Conjunctions, rows: CoverRows) -> None:
+        self._cover = cover
+        self._rows = rows
+        self._free = np.ones(len(candidates), np.bool_)
+        self.constant = frozenset(candidates.constant.tolist())
+
+    def draw(
+        self, step: Step, scale: float | None, noise: NoiseSource, rules: list[tuple[int, int]]
+    ) -> tuple[int, int] | None:
+        constant = np.array(sorted(self.constant), np.int64)
+        left = constant if step.ending else np.flatnonzero(self._free)
+        if self._cover.constant_last and not step.ending:
+            left = np.setdiff1d(left, constant)
+        if len(left) == 0:
+            return None
+        n_labels = self._cover.n_labels
+        scores = (step.scores(self._rows.counts[left], rules) + self._cover.offsets(step)[left, None]).ravel()
+        if self._cover.idle_score is not None and not step.ending:
+            scores = np.append(scores, np.int64(self._cover.idle_score))
+        place = _last_best(scores) if scale is None else noise.exponential(scores, scale)
+        return IDLE if place == len(left) * n_labels else (int(left[place // n_labels]), place % n_labels)
+
+    def remove(self, conjunction: int) -> None:
+        self._free[conjunction] = False
+        self._rows.remove(conjunction)
+
+
+class _Streamed:
+    """Candidates that are made block by block; "no rule" is a block of its own, the last one."""
+
+    def __init__(self, cover: Cover, candidates: StreamedConjunctions, rows: StreamedCoverRows) -> None:
+        self._cover = cover
+        self._candidates = candidates
+        self._rows = rows
+        self._gone: list[int] = []
+        self.constant = frozenset(candidates.constant.tolist())
+
+    def draw(
+        self, step: Step, scale: float | None, noise: NoiseSource, rules: list[tuple[int, int]]
+    ) -> tuple[int, int] | None:
+        blocks = _Blocks(self._cover, self._candidates, self._rows, step, rules, self._gone)
+        if not any(blocks.left(block) for block in range(self._candidates.n_blocks)):
+            return None
+        block, index = _last_best_place(blocks) if scale is None else noise.exponential_place(blocks, scale)
+        if block == self._candidates.n_blocks:
+            return IDLE
+        offset = index // self._cover.n_labels
+        for gone in sorted(self._gone):  # positions count those that are gone
+            offset += self._candidates.start(block) <= gone <= self._candidates.start(block) + offset
+        return self._candidates.start(block) + offset, index % self._cover.n_labels
+
+    def remove(self, conjunction: int) -> None:
+        self._gone.append(conjunction)
+        self._rows.remove(conjunction)
+
+
+class _Blocks:
+    """The scores of one step, block by block."""
+
+    def __init__(
+        self,
+        cover: Cover,
+        candidates: StreamedConjunctions,
+        rows: StreamedCoverRows,
+        step: Step,
+        rules: list[tuple[int, int]],
+        gone: list[int],
+    ) -> None:
+        self._cover, self._candidates, self._rows = cover, candidates, rows
+        self._step, self._rules, self._gone = step, rules, gone
+        self._offsets = cover.offsets(step)
+        self._idle = [] if cover.idle_score is None or step.ending else [cover.idle_score]
+
+    def __len__(self) -> int:
+        return self._candidates.n_blocks + 1
+
+    def left(self, block: int) -> int:
+        """How many conjunctions of a block can be chosen."""
+        constant = self._candidates.length(block) == 0
+        if self._step.ending != constant and (self._step.ending or self._cover.constant_last):
+            return 0
+        return self._candidates.size(block) - len(self._gone_of(block))
+
+    def _gone_of(self, block: int) -> list[int]:
+        start, size = self._candidates.start(block), self._candidates.size(block)
+        return [gone - start for gone in self._gone if start <= gone < start + size]
+
+    def __getitem__(self, block: int) -> npt.NDArray[np.int64]:
+        if block == self._candidates.n_blocks:
+            return np.array(self._idle, np.int64)
+        if self.left(block) == 0:
+            return np.zeros(0, np.int64)
+        counts = np.delete(self._rows.block(block), self._gone_of(block), axis=0)
+        scores: npt.NDArray[np.int64] = (self._step.scores(counts, self._rules) + self._offsets[block]).ravel()
+        return scores
 
 
 def _last_best(scores: npt.NDArray[np.int64]) -> int:
     """The last of the highest scores: among equals "no rule" wins."""
     return len(scores) - 1 - int(scores[::-1].argmax())
+
+
+def _last_best_place(blocks: _Blocks) -> tuple[int, int]:
+    """The last of the highest scores of all blocks."""
+    best, place = -math.inf, (0, 0)
+    for block in range(len(blocks)):
+        scores = blocks[block]
+        if len(scores) and scores.max() >= best:
+            best, place = int(scores.max()), (block, _last_best(scores))
+    return place

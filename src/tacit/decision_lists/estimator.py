@@ -23,7 +23,7 @@ from tacit.models.decision_list import DecisionListModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Charge
 from tacit.privacy.purse import Purse
-from tacit.queries.cover import TooManyCandidates
+from tacit.queries.cover_candidates import TooManyCandidates
 from tacit.theory.decision_lists import theorem_3_5
 
 OBJECTIVES = ("coverage", "errors")
@@ -185,8 +185,8 @@ class DecisionListClassifier(PrivateClassifier):
     # Candidates and plan.
 
     def _candidates(self, task: Task, encoding: TableEncoding) -> Candidates:
-        """The candidates; the constant is one of them where nothing else ends the list."""
-        constant = self.objective == "errors"
+        """The candidates; the constant is one of them unless counts say what it says."""
+        constant = self.objective == "errors" or self.counts_share == 0
         try:
             if self.features is not None:
                 return feature_candidates(list(self.features), encoding.names, encoding.encoders, constant)
@@ -203,30 +203,33 @@ class DecisionListClassifier(PrivateClassifier):
         encoding = TableEncoding.of(schema)
         return self._candidates(Task(schema, schema.features, self._label_index(schema), encoding), encoding)
 
-    def _n_steps(self, task: Task) -> int:
-        """How many rules are chosen at most: a public number."""
+    def _n_steps(self, task: Task) -> tuple[int, bool]:
+        """How many rules are chosen at most, a public number, and whether the constant is sure to be among them."""
+        errors = self.objective == "errors"
         if self.features is not None:
-            listed = len(list(self.features)) + (self.objective == "errors")
-            return min(self.max_rules or listed, listed)
+            listed = len(list(self.features)) + errors
+            return min(self.max_rules or listed, listed), errors and listed <= (self.max_rules or listed)
         if self.max_rules is not None:
-            return int(self.max_rules)
+            return int(self.max_rules), False
         encoding = task.encoding or (None if task.schema is None else TableEncoding.of(task.schema))
         if encoding is None:
             raise RequestError("max_rules=None takes as many rules as candidates, which follow from a schema")
-        return len(self._candidates(task, encoding).conjunctions)
+        return len(self._candidates(task, encoding).conjunctions), errors
 
     def _plan(self, purse: Purse, task: Task) -> Plan:
         request = Request.of(self.epsilon, self.delta, self.neighbouring, None)
+        n_steps, ends = self._n_steps(task)
         spending = Spending(
             purse.epsilon,
             purse.delta,
             request.neighbouring,
-            self._n_steps(task),
+            n_steps,
             self.objective == "errors",
             self.analysis,
             float(self.counts_share),
             () if task.schema is not None or not purse.is_private else (purse.charge(BOUNDS_SHARE),),
             1 if task.schema is None or task.schema.unit is None else task.schema.unit.max_rows,
+            ending=self.counts_share == 0 and not ends,
         )
         try:
             return plan_of(spending)

@@ -15,7 +15,8 @@ from tacit.decision_lists.plan import Plan
 from tacit.encoding.table import TableEncoding
 from tacit.models.decision_list import DecisionListModel, ListRule
 from tacit.privacy.charges import Laplace, NonPrivate
-from tacit.queries.cover import Cover, FirstMatch
+from tacit.queries.cover import Cover
+from tacit.queries.cover_candidates import FirstMatch
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import class_count_rule
 
@@ -43,6 +44,7 @@ def learn_list(curator: Curator, plan: Plan, chosen: Candidates, idle: bool, del
         plan: what to spend on what.
         chosen: the candidates, over columns that are coarsened here.
         idle: whether "no rule" is among the candidates, with score 0, and short rules are preferred: for short lists.
+            The constant then comes at the end, by a step of its own or by the counts.
         delta: the request's, for the paper's bound.
     """
     for column, mapping in enumerate(chosen.maps):
@@ -50,7 +52,7 @@ def learn_list(curator: Curator, plan: Plan, chosen: Candidates, idle: bool, del
             curator.coarsen(column, mapping)
     n_labels = curator.layout.n_labels
     prior = length_prior(chosen.conjunctions, n_labels) if idle else None
-    cover = Cover(chosen.conjunctions, n_labels, plan.steps, 0 if idle else None, prior)
+    cover = Cover(chosen.conjunctions, n_labels, plan.steps, 0 if idle else None, prior, constant_last=idle)
     covering = curator.cover(cover, "rules", plan.accounting, delta)
     conjunctions = [conjunction for conjunction, _ in covering.rules]
     outcomes = [said for _, said in covering.rules]
@@ -75,13 +77,16 @@ def list_model(
         ListRule(chosen.conditions_of(conjunction), outcome, None)
         for conjunction, outcome in zip(learned.conjunctions, learned.outcomes, strict=True)
     ]
-    if learned.counts is None:
-        if not rules or rules[-1].conditions:
-            rules.append(ListRule((), _usual(learned.outcomes, len(classes)), None))
-        kept = rules
-    else:
-        kept = _with_counts(rules, learned.counts, learned.sd)
+    kept = _without_repeats(rules) if learned.counts is None else _with_counts(rules, learned.counts, learned.sd)
     return DecisionListModel(tuple(classes), encoding, tuple(kept), learned.sd)
+
+
+def _without_repeats(rules: list[ListRule]) -> list[ListRule]:
+    """Without the rules at the end that say what the default says."""
+    *kept, last = rules
+    while kept and kept[-1].outcome == last.outcome:
+        kept.pop()
+    return [*kept, last]
 
 
 def _with_counts(rules: list[ListRule], counts: Floats, sd: float) -> list[ListRule]:
@@ -101,11 +106,6 @@ def _with_counts(rules: list[ListRule], counts: Floats, sd: float) -> list[ListR
     while counted and counted[-1].outcome == last.outcome:
         last = ListRule((), last.outcome, _sum(last.counts, counted.pop().counts))
     return [*counted, last]
-
-
-def _usual(outcomes: Sequence[int], n_labels: int) -> int:
-    """The class that fewest rules said: rules were made for the others."""
-    return int(np.bincount(np.asarray(outcomes, np.int64), minlength=n_labels).argmin())
 
 
 def _sum(first: Floats | None, second: Floats | None) -> Floats | None:

@@ -12,7 +12,15 @@ import numpy.typing as npt
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
 from tacit.models.decision_list import AT_LEAST, BELOW, IS, IS_NOT, Condition
-from tacit.queries.cover import MOST_RULES, Conjunctions, TooManyCandidates
+from tacit.queries.cover_candidates import (
+    MOST_RULES,
+    MOST_STREAMED,
+    Conjunctions,
+    StreamedConjunctions,
+    TooManyCandidates,
+    compatible,
+    extensions,
+)
 
 IntArray = npt.NDArray[np.int64]
 
@@ -32,7 +40,7 @@ class Candidates:
 
     maps: tuple[IntArray | None, ...]
     conditions: tuple[Condition, ...]
-    conjunctions: Conjunctions
+    conjunctions: Conjunctions | StreamedConjunctions
 
     def conditions_of(self, conjunction: int) -> tuple[Condition, ...]:
         """A conjunction as the model writes it."""
@@ -113,6 +121,9 @@ def candidates(encoders: Sequence[Encoder], k: int, most: int, n_labels: int, co
         n_labels: classes a rule can say.
         constant: whether the constant true is a candidate (the first one).
 
+    Returns:
+        The candidates; streamed where they are too many to list.
+
     Raises:
         TooManyCandidates: if there are more than can be enumerated.
     """
@@ -121,57 +132,53 @@ def candidates(encoders: Sequence[Encoder], k: int, most: int, n_labels: int, co
     truths = tuple(truth for _, _, listed in columns for truth in listed)
     where = tuple(condition.feature for condition in conditions)
     check_enumerable(len(conditions), k, n_labels)
-    members = _members(where, truths, k)
-    if constant:
-        members = np.concatenate([np.full((1, k), -1, np.int32), members])
-    return Candidates(
-        tuple(mapping for mapping, _, _ in columns), tuple(conditions), Conjunctions(where, truths, members)
-    )
+    conjunctions: Conjunctions | StreamedConjunctions
+    conjunctions = StreamedConjunctions(where, truths, k, constant, n_labels)
+    if len(conjunctions) * n_labels <= MOST_RULES:
+        members = _members(where, truths, k)
+        if constant:
+            members = np.concatenate([np.full((1, k), -1, np.int32), members])
+        conjunctions = Conjunctions(where, truths, members)
+    return Candidates(tuple(mapping for mapping, _, _ in columns), tuple(conditions), conjunctions)
 
 
 def check_enumerable(n_literals: int, k: int, n_labels: int) -> None:
     """Raises :class:`TooManyCandidates` if the conjunctions of up to ``k`` literals are far too many to list.
 
-    A slack of 2 allows for the pairs that contradict or repeat each other; the exact count is checked later.
+    A slack of 4 allows for the sets that contradict or repeat themselves; the exact count is checked later.
     """
     rules = n_labels * sum(math.comb(n_literals, j) for j in range(1, k + 1))
-    if rules > 2 * MOST_RULES:
+    if rules > 4 * MOST_STREAMED:
         raise TooManyCandidates(
-            f"{n_literals} literals make {rules:.3g} rules of up to {k} conditions, and at most {MOST_RULES} can be "
+            f"{n_literals} literals make {rules:.3g} rules of up to {k} conditions, and at most {MOST_STREAMED} can be "
             "enumerated: lower k or thresholds, or use fewer columns. Nothing was spent"
         )
 
 
 def _members(where: Sequence[int], truths: Sequence[npt.NDArray[np.bool_]], k: int) -> npt.NDArray[np.int32]:
     """All sets of up to ``k`` literals that neither contradict nor repeat each other, long ones first, padded by -1."""
-    n = len(where)
-    together = np.ones((n, n), np.bool_)
-    for i in range(n):
-        for j in range(i + 1, n):
-            if where[i] == where[j]:
-                both = truths[i] & truths[j]
-                together[i, j] = bool(both.any()) and not (
-                    np.array_equal(both, truths[i]) or np.array_equal(both, truths[j])
-                )
-    together &= np.arange(n)[None, :] > np.arange(n)[:, None]  # each set once, in order
-    level = np.arange(n, dtype=np.int32)[:, None]
-    levels = [level]
-    for _ in range(1, k):
-        free = np.logical_and.reduce([together[level[:, place]] for place in range(level.shape[1])])
-        line, literal = np.nonzero(free)
-        level = np.column_stack([level[line], literal.astype(np.int32)])
-        levels.append(level)
+    together = compatible(where, truths)
+    levels = [np.arange(len(where), dtype=np.int32)[:, None]]
+    for length in range(2, k + 1):
+        levels.append(extensions(together, levels[-1], length))
     widened = [np.pad(level, ((0, 0), (0, k - level.shape[1])), constant_values=-1) for level in reversed(levels)]
     return np.concatenate(widened).astype(np.int32)
 
 
-def length_prior(conjunctions: Conjunctions, n_labels: int) -> npt.NDArray[np.float64]:
-    """Nats per conjunction: each length is as likely as another, and so are the rules of one length.
+def length_prior(conjunctions: Conjunctions | StreamedConjunctions, n_labels: int) -> npt.NDArray[np.float64]:
+    """Nats per conjunction (streamed: per block of them): each length is as likely as another, and so are its rules.
 
     All rules together weigh as much as one candidate without a preference ("no rule"). Without it long conjunctions,
     being many, would win by noise, with conditions that say nothing.
     """
-    lengths = (conjunctions.members >= 0).sum(axis=1)
-    values, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
-    prior: npt.NDArray[np.float64] = -np.log(float(len(values) * n_labels) * counts)[place]
+    if isinstance(conjunctions, Conjunctions):
+        lengths = (conjunctions.members >= 0).sum(axis=1)
+        sizes = np.ones(len(lengths))
+    else:
+        lengths = np.array([conjunctions.length(block) for block in range(conjunctions.n_blocks)])
+        sizes = np.array([conjunctions.size(block) for block in range(conjunctions.n_blocks)], np.float64)
+    counts = np.bincount(lengths, weights=sizes)
+    n_lengths = np.count_nonzero(counts[1:])  # the constant, of length 0, has steps of its own
+    counts[0] = 1.0 / n_labels / n_lengths
+    prior: npt.NDArray[np.float64] = -np.log(n_lengths * n_labels * np.maximum(counts[lengths], counts[0]))
     return prior

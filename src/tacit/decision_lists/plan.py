@@ -11,8 +11,8 @@ import numpy as np
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Laplace, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cover import CoverStep
 from tacit.queries.cover_charges import Accounting, cover_charge
+from tacit.queries.cover_steps import CoverStep
 
 REWARD_UNIT = 8
 """Integer units of a row that a rule gets right, in the score that rewards coverage."""
@@ -40,6 +40,7 @@ class Request:
         counts_share: share of epsilon for the counts of the rules; 0 for none.
         fixed: what else is spent under this budget.
         rows_per_unit: rows that one protected unit may hold.
+        ending: whether a last step chooses what the constant says: where neither counts nor another step do.
     """
 
     epsilon: float
@@ -51,6 +52,7 @@ class Request:
     counts_share: float
     fixed: tuple[Charge, ...] = ()
     rows_per_unit: int = 1
+    ending: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,20 +79,23 @@ class Plan:
         return (*self.fixed, self.cover, *(() if self.counts is None else (self.counts,)))
 
 
-def steps_at(strength: float, n_steps: int, errors_only: bool) -> tuple[CoverStep, ...]:
-    """The steps at a strength: nats per row that the last rule gets wrong.
+def steps_at(strength: float, n_steps: int, errors_only: bool, ending: bool = False) -> tuple[CoverStep, ...]:
+    """The steps at a strength: nats per row that the last rule gets wrong; with a last one for the constant if asked.
 
     With the score that rewards coverage, the penalty of an error falls from :data:`FIRST_PENALTY` rows to 1: early
     rules must be nearly pure, late ones only better than nothing. The strength falls as :data:`FIRST_STRENGTH` says.
     """
     if errors_only:
-        return (CoverStep(strength, 0, 1),) * n_steps
+        return (CoverStep(strength, 0, 1),) * n_steps + (CoverStep(strength, 0, 1, ending=True),) * ending
     left = np.linspace(1.0, 0.0, n_steps) if n_steps > 1 else np.zeros(1)
     penalties = np.round(REWARD_UNIT * FIRST_PENALTY**left).astype(int)
     strengths = strength * FIRST_STRENGTH**left
-    return tuple(
-        CoverStep(float(s) / int(penalty), REWARD_UNIT, int(penalty))
-        for s, penalty in zip(strengths, penalties, strict=True)
+    return (
+        tuple(
+            CoverStep(float(s) / int(penalty), REWARD_UNIT, int(penalty))
+            for s, penalty in zip(strengths, penalties, strict=True)
+        )
+        + (CoverStep(strength / REWARD_UNIT, REWARD_UNIT, REWARD_UNIT, ending=True),) * ending
     )
 
 
@@ -102,7 +107,7 @@ def plan_of(request: Request) -> Plan:
         ValueError: if the analysis does not apply, or the request pays for no steps at all.
     """
     if math.isinf(request.epsilon):
-        steps = steps_at(math.inf, request.n_steps, request.errors_only)
+        steps = steps_at(math.inf, request.n_steps, request.errors_only, request.ending)
         counts = NonPrivate() if request.counts_share > 0 else None
         return Plan(steps, Accounting.MOMENTS, NonPrivate(), counts, request.fixed)
     plans = [_calibrated(request, accounting) for accounting in accountings(request)]
@@ -130,7 +135,7 @@ def _calibrated(request: Request, accounting: Accounting) -> Plan:
     paper_delta = request.delta * (0.5 if request.fixed else 1.0)
 
     def plan_at(noise: float) -> Plan:
-        steps = steps_at(1.0 / noise, request.n_steps, request.errors_only)
+        steps = steps_at(1.0 / noise, request.n_steps, request.errors_only, request.ending)
         charge = cover_charge(steps, request.neighbouring, accounting, paper_delta, request.rows_per_unit)
         return Plan(steps, accounting, charge, counts, request.fixed)
 

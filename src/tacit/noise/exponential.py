@@ -13,8 +13,10 @@ bounds on ``exp`` that are refined until they decide. Floating point chooses the
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
-from typing import NamedTuple
+from itertools import accumulate
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +24,9 @@ import numpy.typing as npt
 PROPOSAL_BITS = 40
 INFLATION = 1.0 + 1e-8
 """Covers the rounding of the gap, the division and ``exp``: together below 1e-12 wherever the weight is not 0."""
+
+LEAST_LEVELS = 40.0
+"""Gaps of so many scales have proposal weight 1, as ``2**40 exp(-40)`` is below 1."""
 
 CANDIDATE_LIMIT = 1 << 22
 """Weights of this many candidates sum to less than 2**63."""
@@ -59,6 +64,58 @@ def exponential_index(scores: npt.NDArray[np.int64], scale: float, below: Below)
         x = Ratio(int(gaps[index]) * denominator, numerator)
         if accept_exponential(x, Ratio(1 << PROPOSAL_BITS, int(weights[index])), below):
             return index
+
+
+class ScoreBlocks(Protocol):
+    """Scores in blocks that are made when they are needed, the same whenever they are asked for; some may be empty."""
+
+    def __len__(self) -> int:
+        """How many blocks."""
+
+    def __getitem__(self, block: int, /) -> npt.NDArray[np.int64]:
+        """The scores of a block: an int64 vector."""
+
+
+def exponential_place(blocks: ScoreBlocks, scale: float, below: Below) -> tuple[int, int]:
+    """Block and index in it, drawn as :func:`exponential_index` would from all scores one after the other.
+
+    What is kept is two numbers per block. Every block is made once for its highest score; those of which a candidate
+    may have a weight above the least are made again to sum the weights; one more is made to find the candidate.
+
+    Raises:
+        ValueError: if a block is too large, or all are empty.
+    """
+    tops: list[int | None] = []
+    sizes: list[int] = []
+    for block in range(len(blocks)):
+        scores = blocks[block]
+        if len(scores) > CANDIDATE_LIMIT:
+            raise ValueError(f"at most {CANDIDATE_LIMIT} candidates can be in a block, got {len(scores)}")
+        sizes.append(len(scores))
+        tops.append(int(scores.max()) if len(scores) else None)
+    top = max((score for score in tops if score is not None), default=None)
+    if top is None:
+        raise ValueError("there is no candidate to draw")
+    least = 1 + np.int64(np.floor(LEAST_LEVELS * scale))  # a gap from which on every weight is 1
+    masses = [
+        size if best is None or top - best >= least else int(proposal_weights(_gaps(top, blocks[block]), scale).sum())
+        for block, (best, size) in enumerate(zip(tops, sizes, strict=True))
+    ]
+    ends, (numerator, denominator) = list(accumulate(masses)), scale.as_integer_ratio()
+    while True:
+        drawn = below(ends[-1])
+        block = bisect_right(ends, drawn)
+        gaps = _gaps(top, blocks[block])
+        weights = proposal_weights(gaps, scale)
+        index = int(np.cumsum(weights).searchsorted(drawn - ends[block] + masses[block], side="right"))
+        x = Ratio(int(gaps[index]) * denominator, numerator)
+        if accept_exponential(x, Ratio(1 << PROPOSAL_BITS, int(weights[index])), below):
+            return block, index
+
+
+def _gaps(top: int, scores: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    """``top - scores``, which is not negative: right modulo 2**64, hence right as an unsigned number."""
+    return np.uint64(top % (1 << 64)) - scores.astype(np.uint64)
 
 
 def proposal_weights(gaps: npt.NDArray[np.uint64], scale: float) -> npt.NDArray[np.int64]:

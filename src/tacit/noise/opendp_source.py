@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.noise.checks import check_scale, check_scores, check_size
-from tacit.noise.exponential import exponential_index
+from tacit.noise.exponential import ScoreBlocks, exponential_index, exponential_place
 
 Sampler = Callable[[list[int]], list[int]]
 
@@ -61,6 +61,10 @@ class OpenDPSource:
     def exponential(self, scores: npt.NDArray[np.int64], scale: float) -> int:
         """Index ``i`` with probability exactly proportional to ``exp(scores[i] / scale)``."""
         return exponential_index(check_scores(scores), check_scale(scale), secrets.randbelow)
+
+    def exponential_place(self, blocks: ScoreBlocks, scale: float) -> tuple[int, int]:
+        """The same from scores that are made in blocks: the block, and the index in it."""
+        return exponential_place(blocks, check_scale(scale), secrets.randbelow)
 
     def words(self, size: int) -> npt.NDArray[np.uint64]:
         """``size`` uniform 64-bit words."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.noise.checks import check_scale, check_scores, check_size
-from tacit.noise.exponential import exponential_index
+from tacit.noise.exponential import Below, ScoreBlocks, exponential_index, exponential_place
 
 _DOMAIN = 0x7461636974
 """Keeps these streams apart from any other use of the same seed."""
@@ -61,12 +61,25 @@ class SeededSource:
 
     def exponential(self, scores: npt.NDArray[np.int64], scale: float) -> int:
         """Index ``i`` with probability exactly proportional to ``exp(scores[i] / scale)``."""
+        return exponential_index(check_scores(scores), check_scale(scale), self._below())
+
+    def exponential_place(self, blocks: ScoreBlocks, scale: float) -> tuple[int, int]:
+        """The same from scores that are made in blocks: the block, and the index in it."""
+        return exponential_place(blocks, check_scale(scale), self._below())
+
+    def _below(self) -> Below:
         generator = self._generator(_EXPONENTIAL)
 
         def below(bound: int) -> int:
-            return int(generator.integers(0, bound, dtype=np.uint64, endpoint=False))
+            if bound <= 1 << 64:
+                return int(generator.integers(0, bound, dtype=np.uint64, endpoint=False))
+            while True:  # 128 bits, and again if they are beyond
+                high, low = (int(word) for word in generator.integers(0, 1 << 64, 2, dtype=np.uint64))
+                drawn = ((high << 64) | low) >> (128 - bound.bit_length())
+                if drawn < bound:
+                    return drawn
 
-        return exponential_index(check_scores(scores), check_scale(scale), below)
+        return below
 
     def words(self, size: int) -> npt.NDArray[np.uint64]:
         """``size`` uniform 64-bit words."""

@@ -7,6 +7,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tacit.noise.exponential import ScoreBlocks
+
 
 class NoiseSource(Protocol):
     """Exact noise on the integers.
@@ -27,6 +29,9 @@ class NoiseSource(Protocol):
 
     def exponential(self, scores: npt.NDArray[np.int64], scale: float) -> int:
         """The exponential mechanism: index ``i`` with probability proportional to ``exp(scores[i] / scale)``."""
+
+    def exponential_place(self, blocks: ScoreBlocks, scale: float) -> tuple[int, int]:
+        """The same from scores that are made in blocks: the block, and the index in it."""
 
     def words(self, size: int) -> npt.NDArray[np.uint64]:
         """``size`` uniform 64-bit words: what exact coins are made of."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.privacy.charges import ZCDP, ApproxDP, Charge, NonPrivate, PrivacyLoss, Pure, Renyi
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cover import CoverStep
+from tacit.queries.cover_steps import Step
 from tacit.theory import em_cover as theory
 
 ORDERS = tuple(1.0 + np.round(np.geomspace(0.05, 5000.0, 64), 6))
@@ -49,7 +49,7 @@ class Accounting(StrEnum):
 
 
 def cover_charge(
-    steps: Sequence[CoverStep],
+    steps: Sequence[Step],
     neighbouring: Neighbouring,
     accounting: Accounting = Accounting.MOMENTS,
     delta: float = 0.0,
@@ -104,7 +104,7 @@ def theorem(accounting: Accounting, replace: bool) -> str:
 
 
 @lru_cache(maxsize=64)
-def moments_charge(steps: tuple[CoverStep, ...], replace: bool = False) -> Renyi:
+def moments_charge(steps: tuple[Step, ...], replace: bool = False) -> Renyi:
     """The Renyi curve of :func:`tacit.theory.em_cover.log_moment`: exact for these steps."""
     powers = np.array(ORDERS) - 1.0
     moments = theory.log_moment(powers, _scales(steps), _shifts(steps), replace)
@@ -112,7 +112,7 @@ def moments_charge(steps: tuple[CoverStep, ...], replace: bool = False) -> Renyi
     return Renyi(tuple(np.array(ORDERS)[finite]), tuple(np.maximum(moments[finite] / powers[finite], 0.0)))
 
 
-def curve_charge(steps: Sequence[CoverStep], replace: bool = False) -> Renyi:
+def curve_charge(steps: Sequence[Step], replace: bool = False) -> Renyi:
     """The closed Renyi curve at the largest scale: ``|s| <= 1`` under add/remove, one-sided scores under replace."""
     scale, one_sided = _one_scale(steps)
     if replace and not one_sided:
@@ -124,7 +124,7 @@ def curve_charge(steps: Sequence[CoverStep], replace: bool = False) -> Renyi:
     return Renyi(tuple(1.0 + p for p in powers), tuple(max(moment(p, scale) / p, 0.0) for p in powers))
 
 
-def exact_charge(steps: Sequence[CoverStep], replace: bool = False) -> PrivacyLoss:
+def exact_charge(steps: Sequence[Step], replace: bool = False) -> PrivacyLoss:
     """The exponential privacy loss of one-sided scores under add/remove, both directions in one symmetric pair.
 
     The hockey stick of adding a row is the larger one for every positive epsilon, so the pair takes it there, and its
@@ -159,7 +159,7 @@ def exact_charge(steps: Sequence[CoverStep], replace: bool = False) -> PrivacyLo
     return PrivacyLoss(tuple(width * values), tuple(merged * (1.0 - beyond) / merged.sum()), beyond)
 
 
-def paper_charge(steps: Sequence[CoverStep], replace: bool, delta: float) -> ApproxDP:
+def paper_charge(steps: Sequence[Step], replace: bool, delta: float) -> ApproxDP:
     """Lemma A.1 at ``delta``; under replace-one it is used twice, as its proof compares a table with one row more."""
     scale, _ = _one_scale(steps)
     if not replace:
@@ -178,22 +178,22 @@ def paper_charge(steps: Sequence[CoverStep], replace: bool, delta: float) -> App
     return ApproxDP(2.0 * theory.paper_epsilon(scale, lower), delta)
 
 
-def ranges_charge(steps: Sequence[CoverStep], replace: bool, rows_per_unit: int = 1) -> ZCDP:
+def ranges_charge(steps: Sequence[Step], replace: bool, rows_per_unit: int = 1) -> ZCDP:
     """Each step has bounded range ``r``, hence is ``r**2 / 8``-zCDP; the rows of a unit add their ranges."""
     rows = rows_per_unit * (2 if replace else 1)
     return ZCDP(sum((rows * step.scale * step.shifts.span) ** 2 for step in steps) / 8.0)
 
 
-def _scales(steps: Sequence[CoverStep]) -> list[float]:
+def _scales(steps: Sequence[Step]) -> list[float]:
     return [step.scale for step in steps]
 
 
-def _shifts(steps: Sequence[CoverStep]) -> list[theory.Shifts]:
+def _shifts(steps: Sequence[Step]) -> list[theory.Shifts]:
     return [step.shifts for step in steps]
 
 
-def _one_scale(steps: Sequence[CoverStep]) -> tuple[float, bool]:
+def _one_scale(steps: Sequence[Step]) -> tuple[float, bool]:
     """The largest scale times shift, which bounds all steps, and whether all scores are one-sided in one direction."""
     scale = max(step.scale * step.shifts.largest for step in steps)
-    one_sided = all(step.reward == 0 for step in steps) or all(step.penalty == 0 for step in steps)
+    one_sided = all(step.shifts.high == 0 for step in steps) or all(step.shifts.low == 0 for step in steps)
     return scale, one_sided

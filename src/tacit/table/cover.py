@@ -6,19 +6,19 @@ each row meets each candidate at most twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import Any
 
 import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from tacit.queries.cover import Conjunctions, FirstMatch
+from tacit.queries.cover_candidates import Conjunctions, FirstMatch, StreamedConjunctions
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 Words = npt.NDArray[np.uint64]
+Members = npt.NDArray[np.int32]
+Candidates = Conjunctions | StreamedConjunctions
 
 WORD = 64
 CHUNK = 1 << 14
@@ -59,12 +59,45 @@ def count_covered(bits, members, out, start, stop):  # type: ignore[no-untyped-d
         out[c] = total
 
 
-def holds(conjunctions: Conjunctions, conjunction: int, columns: Sequence[Codes], n_rows: int) -> npt.NDArray[np.bool_]:
+def literal_holds(conjunctions: Candidates, literal: int, columns: Sequence[Codes]) -> npt.NDArray[np.bool_]:
+    """For which rows a literal holds."""
+    where = conjunctions.columns[literal]
+    codes = tuple(columns[column] for column in (where if isinstance(where, tuple) else (where,)))
+    found: npt.NDArray[np.bool_] = conjunctions.truths[literal][codes]
+    return found
+
+
+def holds(conjunctions: Candidates, conjunction: int, columns: Sequence[Codes], n_rows: int) -> npt.NDArray[np.bool_]:
     """For which rows a conjunction holds."""
     truth = np.ones(n_rows, np.bool_)
     for literal in conjunctions.literals_of(conjunction):
-        truth &= conjunctions.truths[literal][columns[conjunctions.columns[literal]]]
+        truth &= literal_holds(conjunctions, literal, columns)
     return truth
+
+
+def literal_bits(conjunctions: Candidates, columns: Sequence[Codes], rows: npt.NDArray[np.int64]) -> Words:
+    """One line of bits per literal, one bit per row, and a last line of ones."""
+    n_literals = len(conjunctions.columns)
+    bits = np.zeros((n_literals + 1, -(-len(rows) // WORD)), np.uint64)
+    for literal, (where, truth) in enumerate(zip(conjunctions.columns, conjunctions.truths, strict=True)):
+        if isinstance(where, tuple):
+            codes = literal_holds(conjunctions, literal, columns).astype(np.uint8)
+            pack(codes, np.array([False, True]), rows, bits[literal])
+        else:
+            pack(columns[where], truth, rows, bits[literal])
+    pack(np.zeros(1 + int(rows.max(initial=0)), np.uint8), np.ones(1, np.bool_), rows, bits[n_literals])
+    return bits
+
+
+def count_in_parallel(bits: Words, members: Members, out: npt.NDArray[np.int64], threads: int) -> None:
+    """:func:`count_covered` over all members, on several cores."""
+    n = len(members)
+    starts = range(0, n, CHUNK)
+    if threads == 1 or len(starts) == 1:
+        count_covered(bits, members, out, 0, n)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda start: count_covered(bits, members, out, start, min(start + CHUNK, n)), starts))
 
 
 def first_match(cells: FirstMatch, columns: Sequence[Codes], n_rows: int) -> Codes:
@@ -117,31 +150,55 @@ class CoverCounts:
         counts = np.zeros((self._n_labels, len(self._conjunctions)), np.int64)
         for label in range(self._n_labels):
             of_label = rows[self._labels[rows] == label]
-            if len(of_label) == 0:
-                continue
-            self._in_chunks(partial(count_covered, self._bits(of_label), self._members, counts[label]))
+            if len(of_label):
+                bits = literal_bits(self._conjunctions, self._columns, of_label)
+                count_in_parallel(bits, self._conjunctions.members, counts[label], self._threads)
         return np.ascontiguousarray(counts.T)
 
-    @property
-    def _members(self) -> npt.NDArray[np.int32]:
-        return self._conjunctions.members
 
-    def _bits(self, rows: npt.NDArray[np.int64]) -> Words:
-        """One line of bits per literal, and a last line of ones."""
-        n_literals = len(self._conjunctions.columns)
-        bits = np.zeros((n_literals + 1, -(-len(rows) // WORD)), np.uint64)
-        for literal, (column, truth) in enumerate(
-            zip(self._conjunctions.columns, self._conjunctions.truths, strict=True)
-        ):
-            pack(self._columns[column], truth, rows, bits[literal])
-        pack(np.zeros(len(self._labels), np.uint8), np.ones(1, np.bool_), rows, bits[n_literals])
-        return bits
+class StreamedCounts:
+    """The same for candidates that are made block by block: counts of a block are made when they are asked for.
 
-    def _in_chunks(self, run: Callable[[int, int], Any]) -> None:
-        n = len(self._conjunctions)
-        starts = range(0, n, CHUNK)
-        if self._threads == 1 or len(starts) == 1:
-            run(0, n)
-            return
-        with ThreadPoolExecutor(self._threads) as pool:
-            list(pool.map(lambda start: run(start, min(start + CHUNK, n)), starts))
+    Args:
+        conjunctions: the candidates.
+        columns: codes of all columns, as sealed.
+        labels: class codes.
+        n_labels: number of classes.
+        threads: cores to use.
+    """
+
+    def __init__(
+        self,
+        conjunctions: StreamedConjunctions,
+        columns: Sequence[Codes],
+        labels: npt.NDArray[np.uint8],
+        n_labels: int,
+        threads: int = 1,
+    ) -> None:
+        self._conjunctions = conjunctions
+        self._columns = columns
+        self._labels = labels
+        self._n_labels = n_labels
+        self._threads = threads
+        self._left = np.ones(len(labels), np.bool_)
+        self._bits = self._packed()
+
+    def block(self, block: int) -> npt.NDArray[np.int64]:
+        """Class counts of a block's conjunctions over the rows that are left, shape ``(size, classes)``."""
+        members = self._conjunctions.members(block)
+        counts = np.zeros((self._n_labels, len(members)), np.int64)
+        for bits, out in zip(self._bits, counts, strict=True):
+            count_in_parallel(bits, members, out, self._threads)
+        return np.ascontiguousarray(counts.T)
+
+    def remove(self, conjunction: int) -> None:
+        """Takes away the rows that a conjunction covers."""
+        self._left &= ~holds(self._conjunctions, conjunction, self._columns, len(self._labels))
+        self._bits = self._packed()
+
+    def _packed(self) -> list[Words]:
+        rows = np.flatnonzero(self._left)
+        return [
+            literal_bits(self._conjunctions, self._columns, rows[self._labels[rows] == label])
+            for label in range(self._n_labels)
+        ]

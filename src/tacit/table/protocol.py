@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.queries.cells import Cells
-from tacit.queries.cover import Conjunctions
+from tacit.queries.cover_candidates import Conjunctions, StreamedConjunctions
 from tacit.queries.query import Layout, Query
 
 
@@ -18,6 +18,16 @@ class CoverRows(Protocol):
 
     counts: npt.NDArray[np.int64]
     """Class counts of every conjunction over them, shape ``(conjunctions, classes)``."""
+
+    def remove(self, conjunction: int) -> None:
+        """Takes away the rows that a conjunction covers."""
+
+
+class StreamedCoverRows(Protocol):
+    """The same for candidates that are made block by block."""
+
+    def block(self, block: int) -> npt.NDArray[np.int64]:
+        """Class counts of a block's conjunctions over the rows that are left, shape ``(size, classes)``."""
 
     def remove(self, conjunction: int) -> None:
         """Takes away the rows that a conjunction covers."""
@@ -44,3 +54,6 @@ class SealedTable(Protocol):
 
     def open_cover(self, conjunctions: Conjunctions) -> CoverRows:
         """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
+
+    def open_streamed_cover(self, conjunctions: StreamedConjunctions) -> StreamedCoverRows:
+        """The same, a block at a time."""
