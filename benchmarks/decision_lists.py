@@ -1,12 +1,16 @@
-"""Decision lists: `python -m benchmarks.decision_lists [--sets ...] [--peer-python PYTHON]`.
+"""Decision lists: `python -m benchmarks.decision_lists [--parts ...] [--peer-python PYTHON]`.
 
-Three parts: real sets (accuracy and number of rules, by epsilon), synthetic lists (length, columns, label noise), and
-the sample size at which the paper's learner errs on 1 %, with the paper's accounting and with ours. ``--peer-python``
-names an interpreter with diffprivlib and imodels, which need older libraries than tacit:
+* ``real``: accuracy and number of rules on real sets, by epsilon, beside private trees of the same size (ours,
+  diffprivlib's, and its forest of ten) and rule lists without privacy (imodels').
+* ``synthetic``: error on lists by length, columns and label noise.
+* ``samples``: the rows at which the paper's learner errs on 1 %, with the paper's accounting and with ours.
+
+``--peer-python`` names an interpreter with diffprivlib and imodels, which need older libraries than tacit:
 
     pip install diffprivlib==0.6.6 "scikit-learn<1.6" imodels six
 
-Noise is fresh in ours, so figures move from run to run. The last line printed is one JSON object with the figures.
+Every run is one line of ``benchmarks/results/decision_lists.jsonl``; what is there is not run again (``--again`` does).
+Noise is fresh in ours, so figures move a little. The last line printed is one JSON object with the figures.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import data, list_peers
+from benchmarks.lines import Line, Lines
 from tacit.decision_lists.estimator import DecisionListClassifier
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier
@@ -31,56 +36,92 @@ DELTA = 1e-6
 TREE_DEPTH = 3
 """A tree of eight leaves, beside lists of up to eight rules and a default."""
 
-
-def entry(
-    found: list[dict[str, Any]], name: str, seed: int, truth: np.ndarray, who: str, epsilon: float | None,
-    labels: np.ndarray, rules: float,
-) -> None:  # fmt: skip
-    """Adds one result."""
-    right = float((labels == truth).mean())
-    found.append({"set": name, "who": who, "epsilon": epsilon, "seed": seed, "accuracy": right, "rules": rules})
+PRIVATE = ("list, k=1", "list, k=2", "our tree", "diffprivlib tree", "diffprivlib forest")
+EXACT = ("usual class", "list, k=2, no privacy", "imodels greedy list", "imodels Bayesian list")
+FOREIGN = ("diffprivlib", "imodels")
+BAYESIAN_MOST, BAYESIAN_SEEDS = 1_000, 2
+"""Rows and splits up to which the Bayesian rule list is run: it takes minutes."""
 
 
-def real(name: str, seeds: int, epsilons: tuple[float, ...], python: str | None) -> list[dict[str, Any]]:
-    """Accuracy and rules of every learner on one set."""
-    found: list[dict[str, Any]] = []
-    for seed, train, test in data.splits(name, 1 if name in ("adult", "credit_default") else seeds):
-        note = partial(entry, found, name, seed, test.y)
-        note("usual class", None, np.full(len(test.y), int(train.y.mean() > 0.5)), 0)
-        for epsilon in epsilons:
-            for who, k in (("list, k=1", 1), ("list, k=2", 2)):
-                model = DecisionListClassifier(epsilon=epsilon, delta=DELTA, schema=train.schema, k=k)
-                model.fit(train.X, train.y)
-                note(who, epsilon, model.predict(test.X), len(model.model_.rules) - 1)
-            tree = BoostedTreesClassifier(
-                epsilon=epsilon, delta=DELTA, schema=train.schema, n_trees=1, max_depth=TREE_DEPTH, alpha=1.0
-            )
-            note("one tree", epsilon, tree.fit(train.X, train.y).predict(test.X), 2**TREE_DEPTH)
-            if python is not None:
-                labels, _ = list_peers.foreign(python, "forest", train, test, seed, epsilon, TREE_DEPTH)
-                note("diffprivlib forest", epsilon, labels, 10 * 2**TREE_DEPTH)
-        exact = DecisionListClassifier(epsilon=math.inf, schema=train.schema, k=2).fit(train.X, train.y)
-        note("list, k=2", math.inf, exact.predict(test.X), len(exact.model_.rules) - 1)
-        if python is not None:
-            labels, rules = list_peers.foreign(python, "list", train, test, seed, depth=8)
-            note("imodels list", math.inf, labels, rules)
+def play(who: str, train: data.Table, test: data.Table, epsilon: float) -> Line:
+    """Accuracy of one of our learners, and how many rules it says (leaves, for trees)."""
+    if who == "usual class":
+        labels, rules = np.full(len(test.y), int(train.y.mean() > 0.5)), 0
+    elif who.startswith("list"):
+        model = DecisionListClassifier(epsilon=epsilon, delta=DELTA, schema=train.schema, k=1 if "k=1" in who else 2)
+        labels = model.fit(train.X, train.y).predict(test.X)
+        rules = len(model.model_.rules) - 1
+    else:
+        tree = BoostedTreesClassifier(
+            epsilon=epsilon,
+            delta=DELTA,
+            schema=train.schema,
+            n_trees=1,
+            max_depth=TREE_DEPTH,
+            alpha=1.0,
+            criterion="gini",
+        )
+        labels, rules = tree.fit(train.X, train.y).predict(test.X), 2**TREE_DEPTH
+    return {"accuracy": float((labels == test.y).mean()), "rules": rules}
+
+
+def foreign_task(job: Line) -> Line:
+    """What the peers' program is told."""
+    match job["who"]:
+        case "imodels greedy list":
+            return {"name": "greedy", "depth": 8}
+        case "imodels Bayesian list":
+            return {"name": "bayesian"}
+        case _:
+            trees = 10 if "forest" in job["who"] else 1
+            return {"name": "forest", "trees": trees, "depth": TREE_DEPTH, "epsilon": job["epsilon"]}
+
+
+def run_foreign(
+    lines: Lines, jobs: list[Line], train: data.Table, test: data.Table, seed: int, python: str | None
+) -> list[Line]:
+    """The peers' results: those that are known, and with an interpreter the others."""
+    unknown = [job for job in jobs if not lines.known(job)] if python else []
+    if unknown and python:
+        played = list_peers.foreign(python, [foreign_task(job) for job in unknown], train, test, seed)
+        for job, (labels, rules) in zip(unknown, played, strict=True):
+            leaves = (10 if "forest" in job["who"] else 1) * 2**TREE_DEPTH
+            result = {"accuracy": float((labels == test.y).mean()), "rules": rules or leaves}
+            lines.run(job, lambda result=result: result)
+    return [{**job, **lines.run(job, dict)} for job in jobs if lines.known(job)]
+
+
+def real(lines: Lines, sets: list[str], seeds: int, python: str | None) -> list[Line]:
+    """Every learner on every set; prints means over the splits."""
+    found = []
+    for name in sets:
+        for seed, train, test in data.splits(name, seeds):
+            jobs = [
+                {"part": "real", "set": name, "who": who, "epsilon": epsilon, "seed": seed}
+                for who in (*PRIVATE, *EXACT)
+                for epsilon in (EPSILONS if who in PRIVATE else (None,))
+                if who != "imodels Bayesian list" or (len(train.y) < BAYESIAN_MOST and seed < BAYESIAN_SEEDS)
+            ]
+            theirs = [job for job in jobs if job["who"].startswith(FOREIGN)]
+            for job in jobs:
+                if job not in theirs:
+                    run = partial(play, job["who"], train, test, job["epsilon"] or math.inf)
+                    found.append({**job, **lines.run(job, run)})
+            found += run_foreign(lines, theirs, train, test, seed, python)
+        table_of(name, [line for line in found if line["set"] == name])
     return found
 
 
-def table_of(found: list[dict[str, Any]]) -> None:
+def table_of(name: str, lines: list[Line]) -> None:
     """Prints means over seeds, a line per learner and a column per epsilon."""
-    for name in dict.fromkeys(line["set"] for line in found):
-        lines = [line for line in found if line["set"] == name]
-        epsilons = sorted({line["epsilon"] for line in lines if line["epsilon"] is not None})
-        print(f"\n{name}: accuracy (rules)\n{'':20}" + "".join(f"{e:>14g}" for e in epsilons))
-        for who in dict.fromkeys(line["who"] for line in lines):
-            cells = []
-            for epsilon in epsilons:
-                mine = [line for line in lines if line["who"] == who and line["epsilon"] in (epsilon, None)]
-                right = np.mean([line["accuracy"] for line in mine]) if mine else math.nan
-                rules = np.mean([line["rules"] for line in mine]) if mine else math.nan
-                cells.append(f"{right:8.3f} ({rules:3.1f})" if mine else f"{'':14}")
-            print(f"{who:20}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
+    print(f"\n{name}: accuracy (rules)\n{'':24}" + "".join(f"{e:>14g}" for e in EPSILONS) + f"{'no privacy':>14}")
+    for who in dict.fromkeys(line["who"] for line in lines):
+        cells = []
+        for epsilon in (*EPSILONS, None):
+            mine = [line for line in lines if line["who"] == who and line["epsilon"] == epsilon]
+            right, rules = (np.mean([line[key] for line in mine]) if mine else 0 for key in ("accuracy", "rules"))
+            cells.append(f"{right:.3f} ({rules:3.1f})" if mine else "")
+        print(f"{who:24}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
 
 
 def boolean_schema(columns: int) -> Schema:
@@ -93,78 +134,86 @@ def boolean_schema(columns: int) -> Schema:
     )
 
 
-def synthetic(seeds: int) -> list[dict[str, Any]]:
-    """Error against the noiseless list, at epsilon 1, for 20,000 rows."""
+def synthetic_run(seed: int, length: int, columns: int, noise: float, rows: int, **parameters: Any) -> Line:
+    """Error against the noiseless list."""
+    X, y = list_peers.synthetic_table(seed, 0, rows, columns, length, noise)
+    test, truth = list_peers.synthetic_table(seed, 1, 20_000, columns, length, 0.0)
+    model = DecisionListClassifier(schema=boolean_schema(columns), k=1, delta=DELTA, **parameters).fit(X, y)
+    return {"error": float((model.predict(test) != truth).mean()), "rules": len(model.model_.rules) - 1}
+
+
+def synthetic(lines: Lines, seeds: int) -> list[Line]:
+    """Error against the noiseless list, at epsilon 1, by rows."""
     found = []
-    print("\nsynthetic lists, n = 20,000, epsilon 1, k = 1: error against the true list (rules found)")
+    print("\nsynthetic lists, epsilon 1, k = 1: error against the true list (rules found), 5,000 and 20,000 rows")
     for length in (3, 5, 8):
         for columns in (20, 100):
             for noise in (0.0, 0.1, 0.2):
-                errors, rules = [], []
-                for seed in range(seeds):
-                    X, y = list_peers.synthetic_table(seed, 0, 20_000, columns, length, noise)
-                    test, truth = list_peers.synthetic_table(seed, 1, 20_000, columns, length, 0.0)
-                    model = DecisionListClassifier(schema=boolean_schema(columns), k=1).fit(X, y)
-                    errors.append(float((model.predict(test) != truth).mean()))
-                    rules.append(len(model.model_.rules) - 1)
-                line = {"length": length, "columns": columns, "noise": noise, "error": float(np.mean(errors))}
-                found.append(line)
-                print(
-                    f"length {length}  d {columns:3}  noise {noise:.1f}: {np.mean(errors):.4f} ({np.mean(rules):.1f})"
-                )
+                cells = []
+                for rows in (5_000, 20_000):
+                    setting = {"length": length, "columns": columns, "noise": noise, "rows": rows}
+                    runs = [
+                        lines.run(
+                            {"part": "synthetic", **setting, "seed": seed}, partial(synthetic_run, seed, **setting)
+                        )
+                        for seed in range(seeds)
+                    ]
+                    error, rules = (float(np.mean([run[key] for run in runs])) for key in ("error", "rules"))
+                    cells.append(f"{error:.4f} ({rules:.1f})")
+                    found.append({**setting, "error": error, "rules": rules})
+                print(f"length {length}  d {columns:3}  noise {noise:.1f}:  " + "   ".join(cells), flush=True)
     return found
 
 
-def sample_sizes(seeds: int, columns: int = 10, length: int = 4) -> dict[str, int]:
+def sample_sizes(lines: Lines, seeds: int) -> list[Line]:
     """The fewest rows (on a grid of ratio 1.1) at which the mean error of the paper's learner is at most 1 %."""
-    found = {}
-    print(
-        f"\nrows for 1 % error: DP-GreedyCover, all steps, d = {columns}, length {length}, epsilon 1, delta {DELTA:g}"
-    )
-    for analysis in ("paper", "sharp"):
-        rows = 200.0
-        while True:
-            errors = []
-            for seed in range(seeds):
-                X, y = list_peers.synthetic_table(seed, 0, int(rows), columns, length, 0.0)
-                test, truth = list_peers.synthetic_table(seed, 1, 20_000, columns, length, 0.0)
-                model = DecisionListClassifier(
-                    schema=boolean_schema(columns), k=1, max_rules=None, objective="errors", analysis=analysis,
-                    counts_share=0.0,
-                )  # fmt: skip
-                errors.append(float((model.fit(X, y).predict(test) != truth).mean()))
-            if np.mean(errors) <= 0.01:
-                break
-            rows *= 1.1
-        found[analysis] = int(rows)
-        print(f"{analysis:6} {int(rows):7} rows: error {np.mean(errors):.4f}")
-    print(f"ratio {found['paper'] / found['sharp']:.2f}")
+    found = []
+    print(f"\nrows for 1 % error: DP-GreedyCover, all steps, epsilon 1, delta {DELTA:g}: paper, sharp, ratio")
+    for columns, length in ((5, 3), (10, 4), (20, 5)):
+        needed = {analysis: _rows_for(lines, seeds, columns, length, analysis) for analysis in ("paper", "sharp")}
+        ratio = needed["paper"] / needed["sharp"]
+        print(f"d {columns:3}  length {length}: {needed['paper']:7} {needed['sharp']:7}   {ratio:.2f}", flush=True)
+        found.append({"columns": columns, "length": length, **needed, "ratio": ratio})
     return found
+
+
+def _rows_for(lines: Lines, seeds: int, columns: int, length: int, analysis: str) -> int:
+    rows = 200.0
+    while True:
+        setting = {"length": length, "columns": columns, "noise": 0.0, "rows": int(rows)}
+        job = {"part": "samples", **setting, "analysis": analysis, "seeds": seeds}
+        paper = {"max_rules": None, "objective": "errors", "analysis": analysis, "counts_share": 0.0}
+
+        def result(setting: Line = setting, paper: Line = paper) -> Line:
+            runs = [synthetic_run(seed, **setting, **paper) for seed in range(seeds)]
+            return {"error": float(np.mean([run["error"] for run in runs]))}
+
+        if lines.run(job, result)["error"] <= 0.01:
+            return int(rows)
+        rows *= 1.1
 
 
 def main() -> None:
     """Runs what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = ("real", "synthetic", "samples")
+    parser.add_argument("--parts", nargs="*", choices=parts, default=parts)
     parser.add_argument("--sets", nargs="*", default=SETS)
-    parser.add_argument("--epsilon", nargs="*", type=float, default=EPSILONS)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--parts", nargs="*", default=("real", "synthetic", "samples"))
     parser.add_argument("--peer-python", default=None, help="an interpreter with diffprivlib and imodels")
+    parser.add_argument("--again", action="store_true", help="run even what is known")
     args = parser.parse_args()
+    lines = Lines("decision_lists", args.again)
     figures: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if "real" in args.parts:
-            figures["real"] = []
-            for name in args.sets:
-                found = real(name, args.seeds, tuple(args.epsilon), args.peer_python)
-                table_of(found)
-                figures["real"] += found
+            figures["real"] = real(lines, list(args.sets), args.seeds, args.peer_python)
         if "synthetic" in args.parts:
-            figures["synthetic"] = synthetic(args.seeds)
+            figures["synthetic"] = synthetic(lines, 2 * args.seeds)
         if "samples" in args.parts:
-            figures["samples"] = sample_sizes(max(args.seeds, 30))
-    print(json.dumps(figures, default=str).replace("Infinity", '"inf"'))
+            figures["samples"] = sample_sizes(lines, 6 * args.seeds)
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

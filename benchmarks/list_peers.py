@@ -1,10 +1,11 @@
-"""Peers of the decision lists that need an interpreter of their own: diffprivlib's forest, imodels' rule list."""
+"""Peers of the decision lists that need an interpreter of their own: diffprivlib's forest, imodels' rule lists."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,19 +17,35 @@ PROGRAM = """
 import json, sys, warnings
 import numpy as np
 warnings.simplefilter("ignore")
-task = json.load(open(sys.argv[1]))
-data = np.load(task["data"])
-X, y, test = data["X"], data["y"], data["test"]
-if task["name"] == "forest":
+order = json.load(open(sys.argv[1]))
+data = np.load(order["data"])
+X, y, test, found = data["X"], data["y"], data["test"], []
+
+def forest(task):
     from diffprivlib.models import RandomForestClassifier
     model = RandomForestClassifier(n_estimators=task["trees"], max_depth=task["depth"], epsilon=task["epsilon"],
-                                   bounds=(data["lower"], data["upper"]), classes=[0, 1], random_state=task["seed"])
-else:
+                                   bounds=(data["lower"], data["upper"]), classes=[0, 1], random_state=order["seed"])
+    return model.fit(X, y).predict(test), 0
+
+def greedy(task):
     from imodels import GreedyRuleListClassifier
     model = GreedyRuleListClassifier(max_depth=task["depth"])
-model.fit(X, y)
-rules = len(model.rules_) if task["name"] == "list" else 0
-json.dump({"labels": np.asarray(model.predict(test)).astype(int).tolist(), "rules": rules}, open(task["out"], "w"))
+    model.fit(X, y)
+    return model.predict(test), len(model.rules_) - 1
+
+def bayesian(task):
+    from imodels import BayesianRuleListClassifier
+    steps = [(j, cut) for j in range(X.shape[1]) for cut in np.unique(np.quantile(X[:, j], (.2, .4, .6, .8)))]
+    steps = [(j, cut) for j, cut in steps if 0 < (X[:, j] > cut).mean() < 1]
+    Z, Z_test = (np.stack([part[:, j] > cut for j, cut in steps], axis=1).astype(float) for part in (X, test))
+    model = BayesianRuleListClassifier(random_state=order["seed"])
+    model.fit(Z, y)
+    return model.predict(Z_test), len(model.d_star) - 1
+
+for task in order["tasks"]:
+    labels, rules = {"forest": forest, "greedy": greedy, "bayesian": bayesian}[task["name"]](task)
+    found.append({"labels": np.asarray(labels).astype(int).tolist(), "rules": rules})
+json.dump(found, open(order["out"], "w"))
 """
 
 
@@ -50,18 +67,25 @@ def numbers(table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def foreign(
-    python: str, name: str, train: Table, test: Table, seed: int, epsilon: float = 0.0, depth: int = 3, trees: int = 10
-) -> tuple[np.ndarray, int]:
-    """Predicted labels of ``"forest"`` (diffprivlib, pure epsilon) or ``"list"`` (imodels, not private), and rules."""
+    python: str, tasks: Sequence[Mapping[str, object]], train: Table, test: Table, seed: int
+) -> list[tuple[np.ndarray, int]]:
+    """Predicted labels and number of rules per task, all in one process: importing takes longer than learning.
+
+    Args:
+        python: the interpreter.
+        tasks: ``name`` is ``"forest"`` (diffprivlib, pure epsilon; with ``epsilon``, ``depth``, ``trees``),
+            ``"greedy"`` (imodels, with ``depth``) or ``"bayesian"`` (imodels, on columns cut at their quintiles).
+        train, test: the tables.
+        seed: for their randomness.
+    """
     X, lower, upper = numbers(train)
     with tempfile.TemporaryDirectory() as folder:
-        data, task, out = (Path(folder) / file for file in ("rows.npz", "task.json", "out.json"))
+        data, order, out = (Path(folder) / file for file in ("rows.npz", "order.json", "out.json"))
         np.savez(data, X=X, y=train.y, test=numbers(test)[0], lower=lower, upper=upper)
-        facts = {"data": str(data), "out": str(out), "name": name, "epsilon": epsilon, "depth": depth, "seed": seed}
-        task.write_text(json.dumps({**facts, "trees": trees}))
-        subprocess.run([python, "-c", PROGRAM, str(task)], check=True, capture_output=True)
+        order.write_text(json.dumps({"data": str(data), "out": str(out), "seed": seed, "tasks": list(tasks)}))
+        subprocess.run([python, "-c", PROGRAM, str(order)], check=True, capture_output=True)
         found = json.loads(out.read_text())
-    return np.array(found["labels"]), int(found["rules"])
+    return [(np.array(line["labels"]), int(line["rules"])) for line in found]
 
 
 def synthetic_table(

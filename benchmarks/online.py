@@ -2,11 +2,13 @@
 
 * ``target``: the stream of the notes (d = 200, k = 3, T = 40,000, epsilon 1, delta 1e-6): mistakes and trailing error
   of ``batch`` and ``first``, of Winnow without privacy, of river's models and of private online gradient descent.
-* ``sweep``: mistakes of ``batch`` against T, d, the margin and epsilon, one varied at a time.
-* ``points``: the lower bound's stream: mistakes against log T (``--plot FILE`` draws them).
+* ``sweep``: the same learners against T, d, the margin and epsilon, one varied at a time (``--figures`` draws it).
+* ``points``: the lower bound's stream: mistakes against log T (``--figures`` draws it).
+* ``bounds``: what the paper's theorem and ours promise.
 * ``speed``: rows per second of ``learn_many`` at d = 100, beside river's Perceptron in the same run.
 
-The last line printed is one JSON object with the figures.
+Every run is one line of ``benchmarks/results/online.jsonl``; what is there is not run again (``--again`` does). The
+last line printed is one JSON object with the figures.
 """
 
 from __future__ import annotations
@@ -15,12 +17,18 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import online_figures
+from benchmarks.lines import Line, Lines
+from benchmarks.online_peers import best_descent, river_mistakes, winnow_mistakes
 from tacit.online import Winnow
+from tacit.online.schedule import WinnowRequest, bound_of, theorem_schedule
 from tacit.online.streams import (
     disjunction_stream,
     list_stream,
@@ -29,170 +37,160 @@ from tacit.online.streams import (
     point_rows,
     uniform_points,
 )
-from tacit.privacy.calibration import gaussian_noise_multiplier
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.theory.winnow import theorem_4_5
 
 Signs = np.ndarray
-Stream = tuple[Signs, Signs]
-
 DELTA = 1e-6
 TRAILING = 5_000
-BLOCK = 50
-"""Rounds predicted at a time: a predictor changes about once in hundreds."""
+PRIVATE = ("batch", "first", "descent")
+SEEDED = ("batch", "descent", "exact")
+"""Those that are run with every seed: the others take long, or do nothing."""
 
 
-def winnow_mistakes(rows: Signs, labels: Signs, block: int = BLOCK, **parameters: Any) -> Signs:
-    """Which rounds a private Winnow errs on."""
-    model = Winnow(**{"horizon": len(rows), "labels": (-1, 1), "delta": DELTA, **parameters})
-    wrong = np.zeros(len(rows), bool)
-    for start in range(0, len(rows), block):
-        part = slice(start, start + block)
-        wrong[part] = model.predict_many(rows[part]) != labels[part]
-        model.learn_many(rows[part], labels[part])
-    return wrong
+def stream(kind: str, rounds: int, dimension: int, k: int, seed: int) -> tuple[Signs, Signs]:
+    """Rows and labels of a target of ``k`` variables; a list has ``k`` rules and a default."""
+    if kind == "majority":
+        return majority_stream(np.random.default_rng([seed, 0]), rounds, dimension, k)
+    if kind == "disjunction":
+        return disjunction_stream(np.random.default_rng([seed, 1]), rounds, dimension, k)
+    bits = tuple(1 - 2 * (place % 2) for place in range(k + 1))
+    return list_stream(np.random.default_rng([seed, 2]), rounds, dimension, bits)
 
 
-def river_mistakes(rows: Signs, labels: Signs, make: Callable[[], Any]) -> Signs:
-    """Which rounds a river classifier errs on (not private)."""
-    model = make()
-    names = [str(j) for j in range(rows.shape[1])]
-    wrong = np.zeros(len(rows), bool)
-    for t, (row, label) in enumerate(zip(rows.tolist(), (labels > 0).tolist(), strict=True)):
-        x = dict(zip(names, row, strict=True))
-        wrong[t] = bool(model.predict_one(x)) != label
-        model.learn_one(x, label)
-    return wrong
-
-
-def private_descent_mistakes(rows: Signs, labels: Signs, epsilon: float, seed: int, rate: float = 0.1) -> Signs:
-    """Private online gradient descent on the logistic loss: gradients of norm at most 1, summed by the tree mechanism.
-
-    Follow-the-regularised-leader on noisy prefix sums (Jain, Kothari, Thakurta 2012; Smith, Thakurta 2013). A row is
-    in one leaf of a binary tree of depth ``log2 T + 1``, so each node's noise has the multiplier for as many
-    releases. The noise is drawn by numpy: this is a peer, not something to release.
-    """
-    rounds, width = rows.shape[0], rows.shape[1] + 1
-    depth = math.ceil(math.log2(rounds)) + 1
-    sd = gaussian_noise_multiplier(epsilon, DELTA) * math.sqrt(depth)
-    noise = np.random.default_rng([seed, 99])
-    points = np.concatenate([rows, np.ones((rounds, 1), rows.dtype)], axis=1) / math.sqrt(width)
-    nodes = np.zeros((depth, width))
-    exact, weights = np.zeros(width), np.zeros(width)
-    wrong = np.zeros(rounds, bool)
-    for t in range(rounds):
-        score = float(points[t] @ weights)
-        wrong[t] = (1 if score > 0 else -1) != labels[t]
-        exact += labels[t] * points[t] / (1.0 + math.exp(min(labels[t] * score, 50.0)))
-        level = ((t + 1) & -(t + 1)).bit_length() - 1  # the node that ends here; lower ones are dropped
-        nodes[:level] = 0.0
-        nodes[level] = noise.normal(0.0, sd, width)
-        weights = rate * (exact + nodes.sum(axis=0))
-    return wrong
-
-
-def best_descent(rows: Signs, labels: Signs, seed: int) -> Signs:
-    """The best of four learning rates in hindsight, which is more than the budget would buy."""
-    runs = [private_descent_mistakes(rows, labels, 1.0, seed, rate) for rate in (0.003, 0.03, 0.3, 3.0)]
-    return min(runs, key=lambda wrong: int(wrong.sum()))
-
-
-def streams(dimension: int, rounds: int, seed: int) -> dict[str, Stream]:
-    """Three targets of three variables each."""
-    return {
-        "majority of 3": majority_stream(np.random.default_rng([seed, 0]), rounds, dimension, 3),
-        "disjunction of 3": disjunction_stream(np.random.default_rng([seed, 1]), rounds, dimension, 3),
-        "list of 4 rules": list_stream(np.random.default_rng([seed, 2]), rounds, dimension, (1, -1, 1, -1)),
-    }
-
-
-def target(seeds: int) -> list[dict[str, Any]]:
-    """The stream of the notes, everybody on the same rounds."""
+def river_model(who: str) -> Any:
+    """River's learners, with their default settings."""
     from river import linear_model, tree
 
+    return {
+        "perceptron": linear_model.Perceptron,
+        "logistic": linear_model.LogisticRegression,
+        "alma": linear_model.ALMAClassifier,
+        "hoeffding tree": tree.HoeffdingTreeClassifier,
+    }[who]()
+
+
+def play(who: str, rows: Signs, labels: Signs, epsilon: float | None, k: int, seed: int) -> Signs:
+    """Which rounds a learner errs on."""
+    if who == "batch":
+        return winnow_mistakes(rows, labels, delta=DELTA, epsilon=epsilon)
+    if who == "first":
+        return winnow_mistakes(rows, labels, 5_000, delta=DELTA, epsilon=epsilon, update="first", margin=1.0 / k)
+    if who == "exact":
+        return winnow_mistakes(rows, labels, 1, epsilon=math.inf)
+    if who == "descent":
+        assert epsilon is not None
+        return best_descent(rows, labels, epsilon, DELTA, seed)
+    return river_mistakes(rows, labels, partial(river_model, who))
+
+
+def runs(lines: Lines, who: str, setting: Line, seeds: int) -> Line:
+    """Mistakes and trailing errors of a learner, one per seed."""
+    found: Line = {"mistakes": [], "trailing": []}
+    for seed in range(seeds if who in SEEDED else 1):
+        job = {**setting, "who": who, "seed": seed, "epsilon": setting["epsilon"] if who in PRIVATE else None}
+
+        def result(job: Line = job) -> Line:
+            rows, labels = stream(job["kind"], job["T"], job["d"], job["k"], job["seed"])
+            wrong = play(job["who"], rows, labels, job["epsilon"], job["k"], job["seed"])
+            tail = min(TRAILING, len(wrong) // 8)
+            return {"mistakes": int(wrong.sum()), "trailing": float(wrong[-tail:].mean())}
+
+        line = lines.run(job, result)
+        found["mistakes"].append(line["mistakes"])
+        found["trailing"].append(line["trailing"])
+    return found
+
+
+def target(lines: Lines, seeds: int) -> list[Line]:
+    """The stream of the notes, everybody on the same rounds."""
+    contestants = ("batch", "first", "descent", "exact", "perceptron", "logistic", "alma", "hoeffding tree")
     found = []
-    for name in streams(4, 4, 0):
-        print(f"\n{name}, d = 200, T = 40,000: mistakes (most) and error in the last {TRAILING:,} rounds (most)")
-        contestants: dict[str, Callable[[Signs, Signs, int], Signs]] = {
-            "Winnow batch, eps 1": lambda r, y, _: winnow_mistakes(r, y),
-            "Winnow first, eps 1": lambda r, y, _: winnow_mistakes(r, y, 5_000, update="first"),
-            "gradient descent, eps 1": best_descent,
-            "Winnow, no privacy": lambda r, y, _: winnow_mistakes(r, y, 1, epsilon=math.inf),
-            "river Perceptron": lambda r, y, _: river_mistakes(r, y, linear_model.Perceptron),
-            "river Hoeffding tree": lambda r, y, _: river_mistakes(r, y, tree.HoeffdingTreeClassifier),
-        }
-        for who, play in contestants.items():
-            repeats = seeds if who.startswith("Winnow batch") else 1
-            runs = [play(*streams(200, 40_000, seed)[name], seed) for seed in range(repeats)]
-            mistakes = [int(wrong.sum()) for wrong in runs]
-            trailing = [float(wrong[-TRAILING:].mean()) for wrong in runs]
+    for kind in ("majority", "disjunction", "list"):
+        print(f"\n{kind} of 3, d = 200, T = 40,000, epsilon 1: mistakes (most), error of the last 5,000 rounds (most)")
+        for who in contestants:
+            line = runs(lines, who, {"kind": kind, "T": 40_000, "d": 200, "k": 3, "epsilon": 1.0}, seeds)
+            mistakes, trailing = line["mistakes"], line["trailing"]
             counts = f"{np.mean(mistakes):8.0f} ({max(mistakes):6})"
-            print(f"{who:24} {counts}   {np.mean(trailing):7.2%} ({max(trailing):6.2%})   {repeats} runs", flush=True)
-            found.append({"stream": name, "who": who, "mistakes": mistakes, "trailing": trailing})
+            print(
+                f"{who:16} {counts}   {np.mean(trailing):7.2%} ({max(trailing):6.2%})   {len(mistakes)} runs",
+                flush=True,
+            )
+            found.append({"stream": kind, "who": who, **line})
     return found
 
 
-def sweep(seeds: int) -> list[dict[str, Any]]:
-    """One number at a time, around d = 200, T = 40,000, epsilon 1, majority of 3."""
-    usual: dict[str, float] = {"T": 40_000, "d": 200, "k": 3, "epsilon": 1.0}
-    varied: dict[str, tuple[float, ...]] = {
-        "T": (5_000, 10_000, 20_000, 40_000, 160_000),
-        "d": (20, 50, 200, 1_000),
-        "k": (1, 3, 5, 7),
-        "epsilon": (0.3, 0.5, 1.0, 2.0, 8.0),
-    }
+SWEEP: dict[str, Sequence[float]] = {
+    "T": (2_500, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000),
+    "d": (20, 50, 200, 1_000),
+    "k": (1, 3, 5, 7, 9),
+    "epsilon": (0.1, 0.3, 0.5, 1.0, 2.0, 8.0),
+}
+SWEPT = ("batch", "first", "descent", "exact", "perceptron", "logistic")
+
+
+def sweep(lines: Lines, seeds: int) -> list[Line]:
+    """One number at a time, around d = 200, T = 40,000, epsilon 1, majority of 3 (margin 1 / k)."""
     found = []
-    print("\nbatch, majority of k (margin 1/k): mean mistakes and trailing error")
-    for name, values in varied.items():
+    print("\nmajority of k (margin 1/k): mean mistakes, and error of the last rounds (an eighth of them, or 5,000)")
+    print(f"{'':16}" + "".join(f"{who:>18}" for who in SWEPT))
+    for name, values in SWEEP.items():
         for value in values:
-            setting = {**usual, name: value}
-            runs = []
-            for seed in range(seeds):
-                generator = np.random.default_rng([seed, 3])
-                rows, labels = majority_stream(generator, int(setting["T"]), int(setting["d"]), int(setting["k"]))
-                runs.append(winnow_mistakes(rows, labels, epsilon=setting["epsilon"]))
-            mistakes = float(np.mean([wrong.sum() for wrong in runs]))
-            trailing = float(np.mean([wrong[-len(wrong) // 8 :].mean() for wrong in runs]))
-            print(f"{name:8} = {value:<8g} {mistakes:8.0f}   {trailing:7.2%}")
-            found.append({**setting, "varied": name, "mistakes": mistakes, "trailing": trailing})
+            setting: Line = {"kind": "majority", "T": 40_000, "d": 200, "k": 3, "epsilon": 1.0}
+            setting[name] = value
+            cells = []
+            for who in SWEPT:
+                line = runs(lines, who, setting, seeds)
+                mistakes, trailing = float(np.mean(line["mistakes"])), float(np.mean(line["trailing"]))
+                cells.append(f"{mistakes:9.0f} {trailing:8.2%}")
+                found.append({**setting, "varied": name, "who": who, "mistakes": mistakes, "trailing": trailing})
+            print(f"{name:7} = {value:<6g}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
     return found
 
 
-def point_functions(seeds: int, plot: str | None) -> list[dict[str, Any]]:
+def point_functions(lines: Lines, seeds: int) -> list[Line]:
     """Mistakes on the lower bound's stream at the epsilon and delta of that bound, against log T."""
     found = []
     print("\npoint functions, epsilon 1/2, delta 1 / (20 log T): mistakes with and without privacy")
-    for power in range(5, 13):
+    for power in range(5, 14):
         rounds = 2**power
-        mistakes: dict[float, list[int]] = {0.5: [], math.inf: []}
-        for seed in range(seeds):
-            pairs = list(point_function_stream(np.random.default_rng([seed, 4]), rounds))
-            rows = point_rows([point for point, _ in pairs], rounds)
-            labels = -np.array([label for _, label in pairs], np.int8)
-            for epsilon, counts in mistakes.items():
-                wrong = winnow_mistakes(
-                    rows, labels, 1, epsilon=epsilon,
-                    delta=1 / (20 * math.log(rounds)), signed=False, constant=False,
-                )  # fmt: skip
-                counts.append(int(wrong.sum()))
-        means = {epsilon: float(np.mean(counts)) for epsilon, counts in mistakes.items()}
-        print(f"T = {rounds:5} (log2 T = {power:2}): {means[0.5]:6.1f}   {means[math.inf]:6.1f}")
-        found.append({"T": rounds, "private": means[0.5], "exact": means[math.inf]})
-    if plot is not None:
-        draw(found, plot)
+        means = {}
+        for epsilon in (0.5, None):
+            counts = []
+            for seed in range(seeds):
+                job = {"kind": "points", "T": rounds, "epsilon": epsilon, "seed": seed}
+                counts.append(lines.run(job, partial(points_result, rounds, epsilon, seed))["mistakes"])
+            means[epsilon] = float(np.mean(counts))
+        print(f"T = {rounds:5} (log2 T = {power:2}): {means[0.5]:6.1f}   {means[None]:6.1f}", flush=True)
+        found.append({"T": rounds, "private": means[0.5], "exact": means[None]})
     return found
 
 
-def draw(found: list[dict[str, Any]], path: str) -> None:
-    """Mistakes against log T."""
-    import matplotlib.pyplot as plt
+def points_result(rounds: int, epsilon: float | None, seed: int) -> Line:
+    """One run on point functions: everything is known but the weights' signs."""
+    pairs = list(point_function_stream(np.random.default_rng([seed, 4]), rounds))
+    rows = point_rows([point for point, _ in pairs], rounds)
+    labels = -np.array([label for _, label in pairs], np.int8)
+    wrong = winnow_mistakes(
+        rows, labels, 1, epsilon=epsilon or math.inf, delta=1 / (20 * math.log(rounds)), signed=False, constant=False
+    )
+    return {"mistakes": int(wrong.sum())}
 
-    figure, axes = plt.subplots(figsize=(5, 3.2))
-    for key, label in (("private", "epsilon 1/2"), ("exact", "no privacy")):
-        axes.plot([math.log2(line["T"]) for line in found], [line[key] for line in found], "o-", label=label)
-    axes.set_xlabel("log2 T")
-    axes.set_ylabel("mistakes on point functions")
-    axes.legend()
-    figure.tight_layout()
-    figure.savefig(path)
+
+def bounds() -> list[Line]:
+    """Mistakes that are promised with probability .9 at epsilon .999, and the schedules behind the promises."""
+    found = []
+    print("\nd = 200, signed, T = 40,000, epsilon .999, delta 1e-6, beta .05: updates, samples, threshold, mistakes")
+    for k in (1, 3, 9):
+        paper = theorem_4_5(402, 1.0 / k, 40_000, 0.05, 0.999, DELTA)
+        asked = WinnowRequest(
+            201, True, "batch", 0.999, DELTA, Neighbouring.ADD_OR_REMOVE_ONE, 40_000, 1.0 / k, beta=0.05
+        )
+        ours, promised = theorem_schedule(asked), bound_of(asked)
+        for name, made, mistakes in (("Theorem 4.5", paper, paper.mistakes), ("ours", ours, promised)):
+            print(f"margin 1/{k}  {name:12} {made.epochs:12} {made.n_samples:6} {made.threshold:10}   {mistakes:9.3g}")
+            found.append({"k": k, "who": name, "epochs": made.epochs, "samples": made.n_samples, "mistakes": mistakes})
+    return found
 
 
 def speed() -> dict[str, float]:
@@ -217,19 +215,26 @@ def speed() -> dict[str, float]:
 def main() -> None:
     """Runs what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", nargs="*", default=("target", "sweep", "points", "speed"))
+    parts = ("target", "sweep", "points", "bounds", "speed")
+    parser.add_argument("--parts", nargs="*", choices=parts, default=parts)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--plot", default=None, help="where to draw mistakes against log T")
+    parser.add_argument("--again", action="store_true", help="run even what is known")
+    parser.add_argument("--figures", type=Path, default=None, help="a folder to draw into, as SVG")
     args = parser.parse_args()
-    figures: dict[str, Any] = {}
-    if "target" in args.parts:
-        figures["target"] = target(args.seeds)
-    if "sweep" in args.parts:
-        figures["sweep"] = sweep(min(args.seeds, 3))
-    if "points" in args.parts:
-        figures["points"] = point_functions(min(args.seeds, 5), args.plot)
-    if "speed" in args.parts:
-        figures["speed"] = speed()
+    lines = Lines("online", args.again)
+    tasks: dict[str, Callable[[], Any]] = {
+        "target": lambda: target(lines, 2 * args.seeds),
+        "sweep": lambda: sweep(lines, args.seeds),
+        "points": lambda: point_functions(lines, 2 * args.seeds),
+        "bounds": bounds,
+        "speed": speed,
+    }
+    figures = {part: tasks[part]() for part in parts if part in args.parts}
+    if args.figures is not None:
+        if "sweep" in figures:
+            online_figures.draw_sweep(figures["sweep"], args.figures / "online_sweep.svg")
+        if "points" in figures:
+            online_figures.draw_points(figures["points"], args.figures / "online_points.svg")
     print(json.dumps(figures))
 
 

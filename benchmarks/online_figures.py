@@ -1,0 +1,63 @@
+"""The figures of the online benchmark, as SVG."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+LABELS = {
+    "batch": "batch Winnow",
+    "first": "the paper's schedule",
+    "descent": "private gradient descent",
+    "exact": "Winnow, not private",
+    "perceptron": "Perceptron, not private",
+}
+AXES = {"T": "rounds T", "d": "columns d", "k": "1 / margin", "epsilon": "epsilon"}
+STYLES = {"batch": "o-", "first": "x-", "descent": "s-", "exact": "o--", "perceptron": "s--"}
+
+
+def _pyplot() -> Any:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    mpl.rcParams["svg.hashsalt"] = "tacit"  # the same figures make the same file
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
+def _save(figure: Any, path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def draw_sweep(found: list[dict[str, Any]], path: Path) -> None:
+    """Mistakes against the rounds, the columns, the margin and epsilon."""
+    figure, panels = _pyplot().subplots(1, 4, figsize=(13, 3.4), sharey=True)
+    for panel, (name, title) in zip(panels, AXES.items(), strict=True):
+        for who, label in LABELS.items():
+            lines = [line for line in found if line["varied"] == name and line["who"] == who]
+            panel.plot([line[name] for line in lines], [line["mistakes"] for line in lines], STYLES[who], label=label)
+        panel.set_xlabel(title)
+        panel.set_yscale("log")
+        if name != "k":
+            panel.set_xscale("log")
+    panels[0].set_ylabel("mistakes")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncols=5, frameon=False)
+    figure.subplots_adjust(bottom=0.3)
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
+
+
+def draw_points(found: list[dict[str, Any]], path: Path) -> None:
+    """Mistakes on point functions against log T."""
+    figure, axes = _pyplot().subplots(figsize=(5, 3.2))
+    for key, label in (("private", "epsilon 1/2"), ("exact", "no privacy")):
+        axes.plot([math.log2(line["T"]) for line in found], [line[key] for line in found], "o-", label=label)
+    axes.set_xlabel("log2 T")
+    axes.set_ylabel("mistakes on point functions")
+    axes.set_ylim(bottom=0)
+    axes.legend()
+    _save(figure, path)
