@@ -205,6 +205,34 @@ def test_boosting_raises_the_accuracy_of_a_weak_learner() -> None:
     assert many > 0.78
 
 
+def test_a_stopping_rule_ends_a_run_around_any_private_learner() -> None:
+    """Algorithms 10 to 13 around an (epsilon, delta) learner: the measure shrinks as the vote improves, then ends."""
+    frame, labels = square(20_000)
+    learner = ClaimedLearner(best_stump, "stump")
+    settings = {"schema": SCHEMA, "rounds": 25, "measure": "smooth", "advantage": 0.3, "random_state": 0}
+    stopped = ResampledBoostClassifier(learner, 20.0, density=0.6, **settings).fit(frame, labels)
+    assert 1 < len(stopped.model_.members) < 25
+    assert stopped.score(*square(4000, seed=1)) > 0.76
+    entries = stopped.certificate_.entries
+    tests = [(charge, times) for charge, times in uses([entry.charge for entry in entries])]
+    assert sum(times for _, times in tests) == len(stopped.model_.members) + 1  # the last test ended the run
+    assert all("Lemmas 49" in entry.theorem for entry in entries if "end test" in entry.label)
+    assert stopped.certificate_.epsilon == 20.0  # rounds that did not happen are not given back
+    on = ResampledBoostClassifier(learner, 20.0, density=0.1, **{**settings, "rounds": 3}).fit(frame, labels)
+    assert len(on.model_.members) == 3
+
+
+def test_a_stopping_rule_needs_rows_and_delta() -> None:
+    frame, labels = square(200)
+    model = ResampledBoostClassifier(ClaimedLearner(best_stump, "stump"), 1.0, schema=SCHEMA, measure="smooth")
+    with pytest.raises(RequestError, match=r"200 rows are too few .*; (\d+) would do") as caught:
+        model.fit(frame, labels)
+    needed = int(str(caught.value).split("begins; ")[1].split()[0])
+    model.fit(*square(math.ceil(needed * 1.01)))
+    with pytest.raises(RequestError, match="positive delta"):
+        model.set_params(delta=0.0).fit(frame, labels)
+
+
 def test_a_private_classifier_is_boosted_and_certified() -> None:
     frame, labels = square(6000)
     model = ResampledBoostClassifier(HalfspaceBoostClassifier(), 2.0, schema=SCHEMA, rounds=3).fit(frame, labels)
@@ -322,6 +350,8 @@ def test_a_foreign_learner_that_fails_on_content_is_a_constant() -> None:
         ({"sample_size": 0}, "sample_size"),
         ({"density": 1.0}, "density"),
         ({"learning_rate": 0.0}, "learning_rate"),
+        ({"measure": "uniform"}, "measure"),
+        ({"advantage": 0.5}, "advantage"),
         ({"analysis": "best"}, "analysis"),
         ({"base": ClaimedLearner(best_stump, "stump"), "schema": None}, "needs a schema"),
         ({"sample_size": 51}, "sample_size"),

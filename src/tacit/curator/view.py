@@ -205,7 +205,8 @@ def open_view(vault: Vault, view: View, label: str) -> tuple[Vault, ...]:
     """A vault for each child of a view.
 
     Order: charge the parent, then read; see the module. The children's noise is the parent's, their reservation the
-    declared maximum, and their protected unit a row (a unit of several rows has to be refused before).
+    declared maximum, and their protected unit a row (a unit of several rows has to be refused before). A view that
+    tests in private whether to go on has no children when it ends.
 
     Args:
         vault: the parent's rows and reservation.
@@ -222,6 +223,8 @@ def open_view(vault: Vault, view: View, label: str) -> tuple[Vault, ...]:
         reservation.record(charge, label, theorem)
     rows = Rows(vault._frame, vault._label_codes(view.label_index))
     opened = view.open(rows, reservation.neighbouring, vault._noise)
+    if not opened:
+        return ()
     return tuple(
         _child(vault, part, view.label_index, Reservation(plan, reservation.neighbouring, label))
         for part, plan in zip(opened, view.children, strict=True)

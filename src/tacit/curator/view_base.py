@@ -46,7 +46,7 @@ class View(Protocol):
         """What all children cost the parent, with theorems."""
 
     def open(self, rows: Rows, neighbouring: Neighbouring, noise: NoiseSource) -> Sequence[Rows]:
-        """The rows of each child. Raises for no content."""
+        """The rows of each child, or of none if the view ends here. Raises for no content."""
 
 
 def is_private(plan: Sequence[Charge]) -> bool:

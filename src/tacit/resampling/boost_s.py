@@ -1,11 +1,19 @@
-"""Boost-S and IterS (Algorithms 14 and 15): boosting any private learner, on samples from the lazy Bregman measure."""
+"""Boost-S and IterS (Algorithms 14 and 15): boosting any private learner, on samples from a measure.
+
+The measure is lazy Bregman's, whose size is constant; or SmoothBoost's (Algorithm 13), which shrinks as the voters get
+better: then every round begins with a noisy end test (Algorithms 10 to 12), and the run ends when the measure is small.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
+from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.curator.resample import MeasureSample
+from tacit.curator.smooth_sample import CAP, SmoothSample
 from tacit.curator.vault import Vault
 from tacit.curator.view import Plan, open_view
 from tacit.encoding.values import LabelIndex
@@ -66,4 +74,48 @@ def boost_s(
     voters: list[Model] = []
     for _ in range(plan.rounds):
         iter_s(vault, voters, base, plan, learning_rate, label_index, analysis)
+    return VoteModel(tuple(label_index.names), tuple(voters))
+
+
+def iter_tested(
+    vault: Vault,
+    voters: list[Model],
+    base: BaseLearner,
+    plan: ResamplingPlan,
+    measure: SmoothMeasure,
+    label_index: LabelIndex,
+    analysis: Analysis,
+) -> bool:
+    """``Iter`` of Algorithm 11: ends the run, or adds what the base learner makes of draws from ``SB-NxM``."""
+    t = len(voters)
+    table = np.floor(measure.weights(np.arange(-t, t + 1.0), t) * CAP).astype(np.int64)
+    view = SmoothSample(tuple(voters), table, plan.total, plan.size, label_index, base.plan, plan.base, analysis)
+    sample = open_view(vault, view, f"round {t + 1}: end test, and rows drawn from the measure")
+    if not sample:
+        return False
+    voters.append(base.learn(sample[0]))
+    return True
+
+
+def boost_tested(
+    vault: Vault,
+    base: BaseLearner,
+    plan: ResamplingPlan,
+    measure: SmoothMeasure,
+    label_index: LabelIndex,
+    analysis: Analysis = "sharp",
+) -> VoteModel:
+    """``Boost`` with a stopping rule (Algorithm 10), around any (epsilon, delta) learner; at most T rounds.
+
+    Args:
+        vault: the rows, under replace_one.
+        base: the private learner.
+        plan: how the budget is divided; ``plan.total`` is the size below which the run ends.
+        measure: SmoothBoost's.
+        label_index: two classes.
+        analysis: which form of Lemmas 52 and 55 is charged.
+    """
+    voters: list[Model] = []
+    while len(voters) < plan.rounds and iter_tested(vault, voters, base, plan, measure, label_index, analysis):
+        pass
     return VoteModel(tuple(label_index.names), tuple(voters))

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from sklearn.base import clone
 
+from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.curator.trusted import run_trusted
 from tacit.curator.vault import Vault
 from tacit.encoding.dense import RowEncoder
@@ -16,7 +17,6 @@ from tacit.encoding.frames import Frame
 from tacit.faces.base import PrivateClassifier, Task
 from tacit.faces.request import Request, RequestError
 from tacit.models.base import Model
-from tacit.models.vote import VoteModel
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -25,12 +25,13 @@ from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
 from tacit.resampling.adapters import ForeignLearner
-from tacit.resampling.boost_s import BaseLearner, boost_s
+from tacit.resampling.boost_s import BaseLearner, boost_s, boost_tested
 from tacit.resampling.plan import ResamplingPlan, plan_resampling
 from tacit.theory.boosting import Analysis
 from tacit.theory.closure_privacy import Cost
 
 REPLACE = Neighbouring.REPLACE_ONE
+MEASURES = ("lazy_bregman", "smooth")
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,12 @@ class ResampledBoostClassifier(PrivateClassifier):
         classes: the two classes, the positive one last, when no schema names them; None for 0 and 1.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
-        rounds: T, the number of voters; odd numbers have no ties.
+        rounds: T, the number of voters, or the most of them; odd numbers have no ties.
+        measure: ``"lazy_bregman"``; or ``"smooth"`` for SmoothBoost's, with a noisy end test in every round (Appendix
+            K): the run ends when the measure is smaller than ``density``. It needs a positive delta.
         density: kappa, of the measure.
-        learning_rate: lambda, of the measure.
+        learning_rate: lambda, of lazy Bregman.
+        advantage: gamma, of SmoothBoost: what a voter is trusted to achieve, in (0, 1/2).
         sample_size: draws per round; None for a quarter of ``density * rows``.
         analysis: ``"sharp"``, or ``"paper"`` for Lemma 55 as stated, which needs a base epsilon of at most 1/2.
 
@@ -84,8 +88,10 @@ class ResampledBoostClassifier(PrivateClassifier):
         account: PrivacyAccount | None = None,
         random_state: int | None = None,
         rounds: int = 5,
+        measure: str = "lazy_bregman",
         density: float = 0.5,
         learning_rate: float = 0.5,
+        advantage: float = 0.2,
         sample_size: int | None = None,
         analysis: Analysis = "sharp",
     ) -> None:
@@ -98,8 +104,10 @@ class ResampledBoostClassifier(PrivateClassifier):
         self.account = account
         self.random_state = random_state
         self.rounds = rounds
+        self.measure = measure
         self.density = density
         self.learning_rate = learning_rate
+        self.advantage = advantage
         self.sample_size = sample_size
         self.analysis = analysis
 
@@ -124,6 +132,10 @@ class ResampledBoostClassifier(PrivateClassifier):
         for name, number in (("density", self.density), ("learning_rate", self.learning_rate)):
             if not 0 < number < 1:
                 raise RequestError(f"{name} must lie in (0, 1), got {number!r}")
+        if self.measure not in MEASURES:
+            raise RequestError(f"measure must be one of {', '.join(MEASURES)}, got {self.measure!r}")
+        if not 0 < self.advantage < 0.5:
+            raise RequestError(f"advantage must lie in (0, 0.5), got {self.advantage!r}")
         if self.analysis not in get_args(Analysis):
             raise RequestError(f"analysis must be 'sharp' or 'paper', got {self.analysis!r}")
         if self._is_foreign and self.schema is None:
@@ -149,8 +161,9 @@ class ResampledBoostClassifier(PrivateClassifier):
         if self.sample_size is not None and self.sample_size > n_rows:
             raise RequestError(f"sample_size must be at most the number of rows, {n_rows}, got {self.sample_size}")
         delta = 0.0 if math.isinf(self.epsilon) else self.delta
+        tested = self.measure == "smooth"
         return plan_resampling(
-            self.epsilon, delta, max(1, n_rows), self.rounds, self.density, self.sample_size, self.analysis
+            self.epsilon, delta, max(1, n_rows), self.rounds, self.density, self.sample_size, self.analysis, tested
         )
 
     def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
@@ -194,8 +207,9 @@ class ResampledBoostClassifier(PrivateClassifier):
         del purse
         plan = self.plan_ = self._plan(task)
         base = self._base_learner(plan, task)
-        model: VoteModel = boost_s(vault, base, plan, self.learning_rate, task.label_index, self.analysis)
-        return model
+        if self.measure == "smooth":
+            return boost_tested(vault, base, plan, SmoothMeasure(self.advantage), task.label_index, self.analysis)
+        return boost_s(vault, base, plan, self.learning_rate, task.label_index, self.analysis)
 
     def _certify(self, request: Request, task: Task, reservation: Reservation, vault: Vault) -> Certificate:
         if not self._is_foreign:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tacit.curator.resample import round_cost
+from tacit.curator.smooth_sample import drawn_cost, round_with_test
 from tacit.curator.view import charge_of
 from tacit.faces.request import RequestError
 from tacit.privacy import accountants
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, NonPrivate, Repeated
-from tacit.theory.boosting import Analysis
+from tacit.theory.boosting import Analysis, end_test_threshold
 from tacit.theory.closure_privacy import Cost
 
 MOST_BASE_EPSILON = 30.0
@@ -19,6 +21,12 @@ MOST_BASE_EPSILON = 30.0
 
 MOST_ROUND_EPSILON = 20.0
 """Nor is a round."""
+
+DrawsCost = Callable[[Cost, int, int, Analysis], Cost]
+"""What a learner costs on draws from a measure, by its own cost, the measure's size and the number of draws."""
+
+NOISE_SPARE = 3.0
+"""Laplace scales that the first end test must be passed by: noise ends it with probability 0.025 at most."""
 
 SLACK = 1e-9
 """Relative room for rounding between a plan and what is entered."""
@@ -30,7 +38,7 @@ class ResamplingPlan:
 
     Attributes:
         rounds: T.
-        total: ``M = kappa n``.
+        total: ``M = kappa n``; with an end test, the size below which a run ends.
         size: draws per round.
         base: what the base learner may spend on its draws.
         round_charge: what a round costs.
@@ -62,7 +70,9 @@ def budget_of_a_round(epsilon: float, delta: float, rounds: int) -> Cost:
     return Cost((1 - SLACK) / calibrate(charges, epsilon, delta, start=math.sqrt(rounds) / epsilon), share)
 
 
-def base_budget(target: Cost, total: int, size: int, analysis: Analysis) -> Cost:
+def base_budget(
+    target: Cost, total: int, size: int, analysis: Analysis, draws_cost: DrawsCost = round_cost
+) -> Cost:  # fmt: skip
     """The largest cost of a base learner whose draws cost at most ``target`` per round.
 
     Raises:
@@ -72,11 +82,11 @@ def base_budget(target: Cost, total: int, size: int, analysis: Analysis) -> Cost
     def of(epsilon: float) -> Cost:
         if target.delta == 0:
             return Cost(epsilon, 0.0)
-        unit = round_cost(Cost(epsilon, 1e-30), total, size, analysis).delta / 1e-30
+        unit = draws_cost(Cost(epsilon, 1e-30), total, size, analysis).delta / 1e-30
         return Cost(epsilon, target.delta / unit * (1 - SLACK))
 
     def fits(epsilon: float) -> bool:
-        return round_cost(of(epsilon), total, size, analysis).epsilon <= target.epsilon
+        return draws_cost(of(epsilon), total, size, analysis).epsilon <= target.epsilon
 
     low, high = 0.0, 0.5 if analysis == "paper" else MOST_BASE_EPSILON
     if fits(high):
@@ -93,8 +103,21 @@ def base_budget(target: Cost, total: int, size: int, analysis: Analysis) -> Cost
     return found
 
 
+def untested(target: Cost) -> Cost:
+    """What draws may cost so that a round of end test and draws costs at most ``target`` (Lemma 49)."""
+    epsilon = target.epsilon / 2 * (1 - SLACK)
+    return Cost(epsilon, target.delta * math.exp(-epsilon) * (1 - SLACK))
+
+
 def plan_resampling(
-    epsilon: float, delta: float, n_rows: int, rounds: int, density: float, size: int | None, analysis: Analysis
+    epsilon: float,
+    delta: float,
+    n_rows: int,
+    rounds: int,
+    density: float,
+    size: int | None,
+    analysis: Analysis,
+    tested: bool = False,
 ) -> ResamplingPlan:
     """Divides a budget.
 
@@ -107,14 +130,41 @@ def plan_resampling(
         size: draws per round; None for a quarter of ``kappa n``, where a round costs about a quarter of what the base
             learner declares.
         analysis: ``"sharp"``, or ``"paper"``: Lemma 55 as stated, base epsilon at most 1/2.
+        tested: whether every round tests in private whether the measure is large enough.
+
+    Raises:
+        RequestError: if the rows are too few for what is asked.
     """
     total = max(1, math.floor(density * n_rows))
     draws = max(1, total // 4) if size is None else size
     if math.isinf(epsilon):
         return ResamplingPlan(rounds, total, draws, Cost(math.inf, 0.0), NonPrivate())
+    if tested and delta == 0:
+        raise RequestError("an end test fails with a probability that only a positive delta pays for: give one")
     target = budget_of_a_round(epsilon, delta, rounds)
-    base = base_budget(target, total, draws, analysis)
-    charge = charge_of(round_cost(base, total, draws, analysis))
+    if tested:
+        base = base_budget(untested(target), total, draws, analysis, drawn_cost)
+        drawn = drawn_cost(base, total, draws, analysis)
+        check_rows(n_rows, density, total, drawn)
+        charge = charge_of(round_with_test(drawn))
+    else:
+        base = base_budget(target, total, draws, analysis)
+        charge = charge_of(round_cost(base, total, draws, analysis))
     plan = ResamplingPlan(rounds, total, draws, base, charge)
     assert accountants.epsilon([plan.reserved], delta) <= epsilon * (1 + 1e-6)
     return plan
+
+
+def check_rows(n_rows: int, density: float, total: int, drawn: Cost) -> None:
+    """Whether the first end test lets a run begin: then all rows weigh 1, and Theorem 53 asks for enough of them.
+
+    Raises:
+        RequestError: names the number of rows that would do.
+    """
+    surplus = end_test_threshold(drawn.epsilon, drawn.delta) + NOISE_SPARE / drawn.epsilon
+    if n_rows < total + surplus:
+        needed = math.ceil(surplus / (1 - density)) + 1
+        raise RequestError(
+            f"{n_rows} rows are too few for an end test at density {density}: noise alone would end the run before it "
+            f"begins; {needed} would do"
+        )
