@@ -7,11 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from tacit.boosting import stopping
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.boosting.stopping import EndTest, end_test_sd
-from tacit.privacy.charges import ApproxDP, Gaussian, Laplace, NonPrivate, Repeated
+from tacit.privacy.charges import Gaussian, Laplace, NonPrivate, Repeated
 from tacit.queries.halfspace_log import HalfspaceLog
 from tests.boosting.common import curator_over
 
@@ -45,11 +44,6 @@ def test_the_paper_s_test_is_algorithm_11() -> None:
     assert "largest weight" in reservation.entries[0].theorem
     wrong = 0.5 * math.exp(-0.5 * (gap + 6))  # a threshold six rows lower would be told apart
     assert abs(stopped - wrong) > 5 * math.sqrt(wrong * (1 - wrong) / 400)
-
-
-def test_a_tested_round_is_charged_by_lemma_49() -> None:
-    charge = stopping.tested_charge(ApproxDP(0.1, 1e-7))
-    assert (charge.epsilon, charge.delta) == pytest.approx((0.2, math.exp(0.1) * 1e-7))
 
 
 def test_a_measure_of_constant_size_has_no_end_test() -> None:

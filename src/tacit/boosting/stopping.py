@@ -3,7 +3,7 @@
 Under a stateless measure an unnormalised sum has the sensitivity of one row whatever the size of the measure, so the
 test is a choice, not a condition of privacy: each test costs its own release. For a weak learner that is private only
 on slick measures (Definition 47: it is given a *normalised* measure), the test is what makes a round private:
-propose-test-release, Lemma 50, with :func:`tested_charge`.
+propose-test-release (Lemmas 49 and 50), in :mod:`tacit.curator.smooth_sample`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Protocol
 
 from tacit.boosting.measures.measure import Measure
 from tacit.curator.curator import Curator
-from tacit.privacy.charges import ApproxDP, Charge, Gaussian, Laplace
+from tacit.privacy.charges import Charge, Gaussian, Laplace
 from tacit.queries.halfspace_log import HalfspaceLog
 from tacit.queries.measure_size import MeasureSize
-from tacit.theory.boosting import end_test_threshold, tested_round
+from tacit.theory.boosting import end_test_threshold
 
 
 class SizedMeasure(Measure, Protocol):
@@ -60,17 +60,6 @@ class EndTest:
         query = measure.size(self.log, rounds, self.reach)
         release = curator.measure(query, self.charge, f"end test before round {rounds + 1}")
         return bool(float(release.value[0]) - self.threshold <= self.surplus)
-
-
-def tested_charge(weak_learner: ApproxDP) -> ApproxDP:
-    """Lemma 49: the charge of one round whose weak learner is private on slick measures only.
-
-    The test must use Laplace noise of scale ``1 / weak_learner.epsilon`` and the surplus that goes with both
-    parameters. The test's noisy size may be published along with its outcome: the proof's two cases only use that the
-    noise is Laplace.
-    """
-    epsilon, delta = tested_round(weak_learner.epsilon, weak_learner.delta)
-    return ApproxDP(epsilon, min(delta, 1 - 1e-12))
 
 
 def end_test_sd(charge: Charge) -> float:
