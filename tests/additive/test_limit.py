@@ -1,0 +1,48 @@
+"""As epsilon grows the flagship comes to its own non-private limit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.schema import Schema
+
+ROWS, TEST_ROWS = 3000, 3000
+COLUMNS = {f"x{j}": {"kind": "numeric", "lower": 0.0, "upper": 1.0} for j in range(4)}
+SCHEMA = Schema.from_dict({"label": {"column": "y", "kind": "classes", "classes": [0, 1]}, "columns": COLUMNS})
+
+
+def score_of_truth(X: np.ndarray) -> np.ndarray:
+    return 3 * (X[:, 0] - 0.5) + 2 * np.sin(6 * X[:, 1]) + 8 * (X[:, 2] - 0.5) * (X[:, 3] - 0.5)
+
+
+def scores(epsilon: float, interactions: bool | str, seed: int = 0) -> np.ndarray:
+    generator = np.random.default_rng(7)
+    X = generator.random((ROWS + TEST_ROWS, 4))
+    y = (generator.random(ROWS) < 1 / (1 + np.exp(-score_of_truth(X[:ROWS])))).astype(int)
+    model = AdditiveBoostClassifier(epsilon=epsilon, schema=SCHEMA, interactions=interactions, random_state=seed)
+    return np.asarray(model.fit(X[:ROWS], y).decision_function(X[ROWS:]))
+
+
+def distance(first: np.ndarray, second: np.ndarray) -> float:
+    """Root mean square difference, relative to the spread of the scores."""
+    return float(np.sqrt(np.mean((first - second) ** 2)) / second.std())
+
+
+@pytest.mark.parametrize("interactions", [False, "pairs"])
+def test_curves_and_pairs_converge_to_the_limit(interactions):
+    limit = scores(math.inf, interactions)
+    away = [distance(scores(epsilon, interactions), limit) for epsilon in (1.0, 1e2, 1e6)]
+    assert away[0] > 2 * away[1]
+    assert away[2] < 0.01
+
+
+def test_trees_converge_too_up_to_their_random_shapes():
+    """Without noise fewer random numbers are drawn, so shapes differ: the limit is one of the law, not of a seed."""
+    far, near, nearest = (scores(epsilon, True) for epsilon in (4.0, 1e6, 1e8))
+    assert distance(near, nearest) < 0.02 < distance(far, nearest)
+    limit, other = scores(math.inf, True), scores(math.inf, True, seed=1)
+    assert distance(near, limit) < 1.5 * distance(other, limit)
