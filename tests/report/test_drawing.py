@@ -11,7 +11,8 @@ from tacit.privacy.charges import BoundedRange, Charge, Gaussian, NonPrivate, Re
 from tacit.privacy.ledger import Entry
 from tacit.report import svg
 from tacit.report.budget import stage_of, stages
-from tacit.report.drawing import Drawing, Effect, Side, bars, curve, factor, heat_map, interval, weights
+from tacit.report.drawing import Drawing, Effect, Side, bars, curve, heat_map, interval, weights
+from tacit.report.units import factor
 
 
 def release(label: str, charge: Charge) -> Entry:

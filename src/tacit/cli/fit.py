@@ -39,6 +39,9 @@ class Order:
     dataset: str | None
     random_state: int | None
     classes: str | None
+    loss: str | None
+    quantile: float
+    target_bounds: str | None
     dry_run: bool
     as_json: bool
 
@@ -54,7 +57,8 @@ def run(order: Order) -> None:
         _dry_run(order, estimator, target)
         return
     with progress(order.data.name, quiet=order.as_json) as tell:
-        frame, labels = training_table(order.data, target, schema, tell, numbers=not _discovers(order, estimator))
+        numbers = not _discovers(order, estimator)
+        frame, labels = training_table(order.data, target, schema, tell, numbers, predicts_numbers(order, schema))
         tell("learning")
         estimator.fit(frame, labels)
     written = _write(order, estimator)
@@ -91,8 +95,27 @@ def target_column(target: str | None, schema: Schema | None) -> str:
     return str(target if target is not None else declared)
 
 
+def predicts_numbers(order: Order, schema: Schema | None) -> bool:
+    """Whether the label is a number: the schema says so, or an option that makes sense for nothing else."""
+    declared = schema is not None and schema.label is not None and schema.label.kind == "numeric"
+    return declared or order.loss is not None or order.target_bounds is not None
+
+
+def _target_bounds(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        lower, upper = (float(part) for part in text.split(","))
+    except ValueError:
+        raise Mistake(f"--target-bounds: give the lower and the upper bound, such as 0,100; got {text!r}") from None
+    return lower, upper
+
+
 def _estimator(order: Order, schema: Schema | None) -> Any:
-    cls = learner_class(order.learner)
+    numbers = predicts_numbers(order, schema)
+    cls = learner_class(order.learner, numbers)
+    if numbers and order.classes is not None:
+        raise Mistake("--classes is for labels that are classes, and the label is a number")
     account = None
     if order.account is not None and order.dataset is not None:
         from tacit.privacy.account import PrivacyAccount
@@ -103,10 +126,17 @@ def _estimator(order: Order, schema: Schema | None) -> Any:
         delta=order.delta,
         neighbouring=order.neighbouring,
         schema=schema,
-        classes=_classes(order.classes),
         account=account,
         random_state=order.random_state,
+        **_of_label(order, numbers),
     )
+
+
+def _of_label(order: Order, numbers: bool) -> dict[str, Any]:
+    if not numbers:
+        return {"classes": _classes(order.classes)}
+    bounds = _target_bounds(order.target_bounds)
+    return {"loss": order.loss or "squared", "quantile": order.quantile, "target_bounds": bounds}
 
 
 def _discovers(order: Order, estimator: Any) -> bool:

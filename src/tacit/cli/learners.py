@@ -16,16 +16,21 @@ LEARNERS = {
 }
 """Short name -> module and class. A new family adds its line here."""
 
+REGRESSORS = {"additive": ("tacit.additive.regressor", "AdditiveBoostRegressor")}
+"""The same for labels that are numbers."""
 
-def learner_class(name: str) -> Any:
-    """The estimator class of a short name.
+
+def learner_class(name: str, numbers: bool = False) -> Any:
+    """The estimator class of a short name, for classes or for numbers.
 
     Raises:
-        Mistake: if there is none of that name.
+        Mistake: if there is none of that name, or none for numbers.
     """
     if name not in LEARNERS:
         near = difflib.get_close_matches(name, LEARNERS, 1)
         hint = f"did you mean {near[0]}? " if near else ""
         raise Mistake(f"--learner: there is no learner {name!r}; {hint}known: {', '.join(LEARNERS)}")
-    module, cls = LEARNERS[name]
+    if numbers and name not in REGRESSORS:
+        raise Mistake(f"--learner: {name!r} learns classes, and the label is a number: use {', '.join(REGRESSORS)}")
+    module, cls = (REGRESSORS if numbers else LEARNERS)[name]
     return getattr(import_module(module), cls)

@@ -77,16 +77,23 @@ def fit(
     classes: Annotated[
         str | None, typer.Option("--classes", help="Without a schema: the classes, comma-separated, positive one last.")
     ] = None,
+    loss: Annotated[
+        str | None, typer.Option("--loss", help="For a target that is a number: squared (means) or quantile.")
+    ] = None,
+    quantile: Annotated[float, typer.Option("--quantile", help="Which quantile, with --loss quantile.")] = 0.5,
+    target_bounds: Annotated[
+        str | None, typer.Option("--target-bounds", help="Bounds of such a target, such as 0,100, without a schema.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be charged; read no row.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Learn a private model from a table."""
+    """Learn a private model from a table: of classes, or of a number."""
     from tacit.cli.fit import Order, run
 
     run(
         Order(
             data, target, schema, epsilon, delta, neighbouring, learner, model, report, certificate, account, dataset,
-            random_state, classes, dry_run, as_json,
+            random_state, classes, loss, quantile, target_bounds, dry_run, as_json,
         )
     )  # fmt: skip
 

@@ -22,9 +22,9 @@ def _rows(tell: Tell) -> Callable[[int], None]:
 
 
 def training_table(
-    path: Path, target: str, schema: Schema | None, tell: Tell, numbers: bool = True
+    path: Path, target: str, schema: Schema | None, tell: Tell, numbers: bool = True, numeric_target: bool = False
 ) -> tuple[Frame, Any]:
-    """The features of a table, and the target beside them.
+    """The features of a table, and the target beside them; as a number if ``numeric_target``.
 
     Without a schema all columns but the target are read as numbers; or, unless ``numbers``, as what they are, which a
     CSV file does not say.
@@ -43,7 +43,7 @@ def training_table(
         numeric = [name for name in features if isinstance(schema.columns[name], NumericColumn)]
         if schema.unit is not None:
             features.append(schema.unit.column)
-    frame = read_columns(path, [*features, target], numeric, _rows(tell))
+    frame = read_columns(path, [*features, target], [*numeric, *([target] if numeric_target else [])], _rows(tell))
     untyped = schema is None and not numbers and not is_parquet(path)
     return replace(frame.select(features), untyped=untyped), frame.column(target)
 

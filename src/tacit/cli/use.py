@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def predict(model_path: Path, data: Path, output: Path, json: bool) -> None:
-    """Writes one line per row: the likeliest class, and the probability of each class."""
+    """Writes one line per row: the likeliest class and the probability of each class, or the number predicted."""
     from pyarrow import csv
 
     from tacit.models.files import load_model
@@ -38,10 +38,12 @@ def predict(model_path: Path, data: Path, output: Path, json: bool) -> None:
 
 
 def predicted(model: Model, frame: Any) -> pa.Table:
-    """A table with the column ``prediction`` and one column ``p(CLASS)`` per class."""
+    """A table with the column ``prediction``, and one column ``p(CLASS)`` per class if there are classes."""
     import numpy as np
     import pyarrow as pa
 
+    if model.predicts == "numbers":
+        return pa.table({"prediction": np.asarray(model.predict(frame), np.float64)})
     chances = model.predict_proba(frame)
     names = [str(name) for name in model.classes]
     likeliest = np.asarray(names, dtype=object)[chances.argmax(axis=1)]

@@ -41,6 +41,8 @@ class Scorer:
         Raises:
             RequestError: if it is none of them, or was not fitted.
         """
+        if getattr(getattr(predictor, "model_", predictor), "predicts", "classes") == "numbers":
+            raise RequestError("this is a model of a number, and what is evaluated here are models of classes")
         verified = isinstance(predictor, Model) or isinstance(getattr(predictor, "model_", None), Model)
         classes = getattr(predictor, "classes", None) if isinstance(predictor, Model) else None
         if classes is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from tacit.report import svg
+from tacit.report.units import ODDS, Units
 
 WIDTH, HEIGHT = 380, 230
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 12, 30
@@ -79,57 +80,51 @@ FAINT = 0.005
 """Places with less than this part of the fullest place's rows do not set the axis, and their bars are drawn faintly."""
 
 
-def _vertical(effects: Sequence[Effect], top: float, bottom: float) -> svg.Scale:
-    """A log-odds axis that shows zero, all values, and the bands of places with rows up to three times their reach."""
+def _vertical(effects: Sequence[Effect], top: float, bottom: float, units: Units) -> svg.Scale:
+    """An axis that shows zero, all values, and the bands of places with rows up to three times their reach."""
     reach = max((abs(e.value) for e in effects), default=0.0)
     most = max((e.support for e in effects), default=0.0)
     full = [e for e in effects if e.support >= FAINT * most] or list(effects)
     effects = [*full, *(Effect(e.value) for e in effects)]
-    low = min([0.0, *(max(e.low, -3 * reach - 0.05) for e in effects)])
-    high = max([0.0, *(min(e.high, 3 * reach + 0.05) for e in effects)])
-    pad = max(0.06 * (high - low), 0.02)
+    low = min([0.0, *(max(e.low, -3 * reach - 2.5 * units.least) for e in effects)])
+    high = max([0.0, *(min(e.high, 3 * reach + 2.5 * units.least) for e in effects)])
+    pad = max(0.06 * (high - low), units.least)
     return svg.Scale(low - pad, high + pad, bottom, top)
 
 
-def _odds_axis(scale: svg.Scale, right: float) -> str:
+def _axis(scale: svg.Scale, right: float, units: Units) -> str:
     parts = []
-    for value, mark in svg.odds_ticks(scale.low, scale.high):
+    for value, mark in units.ticks(scale.low, scale.high):
         y = scale(value)
         parts.append(svg.line(LEFT, y, right, y, "zero" if value == 0 else "grid"))
         parts.append(svg.text(LEFT - 6, y + 4, mark, "tick", "end"))
     return "".join(parts)
 
 
-def factor(log_odds: float) -> str:
-    """A log-odds effect in words of odds: ``×2.0`` doubles them, ``÷2.0`` halves them."""
-    if abs(log_odds) < 5e-4:
-        return "×1"
-    size = math.exp(min(abs(log_odds), 30.0))
-    return f"{'×' if log_odds > 0 else '÷'}{size:.2f}" if size < 100 else f"{'×' if log_odds > 0 else '÷'}{size:.0f}"
-
-
-def _table(names: Sequence[str], effects: Sequence[Effect]) -> tuple[tuple[str, ...], ...]:
+def _table(names: Sequence[str], effects: Sequence[Effect], units: Units) -> tuple[tuple[str, ...], ...]:
     return tuple(
-        (name, f"{e.value:+.3f}", factor(e.value), f"{e.sd:.3f}", svg.short(e.support))
+        (name, *units.cells(e.value), f"{e.sd:.3g}", svg.short(e.support))
         for name, e in zip(names, effects, strict=True)
     )
 
 
-TABLE_HEADER = ("value", "log-odds", "odds", "noise (sd)", "rows (noisy)")
-
-
-def _summary(names: Sequence[str], effects: Sequence[Effect]) -> str:
+def _summary(names: Sequence[str], effects: Sequence[Effect], units: Units) -> str:
     """Where the effect is highest and lowest among the places that hold rows."""
     most = max((e.support for e in effects), default=0.0)
     held = [(e.value, name) for name, e in zip(names, effects, strict=True) if e.support >= 0.01 * most]
-    if not held or max(held)[0] - min(held)[0] < 0.02:
+    if not held or max(held)[0] - min(held)[0] < units.least:
         return "No effect that stands out."
     (low, lowest), (high, highest) = min(held), max(held)
-    return f"Highest at {highest} (odds {factor(high)}), lowest at {lowest} (odds {factor(low)})."
+    return f"Highest at {highest} ({units.say(high)}), lowest at {lowest} ({units.say(low)})."
 
 
 def curve(
-    name: str, edges: Sequence[float], effects: Sequence[Effect], missing: Effect | None, identity: str
+    name: str,
+    edges: Sequence[float],
+    effects: Sequence[Effect],
+    missing: Effect | None,
+    identity: str,
+    units: Units = ODDS,
 ) -> Drawing:
     """A step curve over a numeric feature with its noise band, and below it where the rows are.
 
@@ -139,15 +134,16 @@ def curve(
         effects: one per bin.
         missing: the effect of the missing bin, drawn as a point of its own.
         identity: unique on the page.
+        units: what effects are told in.
     """
     right = WIDTH - RIGHT - (MISSING if missing is not None else 0)
     floor = HEIGHT - BOTTOM - SUPPORT - 6
     across, ticks = svg.bent_axis(edges, LEFT + 2, right)
     shown = [*effects, missing] if missing is not None else list(effects)
-    up = _vertical(shown, TOP, floor)
+    up = _vertical(shown, TOP, floor, units)
     pixels = [across(e) for e in edges]
     steps = [(a, b, effect) for (a, b), effect in zip(pairwise(pixels), effects, strict=True)]
-    parts = [_odds_axis(up, WIDTH - RIGHT)]
+    parts = [_axis(up, WIDTH - RIGHT, units)]
     above = [(x, up(min(e.high, up.high))) for a, b, e in steps for x in (a, b)]
     below = [(x, up(max(e.low, up.low))) for a, b, e in steps for x in (a, b)]
     parts.append(svg.path([*above, *reversed(below)], "band", closed=True))
@@ -157,7 +153,7 @@ def curve(
     base = HEIGHT - BOTTOM
     for (a, b, effect), label in zip(steps, names, strict=True):
         height = SUPPORT * (_density(effect, a, b) / tallest if tallest > 0 else 0.0)
-        hint = f"{label}: odds {factor(effect.value)}, about {svg.short(effect.support)} rows"
+        hint = f"{label}: {units.say(effect.value)}, about {svg.short(effect.support)} rows"
         thick = max(b - a, THIN)
         parts.append(svg.rect((a + b - thick) / 2, base - height, thick, height, "support"))
         parts.append(svg.rect(a, TOP, b - a, base - TOP, "hover", hint))
@@ -167,12 +163,12 @@ def curve(
         parts.append(svg.line(across(tick), base, across(tick), base + 4, "axis"))
         parts.append(svg.text(across(tick), base + 17, svg.short(tick), "tick", anchor))
     if missing is not None:
-        parts.append(_missing_point(missing, up, right + MISSING / 2 + 2, base))
+        parts.append(_missing_point(missing, up, right + MISSING / 2 + 2, base, units))
         names = [*names, "missing"]
-    caption = _summary(names, shown)
-    description = f"Effect on the odds over {svg.short(edges[0])} to {svg.short(edges[-1])}. {caption}"
+    caption = _summary(names, shown, units)
+    description = f"Effect on {units.what} over {svg.short(edges[0])} to {svg.short(edges[-1])}. {caption}"
     markup = svg.figure(WIDTH, HEIGHT, name, description, "".join(parts), identity)
-    return Drawing(name, "curve", markup, caption, spread(shown), TABLE_HEADER, _table(names, shown))
+    return Drawing(name, "curve", markup, caption, spread(shown), units.header, _table(names, shown, units))
 
 
 def apart(ticks: Sequence[float], across: svg.Scale, least: float) -> list[float]:
@@ -194,9 +190,9 @@ def interval(low: float, high: float) -> str:
     return f"about {a}" if a == b else f"{a} to {b}"
 
 
-def _missing_point(effect: Effect, up: svg.Scale, x: float, base: float) -> str:
+def _missing_point(effect: Effect, up: svg.Scale, x: float, base: float, units: Units) -> str:
     top, bottom = up(min(effect.high, up.high)), up(max(effect.low, up.low))
-    hint = f"missing: odds {factor(effect.value)}, about {svg.short(effect.support)} rows"
+    hint = f"missing: {units.say(effect.value)}, about {svg.short(effect.support)} rows"
     point = svg.element("circle", svg.element("title", hint), cx=x, cy=up(effect.value), r=3.5, class_="point")
     return svg.line(x, top, x, bottom, "whisker") + point + svg.text(x, base + 17, "missing", "tick small", "middle")
 
@@ -214,7 +210,9 @@ def _is_number(words: str) -> bool:
     return True
 
 
-def bars(name: str, categories: Sequence[str], effects: Sequence[Effect], identity: str) -> Drawing:
+def bars(
+    name: str, categories: Sequence[str], effects: Sequence[Effect], identity: str, units: Units = ODDS
+) -> Drawing:
     """Bars per category with noise whiskers; with very many, those of most rows and a remark.
 
     Sorted by effect, but categories that are numbers keep their order.
@@ -224,6 +222,7 @@ def bars(name: str, categories: Sequence[str], effects: Sequence[Effect], identi
         categories: names of the public categories, "other" and "missing" among them.
         effects: one per category.
         identity: unique on the page.
+        units: what effects are told in.
     """
     pairs = sorted(zip(categories, effects, strict=True), key=lambda p: -p[1].support)[:MOST_BARS]
     if all(_is_number(category) for category, _ in pairs if category not in SPECIAL):
@@ -232,9 +231,9 @@ def bars(name: str, categories: Sequence[str], effects: Sequence[Effect], identi
         pairs.sort(key=lambda p: -p[1].value)
     row = 19
     height = TOP + row * len(pairs) + 26
-    scale = _vertical([e for _, e in pairs], WIDTH - RIGHT, LABEL)
+    scale = _vertical([e for _, e in pairs], WIDTH - RIGHT, LABEL, units)
     parts = []
-    for value, mark in svg.odds_ticks(scale.low, scale.high):
+    for value, mark in units.ticks(scale.low, scale.high):
         x = scale(value)
         parts.append(svg.line(x, TOP - 4, x, height - 22, "zero" if value == 0 else "grid"))
         parts.append(svg.text(x, height - 8, mark, "tick", "middle"))
@@ -242,7 +241,7 @@ def bars(name: str, categories: Sequence[str], effects: Sequence[Effect], identi
     for place, (category, effect) in enumerate(pairs):
         y = TOP + row * place
         start, stop = sorted((scale(0.0), scale(effect.value)))
-        hint = f"{category}: odds {factor(effect.value)}, about {svg.short(effect.support)} rows"
+        hint = f"{category}: {units.say(effect.value)}, about {svg.short(effect.support)} rows"
         faint = " faint" if effect.support < FAINT * most else ""
         parts.append(svg.text(LABEL - 10, y + 13, svg.fitted(category, LABEL - 12), f"name{faint}", "end"))
         parts.append(
@@ -252,11 +251,13 @@ def bars(name: str, categories: Sequence[str], effects: Sequence[Effect], identi
         left, far = scale(max(effect.low, scale.low)), scale(min(effect.high, scale.high))
         parts.append(svg.line(left, middle, far, middle, f"whisker{faint}"))
     names = [c for c, _ in zip(categories, effects, strict=True)]
-    caption = _summary(names, effects)
+    caption = _summary(names, effects, units)
     if len(categories) > len(pairs):
         caption += f" Drawn: the {len(pairs)} of {len(categories)} values with most rows."
-    markup = svg.figure(WIDTH, height, name, f"Effect of each value on the odds. {caption}", "".join(parts), identity)
-    return Drawing(name, "bars", markup, caption, spread(effects), TABLE_HEADER, _table(names, effects))
+    markup = svg.figure(
+        WIDTH, height, name, f"Effect of each value on {units.what}. {caption}", "".join(parts), identity
+    )
+    return Drawing(name, "bars", markup, caption, spread(effects), units.header, _table(names, effects, units))
 
 
 @dataclass(frozen=True)
@@ -267,11 +268,13 @@ class Side:
     labels: tuple[str, ...]
 
 
-FULL_COLOUR = 0.2
-"""An interaction weaker than this (odds ×1.22) does not get the full colour anywhere."""
+FULL_COLOUR = 10.0
+"""An interaction of fewer least effects than this (odds ×1.22) does not get the full colour anywhere."""
 
 
-def heat_map(first: Side, second: Side, effects: Sequence[Sequence[Effect]], identity: str) -> Drawing:
+def heat_map(
+    first: Side, second: Side, effects: Sequence[Sequence[Effect]], identity: str, units: Units = ODDS
+) -> Drawing:
     """A pair as a map: one cell per combination, the colour is its direction, the strength its size.
 
     Args:
@@ -279,10 +282,11 @@ def heat_map(first: Side, second: Side, effects: Sequence[Sequence[Effect]], ide
         second: columns of the map.
         effects: ``effects[i][j]`` belongs to the i-th label of ``first`` and the j-th of ``second``.
         identity: unique on the page.
+        units: what effects are told in.
     """
     flat = [e for one in effects for e in one]
     largest = max((abs(e.value) for e in flat), default=0.0)
-    reach = max(largest, FULL_COLOUR)
+    reach = max(largest, FULL_COLOUR * units.least)
     left, top, bottom = 92, 26, 46
     cell_width = (WIDTH - left - RIGHT) / len(second.labels)
     cell_height = min(26.0, (HEIGHT + 40 - top - bottom) / len(first.labels))
@@ -292,7 +296,7 @@ def heat_map(first: Side, second: Side, effects: Sequence[Sequence[Effect]], ide
         y = top + cell_height * (len(first.labels) - 1 - i)
         parts.append(svg.text(left - 6, y + cell_height / 2 + 4, svg.fitted(first.labels[i], left - 8), "tick", "end"))
         for j, effect in enumerate(one):
-            label = f"{first.name} {first.labels[i]}, {second.name} {second.labels[j]}: odds {factor(effect.value)}"
+            label = f"{first.name} {first.labels[i]}, {second.name} {second.labels[j]}: {units.say(effect.value)}"
             strength = round(min(abs(effect.value) / reach, 1.0), 3)
             css = "plus" if effect.value >= 0 else "minus"
             parts.append(
@@ -306,8 +310,14 @@ def heat_map(first: Side, second: Side, effects: Sequence[Sequence[Effect]], ide
                     fill_opacity=strength,
                 )
             )
-            rows.append((f"{first.labels[i]} / {second.labels[j]}", f"{effect.value:+.3f}", factor(effect.value),
-                         f"{effect.sd:.3f}", svg.short(effect.support)))  # fmt: skip
+            rows.append(
+                (
+                    f"{first.labels[i]} / {second.labels[j]}",
+                    *units.cells(effect.value),
+                    f"{effect.sd:.3g}",
+                    svg.short(effect.support),
+                )
+            )
     floor = top + cell_height * len(first.labels)
     every = max(1, math.ceil(len(second.labels) / max(1.0, (WIDTH - left - RIGHT) / 58)))
     for j in range(0, len(second.labels), every):
@@ -315,12 +325,13 @@ def heat_map(first: Side, second: Side, effects: Sequence[Sequence[Effect]], ide
         parts.append(svg.text(left + cell_width * (j + 0.5), floor + 15, words, "tick", "middle"))
     parts.append(svg.text((left + WIDTH - RIGHT) / 2, height - 8, second.name, "name", "middle"))
     title = f"{first.name} × {second.name}"
-    caption = f"Beyond what each does alone; at most odds {factor(largest)} or {factor(-largest)}."
+    caption = f"Beyond what each does alone; at most {units.say(largest)} or {units.say(-largest)}."
     markup = svg.figure(WIDTH, math.ceil(height), title, caption, "".join(parts), identity)
-    return Drawing(title, "map", markup, caption, spread(flat), TABLE_HEADER, tuple(rows))
+    return Drawing(title, "map", markup, caption, spread(flat), units.header, tuple(rows))
 
 
 MOST_WEIGHTS = 24
+TYPICAL = "Typical size of the effect over the rows, in log-odds: 0.7 doubles or halves the odds."
 
 
 def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float, identity: str) -> Drawing:
@@ -361,7 +372,9 @@ def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float
     return Drawing(title, "weights", markup, caption, 0.0, ("coordinate", "weight", "noise (sd)"), rows, wide=True)
 
 
-def ranking(title: str, names: Sequence[str], importances: Sequence[float], identity: str) -> Drawing:
+def ranking(
+    title: str, names: Sequence[str], importances: Sequence[float], identity: str, caption: str = TYPICAL
+) -> Drawing:
     """An overview: how much each part moves predictions, largest first."""
     ranked = sorted(zip(names, importances, strict=True), key=lambda p: -p[1])[:MOST_WEIGHTS]
     row, width, label = 20, WIDTH, NAMES
@@ -372,9 +385,8 @@ def ranking(title: str, names: Sequence[str], importances: Sequence[float], iden
         y = TOP + row * place
         length = (width - RIGHT - label - 44) * value / most
         parts.append(svg.text(label - 10, y + 14, svg.fitted(name, NAMES - 12), "name", "end"))
-        parts.append(svg.rect(label, y + 3, max(length, 1.0), row - 7, "plain", f"{name}: {value:.3f}"))
-        parts.append(svg.text(label + max(length, 1.0) + 6, y + 14, f"{value:.2f}", "tick"))
-    caption = "Typical size of the effect over the rows, in log-odds: 0.7 doubles or halves the odds."
+        parts.append(svg.rect(label, y + 3, max(length, 1.0), row - 7, "plain", f"{name}: {value:.3g}"))
+        parts.append(svg.text(label + max(length, 1.0) + 6, y + 14, svg.short(value), "tick"))
     markup = svg.figure(width, height, title, caption, "".join(parts), identity)
     rows = tuple((name, f"{value:.4f}") for name, value in ranked)
     return Drawing(title, "bars", markup, caption, most, ("part", "typical effect"), rows, wide=True)

@@ -35,6 +35,9 @@ def share(part: float) -> str:
     return f"{100 * part:.1f} %" if part >= 0.0005 else "< 0.1 %"
 
 
+MOST_NAMED = 5
+"""Classes that a title names."""
+
 EVERYBODY = (
     "Facts about everybody are not hidden. If the model shows an effect in the population, then it is so for "
     "people whose data were never in the table too, and the model may be used to guess about them."
@@ -74,10 +77,11 @@ def verdict(claim: Certificate | None) -> str:
     return f"The model and this page must not leave the room: {'; '.join(claim.reasons)}."
 
 
-def public_facts(claim: Certificate | None, classes: Sequence[Any]) -> list[str]:
-    """Public facts beyond the columns."""
+def public_facts(claim: Certificate | None, classes: Sequence[Any], label: str = "") -> list[str]:
+    """Public facts beyond the columns; ``label`` says what they are about the label, if not its classes."""
     listed = ", ".join(f"“{c}”" for c in classes)
-    said = [f"The classes: {listed}; the last one is what effects speak for."]
+    about = "; the last one is what effects speak for" if len(classes) == 2 else ""
+    said = [label or f"The classes: {listed}{about}."]
     if claim is not None:
         said.append(
             "The number of rows." if claim.n_public else "Not the number of rows: where it was needed it was measured."
@@ -102,6 +106,14 @@ def sharp_advantage(claim: Certificate) -> float | None:
     return min(1.0, delta(claim.charges, 0.0))
 
 
+def subject(model: Model) -> str:
+    """What a model predicts, in few words."""
+    if model.predicts == "numbers":
+        return str(getattr(model, "target", "a number"))
+    few = len(model.classes) <= MOST_NAMED
+    return " or ".join(str(c) for c in model.classes) if few else f"{len(model.classes)} classes"
+
+
 def render(model: Model, certificate: Mapping[str, Any] | None, title: str | None = None) -> str:
     """The report of a model.
 
@@ -114,7 +126,7 @@ def render(model: Model, certificate: Mapping[str, Any] | None, title: str | Non
         A complete HTML document without references to anything outside itself.
     """
     claim = None if certificate is None else Certificate.from_dict(certificate)
-    heading = title or "A private model of " + " or ".join(str(c) for c in model.classes)
+    heading = title or f"A private model of {subject(model)}"
     return compose(portrait(model), model.classes, claim, heading)
 
 
@@ -148,7 +160,7 @@ def compose(painted: Portrait, classes: Sequence[Any], claim: Certificate | None
         entries=() if claim is None else claim.entries,
         releases=0 if claim is None else claim.releases,
         declared=claim is None or claim.schema_fingerprint is not None,
-        facts=public_facts(claim, classes),
+        facts=public_facts(claim, classes, painted.label),
         limits=limits(claim),
         versions=() if claim is None else versions(claim),
         percent=percent,

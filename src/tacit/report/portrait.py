@@ -30,12 +30,14 @@ class Portrait:
         reading: how to read the drawings.
         drawings: in the order of the page.
         public: the public facts the model carries.
+        label: what was public about the label, if not its classes.
     """
 
     summary: str
     reading: str
     drawings: tuple[Drawing, ...]
     public: tuple[PublicColumn, ...] = ()
+    label: str = ""
 
 
 class Painter(Protocol):
@@ -46,6 +48,8 @@ class Painter(Protocol):
 
 PAINTERS: dict[str, str] = {
     "additive": "tacit.report.draw_additive",
+    "additive_classes": "tacit.report.draw_classes",
+    "additive_regression": "tacit.report.draw_regression",
     "decision_list": "tacit.report.draw_rules",
     "halfspace": "tacit.report.draw_halfspace",
     "tree_ensemble": "tacit.report.draw_trees",

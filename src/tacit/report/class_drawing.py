@@ -1,0 +1,181 @@
+"""Drawings of effects on several classes at once: a row per class, one above the other, on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from tacit.report import svg
+from tacit.report.drawing import BAND, LABEL, RIGHT, SUPPORT, THIN, WIDTH, Drawing, Effect, apart, interval, spread
+from tacit.report.units import ODDS
+
+ROW = 38
+"""Height of the row of a class."""
+
+TOP, BOTTOM = 10, 26
+MISSING = 36
+"""Width of the place for the missing bin."""
+
+LEAST_REACH = 0.3
+"""Effects smaller than this do not fill their rows."""
+
+Rows = tuple[tuple[str, ...], ...]
+
+
+def class_curves(
+    name: str, edges: Sequence[float], classes: Sequence[str], effects: Sequence[Sequence[Effect]], identity: str
+) -> Drawing:
+    """A step curve over a numeric feature for every class, with its noise band; below them, where the rows are.
+
+    Args:
+        name: the feature.
+        edges: public edges of the bins, increasing.
+        classes: names of the classes.
+        effects: per class, one effect per bin, and the missing bin's last.
+        identity: unique on the page.
+    """
+    right = WIDTH - RIGHT - MISSING
+    across, ticks = svg.bent_axis(edges, LABEL + 2, right)
+    pixels = [across(edge) for edge in edges]
+    reach = _reach(effects)
+    parts = []
+    for place, (label, line) in enumerate(zip(classes, effects, strict=True)):
+        parts += _curve_row(label, line, pixels, reach, TOP + ROW * place, right)
+    base = TOP + ROW * len(classes) + SUPPORT + 4
+    parts += _support(effects[0][:-1], pixels, edges, base)
+    parts += _missing_places(classes, effects, right + MISSING / 2, reach)
+    for tick in apart(ticks, across, 30):
+        anchor = "end" if across(tick) > right - 12 else "middle"
+        parts.append(svg.line(across(tick), base, across(tick), base + 4, "axis"))
+        parts.append(svg.text(across(tick), base + 17, svg.short(tick), "tick", anchor))
+    parts.append(svg.text(right + MISSING / 2, base + 17, "missing", "tick small", "middle"))
+    places = [*(interval(a, b) for a, b in pairwise(edges)), "missing"]
+    return _drawing(name, "curve", places, classes, effects, "".join(parts), base + BOTTOM, identity)
+
+
+def class_bars(
+    name: str, categories: Sequence[str], classes: Sequence[str], effects: Sequence[Sequence[Effect]], identity: str
+) -> Drawing:
+    """A row per class, in it a bar per category, all on one scale.
+
+    Args:
+        name: the feature.
+        categories: names of the categories.
+        classes: names of the classes.
+        effects: per class, one effect per category.
+        identity: unique on the page.
+    """
+    reach, width = _reach(effects), (WIDTH - RIGHT - LABEL) / max(len(categories), 1)
+    parts = []
+    for place, (label, line) in enumerate(zip(classes, effects, strict=True)):
+        top = TOP + ROW * place
+        zero = svg.Scale(-reach, reach, top + ROW - 3, top + 3)
+        parts += _frame(label, top, zero(0.0), WIDTH - RIGHT)
+        for j, (effect, category) in enumerate(zip(line, categories, strict=True)):
+            low, high = sorted((zero(0.0), zero(max(min(effect.value, reach), -reach))))
+            hint = f"{label}, {category}: {ODDS.say(effect.value)}"
+            css = "plus" if effect.value >= 0 else "minus"
+            parts.append(svg.rect(LABEL + width * (j + 0.15), low, 0.7 * width, max(high - low, 1.0), css, hint))
+            middle = LABEL + width * (j + 0.5)
+            ends = (zero(max(effect.low, -reach)), zero(min(effect.high, reach)))
+            parts.append(svg.line(middle, ends[0], middle, ends[1], "whisker"))
+    base = TOP + ROW * len(classes)
+    every = max(1, round(46 / max(width, 1.0)))
+    for j in range(0, len(categories), every):
+        words = svg.fitted(categories[j], max(40.0, every * width - 4))
+        parts.append(svg.text(LABEL + width * (j + 0.5), base + 15, words, "tick", "middle"))
+    return _drawing(name, "bars", categories, classes, effects, "".join(parts), base + BOTTOM, identity)
+
+
+def _reach(effects: Sequence[Sequence[Effect]]) -> float:
+    """How far the scale of every row goes: to the largest effect of a place that holds rows."""
+    most = max((e.support for line in effects for e in line), default=0.0)
+    held = [abs(e.value) for line in effects for e in line if e.support >= 0.01 * most]
+    return max([LEAST_REACH, *held])
+
+
+def _frame(label: str, top: float, zero: float, right: float) -> list[str]:
+    return [
+        svg.text(LABEL - 10, top + ROW / 2 + 4, svg.fitted(label, LABEL - 12), "name", "end"),
+        svg.line(LABEL + 2, zero, right, zero, "zero"),
+    ]
+
+
+def _curve_row(
+    label: str, line: Sequence[Effect], pixels: Sequence[float], reach: float, top: float, right: float
+) -> list[str]:
+    up = svg.Scale(-reach, reach, top + ROW - 3, top + 3)
+
+    def height(value: float) -> float:
+        return up(max(min(value, reach), -reach))
+
+    steps = [(a, b, effect) for (a, b), effect in zip(pairwise(pixels), line[:-1], strict=True)]
+    above = [(x, height(e.high)) for a, b, e in steps for x in (a, b)]
+    below = [(x, height(e.low)) for a, b, e in steps for x in (a, b)]
+    parts = _frame(label, top, up(0.0), right)
+    parts.append(svg.path([*above, *reversed(below)], "band", closed=True))
+    parts.append(svg.path([(x, height(e.value)) for a, b, e in steps for x in (a, b)], "curve"))
+    for a, b, effect in steps:
+        parts.append(svg.rect(a, top, b - a, ROW, "hover", f"{label}: {ODDS.say(effect.value)}"))
+    return parts
+
+
+def _support(effects: Sequence[Effect], pixels: Sequence[float], edges: Sequence[float], base: float) -> list[str]:
+    dense = [max(e.support, 0.0) / max(b - a, THIN) for (a, b), e in zip(pairwise(pixels), effects, strict=True)]
+    tallest, parts = max(dense, default=0.0), []
+    for (a, b), (low, high), effect, value in zip(pairwise(pixels), pairwise(edges), effects, dense, strict=True):
+        height = SUPPORT * value / tallest if tallest > 0 else 0.0
+        thick = max(b - a, THIN)
+        hint = f"{interval(low, high)}: about {svg.short(effect.support)} rows"
+        parts.append(svg.rect((a + b - thick) / 2, base - height, thick, height, "support", hint))
+    parts.append(svg.line(pixels[0], base, pixels[-1], base, "axis"))
+    return parts
+
+
+def _missing_places(classes: Sequence[str], effects: Sequence[Sequence[Effect]], x: float, reach: float) -> list[str]:
+    parts = []
+    for place, (label, line) in enumerate(zip(classes, effects, strict=True)):
+        effect, top = line[-1], TOP + ROW * place
+        up = svg.Scale(-reach, reach, top + ROW - 3, top + 3)
+        low, high = (up(max(min(v, reach), -reach)) for v in (effect.value - BAND * effect.sd, effect.high))
+        hint = svg.element("title", f"{label}, missing: {ODDS.say(effect.value)}")
+        parts.append(svg.line(x, low, x, high, "whisker"))
+        y = up(max(min(effect.value, reach), -reach))
+        parts.append(svg.element("circle", hint, cx=x, cy=y, r=3, class_="point"))
+    return parts
+
+
+def _drawing(
+    name: str,
+    kind: str,
+    places: Sequence[str],
+    classes: Sequence[str],
+    effects: Sequence[Sequence[Effect]],
+    markup: str,
+    height: float,
+    identity: str,
+) -> Drawing:
+    caption = _caption(places, classes, effects)
+    rows = tuple(
+        (f"{label}, {place}", *ODDS.cells(e.value), f"{e.sd:.3g}", svg.short(e.support))
+        for label, line in zip(classes, effects, strict=True)
+        for place, e in zip(places, line, strict=True)
+    )
+    drawn = svg.figure(WIDTH, int(height), name, f"Effect on the odds of every class. {caption}", markup, identity)
+    importance = sum(spread(line) ** 2 for line in effects) ** 0.5
+    return Drawing(name, kind, drawn, caption, importance, ODDS.header, rows)
+
+
+def _caption(places: Sequence[str], classes: Sequence[str], effects: Sequence[Sequence[Effect]]) -> str:
+    """Where a class gains most, among the places that hold rows."""
+    most = max((e.support for line in effects for e in line), default=0.0)
+    held = [
+        (e.value, label, place)
+        for label, line in zip(classes, effects, strict=True)
+        for place, e in zip(places, line, strict=True)
+        if e.support >= 0.01 * most
+    ]
+    if not held or max(held)[0] < ODDS.least:
+        return "No effect that stands out."
+    value, label, place = max(held)
+    return f"Speaks loudest for {label}, at {place} ({ODDS.say(value)})."

@@ -1,0 +1,81 @@
+"""What the portraits of additive models with scores share: their effects, and the words about their parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.models.additive import TREES, Feature
+from tacit.models.additive_scores import AdditiveScores
+from tacit.report import svg
+from tacit.report.drawing import Drawing, Effect, Side, ranking
+
+Floats = npt.NDArray[np.float64]
+
+NOISE = (
+    "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). The grey strip below "
+    "a curve shows where rows are, as far as the noise let that be seen."
+)
+
+
+def effects_of(values: Floats, sds: Floats, counts: Floats) -> list[Effect]:
+    """Effects over bins."""
+    return [Effect(float(v), float(s), float(c)) for v, s, c in zip(values, sds, counts, strict=True)]
+
+
+def parts_of(scores: AdditiveScores) -> str:
+    """How many columns, interactions and trees add up, in words."""
+    columns = "1 column" if len(scores.mains) == 1 else f"{len(scores.mains)} columns"
+    plural = "s" if len(scores.pairs) > 1 else ""
+    pairs = f" and {len(scores.pairs)} interaction{plural} of two" if scores.pairs else ""
+    start = f"the effects of {columns}{pairs} add up"
+    if not scores.trees:
+        return f"{start}, so what is drawn here is all of it."
+    return f"{start}, and {len(scores.trees)} shallow trees correct what these leave over."
+
+
+def overview(scores: AdditiveScores, caption: str) -> Drawing:
+    """All parts by how much they move predictions."""
+    importance = scores.importance()
+    names = [name.replace(" x ", " × ") for name in importance]
+    return ranking("What matters most", names, list(importance.values()), "overview", caption)
+
+
+def tree_ranking(scores: AdditiveScores, unit: str) -> list[Drawing]:
+    """The trees together: how much of their values the columns they test stand for, by how often they are tested."""
+    if not scores.trees:
+        return []
+    moved = np.zeros(len(scores.features))
+    for tree in scores.trees:
+        size = float(np.average((tree.values**2).sum(axis=1), weights=tree.support + 1e-9))
+        tested, times = np.unique(tree.shape.columns, return_counts=True)
+        moved[tested] += size * times / max(times.sum(), 1)
+    used = np.flatnonzero(moved > 0)
+    names = [scores.features[j].name for j in used]
+    drawn = ranking(TREES, names, [float(np.sqrt(moved[j])) for j in used], "trees")
+    leaves = sum(tree.shape.n_leaves for tree in scores.trees)
+    caption = (
+        f"{len(scores.trees)} trees with {leaves} leaves in all, too many to draw: by columns they test, the typical "
+        f"change in {unit}. The model file holds every rule of them."
+    )
+    return [replace(drawn, caption=caption, wide=False)]
+
+
+def side_of(feature: Feature, groups: npt.NDArray[np.int64]) -> Side:
+    """What to call the groups of bins of one side of a pair."""
+    count = int(groups.max()) + 1
+    if not feature.ordered:
+        labels = feature.bin_labels()
+        members = [[labels[b] for b in np.flatnonzero(groups == g)] for g in range(count)]
+        return Side(feature.name, tuple(m[0] if len(m) == 1 else f"{len(m)} others" for m in members))
+    edges, names = feature.edges(), []
+    for group in range(count):
+        inside = np.flatnonzero(groups == group)
+        intervals = inside[inside < len(edges) - 1]
+        if len(intervals) == 0:
+            names.append("missing")
+        else:
+            names.append(f"{svg.short(float(edges[intervals[0]]))}–{svg.short(float(edges[intervals[-1] + 1]))}")
+    return Side(feature.name, tuple(names))

@@ -1,0 +1,101 @@
+"""What effects are told in: odds for classes, the target's own units for numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol, final
+
+from tacit.report import svg
+
+
+class Units(Protocol):
+    """How effects become words, ticks and cells of a table."""
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """Header of the table of a drawing."""
+
+    @property
+    def least(self) -> float:
+        """An effect smaller than this does not stand out."""
+
+    @property
+    def what(self) -> str:
+        """What effects move: ``"the odds"``."""
+
+    def ticks(self, low: float, high: float) -> list[tuple[float, str]]:
+        """Ticks of an axis of effects."""
+
+    def say(self, value: float) -> str:
+        """An effect in words: ``"odds ×2.00"``."""
+
+    def cells(self, value: float) -> tuple[str, ...]:
+        """An effect as cells of the table."""
+
+
+def factor(log_odds: float) -> str:
+    """A log-odds effect in words of odds: ``×2.0`` doubles them, ``÷2.0`` halves them."""
+    if abs(log_odds) < 5e-4:
+        return "×1"
+    size = math.exp(min(abs(log_odds), 30.0))
+    return f"{'×' if log_odds > 0 else '÷'}{size:.2f}" if size < 100 else f"{'×' if log_odds > 0 else '÷'}{size:.0f}"
+
+
+@final
+class Odds:
+    """Log-odds, told as factors of the odds."""
+
+    header = ("value", "log-odds", "odds", "noise (sd)", "rows (noisy)")
+    least = 0.02
+    what = "the odds"
+
+    def ticks(self, low: float, high: float) -> list[tuple[float, str]]:
+        return svg.odds_ticks(low, high)
+
+    def say(self, value: float) -> str:
+        return f"odds {factor(value)}"
+
+    def cells(self, value: float) -> tuple[str, ...]:
+        return (f"{value:+.3f}", factor(value))
+
+
+ODDS = Odds()
+
+
+@final
+@dataclass(frozen=True)
+class Amounts:
+    """Units of a numeric target.
+
+    Attributes:
+        target: its name.
+        reach: width of its declared range.
+    """
+
+    target: str
+    reach: float
+
+    header = ("value", "effect", "noise (sd)", "rows (noisy)")
+
+    @property
+    def least(self) -> float:
+        return 1e-3 * self.reach
+
+    @property
+    def what(self) -> str:
+        return self.target
+
+    def ticks(self, low: float, high: float) -> list[tuple[float, str]]:
+        return [(tick, signed(tick) if tick else "0") for tick in svg.even_ticks(low, high)]
+
+    def say(self, value: float) -> str:
+        return signed(value)
+
+    def cells(self, value: float) -> tuple[str, ...]:
+        return (signed(value),)
+
+
+def signed(value: float) -> str:
+    """A number with its sign, short."""
+    return f"{'+' if value >= 0 else '−'}{svg.short(abs(value))}"
