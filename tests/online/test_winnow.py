@@ -17,7 +17,8 @@ from river import checks, datasets, evaluate, metrics
 from tacit import BudgetExceeded, PrivacyAccount, Schema
 from tacit.faces.request import RequestError
 from tacit.online import DecisionListWinnow, StreamClosed, Winnow
-from tacit.online.rows import RowError, SchemaRows, conjunction_width, conjunctions
+from tacit.online.features import all_conjunctions, conjunction_width
+from tacit.online.rows import RowError, SchemaRows
 from tacit.online.streams import (
     disjunction_stream,
     list_stream,
@@ -115,13 +116,40 @@ def test_lists_online() -> None:
 
 def test_conjunctions_hold_where_they_should() -> None:
     points = uniform_points(np.random.default_rng(0), 50, 4)
-    wide = conjunctions(points, 2)
-    assert wide.shape == (50, conjunction_width(4, 2))
+    wide = all_conjunctions(4, 3).of(points)
+    assert wide.shape == (50, conjunction_width(4, 3)) == (50, 4 + 4 * 6 + 8 * 4)
     true = points > 0
+    assert np.array_equal(wide[:, :4], points)
     assert np.array_equal(wide[:, 4] > 0, true[:, 0] & true[:, 1])
-    assert np.array_equal(wide[:, -1] > 0, ~true[:, 2] & ~true[:, 3])
-    assert conjunctions(points, 1) is points
-    assert conjunctions(points[:, :1], 2).shape == (50, 1)
+    assert np.array_equal(wide[:, 27] > 0, ~true[:, 2] & ~true[:, 3])
+    assert np.array_equal(wide[:, -2] > 0, ~true[:, 1] & ~true[:, 2] & true[:, 3])
+    assert (
+        len({tuple(column) for column in all_conjunctions(4, 3).of(uniform_points(np.random.default_rng(1), 999, 4)).T})
+        == 60
+    )
+    assert all_conjunctions(1, 2).of(points[:, :1]).shape == (50, 1)
+
+
+def test_any_features_can_be_named() -> None:
+    rows = uniform_points(np.random.default_rng(5), 20_000, 300)
+    labels = np.where((rows[:, 7] > 0) & (rows[:, 9] < 0), 1, np.where(rows[:, 2] > 0, -1, 1)).astype(np.int8)
+    model = DecisionListWinnow(
+        epsilon=4.0, horizon=20_000, labels=(-1, 1), seed=2, features=["7 and not 9", "2", *map(str, range(100, 300))]
+    )
+    assert mistakes(model, rows, labels)[-2_000:].mean() < 0.02
+    named = DecisionListWinnow(
+        schema=SCHEMA, bins=4, features=["age >= 40 and not ward is b", "smokes is true"], seed=1
+    )
+    named.learn_one({"age": 50, "ward": "a", "smokes": False}, True)
+    assert named._expand(named._rows.one({"age": 50, "ward": "a", "smokes": False})[0]).tolist() == [[1, -1, 1]]
+    for wrong, message in (
+        ({"features": ["7 and 301"]}, "no coordinate '301'"),
+        ({"features": "7"}, "list of conjunctions"),
+        ({"k": 3}, "can be enumerated"),
+        ({"k": 0}, "k must"),
+    ):
+        with pytest.raises(RequestError, match=message):
+            DecisionListWinnow(**wrong).learn_many(rows[:2], labels[:2])
 
 
 SCHEMA = Schema.from_dict(
@@ -254,7 +282,7 @@ def test_public_mistakes_cost_nothing(arguments: dict[str, Any], message: str, t
         model.learn_one({"a": 1, "b": -1}, True)
     assert account.spent == 0
     with pytest.raises(RequestError, match="k must"):
-        DecisionListWinnow(k=3).learn_one({"a": 1}, True)
+        DecisionListWinnow(k=0).learn_one({"a": 1}, True)
     with pytest.raises(RequestError, match="together"):
         DecisionListWinnow(length=3).learn_one({"a": 1}, True)
     with pytest.raises(RequestError, match="alternations"):

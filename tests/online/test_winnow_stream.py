@@ -279,3 +279,20 @@ def test_what_does_not_fit_changes_nothing() -> None:
         with pytest.raises(ValueError, match=r"must be int8|declared for 10 rounds"):
             stream.feed(*wrong)
     assert stream.secrets() == before
+
+
+def test_sums_of_released_weights_are_tried_when_the_draws_are_used_up() -> None:
+    log = WinnowLog(3, False, 17)
+    drawn = [np.array([t, 1, 0], np.int64) for t in range(17)]
+    for t, weights in enumerate(drawn):
+        assert log.draws_left
+        log.end_epoch(10 * t + 9, weights)
+    assert not log.draws_left
+    assert log.current == 17
+    tried = []
+    for t in range(17, 19):
+        log.end_epoch(10 * t + 9, None)
+        tried.append(log.weights.tolist())
+    assert tried == [[sum(range(1, 17)), 16, 0], [sum(range(9, 17)), 8, 0]]  # the last 16, then the last 8
+    log.end_epoch(10 * 18 + 10 + 99, None)  # and the last 8 lasted longest
+    assert log.weights.tolist() == tried[1]

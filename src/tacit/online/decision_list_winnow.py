@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.faces.request import Request, RequestError
-from tacit.online.rows import conjunction_width, conjunctions
+from tacit.online.features import Conjunctions, FeatureError, all_conjunctions, conjunction_width, named_conjunctions
 from tacit.online.winnow import Winnow
 from tacit.privacy.account import PrivacyAccount
 from tacit.theory.winnow import lemma_4_10
@@ -20,16 +21,18 @@ INHERITED = ("margin", "signed", "constant")
 class DecisionListWinnow(Winnow):
     """A private Winnow for decision lists: a list with few alternations is a halfspace (Bun, Fang, Lemma 4.10).
 
-    The features are the coordinates with their negations and, for ``k = 2``, all conjunctions of two of them
-    (Theorem 4.12); weights are signed and there is a constant. With ``length`` and ``alternations`` the schedule has
-    the mistake bound for lists of that shape; without, it is the one that does best.
+    The features are the coordinates with their negations and, for ``k`` of 2 and more, all conjunctions of up to ``k``
+    of them; or those that are named (Theorem 4.12). Weights are signed and there is a constant. With ``length`` and
+    ``alternations`` the schedule has the mistake bound for lists of that shape; without, it is the one that does best.
 
     Args:
         epsilon, delta, neighbouring, horizon, update, columns, schema, bins, labels, invalid, account, seed: as in
             :class:`Winnow`.
-        k: the most conditions in a rule, 1 or 2.
+        k: the most conditions in a rule.
         length: the most rules of the list, the default included; None if no bound is wanted.
         alternations: how often its bits change at most; needed with ``length``.
+        features: candidates to use instead, in words: ``["x1 and not x2", ...]`` over the columns or, under a schema,
+            ``["age >= 40 and ward is b", ...]`` over its thresholds and categories.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class DecisionListWinnow(Winnow):
         invalid: str = "error",
         account: PrivacyAccount | None = None,
         seed: int | None = None,
+        features: Sequence[str] | None = None,
     ) -> None:
         super().__init__(
             epsilon, delta, neighbouring, horizon, update, None, True, True, columns, schema, bins, labels, invalid,
@@ -57,10 +61,14 @@ class DecisionListWinnow(Winnow):
         self.k = k
         self.length = length
         self.alternations = alternations
+        self.features = features
+        self._named: Conjunctions | None = None
 
     def _request(self) -> Request:
-        if self.k not in (1, 2):
-            raise RequestError(f"k must be 1 or 2, got {self.k!r}")
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            raise RequestError(f"k must be a positive integer, got {self.k!r}")
+        if self.features is not None and (isinstance(self.features, str) or not list(self.features)):
+            raise RequestError("features must be a list of conjunctions, such as ['x1 and not x2']")
         if (self.length is None) != (self.alternations is None):
             raise RequestError("give length and alternations together, or neither")
         if self.length is not None and self.alternations is not None:
@@ -71,11 +79,24 @@ class DecisionListWinnow(Winnow):
         return super()._request()
 
     def _width(self, columns: int) -> int:
+        if self.features is not None:
+            return len(list(self.features)) + 1
         return conjunction_width(columns, self.k) + 1
 
     def _expand(self, points: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
-        return super()._expand(conjunctions(points, self.k))
+        try:
+            if self.features is not None:
+                assert self._rows is not None
+                if self._named is None:
+                    self._named = named_conjunctions(list(self.features), self._rows.coordinates)
+                points = self._named.of(points)
+            elif self.k > 1:
+                points = all_conjunctions(points.shape[1], self.k).of(points)
+        except FeatureError as error:
+            raise RequestError(f"{error}".removesuffix(". Nothing was spent")) from None
+        return super()._expand(points)
 
     def _public_parameters(self) -> dict[str, Any]:
         found = {name: value for name, value in super()._public_parameters().items() if name not in INHERITED}
-        return {**found, "k": self.k, "length": self.length, "alternations": self.alternations}
+        features = None if self.features is None else tuple(self.features)
+        return {**found, "k": self.k, "length": self.length, "alternations": self.alternations, "features": features}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,10 @@ import numpy.typing as npt
 from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
+from tacit.models.decision_list import AT_LEAST, IS, Condition
 from tacit.schema import Schema
 
 Signs = npt.NDArray[np.int8]
-
-MOST_FEATURES = 1 << 16
-"""Coordinates that conjunctions may make."""
 
 
 class RowError(ValueError):
@@ -42,6 +40,11 @@ class SignRows:
     def width(self) -> int:
         """Coordinates of a point."""
         return len(self.names)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """What each coordinate says, in words."""
+        return tuple(str(name) for name in self.names)
 
     def one(self, x: Mapping[Any, Any]) -> tuple[Signs, bool]:
         """The point of a row, and whether all its values are signs.
@@ -117,6 +120,17 @@ class SchemaRows:
         """Coordinates of a point."""
         return sum(len(cut) if isinstance(e, NumericGrid) else e.n_codes - 1 for e, cut in self._pairs())
 
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """What each coordinate says, in words: ``"age >= 40"``, ``"sex is Male"``, ``"smokes is true"``."""
+        words: list[str] = []
+        for column, (name, (encoder, cut)) in enumerate(zip(self.encoding.names, self._pairs(), strict=True)):
+            tests = [(AT_LEAST, int(c)) for c in cut] if isinstance(encoder, NumericGrid) else []
+            if not isinstance(encoder, NumericGrid):
+                tests = [(IS, code) for code in range(encoder.n_codes - 1)]
+            words += [Condition(column, test, code).text(name, encoder) for test, code in tests]
+        return tuple(words)
+
     def one(self, x: Mapping[Any, Any]) -> tuple[Signs, bool]:
         """The point of a row; always fine."""
         point: list[int] = []
@@ -157,31 +171,3 @@ def _points(codes: npt.NDArray[Any], encoder: Encoder, cut: npt.NDArray[np.int64
     else:
         held = codes[:, None] == np.arange(encoder.n_codes - 1)[None, :]
     return np.where(held, 1, -1).astype(np.int8)
-
-
-def conjunction_width(dimension: int, k: int) -> int:
-    """Coordinates of :func:`conjunctions`: signed weights make the negation of a single literal for free."""
-    return dimension + (4 * (dimension * (dimension - 1) // 2) if k == 2 else 0)
-
-
-@lru_cache(maxsize=16)
-def _pairs(dimension: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    first, second = np.triu_indices(dimension, 1)
-    return first, second
-
-
-def conjunctions(points: Signs, k: int) -> Signs:
-    """The points with all conjunctions of two literals beside the literals, for ``k = 2``; as they are for ``k = 1``.
-
-    A conjunction is 1 where it holds and -1 elsewhere. Order: the literals; then for each pair ``i < j`` the four
-    signs.
-    """
-    if k == 1:
-        return points
-    if points.shape[1] < 2:
-        return points
-    true = points > 0
-    first, second = _pairs(points.shape[1])
-    left, right = true[:, first], true[:, second]
-    held = np.stack([left & right, left & ~right, ~left & right, ~left & ~right], axis=2).reshape(len(points), -1)
-    return np.concatenate([points, np.where(held, 1, -1).astype(np.int8)], axis=1)

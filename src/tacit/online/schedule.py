@@ -27,7 +27,7 @@ NOISE_LEVELS = 11.0
 """The threshold is at least so many scales of its noise: in forty thousand rounds the count alone stays below that."""
 
 EXACT_RATE = 0.2
-"""Learning rate per mistake where there is no privacy."""
+"""Learning rate per mistake where there is no privacy, and no margin that says it."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def schedule_of(request: WinnowRequest) -> WinnowStream:
         ValueError: if the schedule does not exist for it; says why.
     """
     if math.isinf(request.epsilon):
-        return _stream(request, math.inf, 1, 10**6, 1, EXACT_RATE)
+        return _stream(request, math.inf, 1, 10**6, 1, request.margin or EXACT_RATE)  # Lemma 4.2 at c = 0
     if request.update == "first":
         return paper_schedule(request)
     return usual_schedule(request) if request.margin is None else theorem_schedule(request)

@@ -42,12 +42,21 @@ def list_stream(
     return points, labels
 
 
-def point_function_stream(generator: np.random.Generator, rounds: int) -> Iterator[tuple[int, int]]:
+def point_function_stream(
+    generator: np.random.Generator, rounds: int, share: float | None = None
+) -> Iterator[tuple[int, int]]:
     """A stream for point functions, in the manner of the lower bound of Cohen and others (2024) that section 4.4 uses.
 
-    The target comes at rounds 1, 2, 4, 8, ...; all other rounds bring points that never come again. One look at the
-    target must not change a private learner, so it errs on it until it has come often enough, while saying "target" of
-    everything errs on the others: ``Omega(log T)`` mistakes are needed by any private learner.
+    The target is one point; rounds without it bring points that never come again. One look at the target must not
+    change a private learner, so it errs on it until it has come often enough, while saying "target" of points it has
+    not seen errs on the others: ``Omega(log T)`` mistakes are needed by any private learner, and one without privacy.
+
+    Args:
+        generator: decides which point is the target, and the order of the others.
+        rounds: ``T``.
+        share: None for a target that comes at rounds 1, 2, 4, 8, ..., at scales that no learner knows beforehand: a
+            learner that never sees it coming errs ``1 + log2 T`` times. A number in (0, 1) for a target that comes
+            with this probability in every round: never learning it costs a share of all rounds.
 
     Yields:
         ``rounds`` pairs of a point of ``0 .. rounds - 1`` and its label: 1 for the target, -1 for all others.
@@ -55,7 +64,8 @@ def point_function_stream(generator: np.random.Generator, rounds: int) -> Iterat
     order = generator.permutation(rounds)
     others = iter(order[1:])
     for t in range(1, rounds + 1):
-        if t & (t - 1) == 0:
+        comes = t & (t - 1) == 0 if share is None else t == 1 or generator.random() < share
+        if comes:
             yield int(order[0]), 1
         else:
             yield int(next(others)), -1

@@ -33,6 +33,10 @@ def _base() -> Any:
     return Classifier
 
 
+MOST_CELLS = 1 << 26
+"""Coordinates that are made at a time, rows by features."""
+
+
 class StreamClosed(RuntimeError):  # noqa: N818 - a state, told to whoever asks too much of it
     """A stream that has moved elsewhere, or a copy that never had one: it predicts and cannot learn."""
 
@@ -140,12 +144,21 @@ class Winnow(_base()):  # type: ignore[misc]
                 )
             if not signs.all():
                 raise RowError(f"a label is neither of {self.labels}; a round is learned when its label has come")
-        stream = self._open(self._width(points.shape[1]))
-        updates = stream.feed(self._expand(points), np.where(fine, signs, 0).astype(np.int8))
+        if self.rounds_ + len(points) > self.horizon:
+            raise ValueError(
+                f"the stream was declared for {self.horizon} rounds; {self.rounds_} were taken and {len(points)} more "
+                "would be too many. Declare a longer horizon. The stream is as it was"
+            )
+        self._expand(points[:1])  # whatever is wrong with the features shows before anything is spent
+        width = self._width(points.shape[1])
+        stream = self._open(width)
+        labels = np.where(fine, signs, 0).astype(np.int8)
+        step = max(1, MOST_CELLS // width)
+        for start in range(0, len(points), step):
+            part = slice(start, start + step)
+            for update in stream.feed(self._expand(points[part]), labels[part]):
+                self._follow(update)
         self.rounds_ += len(points)
-        assert self.log_ is not None
-        for update in updates:
-            self._follow(update)
 
     def _follow(self, update: WinnowUpdate) -> None:
         assert self.log_ is not None
@@ -168,11 +181,14 @@ class Winnow(_base()):  # type: ignore[misc]
         return predicted
 
     def _scores(self, points: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-        log = self.log_ or WinnowLog(self._width(points.shape[1]), bool(self.signed), 1)  # the start predicts as well
+        width = self._width(points.shape[1])
+        log = self.log_ or WinnowLog(width, bool(self.signed), 1)  # the start predicts as well
         weights = log.weights
         used = np.flatnonzero(weights)
-        scores: npt.NDArray[np.int64] = self._expand(points)[:, used] @ weights[used]
-        return scores
+        step = max(1, MOST_CELLS // width)
+        parts = [self._expand(points[start : start + step])[:, used] for start in range(0, len(points), step)]
+        scores = [part @ weights[used] for part in parts]
+        return np.concatenate(scores) if scores else np.zeros(0, np.int64)
 
     @property
     def weights_(self) -> npt.NDArray[np.float64] | None:

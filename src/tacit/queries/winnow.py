@@ -30,6 +30,9 @@ BLOCK = 1 << 12
 MOST_COMPOSED = 100_000
 """Draws up to which the accountant composes privacy losses; more are charged by their zCDP, which is as good then."""
 
+SUMS = (8, 16, 32)
+"""How many of the last released weights are summed, once the draws are used up."""
+
 EXACT_UNITS = 1 << 20
 """Integer units of weight 1 where there is no noise and the weights are let out as they are."""
 
@@ -118,13 +121,16 @@ class WinnowStream:
 class WinnowLog:
     """What has been released, and the predictor that follows from it.
 
-    When the draws are used up, an epoch that ends makes way for the weights whose latest epoch was the longest: how
-    long weights lasted until so many mistakes is public, so choosing by it is free.
+    When the draws are used up, sums of the last few released weights become candidates too: one sample of few draws is
+    noisy, many of nearly the same weights are not. An epoch that ends then makes way for a candidate that was never in
+    use, or for the one whose latest epoch was the longest: how long weights lasted until so many mistakes is public, so
+    choosing by it is free.
 
     Attributes:
         dimension, signed, epochs: as in the stream.
-        vectors: released weights in integer units, each of shape ``(dimension,)``; the first is the start.
-        lengths: rounds that the latest epoch of each took; 0 while it is the first.
+        vectors: released weights in integer units, each of shape ``(dimension,)``; the first is the start, sums of
+            released ones come after the last.
+        lengths: rounds that the latest epoch of each took; 0 while it is the first or still to come.
         current: which one is in use.
         since: the round at which it came into use.
     """
@@ -161,8 +167,17 @@ class WinnowLog:
             self.vectors.append(weights)
             self.lengths.append(0)
             self.current = len(self.vectors) - 1
-        else:
-            self.current = int(np.argmax(self.lengths))
+            if len(self.vectors) == self.epochs + 1:
+                self._add_sums()
+            return
+        untried = [place for place in range(1, len(self.vectors)) if self.lengths[place] == 0]
+        self.current = untried[-1] if untried else int(np.argmax(self.lengths))
+
+    def _add_sums(self) -> None:
+        for many in SUMS:
+            if many <= self.epochs:
+                self.vectors.append(np.sum(self.vectors[self.epochs + 1 - many : self.epochs + 1], axis=0))
+                self.lengths.append(0)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data: sparse vectors as pairs of coordinate and weight."""
