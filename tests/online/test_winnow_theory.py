@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tacit.curator.stream import open_row_stream
 from tacit.online import ConfidentWinnow
 from tacit.online.schedule import WinnowRequest, bound_of, paper_schedule, theorem_schedule
+from tacit.online.streams import majority_stream
 from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange, Pure, Repeated
+from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.winnow import WinnowLog
 from tacit.theory import winnow as theory
 from tacit.theory.above_threshold import Queries, accuracy, scales
 
@@ -216,3 +220,77 @@ def test_the_papers_schedule_is_paid_for() -> None:
     cost = accountants.epsilon([c.charge for c in stream.charges(ADD)], request.delta)
     assert cost <= request.epsilon
     assert stream.score_range == 4
+
+
+# Theorem 4 of docs/theory/winnow.md, on streams and as numbers.
+
+
+def hard_stream(rounds: int, dimension: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Majority of the first three with margin 1/3 in every round; all other coordinates point the wrong way."""
+    labels = np.where(generator.random(rounds) < 0.5, 1, -1).astype(np.int8)
+    rows = np.repeat(-labels[:, None], dimension, axis=1)
+    rows[:, :3] = labels[:, None]
+    rows[np.arange(rounds), generator.integers(0, 3, rounds)] *= -1
+    return rows, labels
+
+
+def potential(sums: np.ndarray, rate: float, v: np.ndarray) -> float:
+    """``sum v log(v / w)`` for ``w`` proportional to ``exp(rate * sums)``."""
+    log_w = rate * sums - np.logaddexp.reduce(rate * sums)
+    return float(sum(share * (math.log(share) - log_w[j]) for j, share in enumerate(v) if share > 0))
+
+
+@pytest.mark.parametrize("kind", ["hard", "majority"])
+def test_theorem_4_on_streams_step_by_step(kind: str) -> None:
+    """Every epoch has q B to B mistakes, every update lowers the potential as Lemma 2 says, and the sums come out."""
+    dimension, margin, rounds = 20, 1 / 3, 12_000
+    request = requested(dimension=dimension, signed=False, horizon=rounds, epsilon=4.0, margin=margin)
+    spec, promised = theorem_schedule(request), bound_of(request)
+    generator = np.random.default_rng(1)
+    if kind == "hard":
+        rows, labels = hard_stream(rounds, dimension, generator)
+    else:
+        rows, labels = majority_stream(generator, rounds, dimension, 3)
+    v = np.zeros(dimension)
+    v[(labels @ rows.astype(int)).argsort()[-3:]] = 1 / 3
+    assert (labels * (rows @ v) >= margin - 1e-12).all()
+    reservation = Reservation([part.charge for part in spec.charges(ADD)], ADD, "x")
+    stream = open_row_stream(spec, reservation, 3, "w")
+    log, before = WinnowLog(dimension, False, spec.epochs), potential(np.zeros(dimension), spec.rate, v)
+    batch = promised / (spec.epochs + 1)
+    mistakes, since, falls = 0, 0, []
+    for t in range(rounds):
+        wrong = (1 if log.weights @ rows[t].astype(int) > 0 else -1) != labels[t]
+        since += wrong
+        mistakes += wrong
+        for update in stream.feed(rows[t : t + 1], labels[t : t + 1]):
+            log.end_epoch(update.round, update.weights)
+            after = potential(np.array(stream.secrets()["machine"]["sums"]), spec.rate, v)
+            share, eta = since / batch, spec.rate * batch
+            assert 0.5 <= share <= 1
+            assert before - after >= share * (2 / 3) * eta * margin - share**2 * eta**2 / 2
+            falls.append((before - after) / (math.log(dimension) / spec.epochs))
+            before, since = after, 0
+    assert 0 < len(falls) <= spec.epochs
+    assert sum(falls) <= spec.epochs  # the potential is never negative
+    assert mistakes <= promised
+    assert min(falls) >= 1  # at least the share that K counts on
+
+
+def test_the_order_of_theorem_4() -> None:
+    """The bound divided by its order stays within a small factor, over four orders of magnitude of the bound."""
+    ratios, bounds = [], []
+    for dimension, margin, epsilon, delta, horizon in itertools.product(
+        (30, 3_000), (0.4, 0.05), (0.1, 1.0), (1e-5, 1e-9), (1_000, 10**6)
+    ):
+        request = requested(
+            dimension=dimension, signed=False, margin=margin, epsilon=epsilon, delta=delta, horizon=horizon
+        )
+        updates = theorem_schedule(request).epochs
+        log_d, log_t = math.log(dimension), math.log(updates * horizon / request.beta)
+        order = log_d * log_t / (epsilon * margin**2)
+        order += log_d**1.5 * math.sqrt(log_t * math.log(1 / delta)) / (epsilon * margin**3)
+        ratios.append(bound_of(request) / order)
+        bounds.append(bound_of(request))
+    assert max(bounds) > 1e4 * min(bounds)
+    assert max(ratios) < 6 * min(ratios)
