@@ -1,0 +1,70 @@
+"""The script that fits the planning rule: its tables, and that it varies what it says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.additive import learn
+from tools.fit_planning_rule import CHOICES, loss, signal, table, varied
+from tools.synthetic_tables import TEST_ROWS, TRUTHS, Setting, draw, family
+
+
+@pytest.mark.parametrize("truth", list(TRUTHS))
+def test_a_table_follows_from_its_setting_and_can_be_learned(truth):
+    setting = Setting(truth, 600, 7, 1.0, seed=3)
+    drawn, again = draw(setting), draw(setting)
+    assert drawn.X.equals(again.X)
+    assert (drawn.chances == again.chances).all()
+    assert drawn.X.shape == (600, 7)
+    assert drawn.chances.shape == drawn.y_test.shape == (TEST_ROWS,)
+    assert drawn.chances.std() > 0.001
+    assert abs(drawn.y_test.mean() - drawn.chances.mean()) < 0.03
+
+
+def test_the_family_covers_what_it_says():
+    settings = family(300)
+    assert {setting.truth for setting in settings} == set(TRUTHS)
+    assert (
+        min(setting.rows for setting in settings) < 700 < 50_000 < max(setting.rows for setting in settings) <= 100_000
+    )
+    signals = [signal(setting) for setting in settings]
+    assert min(signals) < 20 < 5000 < max(signals)
+
+
+@pytest.mark.parametrize("choice", ["sweeps", "binning", "pairs", "tree_share", "n_trees", "tree_depth"])
+@pytest.mark.parametrize("q", [50.0, 300.0, 3000.0])
+def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
+    for value in CHOICES[choice]:
+        with varied(choice, value):
+            plan = learn.plan(5000.0, 10, q, False)
+        spent = plan.binning + plan.mains + plan.screening + plan.pair_counts + plan.joint + plan.trees
+        assert math.isclose(spent, 1.0)
+        if choice in ("sweeps", "n_trees", "tree_depth") and (choice == "sweeps" or plan.n_trees):
+            assert getattr(plan, choice) == value
+        if choice == "tree_share":
+            assert math.isclose(plan.trees, value, abs_tol=1e-12)
+    assert learn.plan(5000.0, 10, q, False) == learn.plan(5000.0, 10, q, False)
+
+
+def test_loss_is_a_share_of_what_the_base_rate_loses():
+    setting = Setting("linear", 4000, 4, 8.0, seed=1)
+    drawn = draw(setting)
+    good = loss(setting, drawn, "tree_share", 0.0)
+    assert 0 < good["loss"] < 0.3
+    blind = Setting("linear", 500, 4, 0.01, seed=1)
+    assert loss(blind, draw(blind), "trees.depth", 3)["loss"] > 0.5
+
+
+def test_the_printed_table_marks_what_is_better_than_the_rule():
+    lines = [
+        {"face": "additive", "choice": "rule" if value == "rule" else "sweeps", "value": value, "repeat": 0, "q": 200.0}
+        | {"setting": {"seed": seed}, "loss": (0.1 if value == 8 else 0.2) + 0.001 * np.sin(seed + len(str(value)))}
+        for seed in range(5)
+        for value in ("rule", *CHOICES["sweeps"])
+    ]
+    (row,) = table(lines, "sweeps")[2:]
+    assert row.count("**") == 2
+    assert "**-0.09" in row or "**-0.1" in row
