@@ -7,11 +7,13 @@ others 2022).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import log_ndtr
 
 from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
@@ -26,6 +28,9 @@ Floats = npt.NDArray[np.float64]
 
 LARGEST_STEP = 2.0
 """No leaf moves a score by more log-odds than this."""
+
+LOUDEST = 100.0
+"""A value whose standard deviation is so many times the noise's scale is taken as it is, but for linear shrinkage."""
 
 LEAST_SD = 0.5
 """Noise is thought to be at least half a row."""
@@ -69,7 +74,28 @@ class LeafSums:
     curvature_sd: float
 
 
-def newton_leaves(gradients: Floats, curvatures: Floats, sd: float, curvature_sd: float, plan: NewtonPlan) -> Floats:
+def without_laplace(values: Floats, variance: Floats, scale: float) -> Floats:
+    """The posterior mean of a Gaussian value with mean 0 behind Laplace noise, shape of ``values``.
+
+    Beyond ``variance / scale`` it does not grow: the score of Laplace noise is its sign, so where noise is the larger
+    part an answer tells twice as much as under Gaussian noise of the same variance.
+
+    Args:
+        values: with noise.
+        variance: of the value itself, positive, shape of ``values``.
+        scale: of the noise, positive.
+    """
+    sd = np.sqrt(variance)
+    noise = np.maximum(scale, sd / LOUDEST)  # beyond, the difference below would cancel
+    odds = log_ndtr(values / sd - sd / noise) - log_ndtr(-values / sd - sd / noise) - 2.0 * values / noise
+    shrunk = variance / noise * np.tanh(0.5 * odds)
+    mean: Floats = np.where(sd > LOUDEST * scale, values * variance / (variance + 2.0 * scale**2), shrunk)
+    return mean
+
+
+def newton_leaves(
+    gradients: Floats, curvatures: Floats, sd: float, curvature_sd: float, plan: NewtonPlan, laplace: bool = False
+) -> Floats:
     """Steps from noisy sums: the posterior mean under a Gaussian prior, times the rate, shape ``(leaves,)``.
 
     Noisy curvatures are first shrunk to the tree's mean by what their scatter exceeds the noise, and kept positive.
@@ -80,12 +106,21 @@ def newton_leaves(gradients: Floats, curvatures: Floats, sd: float, curvature_sd
         sd: standard deviation of the noise in the gradients.
         curvature_sd: the same in the curvatures.
         plan: the rate and the prior.
+        laplace: the noise is Laplace's and not Gaussian.
     """
     mean = max(float(curvatures.mean()), 0.5)
     signal = max(float(((curvatures - mean) ** 2).mean()) - curvature_sd**2, 0.0)
-    h = mean + (curvatures - mean) * signal / (signal + curvature_sd**2 + 1e-12)
+    if laplace and signal > 0:
+        h = mean + without_laplace(curvatures - mean, np.full_like(curvatures, signal), curvature_sd / math.sqrt(2.0))
+    else:
+        h = mean + (curvatures - mean) * signal / (signal + curvature_sd**2 + 1e-12)
     h = np.maximum(h, 0.05 * mean)
-    steps = plan.rate * gradients * h * plan.prior / (h**2 * plan.prior + h + sd**2)
+    spread = h**2 * plan.prior + h
+    if laplace:
+        known = without_laplace(gradients, spread, sd / math.sqrt(2.0))
+    else:
+        known = gradients * spread / (spread + sd**2)
+    steps = plan.rate * plan.prior * h * known / spread
     clipped: Floats = np.clip(steps, -LARGEST_STEP, LARGEST_STEP)
     return clipped
 
@@ -123,7 +158,8 @@ def grow_trees(
         release = curator.measure(Histogram(cells, rule, margins), charge, f"tree {number + 1}")
         sd = max(release.sd, LEAST_SD)
         gradients, curvatures = release.value[:, 0], release.value[:, 1] / plan.hessian_scale
-        margins.add(cells, newton_leaves(gradients, curvatures, sd, sd / plan.hessian_scale, plan))
+        curvature_sd = sd / plan.hessian_scale
+        margins.add(cells, newton_leaves(gradients, curvatures, sd, curvature_sd, plan, laplace=purse.is_pure))
         steps = margins.updates[-1].values / 2.0**MARGIN_BITS
         if observe is not None:
             observe(LeafSums(gradients, curvatures, release.sd, release.sd / plan.hessian_scale), steps)

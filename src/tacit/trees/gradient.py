@@ -12,9 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.boosting.newton_trees import NewtonPlan, grow_trees
+from tacit.boosting.newton_trees import LeafSums, NewtonPlan, grow_trees
 from tacit.boosting.random_trees import RandomStructures
+from tacit.boosting.tree_noise import LeafNoise
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree
 from tacit.privacy.purse import Purse
@@ -23,7 +25,10 @@ from tacit.trees.base_rate import BaseRate, set_intercept
 from tacit.trees.bins import Column, Totals, TreeBins, counted_bins, public_bins, release_totals
 
 BINS_SHARE = 0.09
-"""Share of the budget for class histograms, where they are bought."""
+"""Share of the budget for histograms, where they are bought."""
+
+SIGNAL_FOR_BINS = 2500.0
+"""Under pure epsilon histograms are bought from so many rows times epsilon on per column: their noise is dear."""
 
 ROWS_SHARE = 0.005
 PURE_ROWS_SHARE = 0.02
@@ -38,13 +43,13 @@ INTERCEPT_STEPS = 2
 def gaussian_plan(rows: float, mu: float) -> NewtonPlan:
     """The rule for Gaussian noise: deeper trees as ``rows * mu``, the rows relative to the noise, grows."""
     signal = rows * mu
-    clip = 0.55
+    clip = 0.53
     return NewtonPlan(
-        trees=500,
+        trees=500 if signal < 6000 else 700,
         depth=4 if signal < 1500 else 5 if signal < 6000 else 6,
         columns_per_tree=3,
-        rate=0.12,
-        prior=1.5,
+        rate=0.2 if signal < 6000 else 0.17,
+        prior=0.5,
         clip=clip,
         hessian_scale=3.8 * math.sqrt(clip**2 - 0.25),
     )
@@ -52,14 +57,14 @@ def gaussian_plan(rows: float, mu: float) -> NewtonPlan:
 
 def laplace_plan(rows: float, epsilon: float) -> NewtonPlan:
     """The rule for Laplace noise, which grows with the number of trees: few, and larger steps."""
-    signal = max(rows * epsilon, 0.0)
-    trees = int(np.clip(round(0.6 * math.sqrt(min(signal, 1e12))), 8, 150))
+    signal = min(max(rows * epsilon, 0.0), 1e12)
+    trees = int(np.clip(round(0.173 * signal**0.617), 4, 250))
     return NewtonPlan(
         trees=trees,
-        depth=4 if signal < 600 else 5 if signal < 6000 else 6,
-        columns_per_tree=2 if signal < 600 else 3 if signal < 6000 else 4,
-        rate=min(0.4, 2.0 / math.sqrt(trees)),
-        prior=1.6,
+        depth=4 + sum(signal >= more for more in (1000, 6000, 30_000)),
+        columns_per_tree=2 if signal < 1000 else 3 if signal < 10_000 else 4,
+        rate=min(0.4, 1.5 / math.sqrt(trees)),
+        prior=1.0,
         clip=0.65,
         hessian_scale=0.6,
     )
@@ -76,6 +81,7 @@ class LearnedTrees:
         trees: tested columns are numbered as ``bins`` are.
         plan: how they were grown.
         share: of the budget that each tree took.
+        intercept_sd: standard deviation of the noise in the intercept.
     """
 
     rows: float
@@ -84,6 +90,7 @@ class LearnedTrees:
     trees: tuple[Tree, ...]
     plan: NewtonPlan
     share: float
+    intercept_sd: float = 0.0
 
 
 def learn_gradient_trees(
@@ -111,13 +118,25 @@ def learn_gradient_trees(
     generator = curator.public_generator
     totals, bins, by_rule, left = _prepare(curator, purse, columns)
     chosen = plan(replace(by_rule, trees=n_trees or by_rule.trees, depth=depth or by_rule.depth))
-    unordered = [place for place, column in enumerate(columns) if not column.ordered] if purse.is_pure else []
+    unordered = [
+        place
+        for place, (column, b) in enumerate(zip(columns, bins, strict=True))
+        if not (column.ordered or b.is_ranked)
+    ]
     structures = RandomStructures([b.mass for b in bins], generator, reordered=unordered)
     margins, base_rate = Margins(), BaseRate(totals)
-    trees = grow_trees(curator, purse, left, structures, chosen, margins, progress, base_rate.add_tree)
+    noise = LeafNoise()
+
+    def observe(sums: LeafSums, steps: npt.NDArray[np.float64]) -> None:
+        base_rate.add_tree(sums, steps)
+        noise.observe(sums, steps)
+
+    trees = grow_trees(curator, purse, left, structures, chosen, margins, progress, observe)
     tell("setting the intercept")
     intercept = set_intercept(curator, purse, margins, base_rate, _intercept_share(purse), INTERCEPT_STEPS)
-    return LearnedTrees(base_rate.rows, intercept, bins, trees, chosen, left / chosen.trees)
+    trees = noise.annotate(trees, [b.mass for b in bins], generator)
+    sd = base_rate.intercept_sd(purse.sd(_intercept_share(purse)))
+    return LearnedTrees(base_rate.rows, intercept, bins, trees, chosen, left / chosen.trees, sd)
 
 
 def _prepare(
@@ -125,14 +144,18 @@ def _prepare(
 ) -> tuple[Totals, tuple[TreeBins, ...], NewtonPlan, float]:
     """Class totals, bins, the plan that follows from them, and the share of the budget that is left for trees."""
     steps = INTERCEPT_STEPS * _intercept_share(purse)
+    rows_share = PURE_ROWS_SHARE if purse.is_pure else ROWS_SHARE
+    totals = release_totals(curator, purse, rows_share)
+    left = 1.0 - rows_share - steps
     if purse.is_pure:
-        totals = release_totals(curator, purse, PURE_ROWS_SHARE)
-        chosen = laplace_plan(totals.rows, math.sqrt(2.0) / (totals.sd * PURE_ROWS_SHARE))
-        return totals, public_bins(curator, columns), chosen, 1.0 - PURE_ROWS_SHARE - steps
-    totals = release_totals(curator, purse, ROWS_SHARE)
-    bins = counted_bins(curator, columns, purse.charge(BINS_SHARE / len(columns)), totals)
-    mu = math.inf if totals.sd == 0 else 1.0 / (totals.sd * math.sqrt(ROWS_SHARE))
-    return totals, bins, gaussian_plan(totals.rows, mu), 1.0 - ROWS_SHARE - BINS_SHARE - steps
+        epsilon = math.sqrt(2.0) / (totals.sd * PURE_ROWS_SHARE)
+        chosen = laplace_plan(totals.rows, epsilon)
+        if totals.rows * epsilon < SIGNAL_FOR_BINS * len(columns):
+            return totals, public_bins(curator, columns), chosen, left
+    else:
+        chosen = gaussian_plan(totals.rows, math.inf if totals.sd == 0 else 1.0 / (totals.sd * math.sqrt(ROWS_SHARE)))
+    bins, spent = counted_bins(curator, columns, purse, BINS_SHARE, totals)
+    return totals, bins, chosen, left - spent
 
 
 def _intercept_share(purse: Purse) -> float:
