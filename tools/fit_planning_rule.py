@@ -48,6 +48,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "tree_depth": (3, 4, 5, 6, 7),
     "columns_per_tree": (2, 3, 4, 6),
     "tree_rate": (0.06, 0.12, 0.25, 0.4),
+    "tree_prior": (0.01, 0.03, 0.1, 0.3),
     "trees.trees": (125, 250, 500, 1000),
     "trees.depth": (3, 4, 5, 6, 7),
     "trees.columns_per_tree": (2, 3, 4, 6),
@@ -100,7 +101,7 @@ def varied(choice: str, value: Any) -> Iterator[None]:
             stack.enter_context(
                 patch.object(gradient, "gaussian_plan", lambda *facts: replace(by_rule(*facts), **{field: value}))
             )
-        elif choice in ("columns_per_tree", "tree_rate"):
+        elif choice in ("columns_per_tree", "tree_rate", "tree_prior"):
             plain, field = learn.NewtonPlan, choice.removeprefix("tree_")
             stack.enter_context(patch.object(learn, "NewtonPlan", lambda **facts: plain(**{**facts, field: value})))
         elif choice != RULE:
@@ -108,14 +109,15 @@ def varied(choice: str, value: Any) -> Iterator[None]:
         yield
 
 
-def loss(setting: Setting, drawn: Drawn, choice: str, value: Any) -> dict[str, float]:
-    """Fits once and returns the loss, in [0, about 1], and the AUC."""
+def loss(setting: Setting, drawn: Drawn, choice: str, value: Any, repeat: int = 0) -> dict[str, float]:
+    """Fits once, with noise of seed ``repeat``, and returns the loss, in [0, about 1], and the AUC."""
     from sklearn.metrics import roc_auc_score
 
     face = BoostedTreesClassifier if choice.startswith("trees.") else AdditiveBoostClassifier
     plain = value == RULE
     with varied(RULE if plain else choice, value):
-        model = face(epsilon=setting.epsilon, delta=DELTA, schema=drawn.schema).fit(drawn.X, drawn.y)
+        learner = face(epsilon=setting.epsilon, delta=DELTA, schema=drawn.schema, random_state=repeat)
+        model = learner.fit(drawn.X, drawn.y)
         guess = np.clip(model.predict_proba(drawn.X_test)[:, 1], 1e-6, 1 - 1e-6)
     best = np.clip(drawn.chances, 1e-9, 1 - 1e-9)
 
@@ -151,7 +153,9 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     if args.results.exists():
         known = {key(line): line for line in map(json.loads, args.results.read_text().splitlines())}
     out, start = [], time.perf_counter()
-    for number, setting in enumerate(family(args.tables, args.seed, args.most_rows)):
+    low, high = args.signals
+    settings = [s for s in family(args.tables, args.seed, args.most_rows) if low <= signal(s) < high]
+    for number, setting in enumerate(settings):
         drawn = None
         for choice in args.choices:
             face = "trees" if choice.startswith("trees.") else "additive"
@@ -164,12 +168,12 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
                         if args.seconds and time.perf_counter() - start > args.seconds:
                             continue
                         drawn = drawn or draw(setting)
-                        line |= loss(setting, drawn, choice, value)
+                        line |= loss(setting, drawn, choice, value, repeat)
                         known[key(line)] = line
                         with args.results.open("a") as file:
                             file.write(json.dumps(line) + "\n")
                     out.append(known[key(line)])
-        print(f"table {number + 1} of {args.tables}: {setting}", flush=True)
+        print(f"table {number + 1} of {len(settings)}: {setting}", flush=True)
     return out
 
 
@@ -207,6 +211,7 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=60, help="tables of the family")
     parser.add_argument("--seed", type=int, default=0, help="of the family")
     parser.add_argument("--most-rows", type=int, default=100_000, help="rows of the largest table")
+    parser.add_argument("--signals", type=float, nargs=2, default=(0.0, math.inf), help="only tables of such a q")
     parser.add_argument("--repeats", type=int, default=1, help="fits of each table")
     parser.add_argument("--seconds", type=float, default=0.0, help="start no new fit after this long; 0 for no limit")
     parser.add_argument("--results", type=Path, default=RESULTS)
