@@ -34,7 +34,10 @@ THREAD_CELLS = 1 << 19
 """Cells below which a second thread costs more than it saves."""
 
 CACHE_BYTES = 1 << 18
-"""Bytes of a block of rows that two kernels visit one after the other."""
+"""Bytes of what two kernels visit one after the other: a block of rows, or of numbers per row."""
+
+Step = tuple[npt.NDArray[np.int16], int, int, int]
+"""A released halfspace as the kernels take it: vector, multiplier, shift, limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +121,7 @@ class DenseEngine:
         self._ones = np.ones(len(self.labels), np.int32)
         self._row_cells = self.rows.values.size / max(1, self.rows.n_rows)
         self._block = max(64, int(CACHE_BYTES / (self._row_cells * self.rows.values.itemsize + 16)))
+        self._light_block = max(64, CACHE_BYTES // 16)  # where rows themselves are visited once
         self._thread_rows = max(1, int(THREAD_CELLS / max(1.0, self._row_cells)))
 
     def answer(self, query: DenseQuery) -> npt.NDArray[np.int64]:
@@ -142,7 +146,7 @@ class DenseEngine:
 
         def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
             weights = np.empty(self._block, np.int32)
-            for low, high in self._blocks(start, stop):
+            for low, high in _blocks(start, stop, self._block):
                 self._advance(pending, cache.sums, low, high)
                 shift, half = query.levels.shift, query.levels.count // 2
                 kernels.signed_weights(cache.sums, self._signs, shift, half, table, weights, low, high)
@@ -159,12 +163,12 @@ class DenseEngine:
         histogram = self._level_histogram(query.levels, cache, pending, levels)
         cache.applied = len(query.log.steps)
         capped, limit = query.weights(histogram), 1 << query.bits
-        rule = (capped.table, capped.level, capped.full_rows, capped.step, capped.partial)
+        rule = (capped.table.astype(np.int32), capped.level, capped.full_rows, capped.step, capped.partial)
 
         def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
-            weights = np.empty(self._block, np.int32)
+            weights = np.empty(self._light_block, np.int32)
             seen = int(np.count_nonzero(levels[:start] == capped.level))
-            for low, high in self._blocks(start, stop):
+            for low, high in _blocks(start, stop, self._light_block):
                 seen = kernels.capped_weights(levels, self._signs, *rule, seen, weights, low, high)
                 self._add(weights, limit, sums, low, high)
 
@@ -203,7 +207,7 @@ class DenseEngine:
         shift = query.square_shift
 
         def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
-            for low, high in self._blocks(start, stop):
+            for low, high in _blocks(start, stop, self._block):
                 stored = slice(low, high) if rows.indptr is None else slice(rows.indptr[low], rows.indptr[high])
                 block = rows.values[stored].astype(np.int64)
                 if query.order == 2:
@@ -216,18 +220,18 @@ class DenseEngine:
         return self.parallel(run, rows.n_features, self._thread_rows)
 
     def _level_histogram(
-        self, levels: Levels, cache: _LogCache, pending: list[HalfspaceStep], out: npt.NDArray[np.uint16]
+        self, levels: Levels, cache: _LogCache, pending: list[Step], out: npt.NDArray[np.uint16]
     ) -> npt.NDArray[np.int64]:
         """Brings the margins up to date; writes every row's level and counts them."""
 
         def run(start: int, stop: int, counts: npt.NDArray[np.int64]) -> None:
-            for low, high in self._blocks(start, stop):
+            for low, high in _blocks(start, stop, self._light_block):
                 self._advance(pending, cache.sums, low, high)
                 kernels.count_levels(cache.sums, self._signs, levels.shift, levels.count // 2, out, counts, low, high)
 
         return self.parallel(run, levels.count, self._thread_rows)
 
-    def _open(self, log: HalfspaceLog) -> tuple[_LogCache, list[HalfspaceStep]]:
+    def _open(self, log: HalfspaceLog) -> tuple[_LogCache, list[Step]]:
         """The cache of a log, and the steps it has not seen."""
         if log.n_features != self.rows.n_features or log.radius != self.rows.radius:
             raise ValueError(
@@ -237,25 +241,28 @@ class DenseEngine:
         cache = self._logs.get(log)
         if cache is None:
             cache = self._logs[log] = _LogCache(np.zeros(self.rows.n_rows, np.int64))
-        return cache, log.steps[cache.applied :]
+        steps = log.steps[cache.applied :]
+        return cache, [(self._filled_up(step), step.multiplier, step.shift, step.limit) for step in steps]
 
-    def _blocks(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Row ranges that fit a core's cache."""
-        return [(low, min(low + self._block, stop)) for low in range(start, stop, self._block)]
+    def _filled_up(self, step: HalfspaceStep) -> npt.NDArray[np.int16]:
+        """The vector of a step, with the zeros at its end that the 16-bit kernel asks for."""
+        if self.rows.indices is not None or self.rows.values.dtype != np.int16:
+            return step.vector
+        vector = np.zeros(_padded(self.rows.n_features), np.int16)
+        vector[: self.rows.n_features] = step.vector
+        return vector
 
-    def _advance(self, steps: list[HalfspaceStep], sums: npt.NDArray[np.int64], start: int, stop: int) -> None:
+    def _advance(self, steps: list[Step], sums: npt.NDArray[np.int64], start: int, stop: int) -> None:
         """Adds released halfspaces to the margins of some rows."""
         rows = self.rows
-        for step in steps:
-            size = (step.multiplier, step.shift, step.limit)
+        for vector, multiplier, shift, limit in steps:
+            size = (multiplier, shift, limit)
             if rows.indices is not None:
-                kernels.advance_sparse(rows.values, rows.indices, rows.indptr, step.vector, *size, sums, start, stop)
+                kernels.advance_sparse(rows.values, rows.indices, rows.indptr, vector, *size, sums, start, stop)
             elif rows.values.dtype == np.int16:
-                vector = np.zeros(_padded(rows.n_features), np.int16)
-                vector[: rows.n_features] = step.vector
                 kernels.advance_int16(self._flat, vector, rows.n_features, *size, sums, start, stop)
             else:
-                kernels.advance_int32(rows.values, step.vector, *size, sums, start, stop)
+                kernels.advance_int32(rows.values, vector, *size, sums, start, stop)
 
     def _add(
         self, weights: npt.NDArray[np.int32], limit: int, sums: npt.NDArray[np.int64], start: int, stop: int
@@ -281,6 +288,11 @@ class DenseEngine:
                 kernels.add_wide_int16(rows.values, weights, start, group, sums, start, stop)
         else:
             kernels.add_int32(rows.values, weights, start, sums, start, stop)
+
+
+def _blocks(start: int, stop: int, size: int) -> list[tuple[int, int]]:
+    """Row ranges of at most ``size`` rows."""
+    return [(low, min(low + size, stop)) for low in range(start, stop, size)]
 
 
 def _padded(width: int) -> int:

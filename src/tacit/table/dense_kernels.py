@@ -183,6 +183,15 @@ def capped_weights(levels, signs, table, cut, full_rows, step, partial, seen, we
     At level ``cut`` the first rows of the table, in order, get ``step`` or ``partial`` more; ``seen`` of them come
     before ``start``. Returns how many come before ``stop``.
     """
+    here = 0
+    for i in range(start, stop):
+        here += levels[i] == cut
+    if seen > full_rows or seen + here <= full_rows:
+        more = step if seen <= full_rows else 0
+        for i in range(start, stop):
+            level = levels[i]
+            weights[i - start] = signs[i] * (table[level] + (more if level == cut else 0))
+        return seen + here
     for i in range(start, stop):
         level = levels[i]
         units = table[level]
