@@ -1,0 +1,71 @@
+"""What the accuracy benchmark makes of its lines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks import accuracy_page, accuracy_report
+
+
+def line(who, name, epsilon, seed, auc, **more):
+    return {"who": who, "data": name, "epsilon": epsilon, "seed": seed, "delta": 1e-6, "auc": auc, **more}
+
+
+def lines(seeds=4, names=("abalone", "magic")):
+    out = []
+    for name in names:
+        for seed in range(seeds):
+            out.append(line("boosted_trees", name, None, seed, 0.9 + 0.001 * seed))
+            out.append(line("forest", name, None, seed, 0.8))
+            out.append(line("additive", name, 1e6, seed, 0.895, version="b"))
+            for epsilon in accuracy_report.EPSILONS:
+                out.append(line("dp_ebm", name, epsilon, seed, 0.7 + 0.001 * seed))
+                out.append(line("additive", name, epsilon, seed, 0.1, version="a"))
+                out.append(line("additive", name, epsilon, seed, 0.8 + 0.001 * seed, version="b", log_loss=0.3))
+    order = {None: 0, "a": 1, "b": 2}
+    return sorted(out, key=lambda entry: order[entry.get("version")])
+
+
+def test_half_the_gap_is_half_and_only_the_newest_version_counts():
+    auc = accuracy_report.cells(accuracy_report.newest(lines()), "auc")
+    closed = accuracy_report.gap_closed(auc, "additive")
+    assert {entry["closed"] for entry in closed.values()} == {0.5}
+    assert {entry["sets"] for entry in closed.values()} == {2}
+
+
+def test_only_splits_that_all_have_count():
+    some = [entry for entry in lines() if entry["who"] != "boosted_trees" or entry["seed"] < 2]
+    some = [entry for entry in some if entry["who"] != "forest"]
+    some += [line("dp_ebm", "abalone", 1.0, 9, 0.0)]
+    auc = accuracy_report.cells(accuracy_report.newest(some), "auc")
+    assert accuracy_report.gap_closed(auc, "additive")["1.0"]["closed"] == 0.5
+
+
+def test_a_sure_loss_is_told_from_chance():
+    generator = np.random.default_rng(0)
+    worse = {seed: 0.8 - 0.01 + 0.001 * generator.normal() for seed in range(10)}
+    noisy = {seed: 0.8 + 0.05 * generator.normal() for seed in range(10)}
+    level = dict.fromkeys(range(10), 0.8)
+    assert accuracy_report.paired(worse, level)["p"] < 0.001
+    assert accuracy_report.paired(level, worse)["p"] > 0.99
+    assert accuracy_report.paired(noisy, level)["p"] > 0.01
+    assert accuracy_report.paired(level, level)["p"] == 1.0
+    changed = [*lines(), *(line("dp_ebm", "magic", 2.0, seed, 0.9 + 0.001 * seed) for seed in range(4))]
+    (found,) = accuracy_report.below_dp_ebm(accuracy_report.cells(accuracy_report.newest(changed), "auc"), "additive")
+    assert (found["data"], found["epsilon"]) == ("magic", 2.0)
+    assert found["p"] < 0.01
+
+
+def test_the_limit_is_compared_on_common_splits():
+    facts = accuracy_report.summarised(lines(), {0.1: 0.8})
+    assert facts["limit"]["additive"]["magic"]["difference"] == pytest.approx(-0.0065, abs=1e-4)
+    assert facts["limit_share"] == {"additive": 1.0}
+    assert facts["falls"]["additive"] == []
+
+
+def test_the_page_names_every_learner_and_set():
+    text = accuracy_page.page(accuracy_report.summarised(lines(), {0.1: 0.8}))
+    for word in ("AdditiveBoost", "DP-EBM", "abalone", "magic", "50 %", "log loss"):
+        assert word in text
+    assert "nan" not in text
