@@ -28,7 +28,7 @@ CANNOT_HOLD = {
     "check_classifier_data_not_an_array": "that check passes a bare array-function object, which no table reader takes",
     "check_sample_weights_pandas_series": "as above: that check passes such an object beside a series of weights",
     "check_all_zero_sample_weights_error": "what weights hold never raises: nothing but zeros gives the prior",
-    "check_sample_weight_equivalence_on_dense_data": "weights are at most 1, and a row that stands twice is two persons",
+    "check_sample_weight_equivalence_on_dense_data": "weights are at most 1; a row that stands twice is two rows",
     "check_classifiers_classes": "classes are declared, never read from the labels",
     "check_classifiers_regression_target": "what labels hold never raises: unknown ones are dropped",
     "check_supervised_y_no_nan": "what labels hold never raises: missing ones are dropped",

@@ -18,6 +18,7 @@ from tacit.curator.curator import Curator
 from tacit.encoding.grid import NumericGrid
 from tacit.faces.base import Task, monotone_of
 from tacit.faces.request import Request, RequestError
+from tacit.faces.uncertainty import UncertainClassifier
 from tacit.faces.weights import WeightedClassifier
 from tacit.models.additive import AdditiveModel, Feature, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveClassesModel
@@ -25,7 +26,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.purse import Purse
 
 
-class AdditiveBoostClassifier(WeightedClassifier):
+class AdditiveBoostClassifier(WeightedClassifier, UncertainClassifier):
     """Private boosting of an additive model over public bins: a glass box, and the most accurate default.
 
     The boosting schema of Bun, Carmosino and Sorrell (2020) with a stateless measure: the weight of a row follows from
@@ -154,4 +155,5 @@ def additive_model(learned: Learned, task: Task) -> AdditiveModel:
                 term.counts.reshape(shape),
             )
         )
-    return AdditiveModel(task.label_index.names, learned.intercept, features, mains, tuple(pairs), learned.trees)
+    classes, sd = task.label_index.names, learned.intercept_sd
+    return AdditiveModel(classes, learned.intercept, features, mains, tuple(pairs), learned.trees, sd)

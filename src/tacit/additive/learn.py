@@ -19,6 +19,7 @@ from tacit.additive.sweeps import HyperPrior, Intercept, State, sweep
 from tacit.additive.term import Term
 from tacit.boosting.newton_trees import NewtonPlan, grow_trees
 from tacit.boosting.random_trees import RandomStructures
+from tacit.boosting.tree_noise import LeafNoise
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree
 from tacit.privacy.purse import Purse
@@ -46,6 +47,7 @@ class Learned:
     trees: tuple[Tree, ...]
     plan: Plan
     slope: float
+    intercept_sd: float = 0.0
 
 
 def main_term(column: Column, bins: Bins, noise_variance: float, binning_sd: float, total: float, pure: bool) -> Term:
@@ -119,6 +121,7 @@ def learn_additive(
         grown,
         chosen,
         state.slope,
+        state.intercept.sd(state.slope),
     )
 
 
@@ -140,7 +143,9 @@ def _learn_trees(
     newton = NewtonPlan(
         trees=chosen.n_trees, depth=chosen.tree_depth, rate=min(0.25 * math.sqrt(400 / chosen.n_trees), 0.5)
     )
-    return grow_trees(curator, purse, chosen.trees, structures, newton, state.margins)
+    noise = LeafNoise()
+    grown = grow_trees(curator, purse, chosen.trees, structures, newton, state.margins, observe=noise.observe)
+    return noise.annotate(grown, [found.counts for found in bins], curator.public_generator)
 
 
 def _learn_pairs(

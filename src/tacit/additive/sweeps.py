@@ -97,6 +97,10 @@ class Intercept:
         step, self.value = new - self.value, new
         return step
 
+    def sd(self, slope: float) -> float:
+        """Standard deviation that noise leaves in the intercept, from all releases but the first."""
+        return math.sqrt(self._variance) / self._precision / (self.total * slope) if self._precision else 0.0
+
 
 class Weighted(Protocol):
     """A term as the hyper-prior sees it."""

@@ -17,6 +17,7 @@ from tacit.encoding.table import Encoder, encoder_from_dict
 from tacit.encoding.values import BooleanIndex
 from tacit.models.base import Model, floats, ints
 from tacit.models.tree import Tree
+from tacit.models.uncertainty import tree_variance
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -170,6 +171,7 @@ class AdditiveModel(Model):
         mains: one effect per column.
         pairs: effects of two columns.
         trees: shallow trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
+        intercept_sd: standard deviation of the noise in the intercept.
     """
 
     kind: ClassVar[str] = "additive"
@@ -180,6 +182,7 @@ class AdditiveModel(Model):
     mains: tuple[MainEffect, ...]
     pairs: tuple[PairEffect, ...]
     trees: tuple[Tree, ...] = ()
+    intercept_sd: float = 0.0
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -211,6 +214,17 @@ class AdditiveModel(Model):
             i, j = pair.features
             score += pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]]
         return score + self._tree_score(bins, frame.n_rows)
+
+    def score_variance(self, frame: Frame) -> Floats:
+        """Variance of the log-odds of every row given what was released, effects taken as independent."""
+        bins = [feature.bins(frame) for feature in self.features]
+        variance = np.full(frame.n_rows, self.intercept_sd**2)
+        for main in self.mains:
+            variance += main.sd[bins[main.feature]] ** 2
+        for pair in self.pairs:
+            i, j = pair.features
+            variance += pair.sd[pair.groups[0][bins[i]], pair.groups[1][bins[j]]] ** 2
+        return variance + tree_variance(self.trees, [column.astype(np.uint8) for column in bins])
 
     def _tree_score(self, bins: list[Ints], rows: int) -> Floats:
         score = np.zeros(rows)
@@ -248,6 +262,7 @@ class AdditiveModel(Model):
             "mains": [main.to_dict() for main in self.mains],
             "pairs": [pair.to_dict() for pair in self.pairs],
             "trees": [tree.to_dict() for tree in self.trees],
+            "intercept_sd": self.intercept_sd,
         }
 
     @classmethod
@@ -259,4 +274,5 @@ class AdditiveModel(Model):
             tuple(MainEffect.from_dict(item) for item in body["mains"]),
             tuple(PairEffect.from_dict(item) for item in body["pairs"]),
             tuple(Tree.from_dict(item) for item in body.get("trees", ())),
+            float(body.get("intercept_sd", 0.0)),
         )

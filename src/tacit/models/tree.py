@@ -218,11 +218,13 @@ class Tree:
         shape: the splits.
         values: per leaf, what it adds to the score.
         support: per leaf, how much released (noisy) weight it stands on; never negative.
+        sd: per leaf, the standard deviation of the noise in its value; None if it is not known.
     """
 
     shape: TreeShape
     values: FloatArray
     support: FloatArray
+    sd: FloatArray | None = None
 
     def __post_init__(self) -> None:
         if not self.values.shape == self.support.shape == (self.shape.n_leaves,):
@@ -268,9 +270,11 @@ class Tree:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data."""
-        return {**self.shape.to_dict(), "values": self.values.tolist(), "support": self.support.tolist()}
+        sd = {} if self.sd is None else {"sd": self.sd.tolist()}
+        return {**self.shape.to_dict(), "values": self.values.tolist(), "support": self.support.tolist(), **sd}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Tree:
         """The inverse of :meth:`to_dict`."""
-        return Tree(TreeShape.from_dict(data), np.array(data["values"], float), np.array(data["support"], float))
+        sd = np.array(data["sd"], float) if "sd" in data else None
+        return Tree(TreeShape.from_dict(data), np.array(data["values"], float), np.array(data["support"], float), sd)

@@ -15,6 +15,7 @@ from tacit.models.additive import Feature
 from tacit.models.base import Model
 from tacit.models.tree import BoolArray, FloatArray, Tree
 from tacit.models.tree_leaves import add_values
+from tacit.models.uncertainty import tree_variance
 from tacit.theory.trees import m_alpha_inverse_link
 
 LINKS = ("logistic", "m_alpha", "share")
@@ -71,6 +72,7 @@ class TreeEnsembleModel(Model):
         trees: in the order in which they were grown.
         link: from scores to probabilities.
         spending: of each tree.
+        intercept_sd: standard deviation of the noise in the intercept.
     """
 
     kind: ClassVar[str] = "tree_ensemble"
@@ -81,6 +83,7 @@ class TreeEnsembleModel(Model):
     trees: tuple[Tree, ...]
     link: Link
     spending: TreeSpending = TreeSpending()
+    intercept_sd: float = 0.0
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -105,6 +108,10 @@ class TreeEnsembleModel(Model):
         """Probabilities, shape ``(rows, 2)``, in the order of ``classes``."""
         positive = self.link.probability(self.decision_function(frame))
         return np.column_stack([1.0 - positive, positive])
+
+    def score_variance(self, frame: Frame) -> FloatArray:
+        """Variance that noise leaves in the score of every row; :class:`ValueError` if leaves do not know theirs."""
+        return self.intercept_sd**2 + tree_variance(self.trees, self.codes(frame))
 
     @cached_property
     def base_score(self) -> float:
@@ -174,6 +181,7 @@ class TreeEnsembleModel(Model):
             "trees": [tree.to_dict() for tree in self.trees],
             "link": {"name": self.link.name, "alpha": self.link.alpha},
             "spending": {"levels": list(self.spending.levels), "leaves": self.spending.leaves},
+            "intercept_sd": self.intercept_sd,
         }
 
     @classmethod
@@ -185,6 +193,7 @@ class TreeEnsembleModel(Model):
             tuple(Tree.from_dict(item) for item in body["trees"]),
             Link(body["link"]["name"], float(body["link"]["alpha"])),
             TreeSpending(tuple(body["spending"]["levels"]), float(body["spending"]["leaves"])),
+            float(body.get("intercept_sd", 0.0)),
         )
 
 

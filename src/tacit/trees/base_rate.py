@@ -79,6 +79,12 @@ class BaseRate:
         trust = curvature**2 * RATE_PRIOR / (curvature**2 * RATE_PRIOR + curvature + noise)
         return trust * 2.0 * math.atanh(float(np.clip(difference / self.rows, -0.96, 0.96)))
 
+    def intercept_sd(self, sd: float) -> float:
+        """Standard deviation that noise of ``sd`` in the last step's sum leaves in the intercept."""
+        rate = 0.5 * (1.0 + math.tanh(0.5 * self.log_odds))
+        curvature = max(self.rows * rate * (1.0 - rate), 1.0)
+        return sd * curvature * INTERCEPT_PRIOR / (curvature**2 * INTERCEPT_PRIOR + curvature + sd**2)
+
 
 def set_intercept(
     curator: Curator, purse: Purse, margins: Margins, base_rate: BaseRate, share: float, steps: int

@@ -8,6 +8,7 @@ from typing import Any
 from tacit.curator.curator import Curator
 from tacit.faces.base import Task
 from tacit.faces.request import Request, RequestError
+from tacit.faces.uncertainty import UncertainClassifier
 from tacit.faces.weights import WeightedClassifier
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.privacy.account import PrivacyAccount
@@ -34,7 +35,7 @@ DEEPEST = 16
 M_ALPHA_DEPTH = 4
 
 
-class BoostedTreesClassifier(WeightedClassifier, TreesClassifier):
+class BoostedTreesClassifier(WeightedClassifier, UncertainClassifier, TreesClassifier):
     """Private boosted decision trees.
 
     By default, gradient trees: their structure looks at no row, their leaves take private Newton steps, one release
@@ -192,7 +193,9 @@ class BoostedTreesClassifier(WeightedClassifier, TreesClassifier):
             learned = learn_gradient_trees(curator, purse, columns, n_trees=self.n_trees, depth=self.max_depth)
             features = features_of(task, learned.bins)
             spending = TreeSpending(leaves=learned.share)
-            return TreeEnsembleModel(names, learned.intercept, features, learned.trees, Link("logistic"), spending)
+            return TreeEnsembleModel(
+                names, learned.intercept, features, learned.trees, Link("logistic"), spending, learned.intercept_sd
+            )
         settings = self._settings_within(task)
         paper = self.analysis == "paper"
         boost = (PaperBoost if paper else MAlphaBoost)(

@@ -1,0 +1,56 @@
+"""How sure a prediction is: standard deviations and intervals from the known noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, ndtri
+
+from tacit.faces.base import PrivateClassifier
+from tacit.faces.request import RequestError, is_number
+from tacit.models.uncertainty import Uncertain
+
+
+class UncertainClassifier(PrivateClassifier):
+    """A private classifier of two classes that knows how far off its log-odds may be."""
+
+    def predict_std(self, X: Any) -> npt.NDArray[np.float64]:
+        """Standard deviation that the privacy noise leaves in the log-odds of every row, shape ``(rows,)``.
+
+        Curves and pairs: the posterior standard deviation of the effect given all releases, whose noise is known; it
+        holds the chance in the rows and what shrinkage gave up, too, and is rather large than small. Trees: the answer
+        of every leaf to the noise in its sum, less what later trees take back. Effects count as independent, and bins,
+        pairs and structures as given.
+
+        Raises:
+            ValueError: if the model does not know (more than two classes, or trees chosen by the data).
+        """
+        return self._scores(X)[1]
+
+    def predict_interval(self, X: Any, confidence: float = 0.95) -> npt.NDArray[np.float64]:
+        """An interval for the probability of the positive class of every row, shape ``(rows, 2)``.
+
+        It is meant to hold what fits to the same rows say on average over the noise, with about this confidence; see
+        :meth:`predict_std`. It says nothing about how well a model of this kind describes the population.
+
+        Args:
+            X: a table.
+            confidence: strictly between 0 and 1.
+        """
+        if not is_number(confidence) or not 0 < confidence < 1:
+            raise RequestError(f"confidence must lie strictly between 0 and 1, got {confidence!r}")
+        score, sd = self._scores(X)
+        reach = float(ndtri(0.5 + confidence / 2)) * sd
+        return np.asarray(expit(np.stack([score - reach, score + reach], axis=1)))
+
+    def _scores(self, X: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        frame = self._frame_for_model(X)
+        model = self.model_
+        if not isinstance(model, Uncertain):
+            raise RequestError("this model does not say how sure it is")
+        try:
+            return model.decision_function(frame), np.sqrt(model.score_variance(frame))
+        except ValueError as error:
+            raise RequestError(str(error)) from None
