@@ -11,6 +11,7 @@ from tacit.encoding.frames import columns_of
 from tacit.models.files import load_model, save_model
 from tacit.models.tree_ensemble import Link
 from tacit.trees.estimator import BoostedTreesClassifier
+from tacit.trees.random_estimator import RandomTreesClassifier
 
 SCHEMA = {
     "label": {"column": "income", "kind": "classes", "classes": ["low", "high"], "positive": "high"},
@@ -117,6 +118,26 @@ def test_refuses_three_classes() -> None:
     schema = {**SCHEMA, "label": {"column": "income", "kind": "classes", "classes": ["x", "y", "z"]}}
     with pytest.raises(ValueError, match=r"(?s)3 classes.*spent"):
         BoostedTreesClassifier(schema=schema).fit(X, ["x"] * 50)
+
+
+@pytest.mark.parametrize("learner", [BoostedTreesClassifier, RandomTreesClassifier])
+def test_refuses_a_categorical_column_of_one_category(learner: type) -> None:
+    X, y = table(50, 0)
+    town = {"kind": "categorical", "categories": ["a"]}
+    schema = {**SCHEMA, "columns": {**SCHEMA["columns"], "town": town}}
+    with pytest.raises(ValueError, match=r"(?s)'town' has one category, 'a'.*Nothing was spent"):
+        learner(schema=schema).fit(X, y)
+
+
+def test_weights_of_classes_are_positive_and_of_rows_at_most_one() -> None:
+    X, y = table(2000, 9)
+    for weight in (0.0, -1.0, float("nan"), float("inf"), "1"):
+        with pytest.raises(ValueError, match=r"(?s)must be a positive number.*Nothing was spent"):
+            BoostedTreesClassifier(schema=SCHEMA, class_weight={"low": weight}).fit(X, y)
+    arguments = {"epsilon": 1.0, "schema": SCHEMA, "n_trees": 5, "random_state": 0}
+    plain = BoostedTreesClassifier(**arguments).fit(X, y)
+    heavy = BoostedTreesClassifier(**arguments).fit(X, y, sample_weight=np.full(len(y), 7.0))
+    assert np.array_equal(plain.decision_function(X), heavy.decision_function(X))
 
 
 def test_links() -> None:
