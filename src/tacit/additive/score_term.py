@@ -116,7 +116,7 @@ class ScoreTerm:
 
     @property
     def _noise_variance(self) -> float:
-        return self._variance / self._precision**2
+        return max(self._variance / self._precision**2, LEAST_SD**2)
 
     def solve(self, directions: Directions, log_prior: Floats | None) -> Floats:
         """The posterior mean of the effects given all releases, shape ``(bins, n_scores)``."""

@@ -43,7 +43,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """The prediction for every row, within the target's bounds, shape ``(rows,)``."""
-        predictions: npt.NDArray[np.float64] = self.model_.predict(self._frame_for_model(X))
+        frame = self._frame_for_model(X)
+        predictions: npt.NDArray[np.float64] = self.model_.predict(frame)
         return predictions
 
     def target_name(self, task: Task) -> str:
@@ -72,6 +73,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
 
     def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
         task, frame, labels = super()._task(X, y)
+        if str(getattr(labels, "dtype", "")) == "object":  # says nothing: taken value by value, as a list is
+            labels = np.asarray(labels).tolist()
         labels = np.asarray(as_numbers(labels, self.target_name(task)), np.float64)
         if self.target_index(task) is UNBOUNDED:
             if TARGET in frame.names:

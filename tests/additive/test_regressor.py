@@ -1,0 +1,223 @@
+"""`AdditiveBoostRegressor`: what every private estimator promises, and what its losses are for."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+from tacit import AdditiveBoostRegressor, PrivacyAccount, load_model, save_model
+from tacit.additive.residual_loss import QuantileLoss, SquaredLoss
+from tacit.additive.residual_shape import residual_edges, residual_shares, spread_out
+from tacit.encoding.frames import columns_of
+from tacit.faces.request import RequestError
+from tacit.models.additive_scores import AdditiveRegressionModel
+from tacit.report.page import render
+from tacit.schema import Schema
+from tests.additive.spent import share_spent
+
+CANNOT_HOLD = {
+    "check_estimators_empty_data_messages": "that there are no rows is private: the fit returns a constant",
+    "check_supervised_y_no_nan": "what labels hold never raises: missing ones are dropped",
+    "check_regressor_data_not_an_array": "that check passes a bare array-function object, which no table reader takes",
+}
+
+SCHEMA = Schema.from_dict(
+    {
+        "label": {"column": "cost", "kind": "numeric", "lower": 0, "upper": 50},
+        "columns": {
+            "age": {"kind": "numeric", "lower": 0, "upper": 100},
+            "size": {"kind": "numeric", "lower": 0, "upper": 1},
+            "ward": {"kind": "categorical", "categories": ["a", "b", "c"]},
+        },
+    }
+)
+NOISE = 1.5
+
+
+def people(n: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Rows, a cost, and its mean; the noise is normal with standard deviation :data:`NOISE`."""
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {"age": generator.uniform(0, 100, n), "size": generator.random(n), "ward": generator.choice(["a", "b", "c"], n)}
+    )
+    mean = 20 + 0.08 * (frame["age"] - 50) + 3 * np.sin(5 * frame["size"]) + np.where(frame["ward"] == "b", 2.0, -1.0)
+    return frame, mean.to_numpy() + NOISE * generator.normal(size=n), mean.to_numpy()
+
+
+def test_scikit_learns_contract():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(
+            AdditiveBoostRegressor(epsilon=50.0, random_state=0), expected_failed_checks=CANNOT_HOLD, on_fail=None
+        )
+    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
+    assert failed == {}
+    expected = {result["check_name"] for result in results if result["status"] == "xfail"}
+    assert expected == set(CANNOT_HOLD)
+
+
+def test_it_learns_and_more_budget_learns_better():
+    frame, _, mean = people(5000, 9)
+    errors = []
+    for epsilon in (0.1, 1.0, math.inf):
+        model = AdditiveBoostRegressor(epsilon, schema=SCHEMA, random_state=1).fit(*people(5000)[:2])
+        errors.append(float(np.sqrt(np.mean((model.predict(frame) - mean) ** 2))))
+    assert errors[2] < errors[1] < errors[0] < 2.8  # the mean alone is 3.2 off
+    assert errors[1] < 0.6
+    assert errors[2] < 0.4
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+def test_quantiles_are_where_they_should_be(quantile):
+    frame, cost, mean = people(8000)
+    model = AdditiveBoostRegressor(2.0, schema=SCHEMA, loss="quantile", quantile=quantile, random_state=0)
+    predicted = model.fit(frame, cost).predict(frame)
+    assert (cost <= predicted).mean() == pytest.approx(quantile, abs=0.05)
+    assert np.corrcoef(predicted, mean)[0, 1] > 0.9
+
+
+def test_what_a_fit_leaves_behind(tmp_path):
+    frame, cost, _ = people(4000)
+    model = AdditiveBoostRegressor(2.0, schema=SCHEMA).fit(frame, cost)
+    assert (model.certificate_.epsilon, model.certificate_.releasable) == (2.0, True)
+    assert model.certificate_.verify() == []
+    assert model.score(frame, cost) > 0.6
+    assert not hasattr(model, "predict_proba")
+    path = tmp_path / "model.json"
+    save_model(model.model_, path, model.certificate_.to_dict())
+    again, certificate = load_model(path)
+    assert isinstance(again, AdditiveRegressionModel)
+    assert (again.target, again.lower, again.upper, again.loss) == ("cost", 0, 50, "squared")
+    assert (again.predict(columns_of(frame)) == model.predict(frame)).all()
+    with pytest.raises(TypeError, match="no classes"):
+        again.predict_proba(columns_of(frame))
+    page = render(again, certificate)
+    assert "cost" in page
+    assert "0 to 50" in page
+
+
+@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 1e-6), (8.0, 1e-6), (2.0, 0.0)])
+def test_it_spends_what_was_reserved_and_no_more(relation, epsilon, delta):
+    frame, cost, _ = people(2000)
+    for loss in ("squared", "quantile"):
+        model = AdditiveBoostRegressor(epsilon, delta, relation, schema=SCHEMA, loss=loss, random_state=0)
+        certificate = model.fit(frame, cost).certificate_
+        assert 0.85 < share_spent(certificate) <= 1 + 1e-9
+        assert certificate.verify() == []
+
+
+def test_predictions_stay_within_bounds_and_targets_outside_are_clipped():
+    frame, cost, _ = people(3000)
+    schema = Schema.from_dict(
+        SCHEMA.to_dict() | {"label": {"column": "cost", "kind": "numeric", "lower": 19, "upper": 21}}
+    )
+    wild = np.where(np.arange(3000) % 3 == 0, 1e300, cost)
+    wild[::7] = np.inf
+    predicted = AdditiveBoostRegressor(5.0, schema=schema, random_state=0).fit(frame, wild).predict(frame)
+    assert predicted.min() >= 19
+    assert predicted.max() <= 21
+    clipped = AdditiveBoostRegressor(5.0, schema=schema, random_state=0).fit(
+        frame, np.where(np.isfinite(wild), np.clip(wild, 19, 21), np.nan)
+    )
+    assert (clipped.predict(frame) == predicted).all()
+
+
+def test_rows_without_a_target_are_dropped():
+    frame, cost, _ = people(1500)
+    some = AdditiveBoostRegressor(1.0, schema=SCHEMA, random_state=5).fit(frame, cost)
+    doubled, more = pd.concat([frame, frame]), np.concatenate([cost, np.full(1500, np.nan)])
+    same = AdditiveBoostRegressor(1.0, schema=SCHEMA, random_state=5).fit(doubled, more)
+    assert (some.predict(frame) == same.predict(frame)).all()
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 40])
+def test_what_rows_hold_never_makes_a_fit_fail(n):
+    frame, cost, _ = people(max(n, 1))
+    hostile = frame.head(n).assign(age=[(math.nan, math.inf, -math.inf, 1e308, -5.0)[i % 5] for i in range(n)])
+    test = people(30, 1)[0]
+    for target in (cost[:n], np.full(n, 7.0), np.full(n, math.nan), np.full(n, -math.inf)):
+        for more in ({"epsilon": 0.5}, {"epsilon": 50.0, "loss": "quantile", "quantile": 0.01}, {"delta": 0.0}):
+            model = AdditiveBoostRegressor(schema=SCHEMA, random_state=0, **more).fit(hostile, target)
+            predicted = model.predict(test)
+            assert np.isfinite(predicted).all()
+            assert 0 <= predicted.min() <= predicted.max() <= 50
+
+
+def test_bounds_nobody_declared_are_found_and_paid_for():
+    frame, cost, _ = people(4000)
+    numbers = frame[["age", "size"]]
+    model = AdditiveBoostRegressor(2.0, random_state=0).fit(numbers, cost)
+    assert (model.model_.lower, model.model_.upper) == (8.0, 32.0)
+    assert any("bounds of target" in entry.label for entry in model.certificate_.entries)
+    assert share_spent(model.certificate_) <= 1 + 1e-9
+    declared = AdditiveBoostRegressor(2.0, target_bounds=(0, 50), random_state=0).fit(numbers, cost)
+    assert not any("bounds of target" in entry.label for entry in declared.certificate_.entries)
+    assert declared.model_.upper == 50
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"loss": "absolute"}, "loss"),
+        ({"quantile": 1.0}, "quantile"),
+        ({"quantile": "half"}, "quantile"),
+        ({"schema": None, "target_bounds": (3, 1)}, "target_bounds"),
+        ({"schema": None, "target_bounds": "03"}, "target_bounds"),
+        ({"interactions": "yes"}, "interactions"),
+        ({"schema": SCHEMA.to_dict() | {"label": {"column": "cost", "classes": [0, 1]}}}, "has classes"),
+    ],
+)
+def test_public_mistakes_are_refused_and_cost_nothing(arguments, message, tmp_path):
+    frame, cost, _ = people(50)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.0, 1e-6, "add_or_remove_one")
+    numbers = frame if arguments.get("schema", SCHEMA) else frame[["age", "size"]]
+    with pytest.raises(RequestError, match=message) as caught:
+        AdditiveBoostRegressor(**{"schema": SCHEMA, "account": account, **arguments}).fit(numbers, cost)
+    assert "othing was spent" in str(caught.value)
+    assert account.spent == 0
+
+
+def test_a_target_of_texts_is_refused_by_its_dtype():
+    frame, cost, _ = people(50)
+    with pytest.raises(ValueError, match="'cost'"):
+        AdditiveBoostRegressor(schema=SCHEMA).fit(frame, cost.astype(str))
+
+
+def histogram(residuals: np.ndarray) -> np.ndarray:
+    places = np.searchsorted(residual_edges(), residuals, side="right")
+    return np.bincount(places, minlength=len(residual_edges()) + 1).astype(float)
+
+
+@pytest.mark.parametrize("scale", [0.05, 1.0])
+def test_residuals_are_sized_up_through_noise(scale):
+    generator = np.random.default_rng(0)
+    residuals = scale * generator.normal(0.3, 1.0, 5000)
+    for sd in (0.5, 60.0):
+        noisy = histogram(residuals) + generator.normal(0, sd, len(residual_edges()) + 1)
+        values, weights = spread_out(residual_shares(noisy, sd))
+        assert weights.sum() == pytest.approx(1.0)
+        spread = float(np.sqrt(weights @ values**2))
+        assert spread == pytest.approx(scale * math.sqrt(1.09), rel=0.25)
+        assert float(weights @ (values > 0)) == pytest.approx(0.62, abs=0.1)
+
+
+def test_a_clip_shrinks_where_noise_is_loud():
+    """Through the losses' own choice: with little noise almost nothing is clipped, with much noise a good part is."""
+    from tacit.privacy.purse import Purse
+
+    shares = residual_shares(histogram(np.random.default_rng(0).standard_t(3, 20_000)), 1.0)
+    clips = []
+    for mu in (50.0, 0.05):
+        loss = SquaredLoss(5)
+        loss._choose(shares, Purse(1.0, 1e-6, mu), 5000.0)
+        clips.append(loss.bound)
+    assert clips[0] > 3 * clips[1]
+    loss = QuantileLoss(5, 0.9)
+    loss._choose(shares, Purse(1.0, 1e-6, 5.0), 5000.0)
+    assert loss.rule.high == pytest.approx(9 * -loss.rule.low, rel=0.01)

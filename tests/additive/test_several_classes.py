@@ -1,0 +1,221 @@
+"""Several classes under one budget, on small synthetic tables."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import brentq
+
+from tacit import AdditiveBoostClassifier, load_model, save_model
+from tacit.additive.imagined import ROWS, ImaginedRows
+from tacit.additive.score_losses import SoftmaxLoss
+from tacit.additive.score_term import Directions, ScoreTerm
+from tacit.additive.score_trees import LeafSteps, LeafSums
+from tacit.boosting.newton_trees import NewtonPlan
+from tacit.curator.measurement import Measurement
+from tacit.encoding.frames import columns_of
+from tacit.faces.request import RequestError
+from tacit.models.additive_scores import AdditiveClassesModel
+from tacit.privacy.charges import Gaussian
+from tacit.privacy.purse import Purse
+from tacit.queries.cells import OneCell, column_cells
+from tacit.report.page import render
+from tacit.schema import Schema
+from tests.additive.spent import share_spent
+
+K = 4
+NAMES = ["north", "east", "south", "west"]
+COLUMNS = {f"x{j}": {"kind": "numeric", "lower": 0, "upper": 1} for j in range(4)}
+COLUMNS["kind"] = {"kind": "categorical", "categories": ["a", "b", "c"]}
+
+
+def schema_of(**label) -> Schema:
+    return Schema.from_dict({"label": {"column": "y", **label}, "columns": COLUMNS})
+
+
+def synthetic(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Four classes whose log-odds are smooth in three columns and differ by category; class probabilities beside."""
+    generator = np.random.default_rng(seed)
+    x, kind = generator.random((n, 4)), generator.integers(0, 3, n)
+    score = np.stack(
+        [
+            3.0 * (x[:, 0] - 0.5) + 1.0 * (kind == 0),
+            -2.0 * (x[:, 0] - 0.5) + np.sin(6 * x[:, 1]),
+            2.0 * np.cos(5 * x[:, 1]) - 0.5,
+            3.0 * (x[:, 2] - 0.5) - 1.0 * (kind == 2),
+        ],
+        axis=1,
+    )
+    chances = np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
+    labels = (chances.cumsum(axis=1) < generator.random((n, 1))).sum(axis=1)
+    frame = pd.DataFrame(x, columns=[f"x{j}" for j in range(4)]).assign(kind=np.array(["a", "b", "c"])[kind])
+    return frame, labels, chances
+
+
+def log_loss(chances: np.ndarray, labels: np.ndarray) -> float:
+    return float(-np.log(np.clip(chances[np.arange(len(labels)), labels], 1e-4, 1)).mean())
+
+
+def part_epsilon(epsilon: float, delta: float, parts: int) -> float:
+    wanted = Purse.of(epsilon, delta).mu / math.sqrt(parts)
+    return float(brentq(lambda e: Purse.of(e, delta).mu - wanted, 1e-3 * epsilon, epsilon))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_one_budget_is_better_than_a_budget_split_over_classes(epsilon):
+    test_frame, test_labels, truth = synthetic(10_000, 99)
+    whole, parts = [], []
+    for seed in range(3):
+        frame, labels, _ = synthetic(4000, seed)
+        schema = schema_of(classes=list(range(K)))
+        model = AdditiveBoostClassifier(epsilon, schema=schema, random_state=seed).fit(frame, labels)
+        whole.append(log_loss(model.predict_proba(test_frame), test_labels))
+        one = []
+        for k in range(K):
+            share = part_epsilon(epsilon, 1e-6, K)
+            binary = AdditiveBoostClassifier(share, schema=schema_of(classes=[0, 1]), random_state=100 * seed + k)
+            one.append(binary.fit(frame, (labels == k).astype(int)).predict_proba(test_frame)[:, 1])
+        against = np.column_stack(one)
+        parts.append(log_loss(against / against.sum(axis=1, keepdims=True), test_labels))
+    best = log_loss(truth, test_labels)
+    assert np.mean(whole) - best < 0.8 * (np.mean(parts) - best)
+    assert max(whole) < min(parts)
+
+
+def test_what_a_fit_leaves_behind(tmp_path):
+    frame, labels, _ = synthetic(3000, 0)
+    model = AdditiveBoostClassifier(2.0, schema=schema_of(classes=NAMES)).fit(frame, np.array(NAMES)[labels])
+    chances = model.predict_proba(frame)
+    assert model.classes_.tolist() == NAMES
+    assert chances.shape == (3000, K)
+    assert chances.sum(axis=1) == pytest.approx(np.ones(3000))
+    assert model.decision_function(frame).shape == (3000, K)
+    assert model.score(frame, np.array(NAMES)[labels]) > 0.5
+    assert model.certificate_.verify() == []
+    assert (model.certificate_.epsilon, model.certificate_.releasable) == (2.0, True)
+    path = tmp_path / "model.json"
+    save_model(model.model_, path, model.certificate_.to_dict())
+    again, certificate = load_model(path)
+    assert isinstance(again, AdditiveClassesModel)
+    assert (again.predict_proba(columns_of(frame)) == chances).all()
+    names, parts = again.contributions(columns_of(frame))
+    whole = again.scores.intercept + parts.sum(axis=1)
+    assert whole == pytest.approx(again.decision_function(columns_of(frame)))
+    assert set(names) >= set(frame.columns)
+    assert json.loads(path.read_text())["kind"] == "additive_classes"
+    page = render(again, certificate)
+    assert all(name in page for name in [*NAMES, *frame.columns])
+
+
+def test_two_classes_are_learned_as_they_were():
+    frame, labels, _ = synthetic(2000, 0)
+    model = AdditiveBoostClassifier(1.0, schema=schema_of(classes=[0, 1]), random_state=1).fit(frame, labels > 1)
+    assert model.model_.kind == "additive"
+    assert model.decision_function(frame).shape == (2000,)
+
+
+@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_it_spends_what_was_reserved_and_no_more(relation, delta):
+    frame, labels, _ = synthetic(2000, 0)
+    schema = schema_of(classes=list(range(K)))
+    model = AdditiveBoostClassifier(3.0, delta, relation, schema=schema, random_state=0).fit(frame, labels)
+    assert 0.85 < share_spent(model.certificate_) <= 1 + 1e-9
+    assert model.certificate_.verify() == []
+
+
+def test_without_privacy_it_comes_near_the_truth():
+    test_frame, test_labels, truth = synthetic(10_000, 99)
+    frame, labels, _ = synthetic(20_000, 1)
+    model = AdditiveBoostClassifier(math.inf, schema=schema_of(classes=list(range(K)))).fit(frame, labels)
+    assert log_loss(model.predict_proba(test_frame), test_labels) - log_loss(truth, test_labels) < 0.02
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 40])
+@pytest.mark.parametrize("label", [0, 3])
+def test_tiny_and_one_sided_tables_always_give_a_model(n, label):
+    frame, _, _ = synthetic(max(n, 1), 0)
+    for epsilon, delta in ((0.1, 1e-6), (8.0, 1e-6), (1.0, 0.0), (math.inf, 0.0)):
+        model = AdditiveBoostClassifier(epsilon, delta, schema=schema_of(classes=list(range(K))))
+        chances = model.fit(frame.head(n), np.full(n, label)).predict_proba(synthetic(50, 1)[0])
+        assert np.isfinite(chances).all()
+        assert chances.sum(axis=1) == pytest.approx(np.ones(50))
+
+
+def test_unknown_labels_are_dropped():
+    frame, labels, _ = synthetic(1500, 0)
+    schema = schema_of(classes=list(range(K)))
+    some = AdditiveBoostClassifier(1.0, schema=schema, random_state=5).fit(frame, labels)
+    doubled, more = pd.concat([frame, frame]), np.concatenate([labels, np.full(1500, 77)])
+    same = AdditiveBoostClassifier(1.0, schema=schema, random_state=5).fit(doubled, more)
+    assert (some.predict_proba(frame) == same.predict_proba(frame)).all()
+
+
+def test_weights_are_refused_by_name():
+    frame, labels, _ = synthetic(50, 0)
+    with pytest.raises(RequestError, match="two classes"):
+        AdditiveBoostClassifier(schema=schema_of(classes=list(range(K))), class_weight="balanced").fit(frame, labels)
+
+
+def test_curvature_is_the_slope_of_the_mean_contribution():
+    """Against a difference of exact contributions, at probabilities that differ from row to row."""
+    loss, generator = SoftmaxLoss(3, pure=False), np.random.default_rng(0)
+    rows = ImaginedRows([np.ones(8)], 3, generator)
+    effects = generator.normal(0, 1.5, (8, 3))
+    rows.add(column_cells(0, 8), effects)
+    truth, matrix = rows.probabilities(), loss.curvature(rows)
+
+    def contribution() -> np.ndarray:
+        p = rows.probabilities()
+        longest = np.sqrt(1 - 2 * p.min(axis=1) + np.square(p).sum(axis=1))
+        return ((truth - p) / longest[:, None]).mean(axis=0)
+
+    step = np.array([1e-5, -3e-5, 2e-5])
+    rows.add(OneCell(), step[None, :])
+    assert contribution() == pytest.approx(-matrix @ step, rel=1e-3, abs=1e-10)
+    assert np.abs(matrix.sum(axis=1)).max() < 1e-12
+
+
+def test_imagined_rows_follow_the_counts():
+    rows = ImaginedRows([np.array([3.0, 1.0]), np.array([1.0, 1.0, 2.0])], 1, np.random.default_rng(0))
+    rows.add(column_cells(0, 2), np.array([[0.0], [1.0]]))
+    assert rows.scores.mean() == pytest.approx(0.25, abs=2 / ROWS)
+
+
+def test_a_term_finds_the_effects_that_made_its_releases():
+    generator = np.random.default_rng(0)
+    counts, truth = np.full(6, 2000.0), generator.normal(0, 0.7, (6, 3))
+    truth -= truth.mean(axis=1, keepdims=True)
+    truth -= truth.mean(axis=0)
+    matrix = 0.3 * (np.eye(3) - 1 / 3)
+    directions = Directions.of(matrix, 0.01)
+    assert directions.basis.shape == (3, 2)
+    prior = np.eye(6) - 1 / 6
+    term = ScoreTerm("x", "categorical", column_cells(0, 6), counts, 0.0, [prior], None, 100.0, 3, 0.3)
+    for _ in range(12):
+        value = counts[:, None] * (truth - term.effect) @ matrix + generator.normal(0, 10.0, (6, 3))
+        term.observe(Measurement("x", value, 10.0, Gaussian(1.0), "none"))
+        term.effect = term.effect + 0.5 * (term.solve(directions, None) - term.effect)
+    assert np.abs(term.effect - truth).max() < 0.05
+    assert 0.001 < term.sd(directions).max() < 0.05
+
+
+def test_leaves_move_where_sums_speak_and_stay_where_there_is_noise():
+    plan, matrix = NewtonPlan(trees=50, depth=3), 0.3 * (np.eye(3) - 1 / 3)
+    generator = np.random.default_rng(1)
+    speaking, silent = LeafSteps(plan), LeafSteps(plan)
+    target = generator.normal(0, 0.6, (8, 3))
+    target -= target.mean(axis=1, keepdims=True)
+    traces = np.full(8, 600.0)
+    h = traces[:, None] * 0.5  # both directions share the trace
+    for _ in range(20):
+        noise = generator.normal(0, 25.0, (8, 3))
+        loud = speaking.take(LeafSums(h * target + noise, traces, 25.0, 25.0), matrix, 1.0)
+        quiet = silent.take(LeafSums(generator.normal(0, 30.0, (8, 3)), traces, 25.0, 25.0), matrix, 1.0)
+    assert np.corrcoef(loud.ravel(), target.ravel())[0, 1] > 0.95
+    assert np.abs(loud).mean() > 0.6 * plan.rate * np.abs(target).mean()
+    assert np.abs(quiet).mean() < 0.1 * np.abs(loud).mean()
