@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from tacit.boosting.newton_trees import LeafSums
+from tacit.boosting.newton_trees import LeafSums, without_laplace
 from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
 from tacit.noise.seeded_source import SeededSource
@@ -19,7 +19,16 @@ from tacit.privacy.purse import Purse
 from tacit.queries.margins import Margins
 from tacit.table.memory import MemoryTable
 from tacit.trees.base_rate import BaseRate, set_intercept
-from tacit.trees.bins import Column, Totals, counted_bins, grid, release_totals
+from tacit.trees.bins import (
+    Column,
+    Totals,
+    counted_bins,
+    grid,
+    public_bins,
+    public_mass,
+    release_totals,
+    smoothed_mass,
+)
 from tacit.trees.gradient import gaussian_plan, laplace_plan, learn_gradient_trees
 
 CELLS = 1024
@@ -181,3 +190,72 @@ def test_categories_are_put_in_a_new_order_for_every_tree_where_nothing_is_known
         assert all(list(s) == sorted(s) for s in sets) is thresholds
         assert all(0 < sum(s) < 6 for s in sets)
         assert len(set(sets)) > 3
+
+
+def test_the_posterior_mean_behind_laplace_noise() -> None:
+    """Against the integral; it hardly moves beyond ``variance / scale``; without noise nothing changes."""
+    for sd, scale in ((1.0, 0.3), (1.0, 1.0), (0.4, 5.0), (30.0, 2.0)):
+        x = np.linspace(-9 * sd, 9 * sd, 40_001)
+        for value in (-3.0 * scale, 0.1, sd, 8.0 * scale):
+            weight = np.exp(-0.5 * (x / sd) ** 2 - np.abs(value - x) / scale)
+            expected = float((weight * x).sum() / weight.sum())
+            found = without_laplace(np.array([value]), np.array([sd**2]), scale)[0]
+            assert found == pytest.approx(expected, rel=1e-3, abs=1e-3 * sd)
+            assert abs(found) <= sd**2 / scale
+    large = np.array([1e6, -3e4])
+    assert without_laplace(large, np.full(2, 1e12), 0.35) == pytest.approx(large, rel=1e-5)
+
+
+def test_mass_follows_counts_and_the_prior_where_they_are_lost() -> None:
+    counts = np.array([5.0, 0.0, 3.0, 0.0, 0.0, 8.0, 1.0])
+    prior = public_mass(7)
+    assert prior.sum() == pytest.approx(1.0)
+    assert prior[0] == prior.max()
+    assert smoothed_mass(counts, 0.0, prior) == pytest.approx(counts, abs=1e-6)
+    lost = smoothed_mass(counts, 1e6, prior)
+    assert lost / lost.sum() == pytest.approx(prior, rel=1e-3)
+    between = smoothed_mass(counts, 1.0, prior)
+    assert np.all(between > 0)
+    assert between.sum() == pytest.approx(counts.sum())
+
+
+def test_a_long_tail_keeps_its_resolution_and_a_flat_column_saves_the_second_look() -> None:
+    rng = np.random.default_rng(0)
+    crowded = np.where(rng.random(20_000) < 0.999, rng.integers(0, 4, 20_000), CELLS - 1).astype(np.uint16)
+    flat = rng.integers(0, CELLS, 20_000).astype(np.uint16)
+    y = (crowded >= 2).astype(np.uint8)
+    purse = Purse.of(2.0, 1e-6)
+    curator, reservation = gate([crowded, flat, flat, np.zeros(20_000, np.uint8)], y, purse)
+    totals = release_totals(curator, purse, 0.1)
+    bins, spent = counted_bins(curator, COLUMNS, purse, 0.2, totals)
+    assert len(set(bins[0].mapping[:4].tolist())) == 4
+    assert bins[1].size > 100
+    labels = [entry.label for entry in reservation.entries]
+    assert "rows of a, heavy cells" in labels
+    assert "rows of b, heavy cells" not in labels
+    assert spent < 0.2
+    paid = math.fsum(entry.charge.precision for entry in reservation.entries[1:])
+    assert paid == pytest.approx(spent * purse.mu**2)
+
+
+def test_pure_epsilon_buys_bins_where_there_are_rows_enough() -> None:
+    codes, y = toy(6000, 1)
+    for epsilon, bought in ((0.5, False), (40.0, True)):
+        purse = Purse.of(epsilon, 0.0)
+        curator, reservation = gate(codes, y, purse)
+        learned = learn_gradient_trees(curator, purse, COLUMNS)
+        assert any("rows of a" in entry.label for entry in reservation.entries) is bought
+        assert learned.bins[3].is_ranked is bought
+        assert math.fsum(e.charge.epsilon for e in reservation.entries) == pytest.approx(epsilon)
+
+
+def test_no_bin_looks_at_rows_before_they_are_paid_for() -> None:
+    """Public bins are the same whatever the rows; columns of one code make one bin."""
+    purse = Purse.of(1.0, 0.0)
+    made = []
+    for seed in (1, 2):
+        codes, y = toy(500, seed)
+        made.append(public_bins(gate(codes, y, purse)[0], COLUMNS))
+    assert all(np.array_equal(a.mapping, b.mapping) for a, b in zip(*made, strict=True))
+    assert made[0][0].mapping[CELLS] == made[0][0].size - 1
+    assert made[0][0].mass[0] > 0
