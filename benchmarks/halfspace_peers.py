@@ -28,6 +28,7 @@ Score = Callable[[np.ndarray], float]
 
 RATES = (2.0, 8.0, 32.0)
 DEFAULT_RATE = 8.0
+EPOCHS = 20
 
 
 def objective_perturbation(X: Rows, y: Rows, epsilon: float, delta: float, rng: np.random.Generator) -> np.ndarray:
@@ -66,7 +67,7 @@ def dp_sgd(
     rates: tuple[float, ...] = (DEFAULT_RATE,),
 ) -> np.ndarray:  # fmt: skip
     """Logistic regression by noisy minibatch gradients: 20 epochs, batches of a twentieth, clipped at 1."""
-    n, steps, rate = len(X), 400, 0.05
+    n, steps, rate = len(X), EPOCHS * 20, 0.05
     noise = sgd_noise(epsilon, delta, rate, steps)
     found = []
     for step in rates:
@@ -108,71 +109,66 @@ def random_projection(
 
 
 PEER_PROGRAM = """
-import json, sys
+import json, sys, warnings
 import numpy as np
+warnings.simplefilter("ignore")
 task = json.load(open(sys.argv[1]))
 data = np.load(task["data"])
-X, y = data["X"].astype(float), data["y"]
-out = {}
-for name in task["names"]:
-    found = []
-    for seed in range(task["repeats"]):
-        if name == "diffprivlib":
-            from diffprivlib.models import LogisticRegression
-            import warnings; warnings.simplefilter("ignore")
-            model = LogisticRegression(epsilon=task["epsilon"], data_norm=1.0, fit_intercept=False,
-                                       max_iter=300, random_state=seed)
-            found.append(model.fit(X, y).coef_[0].tolist())
-        if name == "opacus":
-            import torch, warnings
-            from opacus import PrivacyEngine
-            warnings.simplefilter("ignore")
-            torch.manual_seed(seed)
-            rows = torch.tensor(X, dtype=torch.float32); labels = torch.tensor((y > 0).astype("float32"))
-            model = torch.nn.Linear(X.shape[1], 1, bias=False)
-            torch.nn.init.zeros_(model.weight)
-            optimizer = torch.optim.SGD(model.parameters(), lr=task["rate"])
-            batch = max(1, len(X) // 20)
-            loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(rows, labels), batch_size=batch)
-            model, optimizer, loader = PrivacyEngine(accountant="prv").make_private_with_epsilon(
-                module=model, optimizer=optimizer, data_loader=loader, target_epsilon=task["epsilon"],
-                target_delta=task["delta"], epochs=20, max_grad_norm=1.0)
-            for _ in range(20):
-                for batch_rows, batch_labels in loader:
-                    if len(batch_rows) == 0:
-                        continue
-                    optimizer.zero_grad()
-                    odds = model(batch_rows).squeeze(1)
-                    torch.nn.functional.binary_cross_entropy_with_logits(odds, batch_labels).backward()
-                    optimizer.step()
-            found.append(model._module.weight.detach().numpy()[0].astype(float).tolist())
-    out[name] = found
-json.dump(out, open(task["out"], "w"))
+X, y = data["X"], data["y"]
+found = []
+
+def diffprivlib(seed):
+    from diffprivlib.models import LogisticRegression
+    model = LogisticRegression(epsilon=task["epsilon"], data_norm=1.0, fit_intercept=False, max_iter=300,
+                               random_state=seed)
+    return model.fit(X.astype(float), y).coef_[0].tolist()
+
+def opacus(seed):
+    import torch
+    from opacus import PrivacyEngine
+    torch.manual_seed(seed)
+    rows = torch.tensor(X, dtype=torch.float32); labels = torch.tensor((y > 0).astype("float32"))
+    model = torch.nn.Linear(X.shape[1], 1, bias=False)
+    torch.nn.init.zeros_(model.weight)
+    optimizer = torch.optim.SGD(model.parameters(), lr=task["rate"])
+    dataset = torch.utils.data.TensorDataset(rows, labels)
+    loader = torch.utils.data.DataLoader(dataset, batch_size=task["batch"])
+    model, optimizer, loader = PrivacyEngine().make_private(
+        module=model, optimizer=optimizer, data_loader=loader, noise_multiplier=task["noise"], max_grad_norm=1.0)
+    for _ in range(task["epochs"]):
+        for batch_rows, batch_labels in loader:
+            if len(batch_rows) == 0:
+                continue
+            optimizer.zero_grad()
+            odds = model(batch_rows).squeeze(1)
+            torch.nn.functional.binary_cross_entropy_with_logits(odds, batch_labels).backward()
+            optimizer.step()
+    return model._module.weight.detach().numpy()[0].astype(float).tolist()
+
+learn = {"diffprivlib": diffprivlib, "opacus": opacus}[task["learner"]]
+json.dump([learn(seed) for seed in range(task["runs"])], open(task["out"], "w"))
 """
 
 
 def foreign(
-    python: str,
-    names: list[str],
-    X: Rows,
-    y: Rows,
-    epsilon: float,
-    delta: float,
-    repeats: int,
-    rate: float = DEFAULT_RATE,
-) -> dict[str, list[np.ndarray]]:
-    """diffprivlib's and opacus's learners, in the environment of another interpreter (``--peer-python``).
+    python: str, learner: str, X: Rows, y: Rows, epsilon: float, delta: float, runs: int, rate: float = DEFAULT_RATE
+) -> list[np.ndarray]:
+    """Vectors of diffprivlib's or opacus's learner, made in the environment of another interpreter.
 
-    diffprivlib gives pure epsilon under replacement of a row; opacus (epsilon, delta) under adding or removing one.
+    diffprivlib gives pure epsilon under replacement of a row; opacus (epsilon, delta) under adding or removing one, at
+    the noise of :func:`sgd_noise` (its own search for it takes longer than the learning).
     """
+    batch = max(1, len(X) // 20)
+    batches = math.ceil(len(X) / batch)  # opacus samples every row at the rate 1 / batches
+    noise = sgd_noise(epsilon, delta, 1 / batches, EPOCHS * batches) if learner == "opacus" else 0.0
     with tempfile.TemporaryDirectory() as folder:
         data, task, out = (Path(folder) / name for name in ("rows.npz", "task.json", "out.json"))
         np.savez(data, X=X.astype(np.float32), y=y)
         facts = {
-            "data": str(data), "out": str(out), "names": names, "epsilon": epsilon, "delta": delta,
-            "repeats": repeats, "rate": rate,
+            "data": str(data), "out": str(out), "learner": learner, "epsilon": epsilon, "delta": delta,
+            "runs": runs, "rate": rate, "batch": batch, "epochs": EPOCHS, "noise": noise,
         }  # fmt: skip
         task.write_text(json.dumps(facts))
         subprocess.run([python, "-c", PEER_PROGRAM, str(task)], check=True, capture_output=True)
         found = json.loads(out.read_text())
-    return {name: [np.array(w) for w in vectors] for name, vectors in found.items()}
+    return [np.array(vector) for vector in found]

@@ -2,50 +2,55 @@
 
 Error on new rows by number of rows, dimension, margin and epsilon, on rows made to have a margin and on real tables;
 with ``--noise`` the tolerance of random label noise (Algorithm 5), with ``--speed`` the cost of a round against the
-machine's copy bandwidth. Our learner runs with default settings; so do the peers of ``halfspace_peers``, written anew,
-but for ``--hindsight``. ``--peer-python`` names an interpreter that has diffprivlib and opacus, which need older
-packages than ours:
+machine's copy bandwidth, with ``--page`` the tables and the drawing of ``docs/halfspaces.md``. Our learner runs with
+default settings; so do the peers of ``halfspace_peers``, written anew, but for ``--hindsight``.
 
-    pip install diffprivlib==0.6.5 scikit-learn==1.3.2 "scipy<1.13" "numpy<2" opacus==1.6.0
+Every learner in every cell is one line of ``benchmarks/results/halfspaces.jsonl``; what is there is not run again,
+unless ``--again LEARNER`` names it. ``--peer-python`` names an interpreter that has diffprivlib and opacus, which need
+older packages than ours:
 
-(With scikit-learn 1.4 or newer diffprivlib's logistic regression averages the loss but not the noise, and learns
-nothing.)
+    pip install diffprivlib==0.6.6 scikit-learn==1.6.1 opacus==1.6.0
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks import halfspace_figures as figures
 from benchmarks import halfspace_peers as peers
 from benchmarks.data import splits
+from benchmarks.halfspace_speed import speed
+from benchmarks.lines import Lines
 from tacit.encoding.dense import RowEncoder
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
+from tacit.halfspaces.expectation import made_rows
 from tacit.theory.halfspaces import tolerated_noise
 
 DELTA = 1e-6
-RESULTS = Path(__file__).resolve().parent / "results" / "halfspaces.jsonl"
 TABLES = ("spambase", "magic", "credit_default", "adult")
 TEST_ROWS = 4000
-CLOSE = 0.001
-"""Errors this close count as equal: a tenth of a percent, four rows of the test."""
+SMALL, LARGE = 5_000_000, 40_000_000
+"""Cells up to which a learner is run ten times, and three times."""
+
+HINDSIGHT = ", best rate"
+OWN = ("tacit", "objective perturbation", "DP-SGD", "random projection")
+FOREIGN = ("diffprivlib", "opacus")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One setting of the comparison."""
+    """One setting of the comparison; a table's sizes are its own."""
 
     data: str
-    n: int
-    d: int
+    n: int | None
+    d: int | None
     margin: float | None
     epsilon: float
 
@@ -80,10 +85,19 @@ def margin_rows(n: int, d: int, margin: float, spread: float, seed: int) -> tupl
     return X / np.maximum(1.0, np.linalg.norm(X, axis=1, keepdims=True)), y
 
 
-def made_problem(cell: Cell, seed: int) -> Problem:
-    assert cell.margin is not None
-    X, y = margin_rows(cell.n + TEST_ROWS, cell.d, cell.margin, 1.0 if cell.data == "spread" else 0.0, 100 + seed)
-    return Problem(X[: cell.n], y[: cell.n], X[cell.n :], y[cell.n :])
+def make_problem(cell: Cell) -> Problem:
+    """The rows of a cell, the same in every run."""
+    if cell.margin is None:
+        return table_problem(cell.data)
+    assert cell.n is not None
+    assert cell.d is not None
+    n, rows = cell.n, cell.n + TEST_ROWS
+    if cell.data == "same":
+        X, labels = made_rows(rows, cell.d, cell.margin, 0)
+        y = 2 * labels - 1
+    else:
+        X, y = margin_rows(rows, cell.d, cell.margin, 1.0 if cell.data == "spread" else 0.0, 100)
+    return Problem(X[:n], y[:n], X[n:], y[n:])
 
 
 def table_problem(name: str) -> Problem:
@@ -95,163 +109,150 @@ def table_problem(name: str) -> Problem:
 
 
 def cells(quick: bool) -> Iterator[Cell]:
-    """The settings: made rows on a grid, then real tables."""
+    """The settings: real tables, rows with the same distances to the boundary in all dimensions, then a grid."""
     epsilons = (1.0,) if quick else (0.1, 1.0, 4.0)
+    for name in TABLES[:2] if quick else TABLES:
+        for epsilon in epsilons:
+            yield Cell(name, None, None, None, epsilon)
+    for d in (10, 100) if quick else (10, 100, 1000, 10_000):
+        for epsilon in epsilons:
+            yield Cell("same", 5000, d, 0.1, epsilon)
     grid = [(1000, 10), (5000, 10), (5000, 100), (20000, 100), (5000, 1000), (20000, 1000), (5000, 10000)]
-    for kind in ("round", "spread"):
-        for n, d in grid[:3] if quick else grid:
+    for n, d in grid[:3] if quick else grid:
+        for kind in ("round", "spread"):
             for margin in (0.1,) if quick else (0.05, 0.1, 0.2):
                 for epsilon in epsilons:
                     yield Cell(kind, n, d, margin, epsilon)
-    for name in TABLES[:2] if quick else TABLES:
-        for epsilon in epsilons:
-            yield Cell(name, 0, 0, None, epsilon)
 
 
-def ours(problem: Problem, epsilon: float, seed: int, measure: str = "auto") -> float:
-    """The library's learner with default settings, over the same rows. Noise is fresh: the seed changes nothing."""
-    del seed
-    model = HalfspaceBoostClassifier(epsilon, DELTA, row_norm=1.0, fit_intercept=False, measure=measure)
+def ours(problem: Problem, epsilon: float) -> float:
+    """The library's learner with default settings, over the same rows; its noise is fresh in every run."""
+    model = HalfspaceBoostClassifier(epsilon, DELTA, row_norm=1.0, fit_intercept=False)
     model.fit(problem.X, (problem.y > 0).astype(int))
     said = np.where(model.decision_function(problem.X_test) > 0, 1, -1)
     return float((said != problem.y_test).mean())
 
 
-def compare(cell: Cell, problem: Problem, repeats: int, peer_python: str | None, hindsight: bool) -> dict[str, float]:
-    """Mean test error by learner."""
-    rates = peers.RATES if hindsight else (peers.DEFAULT_RATE,)
-    X, y = problem.X, problem.y
-    margin = cell.margin or 0.1
-    errors: dict[str, list[float]] = {}
+def rates_of(learner: str) -> tuple[float, ...]:
+    """One learning rate, or three to choose from with hindsight."""
+    return peers.RATES if learner.endswith(HINDSIGHT) else (peers.DEFAULT_RATE,)
 
-    def add(name: str, error: float) -> None:
-        errors.setdefault(name, []).append(error)
 
-    for seed in range(repeats):
+def vectors_of(learner: str, cell: Cell, problem: Problem, runs: int) -> list[np.ndarray]:
+    """What a peer makes of a problem, one vector per run."""
+    X, y, epsilon, margin = problem.X, problem.y, cell.epsilon, cell.margin or 0.1
+    found = []
+    for seed in range(runs):
         rng = np.random.default_rng(seed)
-        add("tacit", ours(problem, cell.epsilon, seed))
-        add("objective perturbation", problem.error(peers.objective_perturbation(X, y, cell.epsilon, DELTA, rng)))
-        add("DP-SGD", problem.error(peers.dp_sgd(X, y, cell.epsilon, DELTA, rng, problem.error, rates)))
-        jl = peers.random_projection(X, y, cell.epsilon, DELTA, rng, problem.error, margin, rates)
-        add("random projection", problem.error(jl))
-    if peer_python and X.shape[1] <= 1000:
-        found = peers.foreign(peer_python, ["diffprivlib", "opacus"], X, y, cell.epsilon, DELTA, min(2, repeats))
-        for name, vectors in found.items():
-            for w in vectors:
-                add(name, problem.error(w))
-    return {name: float(np.mean(values)) for name, values in errors.items()}
+        if learner == "objective perturbation":
+            found.append(peers.objective_perturbation(X, y, epsilon, DELTA, rng))
+        elif learner.startswith("DP-SGD"):
+            found.append(peers.dp_sgd(X, y, epsilon, DELTA, rng, problem.error, rates_of(learner)))
+        else:
+            rates = rates_of(learner)
+            found.append(peers.random_projection(X, y, epsilon, DELTA, rng, problem.error, margin, rates))
+    return found
 
 
-def comparison(quick: bool, repeats: int, peer_python: str | None, hindsight: bool, resume: bool) -> dict[str, object]:
-    """Runs all cells; prints each; returns how many are won."""
-    RESULTS.parent.mkdir(exist_ok=True)
-    problems: dict[tuple[object, ...], Problem] = {}
-    kind = "_quick" * quick + "_hindsight" * hindsight + "_foreign" * bool(peer_python)
-    results = RESULTS.with_stem(RESULTS.stem + kind)
-    done = [json.loads(line) for line in results.read_text().splitlines()] if resume and results.exists() else []
-    known = {
-        (line["data"], line["margin"] and line["n"], line["margin"] and line["d"], line["margin"], line["epsilon"])
-        for line in done
-    }
-    with results.open("a" if resume else "w") as out:
-        for cell in cells(quick):
-            if (cell.data, cell.margin and cell.n, cell.margin and cell.d, cell.margin, cell.epsilon) in known:
+def runs_of(problem: Problem, learner: str) -> int:
+    """How often a learner is run: its noise differs, its rows do not. Often where it is cheap."""
+    runs = 10 if problem.X.size <= SMALL else 3 if problem.X.size <= LARGE else 1
+    return min(runs, 3) if learner in FOREIGN else runs
+
+
+def errors_of(learner: str, cell: Cell, problem: Problem, runs: int, peer_python: str | None) -> dict[str, object]:
+    """Mean test error of a learner, and what it was in each run."""
+    start = time.perf_counter()
+    if learner == "tacit":
+        errors = [ours(problem, cell.epsilon) for _ in range(runs)]
+    elif learner in FOREIGN:
+        assert peer_python is not None
+        vectors = peers.foreign(peer_python, learner, problem.X, problem.y, cell.epsilon, DELTA, runs)
+        errors = [problem.error(w) for w in vectors]
+    else:
+        errors = [problem.error(w) for w in vectors_of(learner, cell, problem, runs)]
+    seconds = (time.perf_counter() - start) / runs
+    n, d = problem.X.shape
+    mean = round(float(np.mean(errors)), 4)
+    return {"error": mean, "errors": [round(e, 4) for e in errors], "seconds": round(seconds, 2), "n": n, "d": d}
+
+
+def comparison(arguments: argparse.Namespace) -> dict[str, object]:
+    """Runs every learner in every cell that has no result yet; returns what is read off all of them."""
+    lines, anew = Lines("halfspaces"), Lines("halfspaces", again=True)
+    learners = list(OWN)
+    if arguments.hindsight:
+        learners += [name + HINDSIGHT for name in OWN[2:]]
+    if arguments.peer_python:
+        learners += FOREIGN
+    wanted = [name for name in learners if not arguments.only or name in arguments.only]
+    problem, made_for = None, None
+    for cell in cells(arguments.quick):
+        for learner in wanted:
+            job = {**asdict(cell), "learner": learner}
+            if lines.known(job) and learner not in arguments.again:
                 continue
-            key = (cell.data, cell.n, cell.d, cell.margin)
-            if key not in problems:
-                problems.clear()
-                problems[key] = table_problem(cell.data) if cell.margin is None else made_problem(cell, 0)
-            problem = problems[key]
-            errors = compare(cell, problem, repeats, peer_python, hindsight)
-            size = {"n": problem.X.shape[0], "d": problem.X.shape[1]}
-            line = {**asdict(cell), **size, **{name: round(error, 4) for name, error in errors.items()}}
-            done.append(line)
-            out.write(json.dumps(line) + "\n")
-            out.flush()
-            print(json.dumps(line), flush=True)
-    settings = {"data", "n", "d", "margin", "epsilon", "tacit"}
-    won = sum(line["tacit"] <= min(line[name] for name in line.keys() - settings) + CLOSE for line in done)
-    return {"cells": len(done), "won_or_equal": won, "share": round(won / len(done), 3)}
+            if problem is None or made_for != (cell.data, cell.n, cell.d, cell.margin):
+                problem = None  # two large ones would not fit into memory
+                problem, made_for = make_problem(cell), (cell.data, cell.n, cell.d, cell.margin)
+            runs = runs_of(problem, learner)
+            run = anew.run if learner in arguments.again else lines.run
+            found = run(job, lambda: errors_of(learner, cell, problem, runs, arguments.peer_python))  # noqa: B023
+            print(json.dumps({**job, "error": found["error"], "seconds": found["seconds"]}), flush=True)
+    return figures.summary(figures.read_cells())
 
 
 def label_noise(repeats: int) -> dict[str, object]:
     """Algorithm 5: labels flipped at random, up to well above the rate that Theorem 25 tolerates."""
     cell = Cell("round", 20000, 50, 0.2, 1.0)
-    problem = made_problem(cell, 0)
+    problem = make_problem(cell)
     allowed = tolerated_noise(0.1, 0.2)
     rates = [0.0, allowed, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45]
     lines, certificates = [], set()
     for rate in rates:
         errors = []
         for seed in range(repeats):
-            flip = np.random.default_rng(seed).random(cell.n) < rate
+            flip = np.random.default_rng(seed).random(len(problem.y)) < rate
             model = HalfspaceBoostClassifier(cell.epsilon, DELTA, row_norm=1.0, fit_intercept=False)
             model.fit(problem.X, np.where(flip, problem.y < 0, problem.y > 0).astype(int))
             said = np.where(model.decision_function(problem.X_test) > 0, 1, -1)
             errors.append(float((said != problem.y_test).mean()))
-            charges = tuple(entry.charge for entry in model.certificate_.entries if entry.label != "rounds")
-            certificates.add((model.certificate_.epsilon, model.certificate_.charges, len(charges)))
+            certificate = model.certificate_
+            certificates.add((certificate.epsilon, certificate.delta, certificate.charges, certificate.entries))
         lines.append({"rate": round(rate, 5), "error": round(float(np.mean(errors)), 4)})
         print(json.dumps(lines[-1]), flush=True)
-    return {"tolerated_rate": allowed, "certificates": len(certificates), "error_by_rate": lines}
+    return {"tolerated_rate": allowed, "different_certificates": len(certificates), "error_by_rate": lines}
 
 
-def speed(megabytes: int) -> dict[str, object]:
-    """A round of lazy Bregman (two passes) against two copies of the fixed-point matrix."""
-    from tacit.boosting.measures.lazy_bregman import LazyBregman
-    from tacit.curator.curator import Curator
-    from tacit.noise import make_source
-    from tacit.privacy.charges import Gaussian
-    from tacit.privacy.ledger import Reservation
-    from tacit.privacy.neighbouring import Neighbouring
-    from tacit.queries.halfspace_log import HalfspaceLog
-    from tacit.table.dense import DenseRows
-    from tacit.table.memory import MemoryTable
-
-    lines = {}
-    for d in (20, 100, 1000):
-        n = megabytes * 500_000 // d
-        rng = np.random.default_rng(0)
-        values = rng.integers(-400 // int(d**0.5), 400 // int(d**0.5) + 1, (n, d)).astype(np.int16) * 20
-        table = MemoryTable([], rng.integers(0, 2, n).astype(np.uint8), (), 2, dense=DenseRows(values, 32767, d))
-        curator = Curator(table, Reservation([Gaussian(0.1)], Neighbouring.ADD_OR_REMOVE_ONE), make_source(None))
-        log, measure, rounds = HalfspaceLog(d), LazyBregman(0.5, 1.0, n), []
-        for t in range(9):
-            start = time.perf_counter()
-            release = curator.measure(measure.weighted_sum(log, t, 9.0), Gaussian(10.0), "round")
-            rounds.append(time.perf_counter() - start)
-            log.add(release.value / np.linalg.norm(release.value))
-        copies, target = [], np.empty_like(values)
-        for _ in range(5):
-            start = time.perf_counter()
-            np.copyto(target, values)
-            copies.append(time.perf_counter() - start)
-        ratio = float(np.median(rounds[2:]) / (2 * np.median(copies[1:])))
-        lines[d] = {"n": n, "round_ms": round(1e3 * float(np.median(rounds[2:])), 1), "ratio": round(ratio, 2)}
-        print(json.dumps({"d": d, **lines[d]}), flush=True)
-    return {"cores": os.cpu_count(), "worst_ratio": max(line["ratio"] for line in lines.values())}
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a corner of the grid")
+    parser.add_argument("--repeats", type=int, default=3, help="of the label noise")
+    parser.add_argument("--peer-python", default=None, help="an interpreter with diffprivlib and opacus")
+    parser.add_argument("--hindsight", action="store_true", help="peers with the best of three learning rates as well")
+    parser.add_argument("--again", action="append", default=[], metavar="LEARNER", help="run this one again")
+    parser.add_argument("--only", action="append", default=[], metavar="LEARNER", help="run this one only")
+    parser.add_argument("--noise", action="store_true", help="tolerance of label noise instead")
+    parser.add_argument("--speed", action="store_true", help="cost of a round instead")
+    parser.add_argument(
+        "--page", action="store_true", help="tables and drawing of the page, from the results there are"
+    )
+    parser.add_argument("--megabytes", type=int, default=200)
+    return parser.parse_args(arguments)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a corner of the grid")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--peer-python", default=None, help="an interpreter with diffprivlib and opacus")
-    parser.add_argument("--hindsight", action="store_true", help="give peers the best of three learning rates")
-    parser.add_argument("--resume", action="store_true", help="go on where a run was ended")
-    parser.add_argument("--noise", action="store_true", help="tolerance of label noise instead")
-    parser.add_argument("--speed", action="store_true", help="cost of a round instead")
-    parser.add_argument("--megabytes", type=int, default=200)
-    arguments = parser.parse_args()
+    arguments = parse()
     warnings.simplefilter("ignore")
-    if arguments.speed:
+    if arguments.page:
+        figures.write_page()
+        figure = figures.summary(figures.read_cells())
+    elif arguments.speed:
         figure = speed(arguments.megabytes)
     elif arguments.noise:
         figure = label_noise(arguments.repeats)
     else:
-        figure = comparison(
-            arguments.quick, arguments.repeats, arguments.peer_python, arguments.hindsight, arguments.resume
-        )
+        figure = comparison(arguments)
     print(json.dumps(figure))
 
 

@@ -30,8 +30,7 @@ LOGISTIC_SIGNAL = 700.0
 """From how many rows per unit of noise and root of dimension on ``measure="auto"`` takes the logistic measure.
 
 Below, SmoothBoost's normalised, clipped hypotheses waste less of the budget on noise; above, the logistic loss fits
-tables better that no halfspace separates. The place where they cross was about the same on all four tables of the
-benchmark.
+tables better that no halfspace separates. Made tables show where they cross (``python -m benchmarks.halfspace_rule``).
 """
 
 DEFAULT_ROUNDS = 40

@@ -1,0 +1,79 @@
+"""The cost of a round of boosting, against the machine's copy bandwidth."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from tacit.boosting.measures.lazy_bregman import LazyBregman
+from tacit.curator.curator import Curator
+from tacit.noise import make_source
+from tacit.privacy.charges import Gaussian
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.halfspace_log import HalfspaceLog
+from tacit.table.dense import DenseRows
+from tacit.table.memory import MemoryTable
+
+WIDTHS = (10, 20, 50, 100, 300, 1000)
+ROUNDS = 40
+CORES = os.cpu_count() or 1
+
+
+def copy_seconds(values: np.ndarray, target: np.ndarray, threads: int) -> tuple[float, float]:
+    """Seconds that one copy of a matrix by so many threads takes, and seconds that each of them works."""
+    bounds = [len(values) * part // threads for part in range(threads + 1)]
+
+    def copy(part: int) -> None:
+        np.copyto(target[bounds[part] : bounds[part + 1]], values[bounds[part] : bounds[part + 1]])
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(copy, range(threads)))  # starts the threads
+        start, used = time.perf_counter(), time.process_time()
+        list(pool.map(copy, range(threads)))
+        return time.perf_counter() - start, (time.process_time() - used) / threads
+
+
+def round_against_copies(megabytes: int, d: int) -> dict[str, float]:
+    """A round of lazy Bregman over a matrix of fixed-point rows, and two copies of it, by turns; the best of each.
+
+    Best of several: others use the machine too, and only ever make things slower. A copy is as fast as one thread or
+    all make it, whichever is faster. ``ratio`` is of time that went by; ``ratio_alone`` is of the time that each core
+    works, noise included: what goes by on a machine that does nothing else.
+    """
+    n, rng = megabytes * 500_000 // d, np.random.default_rng(0)
+    most = 400 // int(d**0.5)
+    values = rng.integers(-most, most + 1, (n, d)).astype(np.int16)
+    values *= 20
+    table = MemoryTable([], rng.integers(0, 2, n).astype(np.uint8), (), 2, dense=DenseRows(values, 32767, d))
+    curator = Curator(table, Reservation([Gaussian(0.1)], Neighbouring.ADD_OR_REMOVE_ONE), make_source(None))
+    log, measure, target = HalfspaceLog(d), LazyBregman(0.5, 1.0, n), np.empty_like(values)
+    rounds, busy, copies = [], [], []
+    for t in range(ROUNDS):
+        start, used = time.perf_counter(), time.process_time()
+        release = curator.measure(measure.weighted_sum(log, t, float(ROUNDS)), Gaussian(10.0), "round")
+        rounds.append(time.perf_counter() - start)
+        busy.append((time.process_time() - used) / CORES)
+        log.add(release.value / np.linalg.norm(release.value))
+        copies += [copy_seconds(values, target, threads) for threads in {1, CORES}]
+    copied, worked = (min(times) for times in zip(*copies, strict=True))
+    found, two = min(rounds[2:]), 2 * copied
+    return {
+        "d": d, "n": n, "round_ms": round(1e3 * found, 1), "two_copies_ms": round(1e3 * two, 1),
+        "copied_gigabytes_per_second": round(values.nbytes / copied / 1e9, 2), "ratio": round(found / two, 2),
+        "ratio_alone": round(min(busy[2:]) / (2 * worked), 2),
+    }  # fmt: skip
+
+
+def speed(megabytes: int) -> dict[str, object]:
+    """Prints a line per width; returns the worst ratio."""
+    lines = []
+    for d in WIDTHS:
+        lines.append(round_against_copies(megabytes, d))
+        print(json.dumps(lines[-1]), flush=True)
+    worst = {name: max(line[name] for line in lines) for name in ("ratio", "ratio_alone")}
+    return {"cores": CORES, "worst": worst}
