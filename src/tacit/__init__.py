@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tacit.evaluation.private_selection import PrivateSelection
     from tacit.evaluation.recalibrate import recalibrate
     from tacit.evaluation.select_model import select_model
+    from tacit.faces.batchwise import BatchwiseClassifier
     from tacit.halfspaces.estimator import HalfspaceBoostClassifier
     from tacit.models.files import load_model, save_model
     from tacit.privacy.account import PrivacyAccount
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 PUBLIC = {
     "AdditiveBoostClassifier": "tacit.additive.estimator",
     "AdditiveBoostRegressor": "tacit.additive.regressor",
+    "BatchwiseClassifier": "tacit.faces.batchwise",
     "BoostedTreesClassifier": "tacit.trees.estimator",
     "BudgetExceeded": "tacit.privacy.ledger",
     "Certificate": "tacit.privacy.certificate",
@@ -58,6 +60,7 @@ ROOMS = ("closure", "models", "online", "privacy", "resampling", "theory")
 __all__ = [
     "AdditiveBoostClassifier",
     "AdditiveBoostRegressor",
+    "BatchwiseClassifier",
     "BoostedTreesClassifier",
     "BudgetExceeded",
     "Certificate",

@@ -88,12 +88,17 @@ class PrivateEstimator(BaseEstimator):
         """
         return self._fit(X, y, None)
 
-    def _fit(self, X: Any, y: Any, row_weights: npt.NDArray[np.float64] | None) -> Self:
+    def _checked(self, X: Any, y: Any) -> tuple[Request, Task, Frame, Any]:
+        """All checks of what is public, before anything is spent."""
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         self._check_parameters(request)
         task, frame, labels = self._task(X, y)
         self._check_task(task)
         self._check_monotone(task)
+        return request, task, frame, labels
+
+    def _fit(self, X: Any, y: Any, row_weights: npt.NDArray[np.float64] | None) -> Self:
+        request, task, frame, labels = self._checked(X, y)
         if row_weights is not None:
             self._check_weighted(task)
             if len(row_weights) != frame.n_rows:

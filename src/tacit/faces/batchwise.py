@@ -1,0 +1,155 @@
+"""`BatchwiseClassifier`: rows that arrive in batches, all learned from under the budget of one fit."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.faces.base import PrivateClassifier
+from tacit.faces.request import RequestError
+from tacit.faces.spend import reserve
+from tacit.models.additive import AdditiveModel
+from tacit.models.base import Model
+from tacit.models.mean import MeanModel
+from tacit.models.tree_ensemble import TreeEnsembleModel
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.ledger import Reservation
+
+THEOREM = "parallel composition: batches hold different persons (McSherry 2009, Theorem 4)"
+
+
+class BatchwiseClassifier(ClassifierMixin, BaseEstimator):
+    """Learns from rows as they arrive: every batch has a fit of its own, and the model is the mean of all.
+
+    Guarantee: all fits together are as private as one of them, (epsilon, delta) of ``estimator``. Of two tables that
+    differ in one person, who is in batch k, all other batches are equal. What is made of those is the same on both
+    (fits see nothing of one another), and the fit to batch k is (epsilon, delta)-close: so is everything together.
+    This holds only if **every person is in one batch**: who comes again, spends again. Nothing here can notice that.
+    Under ``replace_one`` a person is replaced by another one who arrives in the same batch.
+
+    The first batch is charged to the account; the later ones are written into its history, without a charge.
+
+    Args:
+        estimator: a classifier of this library with a schema that declares columns and classes. Its account pays;
+            its ``class_weight`` and other parameters hold for every batch.
+
+    Attributes:
+        model_: a :class:`~tacit.models.mean.MeanModel`, weighted by released numbers of rows; the members are the
+            batches' models, in their order.
+        certificate_: of all batches together: what was charged once.
+        certificates_: of each batch's fit.
+        classes_: the classes.
+        n_features_in_: number of columns.
+    """
+
+    model_: MeanModel
+    certificate_: Certificate
+    certificates_: tuple[Certificate, ...]
+
+    def __init__(self, estimator: Any = None) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Forgets what there was, and learns from a first batch; it is charged.
+
+        Raises:
+            ValueError: for public mistakes; nothing was spent.
+            BudgetExceeded: if the account cannot pay; nothing was read.
+        """
+        for name in ("model_", "certificate_", "certificates_", "classes_", "n_features_in_"):
+            self.__dict__.pop(name, None)
+        return self.partial_fit(X, y)
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Learns from the next batch: rows of persons that no earlier batch held.
+
+        Args:
+            X: the batch's rows.
+            y: their labels.
+
+        Raises:
+            ValueError: for public mistakes; nothing was spent, and the model stays as it was.
+            BudgetExceeded: if the account cannot pay for the first batch; nothing was read.
+        """
+        fresh = self._fresh()
+        request, *_ = fresh._checked(X, y)
+        number = len(getattr(self, "certificates_", ())) + 1
+        account: PrivacyAccount | None = self.estimator.account
+        charges = fresh.declared_charge(fresh.neighbouring) if number == 1 else ()
+        label = f"batch {number} of {type(fresh).__name__}, one charge for all batches"
+        with reserve(account, request, charges, label) as held:
+            for charge in charges:
+                held.record(charge, "each batch of rows: what its own certificate lists", THEOREM)
+            fresh.fit(X, y)
+            within = Reservation(fresh.declared_charge(fresh.neighbouring), request.neighbouring, "what was declared")
+            for charge in fresh.certificate_.charges:  # a fit that charges more than it declared is a fault
+                within.record(charge, "what was charged", "")
+        self._take(fresh, held if number == 1 else None, account)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The likeliest class of every row, shape ``(rows,)``."""
+        check_is_fitted(self, "model_")
+        classes: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return classes
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
+        check_is_fitted(self, "model_")
+        chances: npt.NDArray[np.float64] = self.model_.predict_proba(self._last._frame_for_model(X))
+        return chances
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """Log-odds of the positive class, shape ``(rows,)``; of several classes log-probabilities."""
+        check_is_fitted(self, "model_")
+        scores: npt.NDArray[np.float64] = self.model_.decision_function(self._last._frame_for_model(X))
+        return scores
+
+    def _fresh(self) -> Any:
+        """An unfitted estimator for the next batch, without an account."""
+        if not isinstance(self.estimator, PrivateClassifier):
+            raise RequestError(f"estimator must be a private classifier, got {type(self.estimator).__name__}")
+        schema = self.estimator._declared_schema()
+        if schema is None or (schema.label is None and getattr(self.estimator, "classes", None) is None):
+            raise RequestError("batches need one schema with columns and label for all of them: declare it")
+        fresh = clone(self.estimator).set_params(account=None)
+        done = len(getattr(self, "certificates_", ()))
+        if fresh.random_state is not None:  # the same noise twice would cancel
+            fresh.set_params(random_state=int(fresh.random_state) + done)
+        return fresh
+
+    def _take(self, fresh: Any, held: Reservation | None, account: PrivacyAccount | None) -> None:
+        """Takes in the fit of a batch."""
+        if held is not None:
+            self.certificates_ = ()
+            own = fresh.certificate_
+            self.certificate_ = Certificate.of(
+                held,
+                epsilon=fresh.epsilon,
+                delta=fresh.delta,
+                noise_source=own.noise_source,
+                noise_releasable=fresh.random_state is None,
+                algorithm=f"BatchwiseClassifier of {type(fresh).__name__}",
+                schema=fresh._declared_schema(),
+                account=account,
+            )
+        earlier: tuple[tuple[Model, ...], tuple[float, ...]] = ((), ())
+        if held is None:
+            earlier = (self.model_.members, self.model_.weights)
+        self.model_ = MeanModel((*earlier[0], fresh.model_), (*earlier[1], released_rows(fresh.model_)))
+        self.certificates_ = (*self.certificates_, fresh.certificate_)
+        self.classes_, self.n_features_in_, self._last = fresh.classes_, fresh.n_features_in_, fresh
+
+
+def released_rows(model: Model) -> float:
+    """How many rows a model was made from, up to a factor that models of a kind share, as far as it was released."""
+    if isinstance(model, AdditiveModel) and model.mains:
+        return max(float(model.mains[0].counts.sum()), 1.0)
+    if isinstance(model, TreeEnsembleModel) and model.trees:
+        return max(float(model.trees[0].support.sum()), 1.0)
+    return 1.0

@@ -1,0 +1,97 @@
+"""A weighted mean of released models: what several fits to different rows say together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import log_softmax, softmax
+
+from tacit.encoding.frames import Frame
+from tacit.models.base import Model
+from tacit.models.uncertainty import Uncertain
+
+Floats = npt.NDArray[np.float64]
+
+SMALLEST = 1e-12
+"""Probabilities count as at least this, so that their logarithms are finite."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeanModel(Model):
+    """Log-probabilities averaged, and made to add up to 1 again. Of two classes: log-odds averaged.
+
+    Frozen; every member was released.
+
+    Attributes:
+        members: models of the same classes, at least one.
+        weights: of the members, positive.
+    """
+
+    kind: ClassVar[str] = "mean"
+
+    members: tuple[Model, ...]
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.members or len(self.members) != len(self.weights) or min(self.weights) <= 0:
+            raise ValueError("a mean needs at least one member, and a positive weight for each")
+        if any(member.classes != self.members[0].classes for member in self.members):
+            raise ValueError("the members of a mean must tell the same classes apart")
+
+    @property
+    def classes(self) -> tuple[Any, ...]:  # type: ignore[override]
+        """The classes of every member."""
+        return self.members[0].classes
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for member in self.members for name in member.feature_names))
+
+    @property
+    def shares(self) -> Floats:
+        """The weights as parts of a whole."""
+        return np.asarray(self.weights) / sum(self.weights)
+
+    def log_probabilities(self, frame: Frame) -> Floats:
+        """Averaged, not yet adding up to 1; shape ``(rows, classes)``."""
+        logs = [np.log(np.maximum(member.predict_proba(frame), SMALLEST)) for member in self.members]
+        averaged: Floats = np.tensordot(self.shares, np.stack(logs), axes=1)
+        return averaged
+
+    def decision_function(self, frame: Frame) -> Floats:
+        """Log-odds of the positive class, shape ``(rows,)``; of several classes log-probabilities, (rows, classes)."""
+        logs = self.log_probabilities(frame)
+        return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else np.asarray(log_softmax(logs, axis=1))
+
+    def predict_proba(self, frame: Frame) -> Floats:
+        """Probabilities, shape ``(rows, classes)``."""
+        return np.asarray(softmax(self.log_probabilities(frame), axis=1))
+
+    def score_variance(self, frame: Frame) -> Floats:
+        """Variance that noise leaves in the log-odds: members have noise of their own.
+
+        Raises:
+            ValueError: if a member does not know its own.
+        """
+        variance = np.zeros(frame.n_rows)
+        for member, share in zip(self.members, self.shares, strict=True):
+            if not isinstance(member, Uncertain):
+                raise ValueError(f"a model of the kind {member.kind!r} does not say how sure it is")
+            variance += share**2 * member.score_variance(frame)
+        return variance
+
+    def body(self) -> dict[str, Any]:
+        """The model as plain data, its members inside it."""
+        members = [{"kind": member.kind, "model": member.body()} for member in self.members]
+        return {"members": members, "weights": list(self.weights)}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> MeanModel:
+        """The inverse of :meth:`body`."""
+        from tacit.models.files import model_from_dict  # files knows every kind, this one too
+
+        return cls(tuple(model_from_dict(item) for item in body["members"]), tuple(map(float, body["weights"])))

@@ -1,0 +1,145 @@
+"""Rows in batches: one charge for all of them, better with every batch, and refusals that cost nothing."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.encoding.frames import columns_of
+from tacit.faces.batchwise import BatchwiseClassifier, released_rows
+from tacit.faces.request import RequestError
+from tacit.models.files import load_model, save_model
+from tacit.models.mean import MeanModel
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.ledger import BudgetExceeded
+from tacit.report.page import render
+from tacit.schema import Schema
+from tacit.trees.estimator import BoostedTreesClassifier
+
+SCHEMA = Schema.from_dict(
+    {
+        "label": {"column": "y", "classes": ["no", "yes"], "positive": "yes"},
+        "columns": {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in ("a", "b", "c")},
+    }
+)
+
+
+def batch(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame(generator.random((n, 3)), columns=["a", "b", "c"])
+    score = 5 * (frame["a"] - 0.5) + 2 * np.sin(6 * frame["b"])
+    return frame, np.where(generator.random(n) < 1 / (1 + np.exp(-score)), "yes", "no")
+
+
+@pytest.fixture
+def account(tmp_path):
+    return PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "arrivals", 1.0, 1e-6, "add_or_remove_one")
+
+
+def test_all_batches_cost_what_one_does(account):
+    learner = BatchwiseClassifier(AdditiveBoostClassifier(epsilon=0.9, schema=SCHEMA, account=account))
+    spent = []
+    for seed in range(3):
+        learner.partial_fit(*batch(1500, seed))
+        spent.append(account.spent)
+    assert 0.8 < spent[0] <= 0.9
+    assert spent[1:] == spent[:1] * 2
+    assert [line.status for line in account.reservations()] == ["completed"] * 3
+    certificate = learner.certificate_
+    assert certificate.epsilon == 0.9
+    assert certificate.verify() == []
+    assert certificate.releasable
+    assert "parallel composition" in certificate.entries[0].theorem
+    assert all(own.verify() == [] and own.epsilon == 0.9 for own in learner.certificates_)
+    assert len(learner.certificates_) == 3
+    with pytest.raises(BudgetExceeded):
+        learner.fit(*batch(1500, 9))  # a new start is a new charge
+    assert account.spent == spent[0]
+
+
+@pytest.mark.parametrize("inner", [AdditiveBoostClassifier, BoostedTreesClassifier])
+def test_more_batches_are_a_better_model(inner):
+    asked, truth = batch(4000, 99)
+    learner = BatchwiseClassifier(inner(epsilon=0.5, schema=SCHEMA, random_state=0))
+    for seed in range(8):
+        learner.partial_fit(*batch(800, seed))
+
+    def quality(chances: np.ndarray) -> float:
+        return float(np.log(np.where(truth == "yes", chances[:, 1], chances[:, 0])).mean())
+
+    alone = [quality(member.predict_proba(columns_of(asked))) for member in learner.model_.members]
+    assert quality(learner.predict_proba(asked)) > np.mean(alone) + 0.015
+    assert learner.score(asked, truth) > 0.7
+
+
+def test_batches_do_not_touch_each_other():
+    """The model of a batch depends on its own rows and its own noise: whatever the others hold, it is the same."""
+    made = []
+    for first in (1, 2):
+        learner = BatchwiseClassifier(AdditiveBoostClassifier(epsilon=1.0, schema=SCHEMA, random_state=5))
+        made.append(learner.partial_fit(*batch(500, first)).partial_fit(*batch(500, 3)).model_)
+    assert made[0].members[0].body() != made[1].members[0].body()
+    assert made[0].members[1].body() == made[1].members[1].body()
+
+
+def test_the_same_seed_is_not_the_same_noise():
+    learner = BatchwiseClassifier(AdditiveBoostClassifier(epsilon=1.0, schema=SCHEMA, random_state=5))
+    learner.partial_fit(*batch(500, 0)).partial_fit(*batch(500, 0))
+    assert learner.model_.members[0].body() != learner.model_.members[1].body()
+    assert not learner.certificate_.releasable
+
+
+def test_what_is_left_behind_can_be_kept(account, tmp_path):
+    frame, labels = batch(600, 0)
+    learner = BatchwiseClassifier(AdditiveBoostClassifier(epsilon=0.5, schema=SCHEMA, account=account))
+    learner.partial_fit(frame, labels)
+    again = pickle.loads(pickle.dumps(learner)).partial_fit(*batch(600, 1))
+    assert account.spent <= 0.5
+    assert len(again.model_.members) == 2
+    save_model(again.model_, tmp_path / "m.json", again.certificate_.to_dict())
+    model, certificate = load_model(tmp_path / "m.json")
+    assert isinstance(model, MeanModel)
+    assert model.predict_proba(columns_of(frame)) == pytest.approx(again.predict_proba(frame))
+    assert model.score_variance(columns_of(frame)).shape == (600,)
+    assert "parallel" in str(certificate)
+    assert "“yes”" in render(model, certificate)
+    assert not hasattr(clone(again), "model_")
+
+
+def test_log_odds_are_averaged_by_released_rows():
+    learner = BatchwiseClassifier(AdditiveBoostClassifier(epsilon=2.0, schema=SCHEMA, random_state=1))
+    learner.partial_fit(*batch(3000, 0)).partial_fit(*batch(1000, 1))
+    members, weights = learner.model_.members, learner.model_.weights
+    assert weights == tuple(released_rows(member) for member in members)
+    assert weights[0] / weights[1] == pytest.approx(3, rel=0.3)
+    asked = batch(50, 9)[0]
+    frame = columns_of(asked)
+    mean = sum(w * m.decision_function(frame) for w, m in zip(weights, members, strict=True)) / sum(weights)
+    assert learner.decision_function(asked) == pytest.approx(mean)
+
+
+def test_public_mistakes_cost_nothing_and_change_nothing(account):
+    frame, labels = batch(300, 0)
+    learner = BatchwiseClassifier(AdditiveBoostClassifier(epsilon=0.5, schema=SCHEMA, account=account))
+    with pytest.raises(ValueError, match="'a'"):
+        learner.partial_fit(frame.drop(columns="a"), labels)
+    assert account.spent == 0
+    learner.partial_fit(frame, labels)
+    with pytest.raises(ValueError, match="as many rows"):
+        learner.partial_fit(frame, labels[:-1])
+    assert len(learner.certificates_) == 1
+    for wrong in (BatchwiseClassifier(), BatchwiseClassifier(AdditiveBoostClassifier(classes=["no", "yes"]))):
+        with pytest.raises(RequestError):
+            wrong.partial_fit(frame, labels)
+
+
+@pytest.mark.parametrize("n", [0, 1, 30])
+def test_small_batches_are_batches(n):
+    learner = BatchwiseClassifier(AdditiveBoostClassifier(epsilon=1.0, schema=SCHEMA))
+    learner.partial_fit(*batch(500, 0)).partial_fit(*batch(n, 1))
+    assert np.isfinite(learner.predict_proba(batch(50, 2)[0])).all()
