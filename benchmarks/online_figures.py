@@ -27,12 +27,6 @@ def _pyplot() -> Any:
     return plt
 
 
-def _save(figure: Any, path: Path) -> None:
-    path.parent.mkdir(exist_ok=True)
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-
-
 def draw_sweep(found: list[dict[str, Any]], path: Path) -> None:
     """Mistakes against the rounds, the columns, the margin and epsilon."""
     figure, panels = _pyplot().subplots(1, 4, figsize=(13, 3.4), sharey=True)
@@ -53,11 +47,17 @@ def draw_sweep(found: list[dict[str, Any]], path: Path) -> None:
 
 def draw_points(found: list[dict[str, Any]], path: Path) -> None:
     """Mistakes on point functions against log T."""
-    figure, axes = _pyplot().subplots(figsize=(5, 3.2))
-    for key, label in (("private", "epsilon 1/2"), ("exact", "no privacy")):
-        axes.plot([math.log2(line["T"]) for line in found], [line[key] for line in found], "o-", label=label)
-    axes.set_xlabel("log2 T")
-    axes.set_ylabel("mistakes on point functions")
-    axes.set_ylim(bottom=0)
-    axes.legend()
-    _save(figure, path)
+    figure, panels = _pyplot().subplots(1, 2, figsize=(8.5, 3.2))
+    titles = {"powers": "the target comes at rounds 1, 2, 4, 8, ...", "half": "the target comes in half of all rounds"}
+    for panel, (name, title) in zip(panels, titles.items(), strict=True):
+        for kind, label in (("private", "epsilon 1/2"), ("exact", "no privacy")):
+            mistakes = [line[f"{name}, {kind}"] for line in found]
+            panel.plot([math.log2(line["T"]) for line in found], mistakes, "o-", label=label)
+        panel.set_title(title, fontsize=10)
+        panel.set_xlabel("log2 T")
+        panel.set_ylim(bottom=0)
+    panels[0].set_ylabel("mistakes")
+    panels[0].legend()
+    figure.tight_layout()
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
