@@ -202,3 +202,19 @@ def test_a_csv_with_texts_needs_no_schema(folder: Path, tacit: Callable[..., Any
     pure = (*fit, "--delta", "0", "--model", "pure.json")
     assert tacit(*pure).exit_code == 2
     assert "read as numbers" in tacit(*pure, "--classes", "no,yes").stdout
+
+
+def test_predictions_at_a_threshold_and_by_costs(fitted: Path, folder: Path, tacit: Callable[..., Any]) -> None:
+    model = fitted / "model.json"
+
+    def said(*options: str) -> list[dict[str, str]]:
+        assert tacit("predict", model, "data.csv", "-o", "p.csv", *options).exit_code == 0
+        with Path("p.csv").open() as file:
+            return list(csv.DictReader(file))
+
+    for options, threshold in ((("--threshold", "0.2"), 0.2), (("--cost", "1,4"), 0.2), (("--cost", "3,1"), 0.75)):
+        for line in said(*options):
+            assert line["prediction"] == ("yes" if float(line["p(yes)"]) >= threshold else "no")
+    for wrong in (("--threshold", "2"), ("--cost", "1"), ("--cost", "0,0"), ("--threshold", "0.2", "--cost", "1,4")):
+        assert tacit("predict", model, "data.csv", "-o", "q.csv", *wrong).exit_code == 2
+    assert not Path("q.csv").exists()

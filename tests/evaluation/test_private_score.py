@@ -360,3 +360,29 @@ def test_public_mistakes_cost_nothing(change, message, tmp_path):
         private_score(**arguments)
     assert "Nothing was spent" in str(caught.value)
     assert account.spent == 0
+
+
+def test_the_least_costly_threshold_can_be_acted_on():
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.model_selection import FixedThresholdClassifier
+
+    generator = np.random.default_rng(0)
+    frame = {"a": generator.normal(size=6000)}
+    labels = (generator.random(6000) < 1 / (1 + np.exp(-2 * frame["a"]))).astype(int)
+    schema = {
+        "label": {"column": "y", "classes": [0, 1]},
+        "columns": {"a": {"kind": "numeric", "lower": -4, "upper": 4}},
+    }
+    model = AdditiveBoostClassifier(epsilon=4.0, schema=schema, random_state=0).fit(frame, labels)
+    score = private_score(model, frame, labels, epsilon=4.0, cost=(1, 9), schema=schema, random_state=1)
+    best = score.overall.best_threshold
+    assert 0.02 < best < 0.3
+    table = pd.DataFrame(frame)
+    decided = FixedThresholdClassifier(FrozenEstimator(model), threshold=best, pos_label=1).fit(table, labels)
+    says = decided.predict(table)
+    assert (says == (model.predict_proba(table)[:, 1] >= best)).all()
+
+    def cost(guess):
+        return ((guess == 1) & (labels == 0)).mean() + 9 * ((guess == 0) & (labels == 1)).mean()
+
+    assert cost(says) < cost(model.predict(table))

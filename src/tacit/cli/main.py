@@ -104,12 +104,19 @@ def predict(
     model: ModelFile,
     data: Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="Write predictions here (CSV).")],
+    threshold: Annotated[
+        float | None,
+        typer.Option("--threshold", help="Of two classes, predict the positive one from this probability."),
+    ] = None,
+    cost: Annotated[
+        str | None, typer.Option("--cost", help="Or by the cost of a false positive and a false negative: 1,5.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Predict the classes of new rows, and their probabilities."""
     from tacit.cli.use import predict as run
 
-    run(model, data, output, as_json)
+    run(model, data, output, as_json, threshold, cost)
 
 
 @app.command()

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from tacit.models.base import Model
 
 
-def predict(model_path: Path, data: Path, output: Path, json: bool) -> None:
-    """Writes one line per row: the likeliest class and the probability of each class, or the number predicted."""
+def predict(
+    model_path: Path, data: Path, output: Path, json: bool, threshold: float | None = None, cost: str | None = None
+) -> None:
+    """Writes one line per row: the class decided for and the probability of each class, or the number predicted."""
     from pyarrow import csv
 
     from tacit.models.files import load_model
@@ -27,8 +29,9 @@ def predict(model_path: Path, data: Path, output: Path, json: bool) -> None:
     if output.resolve() in (data.resolve(), model_path.resolve()):
         raise Mistake("--output would overwrite its input")
     model, _ = load_model(model_path)
+    least = _threshold(model, threshold, cost)
     with progress(data.name, quiet=json) as tell:
-        predictions = predicted(model, model_table(data, model, tell))
+        predictions = predicted(model, model_table(data, model, tell), least)
         tell("writing")
         write_with(output, lambda temporary: csv.write_csv(predictions, temporary))
     if json:
@@ -37,7 +40,27 @@ def predict(model_path: Path, data: Path, output: Path, json: bool) -> None:
     table("Predictions", {"written": str(output), "columns": ", ".join(predictions.column_names)})
 
 
-def predicted(model: Model, frame: Any) -> pa.Table:
+def _threshold(model: Model, threshold: float | None, cost: str | None) -> float | None:
+    """From which probability on the positive class is predicted; None for the likeliest class."""
+    if threshold is None and cost is None:
+        return None
+    if model.predicts == "numbers" or len(model.classes) != 2:
+        raise Mistake("--threshold and --cost are about two classes, and this model does not tell two apart")
+    if cost is None:
+        if threshold is None or not 0 <= threshold <= 1:
+            raise Mistake(f"--threshold: give a probability, got {threshold:g}")
+        return threshold
+    if threshold is not None:
+        raise Mistake("give --threshold or --cost, not both")
+    from tacit.cli.evaluate import costs_of
+
+    positive, negative = costs_of(cost)
+    if not (min(positive, negative) >= 0 and 0 < positive + negative < float("inf")):
+        raise Mistake(f"--cost: costs are at least 0, and not both 0; got {cost!r}")
+    return positive / (positive + negative)
+
+
+def predicted(model: Model, frame: Any, threshold: float | None = None) -> pa.Table:
     """A table with the column ``prediction``, and one column ``p(CLASS)`` per class if there are classes."""
     import numpy as np
     import pyarrow as pa
@@ -46,8 +69,8 @@ def predicted(model: Model, frame: Any) -> pa.Table:
         return pa.table({"prediction": np.asarray(model.predict(frame), np.float64)})
     chances = model.predict_proba(frame)
     names = [str(name) for name in model.classes]
-    likeliest = np.asarray(names, dtype=object)[chances.argmax(axis=1)]
-    columns = {"prediction": pa.array(likeliest, pa.string())}
+    chosen = chances.argmax(axis=1) if threshold is None else (chances[:, 1] >= threshold).astype(int)
+    columns = {"prediction": pa.array(np.asarray(names, dtype=object)[chosen], pa.string())}
     return pa.table({**columns, **{f"p({name})": chances[:, i] for i, name in enumerate(names)}})
 
 
