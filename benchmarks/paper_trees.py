@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from typing import Any
 
 import numpy as np
@@ -179,6 +180,8 @@ def work(jobs: list[Job], done: dict[str, Job], path: Path, processes: int) -> N
     """Runs what is not done yet, and says how far it is."""
     todo = [job for job in jobs if key_of(job) not in done]
     print(f"{len(jobs)} configurations, {len(jobs) - len(todo)} of them done before", flush=True)
+    if not todo:
+        return
     path.parent.mkdir(exist_ok=True)
     start = time.perf_counter()
     with ProcessPoolExecutor(processes) as pool, path.open("a") as out:
@@ -192,6 +195,8 @@ def work(jobs: list[Job], done: dict[str, Job], path: Path, processes: int) -> N
                 took = time.perf_counter() - start
                 left = took / number * (len(todo) - number)
                 print(f"{number}/{len(todo)}  {took / 60:.1f} min, about {left / 60:.1f} to go", flush=True)
+    used = getrusage(RUSAGE_CHILDREN)
+    print(f"{(used.ru_utime + used.ru_stime) / 60:.1f} minutes of processor", flush=True)
 
 
 if __name__ == "__main__":
