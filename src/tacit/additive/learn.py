@@ -13,7 +13,7 @@ from tacit.additive.binning import Bins, Column, measure_bins, release_total
 from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.covariance import categorical_covariances, numeric_covariances
 from tacit.additive.pairs import PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
-from tacit.additive.plan import BINNING_SHARE, Plan, plan
+from tacit.additive.plan import BINNING_SHARE, LEAST_TREE_PRIOR, TREES, Plan, plan, pseudo_terms
 from tacit.additive.release_map import principal_modes, with_missing
 from tacit.additive.sweeps import HyperPrior, Intercept, State, sweep
 from tacit.additive.term import Term
@@ -100,7 +100,7 @@ def learn_additive(
         main_term(column, found, noise_variance, purse.sd(each), total, purse.is_pure)
         for column, found in zip(columns, bins, strict=True)
     ]
-    state = State(Margins(), Intercept(total), HyperPrior(count))
+    state = State(Margins(), Intercept(total), HyperPrior(count, pseudo_terms(signal)))
     tell("learning columns")
     sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state)
     found: list[tuple[Side, Side, Term]] = []
@@ -141,7 +141,10 @@ def _learn_trees(
     ]
     structures = RandomStructures(cut_masses(columns, bins), curator.public_generator, ranks)
     newton = NewtonPlan(
-        trees=chosen.n_trees, depth=chosen.tree_depth, rate=min(0.25 * math.sqrt(400 / chosen.n_trees), 0.5)
+        trees=chosen.n_trees,
+        depth=chosen.tree_depth,
+        rate=min(0.25 * math.sqrt(TREES / chosen.n_trees), 0.5),
+        least_prior=LEAST_TREE_PRIOR,
     )
     noise = LeafNoise()
     grown = grow_trees(curator, purse, chosen.trees, structures, newton, state.margins, observe=noise.observe)

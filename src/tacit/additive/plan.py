@@ -18,7 +18,14 @@ LARGEST_TREE_SHARE = 0.65
 MANY_ROWS = 80_000
 """Beyond this many rows noise hardly matters any more: fewer, deeper trees and fewer sweeps save time."""
 
-LEAST_TREES = 32
+TREES, LEAST_TREES = 200, 32
+LEAST_TREE_PRIOR = 0.02
+"""Trees learn the size of their steps; they never believe that steps are smaller than this (log-odds squared)."""
+
+LONELY_BELOW, COMPANY_FROM = 60.0, 140.0
+"""Signal-to-noise below which a column says so little of the others that they should hardly listen to it (a strong
+hyper-prior), and from which they should."""
+
 DEEP_FROM = 1500.0
 """Signal-to-noise from which trees have six levels instead of five."""
 
@@ -74,9 +81,19 @@ def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = 
     if not trees or pure or signal < TREES_FROM:
         return glass
     ramp = min(1.0, math.log(signal / TREES_FROM) / math.log(TREES_FULL / TREES_FROM))
-    n_trees = 400 if total <= MANY_ROWS else max(int(400 * MANY_ROWS / total), LEAST_TREES)
+    n_trees = min(TREES, max(int(TREES * 2 * MANY_ROWS / total), LEAST_TREES))
     depth = 5 if signal < DEEP_FROM else 6
     return replace(glass.scaled(1 - LARGEST_TREE_SHARE * ramp), n_trees=n_trees, tree_depth=depth)
+
+
+def pseudo_terms(signal: float) -> float:
+    """How many terms the initial hyper-prior counts for: 40 in much noise, 3 in little, between them by the logarithm.
+
+    Args:
+        signal: ``q``, as for :func:`plan`.
+    """
+    way = math.log(max(signal, 1e-9) / LONELY_BELOW) / math.log(COMPANY_FROM / LONELY_BELOW)
+    return float(40.0 * (3.0 / 40.0) ** min(max(way, 0.0), 1.0))
 
 
 def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:

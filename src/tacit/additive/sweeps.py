@@ -117,9 +117,11 @@ class HyperPrior:
 
     Args:
         n_columns: how many share the log-odds.
+        pseudo_terms: how many terms it counts for beside what the posteriors of a kind say.
     """
 
-    def __init__(self, n_columns: int) -> None:
+    def __init__(self, n_columns: int, pseudo_terms: float = PSEUDO_TERMS) -> None:
+        self._pseudo_terms = pseudo_terms
         start = 1.0 / (1.0 + SCALES * n_columns / TYPICAL_VARIANCE)
         self._start: Floats = start / start.sum()
         self._logs: dict[str, Floats] = {}
@@ -133,7 +135,7 @@ class HyperPrior:
         """Averages the mixture weights of the terms of each kind with what was thought to begin with."""
         for kind in sorted({term.kind for term in terms}):
             weights = [term.weights for term in terms if term.kind == kind]
-            pooled = np.sum(weights, axis=0) + PSEUDO_TERMS * self._start / len(weights[0])
+            pooled = np.sum(weights, axis=0) + self._pseudo_terms * self._start / len(weights[0])
             self._logs[kind] = np.log(pooled / pooled.sum())
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,11 @@ LOUDEST = 100.0
 LEAST_SD = 0.5
 """Noise is thought to be at least half a row."""
 
+PSEUDO_TREES, MEMORY = 5.0, 0.95
+LARGEST_PRIOR = 0.3
+ROWS_VARIATION = 0.5
+"""Share of the rows' own variation that is still in the residuals: between none and all of it, as trees go on."""
+
 
 @dataclass(frozen=True)
 class NewtonPlan:
@@ -48,6 +53,7 @@ class NewtonPlan:
         prior: variance of a leaf's true step (log-odds squared).
         clip: the largest norm of a row's contribution.
         hessian_scale: by how much the curvature is blown up to share the noise better.
+        least_prior: if given, the prior is learned from the released sums (:class:`LearnedPrior`), never below this.
     """
 
     trees: int
@@ -57,6 +63,7 @@ class NewtonPlan:
     prior: float = 0.1
     clip: float = 0.55
     hessian_scale: float = 0.87
+    least_prior: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +98,31 @@ def without_laplace(values: Floats, variance: Floats, scale: float) -> Floats:
     shrunk = variance / noise * np.tanh(0.5 * odds)
     mean: Floats = np.where(sd > LOUDEST * scale, values * variance / (variance + 2.0 * scale**2), shrunk)
     return mean
+
+
+class LearnedPrior:
+    """The variance of true steps by empirical Bayes, from what the last trees released: costs nothing.
+
+    A leaf's sum of ``y - p`` varies by the steps it stands for, by the rows themselves and by the noise:
+    ``E g**2 = h**2 prior + k h + sd**2``. On rows whose own variation earlier trees have fitted in part, ``k`` is below
+    1. Where nothing is left to learn, steps die out by themselves, and trees do not fit noise.
+
+    Args:
+        start: the prior to begin with; it counts as :data:`PSEUDO_TREES` trees.
+        least: lower bound.
+    """
+
+    def __init__(self, start: float, least: float) -> None:
+        self._least = least
+        self._found, self._trees = PSEUDO_TREES * start, PSEUDO_TREES
+
+    def learn(self, gradients: Floats, curvatures: Floats, sd: float) -> float:
+        """Takes a tree's released sums and returns the prior for it."""
+        mean = max(float(curvatures.mean()), 0.5)
+        excess = float((gradients**2 - ROWS_VARIATION * np.maximum(curvatures, 0.0)).mean()) - sd**2
+        self._found = MEMORY * self._found + excess / mean**2
+        self._trees = MEMORY * self._trees + 1.0
+        return min(max(self._found / self._trees, self._least), LARGEST_PRIOR)
 
 
 def newton_leaves(
@@ -151,6 +183,7 @@ def grow_trees(
         return ()
     rule = logistic_gradient_rule(plan.clip, plan.hessian_scale, 1 if purse.is_pure else 2)
     charge, trees = purse.charge(share / plan.trees), []
+    learned = None if plan.least_prior is None else LearnedPrior(plan.prior, plan.least_prior)
     for number in range(plan.trees):
         if progress is not None and number % max(plan.trees // 10, 1) == 0:
             progress(f"tree {number + 1} of {plan.trees}")
@@ -159,6 +192,8 @@ def grow_trees(
         sd = max(release.sd, LEAST_SD)
         gradients, curvatures = release.value[:, 0], release.value[:, 1] / plan.hessian_scale
         curvature_sd = sd / plan.hessian_scale
+        if learned is not None:
+            plan = replace(plan, prior=learned.learn(gradients, curvatures, sd))
         margins.add(cells, newton_leaves(gradients, curvatures, sd, curvature_sd, plan, laplace=purse.is_pure))
         steps = margins.updates[-1].values / 2.0**MARGIN_BITS
         if observe is not None:
