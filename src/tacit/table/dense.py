@@ -117,8 +117,9 @@ class DenseEngine:
         if len(self.labels) != self.rows.n_rows:
             raise ValueError(f"{self.rows.n_rows} rows need that many labels, got {len(self.labels)}")
         self._flat = np.ascontiguousarray(self.rows.values).reshape(-1)
-        self._signs = np.where(self.labels == 1, 1, -1).astype(np.int32)
-        self._ones = np.ones(len(self.labels), np.int32)
+        self._signs = np.where(self.labels == 1, 1, -1).astype(np.int8)
+        self._ones = np.ones(len(self.labels), np.int8)
+        self._levels = np.empty(len(self.labels), np.uint16)  # of the last query; kept, as fresh memory costs time
         self._row_cells = self.rows.values.size / max(1, self.rows.n_rows)
         self._block = max(64, int(CACHE_BYTES / (self._row_cells * self.rows.values.itemsize + 16)))
         self._light_block = max(64, CACHE_BYTES // 16)  # where rows themselves are visited once
@@ -159,7 +160,7 @@ class DenseEngine:
     def _capped_sum(self, query: CappedSum) -> npt.NDArray[np.int64]:
         """The exact answer under a capped measure: a pass for the margins, then one for the sum."""
         cache, pending = self._open(query.log)
-        levels = np.empty(self.rows.n_rows, np.uint16)
+        levels = self._levels
         histogram = self._level_histogram(query.levels, cache, pending, levels)
         cache.applied = len(query.log.steps)
         capped, limit = query.weights(histogram), 1 << query.bits
@@ -177,8 +178,7 @@ class DenseEngine:
     def _measure_size(self, query: MeasureSize) -> npt.NDArray[np.int64]:
         """The exact size of a stateless measure: one pass over the rows."""
         cache, pending = self._open(query.log)
-        levels = np.empty(self.rows.n_rows, np.uint16)
-        histogram = self._level_histogram(query.levels, cache, pending, levels)
+        histogram = self._level_histogram(query.levels, cache, pending, self._levels)
         cache.applied = len(query.log.steps)
         return np.array([int(histogram @ query.table)], np.int64)
 
@@ -186,7 +186,7 @@ class DenseEngine:
         """The exact counts by margin level and label: one pass."""
         cache, pending = self._open(query.log)
         count, shift = query.levels.count, query.levels.shift
-        levels = np.empty(self.rows.n_rows, np.uint16)
+        levels = self._levels
 
         def run(start: int, stop: int, counts: npt.NDArray[np.int64]) -> None:
             self._advance(pending, cache.sums, start, stop)
