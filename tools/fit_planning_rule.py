@@ -28,7 +28,9 @@ from unittest.mock import patch
 import numpy as np
 
 from tacit.additive import learn
+from tacit.additive import pairs as pairs_module
 from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.additive.plan import TREES
 from tacit.privacy.purse import Purse
 from tacit.trees import gradient
 from tacit.trees.estimator import BoostedTreesClassifier
@@ -43,6 +45,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "sweeps": (4, 8, 16, 24, 48),
     "binning": (0.03, 0.06, 0.12, 0.2, 0.3),
     "pairs": ("none", 0.0, 0.33, 0.66, 1.0),
+    "pair_evidence": (0.0, 1.0, 3.0, 6.0),
     "tree_share": (0.0, 0.2, 0.4, 0.65, 0.8),
     "n_trees": (100, 200, 400, 800),
     "tree_depth": (3, 4, 5, 6, 7),
@@ -79,7 +82,8 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
         if choice == "tree_share":
             glass = from_rule(total, n_columns, q, pure, pairs, False, **more)
             depth = chosen.tree_depth or 4
-            return replace(glass.scaled(1.0 - value), n_trees=400, tree_depth=depth) if value else glass
+            grown = {"n_trees": chosen.n_trees or TREES, "tree_depth": depth}
+            return replace(glass.scaled(1.0 - value), **grown) if value else glass
         if choice == "binning":
             others = ("mains", "screening", "pair_counts", "joint")
             grow = (1.0 - chosen.trees - value * (1.0 - chosen.trees)) / sum(getattr(chosen, name) for name in others)
@@ -101,6 +105,8 @@ def varied(choice: str, value: Any) -> Iterator[None]:
             stack.enter_context(
                 patch.object(gradient, "gaussian_plan", lambda *facts: replace(by_rule(*facts), **{field: value}))
             )
+        elif choice == "pair_evidence":
+            stack.enter_context(patch.object(pairs_module, "LEAST_EVIDENCE", value))
         elif choice in ("columns_per_tree", "tree_rate", "tree_prior"):
             plain, field = learn.NewtonPlan, choice.removeprefix("tree_")
             stack.enter_context(patch.object(learn, "NewtonPlan", lambda **facts: plain(**{**facts, field: value})))
