@@ -221,3 +221,17 @@ def test_a_clip_shrinks_where_noise_is_loud():
     loss = QuantileLoss(5, 0.9)
     loss._choose(shares, Purse(1.0, 1e-6, 5.0), 5000.0)
     assert loss.rule.high == pytest.approx(9 * -loss.rule.low, rel=0.01)
+
+
+def test_declared_directions_are_held_to():
+    frame, cost, _ = people(1500)
+    described = SCHEMA.to_dict()
+    described["columns"]["age"]["monotone"] = "decreasing"  # against the truth: the best is flat
+    described["columns"]["size"]["monotone"] = "increasing"
+    model = AdditiveBoostRegressor(8.0, schema=Schema.from_dict(described), random_state=0).fit(frame, cost)
+    line = frame.head(1).loc[[0] * 200].reset_index(drop=True)
+    falling = model.predict(line.assign(age=np.linspace(0, 100, 200)))
+    rising = model.predict(line.assign(size=np.linspace(0, 1, 200)))
+    assert (np.diff(falling) <= 1e-9).all()
+    assert (np.diff(rising) >= -1e-9).all()
+    assert rising[-1] > rising[0]

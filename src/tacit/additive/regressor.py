@@ -82,6 +82,10 @@ class AdditiveBoostRegressor(PrivateRegressor):
         if self.interactions not in (True, False, "pairs"):
             raise RequestError(f"interactions must be True, False or 'pairs', got {self.interactions!r}")
 
+    def _holds_monotone(self, task: Task) -> bool:
+        del task
+        return True
+
     def _learn(self, curator: Curator, purse: Purse, task: Task) -> AdditiveRegressionModel:
         columns, index = learned_columns(task), self.target_index(task)
         loss: ResidualLoss = SquaredLoss(len(columns))

@@ -51,7 +51,6 @@ class ResidualLoss:
     n_scores = 1
     share = 0.05
     strength = 1.0
-    sampling = 0.5
     slope = 0.9
     floor = 0.02
 
@@ -78,7 +77,7 @@ class ResidualLoss:
 
     @property
     def scatter(self) -> float:
-        return self._scatter
+        return self._scatter / self._inside
 
     def curvature(self, rows: ImaginedRows) -> Floats:
         """The share of rows that are not clipped: the same for all."""

@@ -28,7 +28,6 @@ class Loss(Protocol):
         share: what :meth:`begin` and all calls of :meth:`refresh` may spend of the purse.
         bound: the largest contribution of a row, in units of the score.
         strength: how much a table says about this loss, relative to balanced classes of two.
-        sampling: variance of a row's contribution in one direction, as far as it is known beforehand.
         slope: curvature in one direction, as far as it is known beforehand.
         floor: no curvature is thought smaller.
         tree_curvature: what a row adds to the last channel of :attr:`tree_rule` per unit of its curvature's trace.
@@ -37,7 +36,6 @@ class Loss(Protocol):
     n_scores: int
     share: float
     strength: float
-    sampling: float
     slope: float
     floor: float
 
@@ -89,7 +87,6 @@ class SoftmaxLoss:
         self.tree_rule: ScoreRule = SoftmaxRule(n_classes, norm, TREE_CURVATURE)
         self._norm = norm
         self.slope = 1.0 / n_classes
-        self.sampling = 1.0 / n_classes
         self.strength = min(1.0, 2.0 * np.sqrt(n_classes - 1) / n_classes)
 
     @property

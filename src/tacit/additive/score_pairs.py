@@ -58,7 +58,6 @@ def score_pair_terms(
 ) -> list[ScoreTerm]:
     """Terms for the chosen pairs; ``share`` pays for their counts, ``learn_share`` is what the sweeps will spend."""
     loss, each, terms = state.loss, share / len(pairs), []
-    noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / 3), loss.bound) ** 2 * 4 / 3
     mode_variance = purse.sd(learn_share / max(n_mains, 1), loss.bound) ** 2
     for left, right in pairs:
         cells, name = pair_cells(left, right), f"{left.name} x {right.name}"
@@ -81,8 +80,7 @@ def score_pair_terms(
         guard = 0.5 * np.minimum(sd, expected)
         terms.append(
             ScoreTerm(
-                name, "pair", cells, counts, guard, covariances, np.asarray(kron, np.float64), noise_variance,
-                loss.n_scores, loss.sampling,
+                name, "pair", cells, counts, guard, covariances, np.asarray(kron, np.float64), loss.n_scores
             )
         )  # fmt: skip
     return terms

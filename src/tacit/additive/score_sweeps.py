@@ -76,7 +76,7 @@ class ScoreState:
 
     def directions(self) -> Directions:
         """Where the loss is curved now."""
-        return Directions.of(self.loss.curvature(self.rows), self.loss.floor)
+        return Directions.of(self.loss.curvature(self.rows), self.loss.floor, self.loss.scatter)
 
     def query(self, cells: Cells, release_map: ReleaseMap | None = None) -> ScoreHistogram:
         """What rows contribute, by cell."""

@@ -7,6 +7,7 @@ rotation does not change it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,18 +34,27 @@ class Directions:
         matrix: ``H``, shape ``(n_scores, n_scores)``.
         basis: orthonormal columns, shape ``(n_scores, directions)``.
         curvatures: one per direction, none below the floor.
+        scatters: variance of a row's contribution, one per direction.
     """
 
     matrix: Floats
     basis: Floats
     curvatures: Floats
+    scatters: Floats
 
     @staticmethod
-    def of(matrix: Floats, floor: float) -> Directions:
-        """Directions of a positive semidefinite matrix; smaller curvatures count as ``floor``."""
+    def of(matrix: Floats, floor: float, scatter: float) -> Directions:
+        """Directions of a positive semidefinite matrix.
+
+        Args:
+            matrix: the curvature.
+            floor: smaller curvatures count as this.
+            scatter: variance of a row's contribution per unit of curvature.
+        """
         values, vectors = np.linalg.eigh(matrix)
         kept = values > NEGLIGIBLE * max(float(values[-1]), 1e-300)
-        return Directions(matrix, vectors[:, kept], np.maximum(values[kept], floor))
+        curvatures = np.maximum(values[kept], floor)
+        return Directions(matrix, vectors[:, kept], curvatures, scatter * curvatures)
 
 
 class ScoreTerm:
@@ -58,9 +68,7 @@ class ScoreTerm:
         guard: added to the counts where they act as curvature, against their own noise.
         covariances: priors of the effect, the same for every score.
         release_map: what is released of the bins, ``(outputs, bins)``; None for the bins themselves.
-        noise_variance: noise variance of the averaged release that is expected at the end.
         n_scores: how many effects a bin has.
-        sampling: variance of one row's contribution in one direction, as far as it is known beforehand.
     """
 
     def __init__(
@@ -72,18 +80,14 @@ class ScoreTerm:
         guard: Floats | float,
         covariances: list[Floats],
         release_map: Floats | None,
-        noise_variance: float,
         n_scores: int,
-        sampling: float,
     ) -> None:
         self.name, self.kind, self.cells, self.counts = name, kind, cells, counts
         self.release_map = None if release_map is None else ReleaseMap.from_floats(release_map)
         matrix = np.eye(len(counts)) if self.release_map is None else self.release_map.matrix / self.release_map.unit
-        weighted = counts + guard
-        self._design = matrix * weighted[None, :]
-        # the posterior's rows scatter by NOMINAL_CURVATURE; only the ratio to the noise matters
-        expected = max(noise_variance, LEAST_SD**2) * NOMINAL_CURVATURE / sampling
-        self._posterior = Posterior(weighted, matrix, covariances, expected)
+        self._matrix, self._weighted, self._covariances = matrix, counts + guard, covariances
+        self._design = matrix * self._weighted[None, :]
+        self._posteriors: dict[int, Posterior] = {}
         self.effect: Floats = np.zeros((len(counts), n_scores))
         self.share, self.monotone = 1.0, 0
         self.weights: Floats = np.full((len(covariances), len(SCALES)), 1.0 / (len(covariances) * len(SCALES)))
@@ -123,18 +127,32 @@ class ScoreTerm:
         referred = (self._sum + self._design @ self._effects @ directions.matrix) / self._precision @ directions.basis
         means, self._direction_weights = np.empty((len(self.counts), len(directions.curvatures))), []
         for j, curvature in enumerate(directions.curvatures):
-            means[:, j], weights = self._posterior.solve(
+            means[:, j], weights = self._posterior(directions, j).solve(
                 referred[:, j], self._noise_variance, float(curvature), log_prior
             )
             self._direction_weights.append(weights)
         self.weights = np.asarray(np.mean(self._direction_weights, axis=0))
         return project(np.asarray(means @ directions.basis.T), self.counts, self.monotone)
 
+    def _posterior(self, directions: Directions, direction: int) -> Posterior:
+        """The posterior for how much rows scatter in a direction, relative to the noise: to a factor of the root of 2.
+
+        Only that ratio matters to what is factored once; a posterior's rows scatter by :data:`NOMINAL_CURVATURE`.
+        """
+        ratio = float(directions.scatters[direction]) / self._noise_variance
+        power = round(math.log2(max(ratio, 1e-9)))
+        found = self._posteriors.get(power)
+        if found is None:
+            expected = NOMINAL_CURVATURE / 2.0**power
+            found = Posterior(self._weighted, self._matrix, self._covariances, expected)
+            self._posteriors[power] = found
+        return found
+
     def sd(self, directions: Directions) -> Floats:
         """Posterior standard deviation of the effects from the known noise, shape ``(bins, n_scores)``."""
         sds = [
-            self._posterior.sd(self._noise_variance, float(curvature), weights)
-            for curvature, weights in zip(directions.curvatures, self._direction_weights, strict=True)
+            self._posterior(directions, j).sd(self._noise_variance, float(directions.curvatures[j]), weights)
+            for j, weights in enumerate(self._direction_weights)
         ]
         return np.asarray(np.sqrt(np.square(np.array(sds)).T @ np.square(directions.basis).T))
 

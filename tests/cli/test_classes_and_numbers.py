@@ -1,0 +1,106 @@
+"""The commands with several classes, and with a number to predict."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FEATURES = """
+[columns.age]
+kind = "numeric"
+lower = 0
+upper = 100
+
+[columns.colour]
+kind = "categorical"
+categories = ["red", "green"]
+"""
+LABELS = {
+    "classes": '[label]\ncolumn = "y"\nkind = "classes"\nclasses = ["low", "middle", "high"]\n',
+    "number": '[label]\ncolumn = "y"\nkind = "numeric"\nlower = 0\nupper = 20\n',
+}
+
+
+@pytest.fixture(params=sorted(LABELS))
+def task(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A table and a schema in the working directory; the kind of its label."""
+    monkeypatch.chdir(tmp_path)
+    lines = ["age,colour,y"]
+    for i in range(900):
+        age, colour = (i * 7) % 101, ("red", "green")[i % 2]
+        value = age / 10 + 3 * (colour == "red") + (i % 5) / 5
+        label = ("low", "middle", "high")[min(int(value / 5), 2)] if request.param == "classes" else f"{value:.2f}"
+        lines.append(f"{age},{colour},{label if i % 50 else ''}")
+    (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "schema.toml").write_text(LABELS[request.param] + FEATURES)
+    return str(request.param)
+
+
+def test_from_a_table_to_predictions(task: str, tacit: Callable[..., Any]) -> None:
+    fit = ("fit", "data.csv", "--schema", "schema.toml", "--epsilon", "4", "--model", "m.json", "--report", "r.html")
+    for command in (fit, ("verify", "m.json"), ("predict", "m.json", "data.csv", "-o", "p.csv"), ("report", "m.json")):
+        done = tacit(*command)
+        assert done.exit_code == 0, done.output
+    page = Path("r.html").read_text()
+    with Path("p.csv").open() as file:
+        predictions = list(csv.DictReader(file))
+    assert len(predictions) == 900
+    if task == "classes":
+        assert list(predictions[0]) == ["prediction", "p(low)", "p(middle)", "p(high)"]
+        assert sum(float(predictions[5][f"p({name})"]) for name in ("low", "middle", "high")) == pytest.approx(1.0)
+        assert "A private model of low or middle or high" in page
+        assert "Speaks loudest for" in page
+    else:
+        assert list(predictions[0]) == ["prediction"]
+        assert float(predictions[0]["prediction"]) < 8 < float(predictions[14]["prediction"])
+        assert "A private model of y" in page
+        assert "0 to 20" in page
+
+
+def test_evaluation_is_for_classes(task: str, tacit: Callable[..., Any]) -> None:
+    tacit("fit", "data.csv", "--schema", "schema.toml", "--epsilon", "4", "--model", "m.json")
+    done = tacit("evaluate", "m.json", "data.csv", "--schema", "schema.toml", "--epsilon", "2", "--json")
+    if task == "classes":
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["overall"]["accuracy"]["value"] > 0.6
+    else:
+        assert done.exit_code != 0
+        assert "model of a number" in done.output
+
+
+def test_a_dry_run_names_the_right_estimator(task: str, tacit: Callable[..., Any]) -> None:
+    done = tacit("fit", "data.csv", "--schema", "schema.toml", "--dry-run", "--json")
+    wanted = "AdditiveBoostClassifier" if task == "classes" else "AdditiveBoostRegressor"
+    assert json.loads(done.stdout)["estimator"] == wanted
+
+
+@pytest.mark.parametrize("task", ["number"], indirect=True)
+def test_a_quantile_without_a_schema(task: str, tacit: Callable[..., Any]) -> None:
+    fit = ("fit", "data.csv", "--target", "y", "--loss", "quantile", "--quantile", "0.8", "--target-bounds", "0,20")
+    done = tacit(*fit, "--model", "m.json", "--epsilon", "4")
+    assert done.exit_code == 0, done.output
+    model = json.loads(Path("m.json").read_text())["model"]
+    assert (model["loss"], model["quantile"], model["upper"]) == ("quantile", 0.8, 20.0)
+
+
+@pytest.mark.parametrize("task", ["number"], indirect=True)
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--learner", "trees"), "learns classes"),
+        (("--classes", "0,1"), "--classes"),
+        (("--loss", "absolute"), "loss must be"),
+        (("--loss", "quantile", "--quantile", "2"), "quantile must lie"),
+        (("--target-bounds", "low"), "--target-bounds"),
+    ],
+)
+def test_mistakes_cost_nothing(task: str, tacit: Callable[..., Any], more: tuple[str, ...], words: str) -> None:
+    done = tacit("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", *more)
+    assert done.exit_code != 0
+    assert words in " ".join(done.output.split())
+    assert not Path("m.json").exists()
