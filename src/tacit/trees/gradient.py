@@ -46,10 +46,10 @@ def gaussian_plan(rows: float, mu: float) -> NewtonPlan:
     clip = 0.53
     return NewtonPlan(
         trees=500 if signal < 6000 else 700,
-        depth=4 if signal < 1500 else 5 if signal < 6000 else 6,
+        depth=3 if signal < 300 else 4 if signal < 1500 else 5 if signal < 6000 else 6,
         columns_per_tree=3,
-        rate=0.2 if signal < 6000 else 0.17,
-        prior=0.5,
+        rate=0.12 if signal < 300 else 0.2 if signal < 6000 else 0.17,
+        prior=1.5 if signal < 300 else 0.5,
         clip=clip,
         hessian_scale=3.8 * math.sqrt(clip**2 - 0.25),
     )
