@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.monotone import exactly, project
+from tacit.additive.regressor import AdditiveBoostRegressor
 from tacit.faces.request import RequestError
 from tacit.models.files import model_from_dict
 from tacit.report.page import render
@@ -138,3 +139,16 @@ def test_steps_between_monotone_curves_are_repaired_to_the_last_digit():
     assert (np.diff(exactly(up, 1)[:-1]) >= 0).all()
     both = np.stack([up, -up], axis=1)
     assert project(both, np.ones(4), 1).shape == (4, 2)
+
+
+def test_regression_keeps_declared_directions_too():
+    frame, labels = world(4000, 0, contrary=True)
+    described = schema().to_dict() | {"label": {"column": "y", "kind": "numeric", "lower": -5, "upper": 5}}
+    target = 4.0 * labels - 2.0 + frame["free"]
+    for loss in ("squared", "quantile"):
+        model = AdditiveBoostRegressor(epsilon=4.0, schema=described, loss=loss, random_state=0).fit(frame, target)
+        grid = np.linspace(-2.5, 2.5, 200)
+        for name, direction in (("up", 1), ("down", -1)):
+            rows = pd.DataFrame({"up": 0.3, "down": -0.7, "free": 1.0, "other": 0.1, "c": "a"}, index=range(200))
+            rows[name] = grid
+            assert (direction * np.diff(model.predict(rows)) >= 0).all()

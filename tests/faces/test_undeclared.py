@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.additive.regressor import AdditiveBoostRegressor
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of
 from tacit.evaluation.private_selection import PrivateSelection
@@ -168,3 +169,19 @@ def test_texts_of_an_untyped_table_are_asked_whether_they_are_numbers():
     assert isinstance(model.schema_.columns["age"], NumericColumn)
     assert model.schema_.columns["ward"] == CategoricalColumn(("a", "b", "c"))
     assert model.score(frame, labels) > 0.65
+
+
+def test_regression_finds_categories_and_the_targets_bounds():
+    frame, _ = people()
+    generator = np.random.default_rng(1)
+    target = 10.0 * (frame["ward"] == "b") + 0.1 * frame["age"] + generator.normal(size=len(frame))
+    for bounds in ((0, 25), None):
+        model = AdditiveBoostRegressor(epsilon=4.0, target_bounds=bounds).fit(frame, target)
+        assert model.schema_.columns["ward"] == CategoricalColumn(("a", "b", "c"))
+        assert model.score(frame, target) > 0.6
+        assert model.certificate_.verify() == []
+        assert model.certificate_.epsilon == 4.0
+    with pytest.raises(RequestError, match="'ward'"):
+        AdditiveBoostRegressor(delta=0.0).fit(frame, target)
+    listed = AdditiveBoostRegressor(epsilon=4.0, target_bounds=(0, 25)).fit(frame[["age"]], target.tolist())
+    assert len(listed.certificate_.charges) == 1

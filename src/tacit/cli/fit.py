@@ -226,8 +226,9 @@ def _found(order: Order, estimator: Any) -> str:
         return "all columns were read as numbers; a column of texts is missing throughout"
     kinds = [column.kind for column in schema.columns.values()]
     found = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    classes = ", ".join(str(name) for name in estimator.classes_)
-    return f"found and paid for: {found}; classes {classes}"
+    names = getattr(estimator, "classes_", ())
+    classes = f"; classes {', '.join(str(name) for name in names)}" if len(names) else ""
+    return f"found and paid for: {found}{classes}"
 
 
 def _summary(order: Order, estimator: Any, written: dict[str, str], seconds: float) -> None:

@@ -19,7 +19,8 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.faces.base import FINE_CELLS, PrivateEstimator, Task
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
-from tacit.faces.request import RequestError, is_number
+from tacit.faces.request import Request, RequestError, is_number
+from tacit.faces.undeclared import NUMBERS, Undeclared
 from tacit.models.base import Model
 from tacit.privacy.purse import Purse
 from tacit.queries.score_rules import TARGET_BITS
@@ -80,8 +81,19 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
             if TARGET in frame.names:
                 raise RequestError(f"a column is named '{TARGET}': declare the target's bounds, or a schema")
             columns = {name: frame.column(name) for name in frame.names}
-            frame = Frame({**columns, TARGET: labels}, frame.n_rows, frame.mixed)
+            frame = Frame({**columns, TARGET: labels}, frame.n_rows, frame.mixed, frame.untyped)
         return task, frame, labels
+
+    @property
+    def _discovers(self) -> bool:
+        return True
+
+    def _undeclared(self, frame: Frame, labels: Any, schema: Schema | None) -> Undeclared | None:
+        del labels
+        if schema is not None:
+            return None
+        request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
+        return Undeclared.of(frame, True, NUMBERS, False, request)
 
     def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
         if self.target_index(task) is not UNBOUNDED:
