@@ -3,7 +3,7 @@
 For every choice of the rule (sweeps, shares, trees ...) it fits tables of a family (:mod:`tools.synthetic_tables`) with
 each of a few values in place of the rule's, and prints, by the signal `q = n mu / sqrt(d)`, the mean loss of each value
 beside the rule's own. A value that is better than the rule by more than twice the standard error of the paired
-difference is marked. Loss is the excess of the log loss over that of the true probabilities, as a share of what the
+difference is marked; the best of these is what the rule would be here. Loss is the excess of the log loss over that of the true probabilities, as a share of what the
 base rate alone would lose: 0 is the truth, 1 the base rate.
 
 Results are lines of a file, by version of the source; what is there is not run again. `docs/planning.md` explains.
@@ -194,19 +194,22 @@ def table(lines: list[dict[str, Any]], choice: str) -> list[str]:
             cells[str(line["value"]), place] = line["loss"]
             signals[place] = line["q"]
     values = [str(value) for value in CHOICES[choice]]
-    out = [f"| q | tables | rule | {' | '.join(values)} |", "|---" * (3 + len(values)) + "|"]
+    out = [f"| q | tables | rule | {' | '.join(values)} | best |", "|---" * (4 + len(values)) + "|"]
     for low, high in pairwise(SIGNALS):
         places = [p for p, q in signals.items() if low <= q < high and all((v, p) in cells for v in (RULE, *values))]
         if len(places) < 3:
             continue
         rule = np.array([cells[RULE, place] for place in places])
         row = [f"{low:g} to {high:g}", str(len({place[0] for place in places})), f"{rule.mean():.4f}"]
+        best, least = RULE, 0.0
         for value in values:
             difference = np.array([cells[value, place] for place in places]) - rule
             error = difference.std(ddof=1) / math.sqrt(len(difference))
             mark = "**" if difference.mean() < -2 * error - 1e-12 else ""
+            if mark and difference.mean() < least:
+                best, least = value, float(difference.mean())
             row.append(f"{mark}{difference.mean():+.4f}{mark} ± {error:.4f}")
-        out.append("| " + " | ".join(row) + " |")
+        out.append("| " + " | ".join([*row, best]) + " |")
     return out
 
 
