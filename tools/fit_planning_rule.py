@@ -3,8 +3,8 @@
 For every choice of the rule (sweeps, shares, trees ...) it fits tables of a family (:mod:`tools.synthetic_tables`) with
 each of a few values in place of the rule's, and prints, by the signal `q = n mu / sqrt(d)`, the mean loss of each value
 beside the rule's own. A value that is better than the rule by more than twice the standard error of the paired
-difference is marked; the best of these is what the rule would be here. Loss is the excess of the log loss over that of the true probabilities, as a share of what the
-base rate alone would lose: 0 is the truth, 1 the base rate.
+difference is marked; the best of these is what the rule would be here. Loss is the excess of the log loss over that of
+the true probabilities, as a share of what the base rate alone would lose: 0 is the truth, 1 the base rate.
 
 Results are lines of a file, by version of the source; what is there is not run again. `docs/planning.md` explains.
 """
