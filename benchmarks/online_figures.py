@@ -38,6 +38,9 @@ def draw_sweep(found: list[dict[str, Any]], path: Path) -> None:
         panel.set_yscale("log")
         if name != "k":
             panel.set_xscale("log")
+        values = sorted({line[name] for line in found if line["varied"] == name})
+        panel.set_xticks(values, [f"{value:g}" if value < 1e4 else f"{value / 1e3:g}k" for value in values])
+        panel.minorticks_off()
     panels[0].set_ylabel("mistakes")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncols=5, frameon=False)
     figure.subplots_adjust(bottom=0.3)
