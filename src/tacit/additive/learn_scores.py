@@ -127,7 +127,7 @@ def main_score_term(
     guard = 0.5 * min(binning_sd, total / len(masses))
     kind, cells = "numeric" if bins.ordered else "categorical", column_cells(column.index, len(masses))
     term = ScoreTerm(
-        column.name, kind, cells, bins.counts, guard, covariances, release_map, loss.n_scores
+        column.name, kind, cells, bins.counts, guard, covariances, release_map, noise_variance, loss.n_scores
     )  # fmt: skip
     term.monotone = column.monotone
     return term

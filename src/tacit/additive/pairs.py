@@ -89,7 +89,7 @@ def pair_cells(left: Side, right: Side) -> ProductCells:
 
 
 @dataclass(frozen=True, eq=False)
-class _Screen:
+class Screen:
     """A side's release map for screening, rotated to the axes in which its prior is diagonal."""
 
     matrix: Floats
@@ -98,15 +98,15 @@ class _Screen:
     sampling: Floats
 
     @staticmethod
-    def of(side: Side, noise_variance: float, total: float) -> _Screen:
+    def of(side: Side, noise_variance: float, total: float) -> Screen:
         matrix = _modes(side, noise_variance, total)[: SCREEN_MODES if side.ordered else None]
         design = matrix * side.masses[None, :]
         values, rotation = np.linalg.eigh(design @ side.covariance @ design.T)
         sampling = np.einsum("ij,ij->i", rotation.T @ design, rotation.T @ matrix)
-        return _Screen(matrix, rotation, np.maximum(values, 0.0), sampling)
+        return Screen(matrix, rotation, np.maximum(values, 0.0), sampling)
 
 
-def _evidence(left: _Screen, right: _Screen, release: Floats, sd: float, total: float, slope: float) -> float:
+def log_evidence(left: Screen, right: Screen, release: Floats, sd: float, total: float, slope: float) -> float:
     """Log marginal likelihood of an interaction (best of a few sizes) above that of noise alone."""
     modes = left.rotation.T @ release @ right.rotation
     noise = sd**2 + total * slope * np.outer(left.sampling, right.sampling)
@@ -128,7 +128,7 @@ def screen_pairs(
     candidates = list(combinations(sides, 2))
     each = share / len(candidates)
     nominal = purse.sd(each) ** 2
-    screens = {side.column: _Screen.of(side, nominal, total) for side in sides}
+    screens = {side.column: Screen.of(side, nominal, total) for side in sides}
     rule, asks = mada_boost_rule(), []
     for left, right in candidates:
         modes = np.kron(screens[left.column].matrix, screens[right.column].matrix)
@@ -139,9 +139,66 @@ def screen_pairs(
     for (left, right), release in zip(candidates, curator.measure_all(asks), strict=True):
         a, b = screens[left.column], screens[right.column]
         table = release.value[:, 0].reshape(len(a.matrix), len(b.matrix))
-        found.append(_evidence(a, b, table, max(release.sd, LEAST_SD), total, state.slope))
+        found.append(log_evidence(a, b, table, max(release.sd, LEAST_SD), total, state.slope))
     order = np.argsort(-np.array(found), kind="stable")[:most]
     return [candidates[i] for i in order if found[i] > LEAST_EVIDENCE]
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """What is known of a pair before its effect is learned: its cells, how many rows they hold, its priors.
+
+    Attributes:
+        name, cells: of the pair.
+        counts: released counts of the cells, smoothed towards independence; they sum to the released number of rows.
+        guard: how far they may be off.
+        covariances: priors of the effect.
+        release_map: what is released of the cells.
+    """
+
+    name: str
+    cells: ProductCells
+    counts: Floats
+    guard: Floats
+    covariances: list[Floats]
+    release_map: Floats
+
+
+def pair_tables(
+    curator: Curator, purse: Purse, share: float, pairs: list[tuple[Side, Side]], mode_variance: float, total: float
+) -> list[PairTable]:
+    """Counts of the chosen pairs, for ``share`` of the purse together, and what follows from them.
+
+    Args:
+        curator, purse, share: what pays.
+        pairs: the pairs.
+        mode_variance: noise variance of one release of a pair while it is learned.
+        total: released number of rows.
+    """
+    rule, asks = count_rule_fine(curator.layout.n_labels), []
+    for left, right in pairs:
+        cells, name = pair_cells(left, right), f"{left.name} x {right.name}"
+        curator.derive(cells)
+        asks.append((Histogram(cells, rule), purse.charge(share / len(pairs)), f"counts of {name}"))
+    tables = []
+    for (left, right), (query, _, _), release in zip(pairs, asks, curator.measure_all(asks), strict=True):
+        sd = max(release.sd, LEAST_SD)
+        expected = np.outer(left.masses, right.masses).ravel() * total
+        trust = expected**2 / (expected**2 + sd**2)
+        counts = np.maximum(trust * release.value[:, 0] + (1 - trust) * expected, 0.02 * expected)
+        counts *= total / counts.sum()
+        covariances = [
+            centred(
+                np.kron(left.covariance + mains, right.covariance + mains) + alone * np.eye(len(counts)),
+                counts / total,
+            )
+            for mains, alone in ((0.0, 0.0), (0.3, 0.05))
+        ]
+        kron = np.kron(_modes(left, mode_variance, total), _modes(right, mode_variance, total))
+        guard, name = 0.5 * np.minimum(sd, expected), f"{left.name} x {right.name}"
+        assert isinstance(query.cells, ProductCells)
+        tables.append(PairTable(name, query.cells, counts, guard, covariances, np.asarray(kron, np.float64)))
+    return tables
 
 
 def pair_terms(
@@ -156,28 +213,7 @@ def pair_terms(
     """Terms for the chosen pairs; ``share`` pays for their counts, ``learn_share`` is what the sweeps will spend."""
     noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / 3)) ** 2 * 4 / 3
     mode_variance = purse.sd(learn_share / max(n_mains, 1)) ** 2
-    rule, asks = count_rule_fine(curator.layout.n_labels), []
-    for left, right in pairs:
-        cells, name = pair_cells(left, right), f"{left.name} x {right.name}"
-        curator.derive(cells)
-        asks.append((Histogram(cells, rule), purse.charge(share / len(pairs)), f"counts of {name}"))
-    terms = []
-    for (left, right), (query, _, _), release in zip(pairs, asks, curator.measure_all(asks), strict=True):
-        name = f"{left.name} x {right.name}"
-        sd = max(release.sd, LEAST_SD)
-        expected = np.outer(left.masses, right.masses).ravel() * total
-        trust = expected**2 / (expected**2 + sd**2)
-        counts = np.maximum(trust * release.value[:, 0] + (1 - trust) * expected, 0.02 * expected)
-        counts *= total / counts.sum()
-        covariances = [
-            centred(
-                np.kron(left.covariance + mains, right.covariance + mains) + alone * np.eye(len(counts)),
-                counts / total,
-            )
-            for mains, alone in ((0.0, 0.0), (0.3, 0.05))
-        ]
-        kron = np.kron(_modes(left, mode_variance, total), _modes(right, mode_variance, total))
-        release_map = np.asarray(kron, np.float64)
-        guard = 0.5 * np.minimum(sd, expected)
-        terms.append(Term(name, "pair", query.cells, counts, guard, covariances, release_map, noise_variance))
-    return terms
+    return [
+        Term(t.name, "pair", t.cells, t.counts, t.guard, t.covariances, t.release_map, noise_variance)
+        for t in pair_tables(curator, purse, share, pairs, mode_variance, total)
+    ]

@@ -55,6 +55,10 @@ class Loss(Protocol):
     def scatter(self) -> float:
         """Variance of a row's contribution, per unit of curvature."""
 
+    @property
+    def least_scatter(self) -> float:
+        """No variance of a row's contribution is thought smaller while effects are smoothed."""
+
     def begin(self, curator: Curator, purse: Purse, total: float) -> Floats:
         """The constant model, shape ``(n_scores,)``."""
 
@@ -100,6 +104,10 @@ class SoftmaxLoss:
     @property
     def scatter(self) -> float:
         return 1.0
+
+    @property
+    def least_scatter(self) -> float:
+        return 0.0
 
     def begin(self, curator: Curator, purse: Purse, total: float) -> Floats:
         """Log-odds of the classes from their noisy counts; a class that drowns in noise is thought rare, not absent."""

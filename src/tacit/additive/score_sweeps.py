@@ -76,7 +76,8 @@ class ScoreState:
 
     def directions(self) -> Directions:
         """Where the loss is curved now."""
-        return Directions.of(self.loss.curvature(self.rows), self.loss.floor, self.loss.scatter)
+        loss = self.loss
+        return Directions.of(loss.curvature(self.rows), loss.floor, loss.scatter, loss.least_scatter)
 
     def query(self, cells: Cells, release_map: ReleaseMap | None = None) -> ScoreHistogram:
         """What rows contribute, by cell."""

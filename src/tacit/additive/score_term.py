@@ -43,18 +43,19 @@ class Directions:
     scatters: Floats
 
     @staticmethod
-    def of(matrix: Floats, floor: float, scatter: float) -> Directions:
+    def of(matrix: Floats, floor: float, scatter: float, least_scatter: float = 0.0) -> Directions:
         """Directions of a positive semidefinite matrix.
 
         Args:
             matrix: the curvature.
             floor: smaller curvatures count as this.
             scatter: variance of a row's contribution per unit of curvature.
+            least_scatter: no variance is thought smaller.
         """
         values, vectors = np.linalg.eigh(matrix)
         kept = values > NEGLIGIBLE * max(float(values[-1]), 1e-300)
         curvatures = np.maximum(values[kept], floor)
-        return Directions(matrix, vectors[:, kept], curvatures, scatter * curvatures)
+        return Directions(matrix, vectors[:, kept], curvatures, np.maximum(scatter * curvatures, least_scatter))
 
 
 class ScoreTerm:
@@ -68,6 +69,7 @@ class ScoreTerm:
         guard: added to the counts where they act as curvature, against their own noise.
         covariances: priors of the effect, the same for every score.
         release_map: what is released of the bins, ``(outputs, bins)``; None for the bins themselves.
+        noise_variance: noise variance of the averaged release that is expected at the end.
         n_scores: how many effects a bin has.
     """
 
@@ -80,6 +82,7 @@ class ScoreTerm:
         guard: Floats | float,
         covariances: list[Floats],
         release_map: Floats | None,
+        noise_variance: float,
         n_scores: int,
     ) -> None:
         self.name, self.kind, self.cells, self.counts = name, kind, cells, counts
@@ -87,6 +90,7 @@ class ScoreTerm:
         matrix = np.eye(len(counts)) if self.release_map is None else self.release_map.matrix / self.release_map.unit
         self._matrix, self._weighted, self._covariances = matrix, counts + guard, covariances
         self._design = matrix * self._weighted[None, :]
+        self._expected = max(noise_variance, LEAST_SD**2)
         self._posteriors: dict[int, Posterior] = {}
         self.effect: Floats = np.zeros((len(counts), n_scores))
         self.share, self.monotone = 1.0, 0
@@ -137,9 +141,10 @@ class ScoreTerm:
     def _posterior(self, directions: Directions, direction: int) -> Posterior:
         """The posterior for how much rows scatter in a direction, relative to the noise: to a factor of the root of 2.
 
-        Only that ratio matters to what is factored once; a posterior's rows scatter by :data:`NOMINAL_CURVATURE`.
+        Only that ratio matters to what is factored once; a posterior's rows scatter by :data:`NOMINAL_CURVATURE`. The
+        noise is that of the end, so that the first releases, of more noise, are read with more caution.
         """
-        ratio = float(directions.scatters[direction]) / self._noise_variance
+        ratio = float(directions.scatters[direction]) / self._expected
         power = round(math.log2(max(ratio, 1e-9)))
         found = self._posteriors.get(power)
         if found is None:
