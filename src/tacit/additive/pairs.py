@@ -170,7 +170,9 @@ def pair_tables(
     """Counts of the chosen pairs, for ``share`` of the purse together, and what follows from them.
 
     Args:
-        curator, purse, share: what pays.
+        curator: the gate to the rows.
+        purse: the budget.
+        share: of the purse, for all pairs.
         pairs: the pairs.
         mode_variance: noise variance of one release of a pair while it is learned.
         total: released number of rows.
