@@ -71,6 +71,11 @@ def _gaps(facts: dict[str, Any], heads: list[str]) -> str:
             sets = max(entry["sets"] for entry in found.values())
             shown = [_percent(found[epsilon]["closed"]) if epsilon in found else "" for epsilon in EPSILONS]
             rows.append([label, str(sets), *shown])
+    found = facts["gap_closed_without_eeg"]
+    if found:
+        shown = [_percent(found[epsilon]["closed"]) if epsilon in found else "" for epsilon in EPSILONS]
+        sets = max(entry["sets"] for entry in found.values())
+        rows.append([f"{PEER_NAMES['additive']}, the EEG left out", str(sets), *shown])
     rows.append(["*aim*", "", *(_percent(facts["gap_aims"][epsilon]) for epsilon in EPSILONS)])
     return _table(["learner", "sets", *heads], rows)
 

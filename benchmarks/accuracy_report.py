@@ -159,6 +159,7 @@ def summarised(lines: list[dict[str, Any]], s_bdt: dict[float, float]) -> dict[s
         "gap_closed": {
             who: gap_closed(auc, who) for who in sorted({key[0] for key in auc} - {"dp_ebm"}) if _private(who)
         },
+        "gap_closed_without_eeg": gap_closed(auc, "additive", [name for name in data.LARGE if name != "eeg_eye_state"]),
         "gap_aims": {str(epsilon): aim for epsilon, aim in GAP_AIMS.items()},
         "below_dp_ebm": {who: below_dp_ebm(auc, who) for who in ours},
         "falls": {who: falls(auc, who) for who in ours},
