@@ -185,3 +185,16 @@ def test_regression_finds_categories_and_the_targets_bounds():
         AdditiveBoostRegressor(delta=0.0).fit(frame, target)
     listed = AdditiveBoostRegressor(epsilon=4.0, target_bounds=(0, 25)).fit(frame[["age"]], target.tolist())
     assert len(listed.certificate_.charges) == 1
+
+
+def test_several_classes_are_found_and_two_where_there_are_weights():
+    frame, _ = people()
+    labels = np.where(frame["age"] < 30, "young", np.where(frame["ward"] == "b", "b", "other"))
+    several = AdditiveBoostClassifier(epsilon=4.0).fit(frame, labels)
+    assert several.classes_.tolist() == ["b", "other", "young"]
+    assert several.score(frame, labels) > 0.8
+    assert several.certificate_.verify() == []
+    for learner in (AdditiveBoostClassifier(class_weight="balanced"), BoostedTreesClassifier()):
+        assert learner.fit(frame, labels).classes_.tolist() == ["other", "young"]
+    weighted = AdditiveBoostClassifier().fit(frame, labels, sample_weight=np.ones(len(frame)))
+    assert weighted.classes_.tolist() == ["other", "young"]

@@ -24,6 +24,7 @@ from tacit.models.additive import AdditiveModel, Feature, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.purse import Purse
+from tacit.schema.label import MOST_CLASSES
 
 
 class AdditiveBoostClassifier(WeightedClassifier, UncertainClassifier):
@@ -40,7 +41,7 @@ class AdditiveBoostClassifier(WeightedClassifier, UncertainClassifier):
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: bounds are found with 5 % of the
             budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
         classes: the classes, of two the positive one last, when no schema names them. None: 0 and 1; where labels are
-            texts, the two most frequent ones are found, too, and sorted.
+            texts, the classes are found, too, and sorted (with weights the two most frequent ones).
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         interactions: where the budget allows: True looks for pairs of columns that act together, and boosts what is
@@ -102,6 +103,9 @@ class AdditiveBoostClassifier(WeightedClassifier, UncertainClassifier):
     @property
     def _discovers(self) -> bool:
         return True
+
+    def _most_classes(self) -> int:
+        return MOST_CLASSES if self.class_weight is None else 2
 
     def _holds_monotone(self, task: Task) -> bool:
         return task.label_index.n_classes == 2
