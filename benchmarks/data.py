@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,16 @@ def load(name: str) -> Table:
         {"label": {"column": "target", "kind": "classes", "classes": [0, 1], "positive": 1}, "columns": columns}
     )
     return Table(name, pd.DataFrame(X), y, schema)
+
+
+def splittable(table: Table) -> Table:
+    """The table without categorical columns of one category, which trees refuse (``mushroom`` has one)."""
+    columns = {
+        name: column
+        for name, column in table.schema.columns.items()
+        if column.kind == "numeric" or len(column.categories) > 1
+    }
+    return Table(table.name, table.X[list(columns)], table.y, replace(table.schema, columns=columns))
 
 
 def groups_of(table: Table) -> np.ndarray | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from benchmarks.data import Table
+from benchmarks.data import Table, splittable
 
 Learner = Callable[[Table, Table, float, float, int], np.ndarray]
 """``(train, test, epsilon, delta, seed) -> log-odds`` of the positive class."""
@@ -34,6 +34,7 @@ def trees(train: Table, test: Table, epsilon: float, delta: float, seed: int) ->
     """Private boosted trees with default settings."""
     from tacit.trees.estimator import BoostedTreesClassifier
 
+    train, test = splittable(train), splittable(test)
     model = BoostedTreesClassifier(epsilon=epsilon, delta=delta, schema=train.schema)
     return log_odds(model.fit(train.X, train.y).predict_proba(test.X)[:, 1])
 

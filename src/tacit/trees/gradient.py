@@ -46,7 +46,7 @@ def gaussian_plan(rows: float, mu: float) -> NewtonPlan:
     clip = 0.53
     return NewtonPlan(
         trees=500 if signal < 6000 else 700,
-        depth=3 if signal < 300 else 4 if signal < 1500 else 5 if signal < 6000 else 6,
+        depth=3 if 60 <= signal < 300 else 4 if signal < 1500 else 5 if signal < 6000 else 6,
         columns_per_tree=3,
         rate=0.12 if signal < 300 else 0.2 if signal < 6000 else 0.17,
         prior=1.5 if signal < 300 else 0.5,
