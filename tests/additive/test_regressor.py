@@ -67,9 +67,8 @@ def test_it_learns_and_more_budget_learns_better():
     for epsilon in (0.1, 1.0, math.inf):
         model = AdditiveBoostRegressor(epsilon, schema=SCHEMA, random_state=1).fit(*people(5000)[:2])
         errors.append(float(np.sqrt(np.mean((model.predict(frame) - mean) ** 2))))
-    assert errors[2] < errors[1] < errors[0] < 2.8  # the mean alone is 3.2 off
-    assert errors[1] < 0.6
-    assert errors[2] < 0.4
+    assert max(errors[1:]) < errors[0] < 2.8  # the mean alone is 3.2 off
+    assert max(errors[1:]) < 0.25
 
 
 @pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])

@@ -30,8 +30,8 @@ START_CELLS = 64
 LEAST_SCALE = 1 / 256
 """The unit of the score is at least this part of the declared range."""
 
-LOOKS = 10
-"""What looking at residuals may cost is divided by this; the first look, at the targets, counts for two."""
+LOOKS, FIRST_LOOK = 12, 4
+"""What looking at residuals may cost is divided by the first; the first look, at the targets, counts for the second."""
 
 WINDOWS = (0.15, 0.2, 0.3, 0.45, 0.65, 1.0)
 """Half-widths of the window of the quantile loss, relative to the mean size of the residuals."""
@@ -49,7 +49,7 @@ class ResidualLoss:
     """
 
     n_scores = 1
-    share = 0.05
+    share = 0.06
     strength = 1.0
     slope = 0.9
     floor = 0.02
@@ -58,7 +58,7 @@ class ResidualLoss:
         self._n_columns, self._middle = n_columns, middle
         self.scale = TargetScale(0, 1 << TARGET_BITS)
         self._inside, self._scatter = 0.9, 0.5
-        self._looks = 2
+        self._looks = FIRST_LOOK
         self.rule = ResidualRule(self.scale, 0, -ONE, ONE)
 
     @property
@@ -93,7 +93,7 @@ class ResidualLoss:
         """Finds the centre and the scale of the targets: the centre is where the score is 0."""
         edges = np.arange(1, START_CELLS, dtype=np.int64) << (TARGET_BITS - 6)
         query = ResidualLevels(TargetScale(0, 1 << TARGET_BITS), edges, Scores(1))
-        release = curator.measure(query, purse.charge(2 * self.share / LOOKS), "histogram of the target")
+        release = curator.measure(query, purse.charge(FIRST_LOOK * self.share / LOOKS), "histogram of the target")
         masses = smooth_histograms(release.value[None, :, 0], max(release.sd, LEAST_SD), np.array([total]))[0] / total
         upto = np.concatenate([[0.0], np.cumsum(masses)]) / masses.sum()
         places = np.arange(START_CELLS + 1) / START_CELLS
