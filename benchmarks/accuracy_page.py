@@ -22,9 +22,9 @@ their defaults; DP-SGD chooses its learning rate among six by a private random s
 takes the number of rows as public. The ceiling is the best, per set, of boosted trees tuned by cross-validation, a
 forest, and logistic regression, all without privacy. "Gap closed" is
 `mean(ours - DP-EBM) / mean(ceiling - DP-EBM)` over the sets with at least 1000 rows, `hill_valley_noise` left out as
-nothing additive can see it, on the splits that all three have run.
-Log loss counts a probability below one in a million as that. Calibration is the expected calibration error in 15 groups
-of equally many rows.
+nothing additive can see it, on the splits that all three have run; other means are over the splits that a learner
+has run. Log loss counts a probability below one in a million as that. Calibration is the expected calibration error in
+15 groups of equally many rows.
 """
 PEER_NAMES = {
     **{who: style[0] for who, style in STYLES.items()},
@@ -50,7 +50,7 @@ def _shown(value: float | None, digits: int = 3) -> str:
 def page(facts: dict[str, Any]) -> str:
     """The whole page."""
     heads = [f"{float(epsilon):g}" for epsilon in EPSILONS]
-    versions = ", ".join(f"{PEER_NAMES[who]} at `{version}`" for who, version in facts["versions"].items())
+    versions = ", ".join(f"{what} at `{version}`" for what, version in facts["versions"].items())
     splits = ", ".join(f"{PEER_NAMES[who]} {count}" for who, count in facts["splits"].items())
     parts = [INTRODUCTION, f"Versions: {versions}. Splits: {splits}.\n", f"![Mean AUC]({MEAN})\n"]
     parts += ["## Gap closed\n", _gaps(facts, heads)]

@@ -49,9 +49,14 @@ def cells(results: Iterable[dict[str, Any]], what: str) -> Cells:
 
 
 def newest(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Lines of our own learners only as far as they are of the newest version of each learner and protocol."""
-    last = {(line["who"], line.get("protocol")): line.get("version") for line in lines}
-    return [line for line in lines if line.get("version") == last[line["who"], line.get("protocol")]]
+    """Lines of our own learners only as far as they are of the newest version of each learner and :func:`part`."""
+    last = {(line["who"], part(line)): line.get("version") for line in lines}
+    return [line for line in lines if line.get("version") == last[line["who"], part(line)]]
+
+
+def part(line: dict[str, Any]) -> str:
+    """Which part of the benchmark a line belongs to."""
+    return str(line.get("protocol") or ("limit" if line["epsilon"] == LIMIT else "main"))
 
 
 def ceiling(auc: Cells, name: str, seeds: Iterable[int]) -> float:
@@ -152,7 +157,7 @@ def summarised(lines: list[dict[str, Any]], s_bdt: dict[float, float]) -> dict[s
     check = mean_by_set([line for line in lines if line.get("protocol") == "s-bdt"], "auc")
     near = {who: limit(auc, who) for who in ours}
     return {
-        "versions": {line["who"]: line["version"] for line in main if "version" in line},
+        "versions": {f"{line['who']}, {part(line)}": line["version"] for line in lines if "version" in line},
         "auc": mean_by_set(main, "auc"),
         "splits": {who: _splits(auc, who) for who in sorted({key[0] for key in auc})},
         "means": {what: means_over_sets(cells(main, what)) for what in ("auc", "log_loss", "calibration")},
