@@ -119,7 +119,7 @@ def page(cells: list[Cell]) -> str:
         "",
         *table(("table", "n", "d", "epsilon"), real, lambda c: (c["data"], *c["size"], c["epsilon"])),
         "",
-        f"Where ours is not the lowest ({len(lost)} cells), worst first:",
+        f"Where ours is not the lowest ({len(lost)} cells), the worst of them:",
         "",
         *table(
             ("rows", "n", "d", "margin", "epsilon"), lost[:12],
