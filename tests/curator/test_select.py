@@ -41,6 +41,8 @@ def table_of(rows: tuple[Row, ...]) -> MemoryTable:
 class _Recorder:
     """Stands where the noise is, and keeps the exact law of every node instead of drawing from it."""
 
+    releasable = False  # one thread draws
+
     def __init__(self) -> None:
         self.laws: list[np.ndarray] = []
 
