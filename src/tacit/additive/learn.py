@@ -13,7 +13,7 @@ from tacit.additive.binning import Bins, Column, measure_bins, release_total
 from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.covariance import categorical_covariances, numeric_covariances
 from tacit.additive.pairs import PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
-from tacit.additive.plan import BINNING_SHARE, LEAST_TREE_PRIOR, TREES, Plan, plan, pseudo_terms
+from tacit.additive.plan import BINNING_SHARE, LEAST_TREE_PRIOR, Plan, plan, pseudo_terms
 from tacit.additive.release_map import principal_modes, with_missing
 from tacit.additive.sweeps import HyperPrior, Intercept, State, sweep
 from tacit.additive.term import Term
@@ -143,7 +143,7 @@ def _learn_trees(
     newton = NewtonPlan(
         trees=chosen.n_trees,
         depth=chosen.tree_depth,
-        rate=min(0.25 * math.sqrt(TREES / chosen.n_trees), 0.5),
+        rate=chosen.tree_rate,
         least_prior=LEAST_TREE_PRIOR,
     )
     noise = LeafNoise()

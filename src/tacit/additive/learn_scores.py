@@ -148,9 +148,7 @@ def _learn_trees(
         for found, term in zip(bins, mains, strict=True)
     ]
     structures = RandomStructures(cut_masses(columns, bins), curator.public_generator, ranks)
-    newton = NewtonPlan(
-        trees=chosen.n_trees, depth=chosen.tree_depth, rate=min(0.25 * math.sqrt(400 / chosen.n_trees), 0.5)
-    )
+    newton = NewtonPlan(trees=chosen.n_trees, depth=chosen.tree_depth, rate=chosen.tree_rate)
     return grow_score_trees(curator, purse, chosen.trees, structures, newton, state)
 
 

@@ -28,7 +28,9 @@ SCREENED_COLUMNS = 14
 """Pairs are screened among this many columns of largest variance."""
 
 PAIRS_PER_COLUMN = 2.0
-LEAST_EVIDENCE = 1.0
+LEAST_EVIDENCE = 3.0
+"""A pair must be this much likelier (in logarithms) than noise: of the many looked at, some would pass by chance."""
+
 SCREEN_SCALES = (0.03, 0.06, 0.12, 0.25, 0.5)
 SCREEN_MODES = 5
 """Directions of each ordered side that a screening releases at most: an interaction that is not smooth at all hides

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 BINNING_SHARE = 0.12
 PAIRS_FROM, PAIRS_FULL = 140.0, 1000.0
-TREES_FROM, TREES_FULL = 400.0, 2500.0
+TREES_FROM, TREES_FULL = 700.0, 2500.0
 """Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs (and trees) are tried, and at which
 they get their full share."""
 
@@ -19,10 +19,14 @@ MANY_ROWS = 80_000
 """Beyond this many rows noise hardly matters any more: fewer, deeper trees and fewer sweeps save time."""
 
 TREES, LEAST_TREES = 200, 32
+TREE_RATE, SLOW_TREE_RATE = 0.25, 0.12
+"""How far a tree steps towards the posterior mean from :data:`FAST_FROM` on, and up to :data:`TREES_FULL`."""
+
+FAST_FROM = 5000.0
 LEAST_TREE_PRIOR = 0.02
 """Trees learn the size of their steps; they never believe that steps are smaller than this (log-odds squared)."""
 
-LONELY_BELOW, COMPANY_FROM = 60.0, 140.0
+LONELY_BELOW, COMPANY_FROM = 10.0, 25.0
 """Signal-to-noise below which a column says so little of the others that they should hardly listen to it (a strong
 hyper-prior), and from which they should."""
 
@@ -42,7 +46,7 @@ class Plan:
         joint: sweeps over columns and pairs together.
         trees: boosting by trees what columns and pairs leave over.
         sweeps, joint_sweeps: how many.
-        n_trees, tree_depth: how many trees, and how deep.
+        n_trees, tree_depth, tree_rate: how many trees, how deep, and how far each steps.
     """
 
     binning: float
@@ -55,6 +59,7 @@ class Plan:
     trees: float = 0.0
     n_trees: int = 0
     tree_depth: int = 0
+    tree_rate: float = 0.0
 
     def scaled(self, share: float) -> Plan:
         """The same plan on ``share`` of the purse; what is left is for trees."""
@@ -83,7 +88,8 @@ def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = 
     ramp = min(1.0, math.log(signal / TREES_FROM) / math.log(TREES_FULL / TREES_FROM))
     n_trees = min(TREES, max(int(TREES * 2 * MANY_ROWS / total), LEAST_TREES))
     depth = 5 if signal < DEEP_FROM else 6
-    return replace(glass.scaled(1 - LARGEST_TREE_SHARE * ramp), n_trees=n_trees, tree_depth=depth)
+    rest, rate = glass.scaled(1 - LARGEST_TREE_SHARE * ramp), tree_rate(signal, n_trees)
+    return replace(rest, n_trees=n_trees, tree_depth=depth, tree_rate=rate)
 
 
 def pseudo_terms(signal: float) -> float:
@@ -94,6 +100,18 @@ def pseudo_terms(signal: float) -> float:
     """
     way = math.log(max(signal, 1e-9) / LONELY_BELOW) / math.log(COMPANY_FROM / LONELY_BELOW)
     return float(40.0 * (3.0 / 40.0) ** min(max(way, 0.0), 1.0))
+
+
+def tree_rate(signal: float, n_trees: int) -> float:
+    """How far a tree steps: slowly where noise is felt, further where trees are few.
+
+    Args:
+        signal: ``q``, as for :func:`plan`.
+        n_trees: how many there are.
+    """
+    way = math.log(max(signal, 1e-9) / TREES_FULL) / math.log(FAST_FROM / TREES_FULL)
+    rate = float(SLOW_TREE_RATE * (TREE_RATE / SLOW_TREE_RATE) ** min(max(way, 0.0), 1.0))
+    return min(rate * math.sqrt(TREES / n_trees), 0.5)
 
 
 def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:

@@ -27,7 +27,7 @@ from tacit.queries.rules import RowRule, signed_margin_rule
 
 Floats = npt.NDArray[np.float64]
 
-LEAST_CURVATURE = 0.05
+LEAST_CURVATURE = 0.005
 INTERCEPT_VARIANCE = 6.0
 """Prior variance of the intercept (squared log-odds)."""
 
