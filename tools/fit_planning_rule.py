@@ -30,7 +30,7 @@ import numpy as np
 from tacit.additive import learn
 from tacit.additive import pairs as pairs_module
 from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.plan import TREES
+from tacit.additive.plan import TREES, tree_rate
 from tacit.privacy.purse import Purse
 from tacit.trees import gradient
 from tacit.trees.estimator import BoostedTreesClassifier
@@ -77,12 +77,13 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
             without = value == "none"
             pretended = 1.0 if without else 140.0 * (1000.0 / 140.0) ** value
             glass = from_rule(total, n_columns, pretended, pure, not without, False, **more)
-            grown = {"n_trees": chosen.n_trees, "tree_depth": chosen.tree_depth}
+            grown = {name: getattr(chosen, name) for name in ("n_trees", "tree_depth", "tree_rate")}
             return replace(glass.scaled(1.0 - chosen.trees), **grown) if chosen.n_trees else glass
         if choice == "tree_share":
             glass = from_rule(total, n_columns, q, pure, pairs, False, **more)
             depth = chosen.tree_depth or 4
-            grown = {"n_trees": chosen.n_trees or TREES, "tree_depth": depth}
+            n_trees = chosen.n_trees or TREES
+            grown = {"n_trees": n_trees, "tree_depth": depth, "tree_rate": tree_rate(q, n_trees)}
             return replace(glass.scaled(1.0 - value), **grown) if value else glass
         if choice == "binning":
             others = ("mains", "screening", "pair_counts", "joint")
@@ -91,6 +92,8 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
             return replace(chosen, binning=value * (1.0 - chosen.trees), **scaled)
         if choice == "sweeps":
             return replace(chosen, sweeps=value, joint_sweeps=max(value // 2, 1) if chosen.joint_sweeps else 0)
+        if choice == "n_trees":
+            return replace(chosen, n_trees=value, tree_rate=tree_rate(q, value)) if chosen.n_trees else chosen
         return replace(chosen, **{choice: value}) if chosen.n_trees else chosen
 
     return varied
@@ -107,7 +110,7 @@ def varied(choice: str, value: Any) -> Iterator[None]:
             )
         elif choice == "pair_evidence":
             stack.enter_context(patch.object(pairs_module, "LEAST_EVIDENCE", value))
-        elif choice in ("columns_per_tree", "tree_rate", "tree_prior"):
+        elif choice in ("columns_per_tree", "tree_prior"):
             plain, field = learn.NewtonPlan, choice.removeprefix("tree_")
             stack.enter_context(patch.object(learn, "NewtonPlan", lambda **facts: plain(**{**facts, field: value})))
         elif choice != RULE:
