@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tacit.queries.cells import ProductCells, column_cells
-from tacit.queries.rules import LEVEL_SHIFT, LEVELS, WEIGHT_UNIT
-from tacit.queries.score_histogram import COUNT_UNIT, ResidualLevels, ScoreHistogram
+from tacit.queries.rules import COUNT_UNIT, LEVEL_SHIFT, LEVELS, WEIGHT_UNIT
+from tacit.queries.score_histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale, exponentials
 from tacit.queries.scores import Scores
 from tacit.table import memory

@@ -15,7 +15,7 @@ from tacit.curator.measurement import Measurement
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell, mapped_cells
 from tacit.queries.histogram import Histogram
-from tacit.queries.rules import RowRule
+from tacit.queries.rules import fine_count_rule
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -61,14 +61,9 @@ class Bins:
     ordered: bool
 
 
-def count_rule_fine(n_labels: int) -> RowRule:
-    """Every row counts 1, on a lattice of 1/64, so that the lattice does not coarsen small noise."""
-    return RowRule(np.full((n_labels, 1, 1), 64, np.int32), unit=64)
-
-
 def release_total(curator: Curator, purse: Purse, share: float) -> float:
     """The number of rows that count (those with a known label), with noise, and never absurdly small."""
-    query = Histogram(OneCell(), count_rule_fine(curator.layout.n_labels))
+    query = Histogram(OneCell(), fine_count_rule(curator.layout.n_labels))
     sd = purse.sd(share)
     released = curator.measure(query, purse.charge(share), "number of rows").value.item()
     return max(released, 30.0, 0.5 * sd)
@@ -164,7 +159,7 @@ class _NumericBins:
 
 def measure_bins(curator: Curator, purse: Purse, columns: Sequence[Column], total: float, share: float) -> list[Bins]:
     """Bins of every column, each for ``share`` of the purse; the columns' codes in the table are replaced by them."""
-    rule, n_codes = count_rule_fine(curator.layout.n_labels), curator.layout.n_codes
+    rule, n_codes = fine_count_rule(curator.layout.n_labels), curator.layout.n_codes
     cells = {column.index: _Cells.over(n_codes[column.index]) for column in columns if column.ordered}
     fine_charge = purse.charge((1 - BASE_SHARE) * share)
     fine_sd = max(purse.sd((1 - BASE_SHARE) * share), LEAST_SD)

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from tacit.additive.binning import Bins, count_rule_fine
+from tacit.additive.binning import Bins
 from tacit.additive.covariance import centred
 from tacit.additive.release_map import principal_modes
 from tacit.additive.sweeps import State, mada_boost_rule
@@ -17,6 +17,7 @@ from tacit.curator.curator import Curator
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.rules import fine_count_rule
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -179,7 +180,7 @@ def pair_tables(
         mode_variance: noise variance of one release of a pair while it is learned.
         total: released number of rows.
     """
-    rule, asks = count_rule_fine(curator.layout.n_labels), []
+    rule, asks = fine_count_rule(curator.layout.n_labels), []
     for left, right in pairs:
         cells, name = pair_cells(left, right), f"{left.name} x {right.name}"
         curator.derive(cells)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +35,51 @@ class ReleaseMap:
     def from_floats(matrix: npt.NDArray[np.float64], unit: int = 1 << 12) -> ReleaseMap:
         """Truncates a real matrix toward zero: no column norm grows."""
         return ReleaseMap(np.trunc(matrix * unit).astype(np.int64), unit)
+
+
+class Contributions(Protocol):
+    """How long a row's contribution can be, and how far apart two can be: L1 norm and squared L2 norm."""
+
+    @property
+    def longest(self) -> tuple[int, int]: ...
+
+    @property
+    def diameter(self) -> tuple[int, int]: ...
+
+
+def sensitivity_of_sums(
+    rule: Contributions,
+    cells: int,
+    release_map: ReleaseMap | None,
+    neighbouring: Neighbouring,
+    theorem: str,
+    one_orthant: Callable[[], bool] = lambda: False,
+) -> Sensitivity:
+    """How far one row moves sums by cell, through a public map or not: see :class:`Histogram` for the argument.
+
+    Args:
+        rule: what a row contributes.
+        cells: how many there are.
+        release_map: what is released of them; None for the sums themselves.
+        neighbouring: the relation.
+        theorem: why a row moves one cell only, for the ledger.
+        one_orthant: whether no contribution has a negative part; asked where it matters.
+    """
+    l1, l2_squared = rule.longest
+    if release_map is not None:
+        map_l1, map_l2_squared = release_map.column_norms
+        l1, l2_squared = l1 * map_l1, l2_squared * map_l2_squared
+        theorem += ", through a public map"
+    if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
+        return Sensitivity(l1, l2_squared, theorem)
+    if release_map is not None:
+        apart = 2 if release_map.matrix.min() >= 0 and one_orthant() else 4
+        return Sensitivity(2 * l1, apart * l2_squared, f"{theorem}; replace = remove + add")
+    same_l1, same_l2_squared = rule.diameter
+    apart = 0 if cells == 1 else 1
+    return Sensitivity(
+        max(2 * l1 * apart, same_l1), max(2 * l2_squared * apart, same_l2_squared), f"{theorem}; replace"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,21 +119,14 @@ class Histogram:
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the answer, in integer units."""
-        l1, l2_squared = self.rule.longest
-        theorem = "weighted histogram: one row, one cell"
-        if self.release_map is not None:
-            map_l1, map_l2_squared = self.release_map.column_norms
-            l1, l2_squared = l1 * map_l1, l2_squared * map_l2_squared
-            theorem += ", through a public map"
-        if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
-            return Sensitivity(l1, l2_squared, theorem)
-        if self.release_map is not None:
-            apart = 2 if self.release_map.matrix.min() >= 0 and self.rule.vectors.min() >= 0 else 4
-            return Sensitivity(2 * l1, apart * l2_squared, f"{theorem}; replace = remove + add")
-        same_l1, same_l2_squared = self.rule.diameter
-        apart = 0 if self.cells.size == 1 else 1
-        return Sensitivity(
-            max(2 * l1 * apart, same_l1), max(2 * l2_squared * apart, same_l2_squared), f"{theorem}; replace"
+        rule = self.rule
+        return sensitivity_of_sums(
+            rule,
+            self.cells.size,
+            self.release_map,
+            neighbouring,
+            "weighted histogram: one row, one cell",
+            lambda: rule.vectors.min() >= 0,
         )
 
     def finish(self, histogram: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

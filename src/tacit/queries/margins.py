@@ -18,6 +18,23 @@ MARGIN_LIMIT = (1 << 31) - 1
 """Margins are int32. The log knows how far its updates can move any row and clips the one that would go beyond."""
 
 
+def fixed_point(
+    values: npt.ArrayLike, shape: tuple[int, ...], reach: int, limit: int
+) -> tuple[npt.NDArray[np.int32], int]:
+    """An update in fixed point, clipped to what a log of this reach may still add, and how far it reaches then.
+
+    Raises:
+        ValueError: unless the values are finite and of this shape.
+    """
+    exact = np.asarray(values, dtype=np.float64)
+    if exact.shape != shape:
+        raise ValueError(f"an update needs values of shape {shape}, a line per cell, got shape {exact.shape}")
+    if not np.all(np.isfinite(exact)):
+        raise ValueError("an update must be finite")
+    fixed = np.clip(np.rint(exact * 2**MARGIN_BITS), reach - limit, limit - reach)
+    return fixed.astype(np.int32), reach + int(np.abs(fixed).max(initial=0))
+
+
 @dataclass(frozen=True, eq=False)
 class Update:
     """Adds ``values[cell]`` (fixed point, int32) to the margin of every row."""
@@ -35,12 +52,5 @@ class Margins:
 
     def add(self, cells: Cells, values: npt.ArrayLike) -> None:
         """Appends an update of ``values`` (shape ``(cells.size,)``, units of log-odds) and rounds it to fixed point."""
-        exact = np.asarray(values, dtype=np.float64)
-        if exact.shape != (cells.size,):
-            raise ValueError(f"an update over {cells.size} cells needs that many values, got shape {exact.shape}")
-        if not np.all(np.isfinite(exact)):
-            raise ValueError("an update must be finite")
-        room = MARGIN_LIMIT - self.reach
-        fixed = np.clip(np.rint(exact * 2**MARGIN_BITS), -room, room)
-        self.reach += int(np.abs(fixed).max(initial=0))
-        self.updates.append(Update(cells, fixed.astype(np.int32)))
+        fixed, self.reach = fixed_point(values, (cells.size,), self.reach, MARGIN_LIMIT)
+        self.updates.append(Update(cells, fixed))

@@ -27,6 +27,9 @@ LEVELS = 2048
 WEIGHT_UNIT = 1 << 15
 """Integer units of a weight of 1."""
 
+COUNT_UNIT = 64
+"""Integer units of a row that is counted finely: the lattice then does not coarsen small noise."""
+
 LEVEL_SHIFT = MARGIN_BITS - LEVEL_BITS
 
 
@@ -75,6 +78,16 @@ class RowRule:
 def count_rule(n_labels: int) -> RowRule:
     """Every row counts 1."""
     return RowRule(np.ones((n_labels, 1, 1), np.int32), unit=1)
+
+
+def fine_count_rule(n_labels: int) -> RowRule:
+    """Every row counts 1, on a lattice of ``1 / COUNT_UNIT``."""
+    return RowRule(np.full((n_labels, 1, 1), COUNT_UNIT, np.int32), unit=COUNT_UNIT)
+
+
+def fine_class_count_rule(n_labels: int) -> RowRule:
+    """A row counts 1 in the channel of its label, on a lattice of ``1 / COUNT_UNIT``."""
+    return RowRule(np.eye(n_labels, dtype=np.int32)[:, None, :] * COUNT_UNIT, unit=COUNT_UNIT)
 
 
 def class_count_rule(n_labels: int) -> RowRule:

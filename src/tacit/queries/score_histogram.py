@@ -9,13 +9,11 @@ import numpy.typing as npt
 
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
-from tacit.queries.histogram import ReleaseMap
+from tacit.queries.histogram import ReleaseMap, sensitivity_of_sums
+from tacit.queries.rules import COUNT_UNIT
 from tacit.queries.score_rules import ScoreRule, TargetScale
 from tacit.queries.scores import Scores
 from tacit.queries.sensitivity import Sensitivity
-
-COUNT_UNIT = 64
-"""Counts are on a lattice of 1/64, so that the lattice does not coarsen small noise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,21 +52,8 @@ class ScoreHistogram:
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the answer, in integer units."""
-        l1, l2_squared = self.rule.longest
         theorem = f"{self.rule.theorem}; one row, one cell"
-        if self.release_map is not None:
-            map_l1, map_l2_squared = self.release_map.column_norms
-            l1, l2_squared = l1 * map_l1, l2_squared * map_l2_squared
-            theorem += ", through a public map"
-        if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
-            return Sensitivity(l1, l2_squared, theorem)
-        if self.release_map is not None:
-            return Sensitivity(2 * l1, 4 * l2_squared, f"{theorem}; replace = remove + add")
-        same_l1, same_l2_squared = self.rule.diameter
-        apart = 0 if self.cells.size == 1 else 1
-        return Sensitivity(
-            max(2 * l1 * apart, same_l1), max(2 * l2_squared * apart, same_l2_squared), f"{theorem}; replace"
-        )
+        return sensitivity_of_sums(self.rule, self.cells.size, self.release_map, neighbouring, theorem)
 
     def finish(self, histogram: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The exact answer from the raw histogram of shape ``(cells, channels)``."""

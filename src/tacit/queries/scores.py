@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.queries.cells import Cells
+from tacit.queries.margins import fixed_point
 from tacit.queries.rules import MARGIN_BITS
 
 SCORE_LIMIT = (1 << 30) - 1
@@ -48,15 +49,6 @@ class Scores:
         Returns:
             What was added after rounding, in the units of ``values``.
         """
-        exact = np.asarray(values, dtype=np.float64)
-        if exact.shape != (cells.size, self.n_scores):
-            raise ValueError(
-                f"an update over {cells.size} cells needs {self.n_scores} values for each, got shape {exact.shape}"
-            )
-        if not np.all(np.isfinite(exact)):
-            raise ValueError("an update must be finite")
-        room = SCORE_LIMIT - self.reach
-        fixed = np.clip(np.rint(exact * 2**MARGIN_BITS), -room, room)
-        self.reach += int(np.abs(fixed).max(initial=0))
-        self.updates.append(ScoreUpdate(cells, fixed.astype(np.int32)))
+        fixed, self.reach = fixed_point(values, (cells.size, self.n_scores), self.reach, SCORE_LIMIT)
+        self.updates.append(ScoreUpdate(cells, fixed))
         return np.asarray(fixed / 2.0**MARGIN_BITS)

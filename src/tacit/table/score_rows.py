@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.queries.cells import Cells
-from tacit.queries.score_histogram import COUNT_UNIT, ResidualLevels, ScoreHistogram, ScoreQuery
+from tacit.queries.rules import COUNT_UNIT
+from tacit.queries.score_histogram import ResidualLevels, ScoreHistogram, ScoreQuery
 from tacit.queries.score_rules import SoftmaxRule, exponentials
 from tacit.queries.scores import Scores
 from tacit.table import score_kernels

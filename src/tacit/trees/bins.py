@@ -23,7 +23,7 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell, mapped_cells
 from tacit.queries.histogram import Histogram
-from tacit.queries.rules import RowRule
+from tacit.queries.rules import fine_class_count_rule, fine_count_rule
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -53,9 +53,6 @@ PUBLIC_CELLS = 254
 
 PUBLIC_TAIL_SHARE = 0.2
 """The tail's share where nothing else is known: all thresholds follow the prior then, and not only what is lost."""
-
-COUNT_LATTICE = 64
-"""Counts are released in units of 1/64 row, so that the lattice does not coarsen small noise."""
 
 
 @dataclass(frozen=True)
@@ -105,16 +102,6 @@ class Totals:
     sd: float
 
 
-def fine_class_count_rule(n_labels: int) -> RowRule:
-    """A row counts 1 in the channel of its label, on a lattice of 1/64."""
-    return RowRule(np.eye(n_labels, dtype=np.int32)[:, None, :] * COUNT_LATTICE, unit=COUNT_LATTICE)
-
-
-def row_count_rule(n_labels: int) -> RowRule:
-    """A row counts 1, on a lattice of 1/64."""
-    return RowRule(np.full((n_labels, 1, 1), COUNT_LATTICE, np.int32), unit=COUNT_LATTICE)
-
-
 def grid(column: Column, n_codes: int, cells: int) -> Ints:
     """The public map of codes to cells: neighbours merged in an ordered column, missing alone; else the codes."""
     codes = np.arange(n_codes, dtype=np.int64)
@@ -136,7 +123,7 @@ class Released:
 
 def release_rows(curator: Curator, charge: Charge) -> Released:
     """Releases how many rows there are."""
-    query = Histogram(OneCell(), row_count_rule(curator.layout.n_labels))
+    query = Histogram(OneCell(), fine_count_rule(curator.layout.n_labels))
     release = curator.measure(query, charge, "number of rows")
     return Released(float(release.value.item()), release.sd)
 
@@ -187,7 +174,7 @@ def counted_bins(
 
 def _counted_order(curator: Curator, column: Column, purse: Purse, share: float) -> tuple[TreeBins, bool]:
     """Bins of an ordered column from the rows in its cells; whether heavy cells were looked at once more."""
-    n_codes, rule = curator.layout.n_codes[column.index], row_count_rule(curator.layout.n_labels)
+    n_codes, rule = curator.layout.n_codes[column.index], fine_count_rule(curator.layout.n_labels)
     cells = grid(column, n_codes, GRID_CELLS)
     query = Histogram(mapped_cells(column.index, cells), rule)
     release = curator.measure(query, purse.charge(share * (1.0 - SECOND_LOOK)), f"rows of {column.name}")

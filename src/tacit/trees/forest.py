@@ -21,9 +21,10 @@ from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree, TreeShape
 from tacit.queries.histogram import Histogram
+from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import TreeCells
-from tacit.trees.bins import Column, TreeBins, fine_class_count_rule, release_rows
+from tacit.trees.bins import Column, TreeBins, release_rows
 from tacit.trees.budget import SplitBudget
 from tacit.trees.m_alpha_boost import ROWS_SHARE, public_cells
 
