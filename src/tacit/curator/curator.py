@@ -42,6 +42,13 @@ def integer_scale(charge: Gaussian | Laplace, sensitivity: Sensitivity) -> float
     return math.nextafter(charge.noise_multiplier * sensitivity.l1, math.inf)
 
 
+def _additive(charge: Charge) -> Gaussian | Laplace | NonPrivate:
+    """The charge, if it is one of noise that is added to an answer."""
+    if not isinstance(charge, Gaussian | Laplace | NonPrivate):
+        raise TypeError(f"measure takes a Gaussian, Laplace or NonPrivate charge, got {type(charge).__name__}")
+    return charge
+
+
 class Curator:
     """The gate in front of one sealed table.
 
@@ -101,10 +108,9 @@ class Curator:
         Raises:
             BudgetExceeded: if the reservation does not cover all of them; nothing is read then.
         """
+        checked = [(query, _additive(charge), label) for query, charge, label in asks]
         started = []
-        for query, charge, label in asks:
-            if not isinstance(charge, Gaussian | Laplace | NonPrivate):
-                raise TypeError(f"measure takes a Gaussian, Laplace or NonPrivate charge, got {type(charge).__name__}")
+        for query, charge, label in checked:
             sensitivity = query.sensitivity(self.neighbouring).times(self._rows_per_unit)
             self._reservation.record(charge, label, sensitivity.theorem)
             started.append((sensitivity, 0.0 if isinstance(charge, NonPrivate) else integer_scale(charge, sensitivity)))
@@ -112,12 +118,12 @@ class Curator:
             None
             if isinstance(charge, NonPrivate)
             else self._draws.start(isinstance(charge, Gaussian), scale, math.prod(query.shape))
-            for (query, charge, _), (_, scale) in zip(asks, started, strict=True)
+            for (query, charge, _), (_, scale) in zip(checked, started, strict=True)
         ]
         answers = self._table.answer_all([query for query, _, _ in asks])
         released = []
         for (query, charge, label), (sensitivity, scale), noise, exact in zip(
-            asks, started, noises, answers, strict=True
+            checked, started, noises, answers, strict=True
         ):
             unit = float(query.unit)
             noisy = exact if noise is None else exact + noise.result().reshape(query.shape)

@@ -14,6 +14,7 @@ from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.query import Query
 from tacit.queries.rules import LEVEL_SHIFT, LEVELS
+from tacit.table.kernels import HALF, TOP, map_codes
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 Pass = Callable[[int, int, npt.NDArray[np.int64]], Any]
@@ -21,9 +22,6 @@ Parallel = Callable[[Pass, int], npt.NDArray[np.int64]]
 
 BLOCK = 1 << 12
 """Rows at a time: their groups and weights stay in the cache."""
-
-HALF = LEVELS // 2
-TOP = LEVELS - 1
 
 
 class ProductHistogram(Histogram):
@@ -58,14 +56,6 @@ def weigh_rows(labels, rule, margins, weights, start, stop):  # type: ignore[no-
     for i in range(len(own_labels)):
         level = max(min((own_margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
         weights[i] = rule[nb.uintp(own_labels[i] * LEVELS + level)]
-
-
-@nb.njit(nogil=True, cache=True)
-def group_rows(codes, mapping, groups, start, stop):  # type: ignore[no-untyped-def]
-    """``groups = mapping[codes]`` of rows ``start .. stop - 1``, written from position 0."""
-    own = codes[start:stop]
-    for i in range(len(own)):
-        groups[i] = mapping[own[i]]
 
 
 @nb.njit(nogil=True, cache=True)
@@ -115,7 +105,7 @@ def product_histograms(
             high = min(low + BLOCK, stop)
             weigh_rows(labels, rule, margins, weights, low, high)
             for place, (codes, mapping) in enumerate(grouped):
-                group_rows(codes, mapping, groups[place], low, high)
+                map_codes(codes[low:high], mapping, groups[place], 0, high - low)
             add_products(groups, weights, high - low, sides, strides, starts, sums)
 
     sums = in_parallel(run, sum(sizes))

@@ -1,4 +1,7 @@
-"""Passes over rows that have a vector of scores, or a numeric target. Integers throughout, as in ``kernels``."""
+"""Passes over rows that have a vector of scores, or a numeric target.
+
+Integers throughout, and row numbers unsigned, as in ``kernels``.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ INVERSE_BITS = 61
 @nb.njit(nogil=True, cache=True)
 def update_scores(codes, steps, scores, start, stop):  # type: ignore[no-untyped-def]
     """Adds a released update, ``steps[code]``, to the scores, shape ``(rows, n_scores)``."""
-    for i in range(start, stop):
+    for i in range(nb.uintp(start), nb.uintp(stop)):
         code = codes[i]
         for k in range(scores.shape[1]):
             scores[i, k] += steps[code, k]
@@ -44,7 +47,7 @@ def softmax_sum(codes, labels, scores, exps, curvature, norm, cells, start, stop
     n = scores.shape[1]
     channels = n + (1 if curvature > 0 else 0)
     q = np.empty(n, np.int64)
-    for i in range(start, stop):
+    for i in range(nb.uintp(start), nb.uintp(stop)):
         top = scores[i, 0]
         for k in range(1, n):
             top = max(top, scores[i, k])
@@ -79,7 +82,7 @@ def softmax_sum(codes, labels, scores, exps, curvature, norm, cells, start, stop
 def residual_sum(codes, targets, scores, offset, numerator, shift, low, high, curvature, cells, start, stop):  # type: ignore[no-untyped-def]
     """Adds what :class:`~tacit.queries.score_rules.ResidualRule` says to each row's code; ``cells`` is flat."""
     channels = 2 if curvature > 0 else 1
-    for i in range(start, stop):
+    for i in range(nb.uintp(start), nb.uintp(stop)):
         target = ((nb.int64(targets[i]) - offset) * numerator) >> TARGET_BITS
         residual = target - scores[i, 0] + shift
         cell = nb.int64(codes[i]) * channels
@@ -91,6 +94,6 @@ def residual_sum(codes, targets, scores, offset, numerator, shift, low, high, cu
 @nb.njit(nogil=True, cache=True)
 def residual_levels(targets, scores, offset, numerator, edges, unit, cells, start, stop):  # type: ignore[no-untyped-def]
     """Counts rows by the interval their residual lies in."""
-    for i in range(start, stop):
+    for i in range(nb.uintp(start), nb.uintp(stop)):
         residual = (((nb.int64(targets[i]) - offset) * numerator) >> TARGET_BITS) - scores[i, 0]
         cells[np.searchsorted(edges, residual, side="right")] += unit
