@@ -14,8 +14,8 @@ from tacit import AdditiveBoostClassifier, load_model, save_model
 from tacit.additive.imagined import ROWS, ImaginedRows
 from tacit.additive.score_losses import SoftmaxLoss
 from tacit.additive.score_term import Directions, ScoreTerm
-from tacit.additive.score_trees import LeafSteps, LeafSums
-from tacit.boosting.newton_trees import NewtonPlan
+from tacit.additive.score_trees import LeafSteps
+from tacit.boosting.newton_trees import LeafSums, NewtonPlan
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.faces.request import RequestError

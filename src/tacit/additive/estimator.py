@@ -11,16 +11,16 @@ import numpy.typing as npt
 from tacit.additive.binning import Column
 from tacit.additive.learn import Learned, learn_additive
 from tacit.additive.learn_scores import learn_scores
-from tacit.additive.monotone import DIRECTIONS, NAMES, exactly
+from tacit.additive.monotone import DIRECTIONS, exactly
 from tacit.additive.score_losses import SoftmaxLoss
-from tacit.additive.score_model import additive_scores
+from tacit.additive.score_model import additive_scores, features_of
 from tacit.curator.curator import Curator
 from tacit.encoding.grid import NumericGrid
 from tacit.faces.base import Task, monotone_of
 from tacit.faces.request import Request, RequestError
 from tacit.faces.uncertainty import UncertainClassifier
 from tacit.faces.weights import WeightedClassifier
-from tacit.models.additive import AdditiveModel, Feature, MainEffect, PairEffect
+from tacit.models.additive import AdditiveModel, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.purse import Purse
@@ -137,12 +137,7 @@ def learned_columns(task: Task) -> list[Column]:
 def additive_model(learned: Learned, task: Task) -> AdditiveModel:
     """The frozen model of what was learned."""
     assert task.encoding is not None
-    features = tuple(
-        Feature(
-            column.name, task.encoding.encoders[column.index], bins.mapping, bins.ordered, NAMES.get(column.monotone)
-        )
-        for column, bins in zip(learned.columns, learned.bins, strict=True)
-    )
+    features = features_of(learned.columns, learned.bins, task.encoding)
     mains = tuple(
         MainEffect(index, exactly(term.effect, term.monotone), term.sd(learned.slope), term.counts)
         for index, term in enumerate(learned.mains)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tacit.additive.binning import Bins, Column, measure_bins, release_total
 from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.covariance import categorical_covariances, numeric_covariances
-from tacit.additive.pairs import PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
+from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
 from tacit.additive.plan import BINNING_SHARE, LEAST_TREE_PRIOR, Plan, plan, pseudo_terms
 from tacit.additive.release_map import principal_modes, with_missing
 from tacit.additive.sweeps import HyperPrior, Intercept, State, sweep
@@ -23,15 +23,13 @@ from tacit.boosting.tree_noise import LeafNoise
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree
 from tacit.privacy.purse import Purse
-from tacit.queries.cells import column_cells
+from tacit.queries.cells import ProductCells, column_cells
 from tacit.queries.margins import Margins
 
 Floats = npt.NDArray[np.float64]
 
 AVERAGING_LOSS = 4 / 3
 """Variance of the weighted average of releases, relative to spending the whole share on one."""
-
-MODE_SCALE, MODE_CURVATURE = 0.3, 0.35
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +48,37 @@ class Learned:
     intercept_sd: float = 0.0
 
 
-def main_term(column: Column, bins: Bins, noise_variance: float, binning_sd: float, total: float, pure: bool) -> Term:
-    """The term of one column: its priors, and the release map that fits them."""
+@dataclass(frozen=True, eq=False)
+class ColumnPrior:
+    """What is known of a column before its effect is learned; see :class:`Term` for the names."""
+
+    kind: str
+    cells: ProductCells
+    guard: float
+    covariances: list[Floats]
+    release_map: Floats | None
+
+
+def column_prior(
+    column: Column, bins: Bins, noise_variance: float, curvature: float, binning_sd: float, total: float, pure: bool
+) -> ColumnPrior:
+    """The priors of a column, and the release map that fits them."""
     masses = bins.counts / total
-    kind = "numeric" if bins.ordered else "categorical"
     covariances = numeric_covariances(masses) if bins.ordered else categorical_covariances(masses)
     release_map = None
     if bins.ordered and len(masses) > 3 and not pure:
         shares = masses[:-1] / masses[:-1].sum()
-        ratio = noise_variance / (MODE_SCALE * total * MODE_CURVATURE) ** 2
+        ratio = noise_variance / (MODE_SCALE * total * curvature) ** 2
         release_map = with_missing(principal_modes(shares, covariances[2][:-1, :-1], ratio))
     guard = 0.5 * min(binning_sd, total / len(masses))
-    cells = column_cells(column.index, len(masses))
-    term = Term(column.name, kind, cells, bins.counts, guard, covariances, release_map, noise_variance)
+    kind, cells = "numeric" if bins.ordered else "categorical", column_cells(column.index, len(masses))
+    return ColumnPrior(kind, cells, guard, covariances, release_map)
+
+
+def main_term(column: Column, bins: Bins, noise_variance: float, binning_sd: float, total: float, pure: bool) -> Term:
+    """The term of one column."""
+    p = column_prior(column, bins, noise_variance, MODE_CURVATURE, binning_sd, total, pure)
+    term = Term(column.name, p.kind, p.cells, bins.counts, p.guard, p.covariances, p.release_map, noise_variance)
     term.monotone = column.monotone
     return term
 

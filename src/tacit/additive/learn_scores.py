@@ -14,12 +14,10 @@ import numpy.typing as npt
 
 from tacit.additive.binning import Bins, Column, measure_bins, release_total
 from tacit.additive.constrained import cut_masses, free_columns
-from tacit.additive.covariance import categorical_covariances, numeric_covariances
 from tacit.additive.imagined import ImaginedRows
-from tacit.additive.learn import AVERAGING_LOSS, MODE_SCALE
+from tacit.additive.learn import AVERAGING_LOSS, column_prior
 from tacit.additive.pairs import PAIRS_PER_COLUMN, Side, pair_side
 from tacit.additive.plan import BINNING_SHARE, Plan, plan
-from tacit.additive.release_map import principal_modes, with_missing
 from tacit.additive.score_losses import Loss
 from tacit.additive.score_pairs import score_pair_terms, screen_score_pairs
 from tacit.additive.score_sweeps import ScoreIntercept, ScoreState, sweep_scores
@@ -31,7 +29,7 @@ from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
 from tacit.models.additive_scores import ScoreTree
 from tacit.privacy.purse import Purse
-from tacit.queries.cells import OneCell, column_cells
+from tacit.queries.cells import OneCell
 from tacit.queries.scores import Scores
 
 Floats = npt.NDArray[np.float64]
@@ -115,19 +113,11 @@ def _state(curator: Curator, bins: Sequence[Bins], loss: Loss, start: Floats, to
 def main_score_term(
     column: Column, bins: Bins, purse: Purse, share: float, binning_sd: float, total: float, loss: Loss
 ) -> ScoreTerm:
-    """The term of one column: its priors, and the release map that fits them."""
-    masses = bins.counts / total
+    """The term of one column."""
     noise_variance = purse.sd(share, loss.bound) ** 2 * AVERAGING_LOSS
-    covariances = numeric_covariances(masses) if bins.ordered else categorical_covariances(masses)
-    release_map = None
-    if bins.ordered and len(masses) > 3 and not purse.is_pure:
-        shares = masses[:-1] / masses[:-1].sum()
-        ratio = noise_variance / (MODE_SCALE * total * loss.slope) ** 2
-        release_map = with_missing(principal_modes(shares, covariances[2][:-1, :-1], ratio))
-    guard = 0.5 * min(binning_sd, total / len(masses))
-    kind, cells = "numeric" if bins.ordered else "categorical", column_cells(column.index, len(masses))
+    p = column_prior(column, bins, noise_variance, loss.slope, binning_sd, total, purse.is_pure)
     term = ScoreTerm(
-        column.name, kind, cells, bins.counts, guard, covariances, release_map, noise_variance, loss.n_scores
+        column.name, p.kind, p.cells, bins.counts, p.guard, p.covariances, p.release_map, noise_variance, loss.n_scores
     )  # fmt: skip
     term.monotone = column.monotone
     return term

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,9 +15,12 @@ from tacit.additive.release_map import principal_modes
 from tacit.additive.sweeps import State, mada_boost_rule
 from tacit.additive.term import LEAST_SD, Term
 from tacit.curator.curator import Curator
+from tacit.curator.measurement import Measurement
+from tacit.privacy.charges import Charge
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.query import Query
 from tacit.queries.rules import fine_count_rule
 
 Floats = npt.NDArray[np.float64]
@@ -121,6 +125,43 @@ def log_evidence(left: Screen, right: Screen, release: Floats, sd: float, total:
     return best
 
 
+def screen(
+    curator: Curator,
+    charge: Charge,
+    screens: Mapping[int, Screen],
+    candidates: list[tuple[Side, Side]],
+    ask: Callable[[ProductCells, ReleaseMap], Query],
+    evidence: Callable[[Screen, Screen, Measurement], float],
+) -> list[float]:
+    """The evidence for every candidate, each released once, for ``charge``.
+
+    Args:
+        curator: the gate to the rows.
+        charge: of one release.
+        screens: by column.
+        candidates: pairs of columns.
+        ask: the query for the residuals of a pair.
+        evidence: what its release says.
+    """
+    asks = []
+    for left, right in candidates:
+        modes = np.kron(screens[left.column].matrix, screens[right.column].matrix)
+        release_map = ReleaseMap.from_floats(np.asarray(modes, np.float64))
+        asks.append((ask(pair_cells(left, right), release_map), charge, f"screening of {left.name} x {right.name}"))
+    return [
+        evidence(screens[left.column], screens[right.column], release)
+        for (left, right), release in zip(candidates, curator.measure_all(asks), strict=True)
+    ]
+
+
+def strongest(
+    candidates: list[tuple[Side, Side]], evidence: Sequence[float], most: int, least: float
+) -> list[tuple[Side, Side]]:
+    """The candidates with more than ``least`` evidence, strongest first, at most ``most``."""
+    order = np.argsort(-np.array(evidence), kind="stable")[:most]
+    return [candidates[i] for i in order if evidence[i] > least]
+
+
 def screen_pairs(
     curator: Curator, purse: Purse, share: float, sides: list[Side], most: int, state: State, total: float
 ) -> list[tuple[Side, Side]]:
@@ -128,23 +169,20 @@ def screen_pairs(
 
     Every pair among ``sides`` is released once as a noisy table of residual sums; ``share`` of the purse pays for all.
     """
-    candidates = list(combinations(sides, 2))
+    candidates, rule = list(combinations(sides, 2)), mada_boost_rule()
     each = share / len(candidates)
     nominal = purse.sd(each) ** 2
     screens = {side.column: Screen.of(side, nominal, total) for side in sides}
-    rule, asks = mada_boost_rule(), []
-    for left, right in candidates:
-        modes = np.kron(screens[left.column].matrix, screens[right.column].matrix)
-        release_map = ReleaseMap.from_floats(np.asarray(modes, np.float64))
-        query = Histogram(pair_cells(left, right), rule, state.margins, release_map)
-        asks.append((query, purse.charge(each), f"screening of {left.name} x {right.name}"))
-    found = []
-    for (left, right), release in zip(candidates, curator.measure_all(asks), strict=True):
-        a, b = screens[left.column], screens[right.column]
+
+    def evidence(a: Screen, b: Screen, release: Measurement) -> float:
         table = release.value[:, 0].reshape(len(a.matrix), len(b.matrix))
-        found.append(log_evidence(a, b, table, max(release.sd, LEAST_SD), total, state.slope))
-    order = np.argsort(-np.array(found), kind="stable")[:most]
-    return [candidates[i] for i in order if found[i] > LEAST_EVIDENCE]
+        return log_evidence(a, b, table, max(release.sd, LEAST_SD), total, state.slope)
+
+    def ask(cells: ProductCells, release_map: ReleaseMap) -> Histogram:
+        return Histogram(cells, rule, state.margins, release_map)
+
+    found = screen(curator, purse.charge(each), screens, candidates, ask, evidence)
+    return strongest(candidates, found, most, LEAST_EVIDENCE)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from tacit.additive.binning import Bins, Column
 from tacit.additive.learn_scores import LearnedScores
 from tacit.additive.monotone import NAMES, exactly
 from tacit.additive.residual_loss import ResidualLoss
@@ -13,12 +16,17 @@ from tacit.models.additive import Feature, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveScores, ScoreTree
 
 
+def features_of(columns: Sequence[Column], bins: Sequence[Bins], encoding: TableEncoding) -> tuple[Feature, ...]:
+    """The columns of a model: how their values become bins."""
+    return tuple(
+        Feature(column.name, encoding.encoders[column.index], found.mapping, found.ordered, NAMES.get(column.monotone))
+        for column, found in zip(columns, bins, strict=True)
+    )
+
+
 def additive_scores(learned: LearnedScores, encoding: TableEncoding, unit: float = 1.0) -> AdditiveScores:
     """The sum of effects, every score multiplied by ``unit``."""
-    features = tuple(
-        Feature(column.name, encoding.encoders[column.index], bins.mapping, bins.ordered, NAMES.get(column.monotone))
-        for column, bins in zip(learned.columns, learned.bins, strict=True)
-    )
+    features = features_of(learned.columns, learned.bins, encoding)
     mains = tuple(
         MainEffect(index, unit * exactly(term.effect, term.monotone), unit * term.sd(learned.directions), term.counts)
         for index, term in enumerate(learned.mains)

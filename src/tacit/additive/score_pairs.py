@@ -7,13 +7,13 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from tacit.additive.pairs import LEAST_EVIDENCE, Screen, Side, log_evidence, pair_cells, pair_tables
+from tacit.additive.pairs import LEAST_EVIDENCE, Screen, Side, log_evidence, pair_tables, screen, strongest
 from tacit.additive.score_sweeps import ScoreState
 from tacit.additive.score_term import ScoreTerm
 from tacit.additive.term import LEAST_SD
 from tacit.curator.curator import Curator
+from tacit.curator.measurement import Measurement
 from tacit.privacy.purse import Purse
-from tacit.queries.histogram import ReleaseMap
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,21 +29,17 @@ def screen_score_pairs(
     each = share / len(candidates)
     nominal = purse.sd(each, state.loss.bound) ** 2
     screens = {side.column: Screen.of(side, nominal, total) for side in sides}
-    directions, found = state.directions(), []
-    for left, right in candidates:
-        a, b = screens[left.column], screens[right.column]
-        release_map = ReleaseMap.from_floats(np.asarray(np.kron(a.matrix, b.matrix), np.float64))
-        query = state.query(pair_cells(left, right), release_map)
-        release = curator.measure(query, purse.charge(each), f"screening of {left.name} x {right.name}")
+    directions = state.directions()
+
+    def evidence(a: Screen, b: Screen, release: Measurement) -> float:
         tables = (release.value @ directions.basis).reshape(len(a.matrix), len(b.matrix), -1)
         sd = max(release.sd, LEAST_SD)
-        evidence = [
+        return sum(
             log_evidence(a, b, tables[:, :, j], sd, total, float(h)) for j, h in enumerate(directions.curvatures)
-        ]
-        found.append(sum(evidence))
-    least = LEAST_EVIDENCE * np.sqrt(len(directions.curvatures))
-    order = np.argsort(-np.array(found), kind="stable")[:most]
-    return [candidates[i] for i in order if found[i] > least]
+        )
+
+    found = screen(curator, purse.charge(each), screens, candidates, state.query, evidence)
+    return strongest(candidates, found, most, LEAST_EVIDENCE * float(np.sqrt(len(directions.curvatures))))
 
 
 def score_pair_terms(

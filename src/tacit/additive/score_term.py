@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tacit.additive.monotone import project
 from tacit.additive.posterior import NOMINAL_CURVATURE, SCALES, Posterior
-from tacit.additive.term import LEAST_SD
+from tacit.additive.term import LEAST_SD, ReleaseAverage
 from tacit.curator.measurement import Measurement
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
@@ -95,11 +95,7 @@ class ScoreTerm:
         self.effect: Floats = np.zeros((len(counts), n_scores))
         self.share, self.monotone = 1.0, 0
         self.weights: Floats = np.full((len(covariances), len(SCALES)), 1.0 / (len(covariances) * len(SCALES)))
-        self._releases = 0
-        self._precision = 0.0
-        self._sum: Floats = np.zeros((len(matrix), n_scores))
-        self._effects: Floats = np.zeros((len(counts), n_scores))
-        self._variance = 0.0
+        self._average = ReleaseAverage((len(matrix), n_scores), (len(counts), n_scores))
         self._direction_weights: list[Floats] = []
 
     @property
@@ -113,26 +109,17 @@ class ScoreTerm:
         return float(self.weights[:, SCALES > 0.05**2].sum())
 
     def observe(self, release: Measurement) -> None:
-        """Adds a release to the average; later ones, whose model is closer to the end, count more."""
-        self._releases += 1
-        sd = max(release.sd, LEAST_SD)
-        weight = np.sqrt(self._releases) / sd**2
-        self._precision += weight
-        self._sum += weight * release.value
-        self._effects += weight * self.effect
-        self._variance += (weight * sd) ** 2
-
-    @property
-    def _noise_variance(self) -> float:
-        return max(self._variance / self._precision**2, LEAST_SD**2)
+        """Adds a release to the average."""
+        self._average.add(release.value, release.sd, self.effect)
 
     def solve(self, directions: Directions, log_prior: Floats | None) -> Floats:
         """The posterior mean of the effects given all releases, shape ``(bins, n_scores)``."""
-        referred = (self._sum + self._design @ self._effects @ directions.matrix) / self._precision @ directions.basis
+        known = self._average
+        referred = (known.sum + self._design @ known.effects @ directions.matrix) / known.precision @ directions.basis
         means, self._direction_weights = np.empty((len(self.counts), len(directions.curvatures))), []
         for j, curvature in enumerate(directions.curvatures):
             means[:, j], weights = self._posterior(directions, j).solve(
-                referred[:, j], self._noise_variance, float(curvature), log_prior
+                referred[:, j], known.noise_variance, float(curvature), log_prior
             )
             self._direction_weights.append(weights)
         self.weights = np.asarray(np.mean(self._direction_weights, axis=0))
@@ -156,7 +143,7 @@ class ScoreTerm:
     def sd(self, directions: Directions) -> Floats:
         """Posterior standard deviation of the effects from the known noise, shape ``(bins, n_scores)``."""
         sds = [
-            self._posterior(directions, j).sd(self._noise_variance, float(directions.curvatures[j]), weights)
+            self._posterior(directions, j).sd(self._average.noise_variance, float(directions.curvatures[j]), weights)
             for j, weights in enumerate(self._direction_weights)
         ]
         return np.asarray(np.sqrt(np.square(np.array(sds)).T @ np.square(directions.basis).T))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.score_sweeps import ScoreState
 from tacit.additive.term import LEAST_SD
-from tacit.boosting.newton_trees import LARGEST_STEP, NewtonPlan
+from tacit.boosting.newton_trees import LARGEST_STEP, LeafSums, NewtonPlan, shrunk_curvatures
 from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
 from tacit.models.additive_scores import ScoreTree
@@ -53,23 +51,6 @@ def grow_score_trees(
     return tuple(trees)
 
 
-@dataclass(frozen=True, eq=False)
-class LeafSums:
-    """Released sums of a tree's leaves.
-
-    Attributes:
-        gradients: noisy sums of contributions, shape ``(leaves, n_scores)``.
-        curvatures: noisy traces of the leaves' curvature, shape ``(leaves,)``.
-        sd: standard deviation of the noise in the gradients.
-        curvature_sd: the same in the curvatures.
-    """
-
-    gradients: Floats
-    curvatures: Floats
-    sd: float
-    curvature_sd: float
-
-
 class LeafSteps:
     """Steps of leaves from noisy sums: the posterior mean under a Gaussian prior, times the rate.
 
@@ -87,8 +68,8 @@ class LeafSteps:
     def take(self, sums: LeafSums, shape: Floats, scatter: float) -> Floats:
         """The steps, shape ``(leaves, n_scores)``.
 
-        A leaf's curvature matrix is thought to have the shape of the whole table's, scaled to the leaf's released
-        trace. Noisy traces are first shrunk to the tree's mean by what their scatter exceeds the noise.
+        A leaf's curvature matrix is thought to have the shape of the whole table's, scaled to the leaf's released and
+        shrunk trace.
 
         Args:
             sums: the release.
@@ -109,10 +90,7 @@ class LeafSteps:
 
     def _curvatures(self, sums: LeafSums, shape: Floats) -> tuple[Floats, Floats]:
         """Curvatures by leaf and direction, and the directions."""
-        mean = max(float(sums.curvatures.mean()), 0.5)
-        signal = max(float(((sums.curvatures - mean) ** 2).mean()) - sums.curvature_sd**2, 0.0)
-        traces = mean + (sums.curvatures - mean) * signal / (signal + sums.curvature_sd**2 + 1e-12)
-        traces = np.maximum(traces, 0.05 * mean)
+        traces = shrunk_curvatures(sums.curvatures, sums.curvature_sd)
         values, basis = np.linalg.eigh(shape)
         values = np.maximum(values, 0.0) / max(float(np.trace(shape)), 1e-12)
         return np.asarray(traces[:, None] * values[None, :]), basis

@@ -17,6 +17,39 @@ LEAST_SD = 0.5
 """Noise is thought to be at least half a row: without it (``epsilon=inf``) the posterior would divide by zero."""
 
 
+class ReleaseAverage:
+    """The average of a term's releases, each with the effects at which it was made.
+
+    Later ones, whose model is closer to the end, count more.
+
+    Args:
+        released: shape of a release.
+        effects: shape of the effects.
+    """
+
+    def __init__(self, released: tuple[int, ...], effects: tuple[int, ...]) -> None:
+        self._releases = 0
+        self.precision = 0.0
+        self.sum: Floats = np.zeros(released)
+        self.effects: Floats = np.zeros(effects)
+        self._variance = 0.0
+
+    def add(self, value: Floats, sd: float, effect: Floats) -> None:
+        """Takes a release in."""
+        self._releases += 1
+        sd = max(sd, LEAST_SD)
+        weight = np.sqrt(self._releases) / sd**2
+        self.precision += weight
+        self.sum += weight * value
+        self.effects += weight * effect
+        self._variance += (weight * sd) ** 2
+
+    @property
+    def noise_variance(self) -> float:
+        """Of the average; as large as :class:`Posterior` was told at least, or the rows' own would be lost."""
+        return max(self._variance / self.precision**2, LEAST_SD**2)
+
+
 class Term:
     """A block of the embedding (a column's bins, or a pair's cells) with its releases so far and its effect.
 
@@ -51,11 +84,7 @@ class Term:
         self.effect: Floats = np.zeros(len(counts))
         self.share, self.monotone = 1.0, 0
         self.weights: Floats = np.full((len(covariances), len(SCALES)), 1.0 / (len(covariances) * len(SCALES)))
-        self._releases = 0
-        self._precision = 0.0
-        self._sum: Floats = np.zeros(len(matrix))
-        self._effects: Floats = np.zeros(len(counts))
-        self._variance = 0.0
+        self._average = ReleaseAverage((len(matrix),), (len(counts),))
 
     @property
     def variance(self) -> float:
@@ -68,26 +97,16 @@ class Term:
         return float(self.weights[:, SCALES > 0.05**2].sum())
 
     def observe(self, release: Measurement) -> None:
-        """Adds a release to the average; later ones, whose model is closer to the end, count more."""
-        self._releases += 1
-        sd = max(release.sd, LEAST_SD)
-        weight = np.sqrt(self._releases) / sd**2
-        self._precision += weight
-        self._sum += weight * release.value[:, 0]
-        self._effects += weight * self.effect
-        self._variance += (weight * sd) ** 2
+        """Adds a release to the average."""
+        self._average.add(release.value[:, 0], release.sd, self.effect)
 
     def solve(self, curvature: float, log_prior: Floats | None) -> Floats:
         """The posterior mean of the effect given all releases, each referred to the effect at which it was made."""
-        referred = self._sum / self._precision + curvature * (self._design @ (self._effects / self._precision))
-        mean, self.weights = self._posterior.solve(referred, self._noise_variance, curvature, log_prior)
+        known = self._average
+        referred = known.sum / known.precision + curvature * (self._design @ (known.effects / known.precision))
+        mean, self.weights = self._posterior.solve(referred, known.noise_variance, curvature, log_prior)
         return project(mean, self.counts, self.monotone)
 
     def sd(self, curvature: float) -> Floats:
         """Posterior standard deviation of the effect per bin, from the known noise; shape ``(bins,)``."""
-        return self._posterior.sd(self._noise_variance, curvature, self.weights)
-
-    @property
-    def _noise_variance(self) -> float:
-        """Of the averaged release; as large as :class:`Posterior` was told at least, or the rows' own would be lost."""
-        return max(self._variance / self._precision**2, LEAST_SD**2)
+        return self._posterior.sd(self._average.noise_variance, curvature, self.weights)

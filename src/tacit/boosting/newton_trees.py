@@ -71,7 +71,8 @@ class LeafSums:
     """Released sums of a tree's leaves.
 
     Attributes:
-        gradients, curvatures: of ``y - p`` and of ``p (1 - p)``, with noise, shape ``(leaves,)``.
+        gradients: of ``y - p``, with noise, shape ``(leaves,)``; of rows with scores, ``(leaves, n_scores)``.
+        curvatures: of ``p (1 - p)``, or of a matrix's trace, with noise, shape ``(leaves,)``.
         sd, curvature_sd: standard deviation of that noise.
     """
 
@@ -125,12 +126,28 @@ class LearnedPrior:
         return min(max(self._found / self._trees, self._least), LARGEST_PRIOR)
 
 
+def shrunk_curvatures(curvatures: Floats, sd: float, laplace: bool = False) -> Floats:
+    """Noisy curvatures of leaves shrunk to the tree's mean by what their scatter exceeds the noise, and kept positive.
+
+    Args:
+        curvatures: as released, shape ``(leaves,)``.
+        sd: standard deviation of their noise.
+        laplace: the noise is Laplace's and not Gaussian.
+    """
+    mean = max(float(curvatures.mean()), 0.5)
+    signal = max(float(((curvatures - mean) ** 2).mean()) - sd**2, 0.0)
+    if laplace and signal > 0:
+        h = mean + without_laplace(curvatures - mean, np.full_like(curvatures, signal), sd / math.sqrt(2.0))
+    else:
+        h = mean + (curvatures - mean) * signal / (signal + sd**2 + 1e-12)
+    positive: Floats = np.maximum(h, 0.05 * mean)
+    return positive
+
+
 def newton_leaves(
     gradients: Floats, curvatures: Floats, sd: float, curvature_sd: float, plan: NewtonPlan, laplace: bool = False
 ) -> Floats:
     """Steps from noisy sums: the posterior mean under a Gaussian prior, times the rate, shape ``(leaves,)``.
-
-    Noisy curvatures are first shrunk to the tree's mean by what their scatter exceeds the noise, and kept positive.
 
     Args:
         gradients: noisy sums of ``y - p`` per leaf.
@@ -140,13 +157,7 @@ def newton_leaves(
         plan: the rate and the prior.
         laplace: the noise is Laplace's and not Gaussian.
     """
-    mean = max(float(curvatures.mean()), 0.5)
-    signal = max(float(((curvatures - mean) ** 2).mean()) - curvature_sd**2, 0.0)
-    if laplace and signal > 0:
-        h = mean + without_laplace(curvatures - mean, np.full_like(curvatures, signal), curvature_sd / math.sqrt(2.0))
-    else:
-        h = mean + (curvatures - mean) * signal / (signal + curvature_sd**2 + 1e-12)
-    h = np.maximum(h, 0.05 * mean)
+    h = shrunk_curvatures(curvatures, curvature_sd, laplace)
     spread = h**2 * plan.prior + h
     if laplace:
         known = without_laplace(gradients, spread, sd / math.sqrt(2.0))

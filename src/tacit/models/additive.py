@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -160,6 +160,21 @@ class PairEffect:
         )
 
 
+def effects_of_rows(
+    features: Sequence[Feature], mains: Sequence[MainEffect], pairs: Sequence[PairEffect], bins: Sequence[Ints]
+) -> tuple[list[str], list[Floats]]:
+    """What each effect adds to the rows of these bins: names, and an array per effect, rows first."""
+    names, parts = [], []
+    for main in mains:
+        names.append(features[main.feature].name)
+        parts.append(main.effect[bins[main.feature]])
+    for pair in pairs:
+        i, j = pair.features
+        names.append(f"{features[i].name} x {features[j].name}")
+        parts.append(pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]])
+    return names, parts
+
+
 @dataclass(frozen=True, eq=False)
 class AdditiveModel(Model):
     """``log-odds = intercept + sum of effects``. Frozen; everything in it was released.
@@ -191,14 +206,7 @@ class AdditiveModel(Model):
     def contributions(self, frame: Frame) -> tuple[list[str], Floats]:
         """What each term adds to the log-odds of each row: names, and an array of shape ``(rows, terms)``."""
         bins = [feature.bins(frame) for feature in self.features]
-        names, parts = [], []
-        for main in self.mains:
-            names.append(self.features[main.feature].name)
-            parts.append(main.effect[bins[main.feature]])
-        for pair in self.pairs:
-            i, j = pair.features
-            names.append(f"{self.features[i].name} x {self.features[j].name}")
-            parts.append(pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]])
+        names, parts = effects_of_rows(self.features, self.mains, self.pairs, bins)
         if self.trees:
             names.append(TREES)
             parts.append(self._tree_score(bins, frame.n_rows))

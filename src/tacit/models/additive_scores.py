@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.encoding.frames import Frame
-from tacit.models.additive import TREES, Feature, MainEffect, PairEffect
+from tacit.models.additive import TREES, Feature, MainEffect, PairEffect, effects_of_rows
 from tacit.models.base import Model, floats
 from tacit.models.tree import TreeShape
 
@@ -68,14 +68,7 @@ class AdditiveScores:
     def contributions(self, frame: Frame) -> tuple[list[str], Floats]:
         """What each term adds to the scores: names, and an array of shape ``(rows, terms, n_scores)``."""
         bins = [feature.bins(frame) for feature in self.features]
-        names, parts = [], []
-        for main in self.mains:
-            names.append(self.features[main.feature].name)
-            parts.append(main.effect[bins[main.feature]])
-        for pair in self.pairs:
-            i, j = pair.features
-            names.append(self.pair_name(pair))
-            parts.append(pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]])
+        names, parts = effects_of_rows(self.features, self.mains, self.pairs, bins)
         if self.trees:
             names.append(TREES)
             codes = [column.astype(np.uint8) for column in bins]

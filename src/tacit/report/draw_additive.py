@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from tacit.models.additive import TREES, AdditiveModel, Feature, MainEffect, PairEffect
 from tacit.models.base import Model
-from tacit.report import svg
-from tacit.report.drawing import Drawing, Effect, Side, bars, curve, heat_map, ranking
+from tacit.report.draw_scores import side_of
+from tacit.report.drawing import Drawing, Effect, bars, curve, heat_map, ranking
 from tacit.report.portrait import Portrait, PublicColumn
 from tacit.report.public_facts import public_column
 
@@ -89,27 +89,8 @@ def _main(feature: Feature, main: MainEffect, identity: str) -> Drawing:
     return bars(feature.name, feature.bin_labels(), effects, identity)
 
 
-def _side(feature: Feature, groups: npt.NDArray[np.int64]) -> Side:
-    """What to call the groups of bins of one side of a pair."""
-    count = int(groups.max()) + 1
-    if not feature.ordered:
-        labels = feature.bin_labels()
-        members = [[labels[b] for b in np.flatnonzero(groups == g)] for g in range(count)]
-        return Side(feature.name, tuple(m[0] if len(m) == 1 else f"{len(m)} others" for m in members))
-    edges = feature.edges()
-    names = []
-    for group in range(count):
-        inside = np.flatnonzero(groups == group)
-        intervals = inside[inside < len(edges) - 1]
-        if len(intervals) == 0:
-            names.append("missing")
-        else:
-            names.append(f"{svg.short(float(edges[intervals[0]]))}–{svg.short(float(edges[intervals[-1] + 1]))}")
-    return Side(feature.name, tuple(names))
-
-
 def _pair(model: AdditiveModel, pair: PairEffect, identity: str) -> Drawing:
-    first, second = (_side(model.features[i], g) for i, g in zip(pair.features, pair.groups, strict=True))
+    first, second = (side_of(model.features[i], g) for i, g in zip(pair.features, pair.groups, strict=True))
     sds = np.broadcast_to(pair.sd, pair.effect.shape)
     counts = np.broadcast_to(pair.counts, pair.effect.shape)
     rows = [_effects(pair.effect[i], sds[i], counts[i]) for i in range(len(pair.effect))]
