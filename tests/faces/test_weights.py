@@ -57,13 +57,13 @@ def test_declared_weights_cost_nothing(learner):
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_rows_of_weight_zero_count_for_nothing(learner):
+def test_rows_of_hardly_any_weight_count_for_nothing(learner):
     frame, labels = world(6000)
     generator = np.random.default_rng(1)
     junk = generator.random(len(frame)) < 0.5
     spoilt = np.where(junk, np.where(labels == "yes", "no", "yes"), labels)
     model = learner(epsilon=8.0, schema=SCHEMA, random_state=0)
-    clean = model.fit(frame, spoilt, sample_weight=np.where(junk, 0.0, 1.0)).predict_proba(frame)[:, 1]
+    clean = model.fit(frame, spoilt, sample_weight=np.where(junk, 1e-6, 1.0)).predict_proba(frame)[:, 1]
     alone = learner(epsilon=8.0, schema=SCHEMA, random_state=0).fit(frame[~junk], labels[~junk])
     spoiled = learner(epsilon=8.0, schema=SCHEMA, random_state=0).fit(frame, spoilt).predict_proba(frame)[:, 1]
     right = alone.predict_proba(frame)[:, 1]
@@ -85,11 +85,39 @@ def test_half_the_weight_is_half_the_rows():
     assert score[0.25] == pytest.approx(0.8, abs=0.03)
 
 
-def test_what_weights_hold_never_raises():
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (math.nan, "row 70 is nan: leave out"),
+        (0.0, r"row 70 is 0\.0: leave out"),
+        (-0.5, r"row 70 is -0\.5: leave out"),
+        (1.0000001, r"row 70 is 1\.0000001: divide by a bound that is public"),
+        (math.inf, "row 70 is inf: divide"),
+    ],
+)
+def test_weights_of_rows_outside_are_refused(learner, wrong, message, tmp_path):
     frame, labels = world(200)
-    for weights in (np.full(200, math.nan), np.zeros(200), np.full(200, -1e300), np.full(200, math.inf)):
-        model = AdditiveBoostClassifier(schema=SCHEMA).fit(frame, labels, sample_weight=weights)
-        assert np.isfinite(model.predict_proba(frame)).all()
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "world", 1.0, 1e-6, "add_or_remove_one")
+    weights = np.full(200, 0.5)
+    weights[[70, 90]] = wrong, 3.0
+    with pytest.raises(RequestError, match=message) as caught:
+        learner(schema=SCHEMA, account=account).fit(frame, labels, sample_weight=weights)
+    assert "sample_weight must lie in (0, 1]" in str(caught.value)
+    assert str(caught.value).endswith("Nothing was spent.")
+    assert account.spent == 0
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_whether_weights_are_refused_depends_on_weights_alone(learner):
+    """Weights within are taken whatever the rows hold, their ends included."""
+    frame, labels = world(50)
+    weights = np.full(50, 5e-324)
+    weights[::2] = 1.0
+    spoilt = pd.DataFrame({name: np.full(50, np.nan) for name in frame})
+    for rows, classes in ((frame, labels), (spoilt, np.full(50, "neither"))):
+        model = learner(schema=SCHEMA).fit(rows, classes, sample_weight=weights)
+        assert np.isfinite(model.predict_proba(rows)).all()
 
 
 @pytest.mark.parametrize(

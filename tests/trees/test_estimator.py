@@ -136,8 +136,10 @@ def test_weights_of_classes_are_positive_and_of_rows_at_most_one() -> None:
             BoostedTreesClassifier(schema=SCHEMA, class_weight={"low": weight}).fit(X, y)
     arguments = {"epsilon": 1.0, "schema": SCHEMA, "n_trees": 5, "random_state": 0}
     plain = BoostedTreesClassifier(**arguments).fit(X, y)
-    heavy = BoostedTreesClassifier(**arguments).fit(X, y, sample_weight=np.full(len(y), 7.0))
-    assert np.array_equal(plain.decision_function(X), heavy.decision_function(X))
+    ones = BoostedTreesClassifier(**arguments).fit(X, y, sample_weight=np.ones(len(y)))
+    assert np.array_equal(plain.decision_function(X), ones.decision_function(X))
+    with pytest.raises(ValueError, match=r"(?s)must lie in \(0, 1\].*row 0 is 7\.0.*Nothing was spent"):
+        BoostedTreesClassifier(**arguments).fit(X, y, sample_weight=np.full(len(y), 7.0))
 
 
 def test_links() -> None:

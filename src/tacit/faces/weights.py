@@ -45,11 +45,13 @@ class WeightedClassifier(PrivateClassifier):
         Args:
             X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``.
             y: labels, shape ``(rows,)``: declared classes, or 0/1 with 1 the positive class. Others are dropped.
-            sample_weight: a weight for every row, shape ``(rows,)``, clipped into [0, 1]: divide by a bound that is
-                public, not by the largest weight found. A weight must be a matter of its own row (how it was sampled,
-                how sure its label is) and must not be derived from other rows, or the guarantee fails: no weights by
-                class counts, residuals of a model fitted to these rows, or ranks. Weights are kept to within 4 %, and
-                below 1/4000 are 0. None: all rows count 1.
+            sample_weight: a weight in (0, 1] for every row, shape ``(rows,)``: divide by a bound that is public, not
+                by the largest weight found. Weights are public, as all arguments are: one outside is refused, and
+                the error shows it. Clip weights that follow from private columns, row by row, before they come here.
+                A weight must be a matter of its own row (how it was sampled, how sure its label is) and must not be
+                derived from other rows, or the guarantee fails: no weights by class counts, residuals of a model
+                fitted to these rows, or ranks. Weights are kept to within 4 %, and below 1/4000 are 0. None: all
+                rows count 1.
 
         Raises:
             ValueError: for mistakes that are public: arguments, columns, dtypes, schema. Nothing was spent then.
@@ -61,6 +63,7 @@ class WeightedClassifier(PrivateClassifier):
             weights = np.asarray(as_numbers(sample_weight, "sample_weight"), np.float64)
         except FrameError as error:
             raise RequestError(f"sample_weight must be a vector of numbers: {error}") from None
+        check_row_weights(weights)
         return self._fit(X, y, weights)
 
     def _check_task(self, task: Task) -> None:
@@ -92,6 +95,26 @@ class WeightedClassifier(PrivateClassifier):
         inverse = 1.0 / np.maximum(counts.value[0], max(2.0 * counts.sd, 1.0))
         weights = np.maximum(inverse / inverse.max(), LEAST_BALANCE)
         return tuple(weights.tolist()), purse.part(1 - BALANCE_SHARE)
+
+
+def check_row_weights(weights: npt.NDArray[np.float64]) -> None:
+    """Raises :class:`RequestError` unless all weights, shape ``(rows,)``, lie in (0, 1].
+
+    This looks at weights alone, which are public by declaration, and decides the same whatever the rows hold. The
+    guarantee is about tables whose weights lie within: there it never refuses.
+    """
+    wrong = np.flatnonzero(~((weights > 0) & (weights <= 1)))  # not a number is neither
+    if not len(wrong):
+        return
+    value = float(weights[wrong[0]])
+    if value > 1:
+        remedy = "divide by a bound that is public, not by the largest weight found"
+    else:
+        remedy = "leave out rows that are not to count, instead of a weight of zero"
+    raise RequestError(
+        f"sample_weight must lie in (0, 1], and the weight of row {wrong[0]} is {value!r}: {remedy}. Weights are "
+        "public: clip those that follow from private columns row by row before the fit"
+    )
 
 
 def check_class_weight(given: Any, task: Task) -> None:
