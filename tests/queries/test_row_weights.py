@@ -19,6 +19,7 @@ from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.margins import Margins
 from tacit.queries.row_weights import N_LEVELS, level_weights, weight_levels, weighted_rule
 from tacit.queries.rules import RowRule, class_count_rule, count_rule, signed_margin_rule
+from tacit.queries.sensitivity import largest_difference
 from tacit.queries.tree_cells import logistic_gradient_rule
 from tacit.table.memory import MemoryTable
 
@@ -128,3 +129,17 @@ def test_a_rule_without_weights_stays_what_it_was():
     assert isinstance(same, RowRule)
     assert (same.table == rule.table).all()
     assert same.unit == rule.unit
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(3, 9), st.integers(0, 1000), st.booleans())
+def test_many_lines_are_no_farther_apart_than_bounded(width, seed, positive):
+    """Beyond 512 lines the bound is not exact; it holds, and class counts under weights are charged as two rows."""
+    generator = np.random.default_rng(seed)
+    lines = np.unique(generator.integers(0 if positive else -50, 50, (600, width)), axis=0).astype(np.int64)
+    l1, l2_squared = largest_difference(lines)
+    gaps = lines[:, None, :] - lines[None, :, :]
+    assert np.abs(gaps).sum(axis=2).max() <= l1
+    assert (gaps * gaps).sum(axis=2).max() <= l2_squared
+    counts = weighted_rule(class_count_rule(width), [1.0] * width, level_weights())
+    assert counts.diameter == (2 * counts.unit, 2 * counts.unit**2)

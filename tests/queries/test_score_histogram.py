@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell, column_cells, mapped_cells
 from tacit.queries.histogram import ReleaseMap
+from tacit.queries.row_weights import LabelWeights
+from tacit.queries.rules import WEIGHT_UNIT
 from tacit.queries.score_histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.score_rules import LARGEST_BOUND, ResidualRule, SoftmaxRule, TargetScale
 from tacit.queries.scores import SCORE_LIMIT, Scores
@@ -82,6 +85,65 @@ def test_neighbours_never_move_an_answer_by_more_than_declared(data, n_labels, s
             declared = query.sensitivity(relation)
             assert np.abs(moved).sum() <= declared.l1
             assert (moved * moved).sum() <= declared.l2_squared
+
+
+LEVELS = np.array([0.0, 0.37, 1.0])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), st.integers(2, 5), st.integers(0, 1000))
+def test_weights_move_no_answer_farther_than_declared(data, n_classes, seed):
+    """Neighbours may differ in code, class, weight and target; a query declares no more than without weights."""
+    light = data.draw(st.floats(0.01, 1.0))
+    weights = LabelWeights.of([light] + [1.0] * (n_classes - 1), LEVELS)
+    n_labels = n_classes * len(LEVELS)
+    rows = data.draw(st.lists(row(n_labels), max_size=4))
+    one, other = data.draw(row(n_labels)), data.draw(row(n_labels))
+    for plain in queries(seed, n_classes):
+        query = replace(plain, weights=weights)
+        with_one, with_other, without = (
+            table_of(r, n_labels).answer(query) for r in ([*rows, one], [*rows, other], rows)
+        )
+        for relation, moved in (
+            (Neighbouring.ADD_OR_REMOVE_ONE, with_one - without),
+            (Neighbouring.REPLACE_ONE, with_one - with_other),
+        ):
+            declared, unweighted = query.sensitivity(relation), plain.sensitivity(relation)
+            assert np.abs(moved).sum() <= declared.l1
+            assert (moved * moved).sum() <= declared.l2_squared
+            assert declared.l1 / query.unit == pytest.approx(unweighted.l1 / plain.unit)
+            assert declared.l2 / query.unit == pytest.approx(unweighted.l2 / plain.unit)
+
+
+def test_a_weighted_row_counts_as_much_as_it_weighs():
+    """Sums over weighted rows are the weighted sums of single rows, up to truncation toward zero."""
+    for plain in (query for query in queries(3, 3) if getattr(query, "release_map", None) is None):
+        weights = LabelWeights.of([0.5, 1.0, 1.0], LEVELS)
+        query = replace(plain, weights=weights)
+        for label in range(9):
+            for code, target in ((0, 0), (3, 1 << 23), (5, 1 << 24)):
+                expected = table_of([(code, label // 3, target)], 3).answer(plain) / plain.unit
+                expected = expected * weights.factors[label] / WEIGHT_UNIT
+                answer = table_of([(code, label, target)], 9).answer(query) / query.unit
+                assert answer == pytest.approx(expected, abs=2 / plain.unit)
+                assert (np.abs(answer) <= np.abs(expected) + 1e-12).all()
+
+
+@pytest.mark.parametrize("index", [0, 2, 6, 9, 12])
+@pytest.mark.parametrize("relation", list(Neighbouring))
+def test_the_declared_sensitivity_of_weighted_rows_is_needed(index, relation):
+    plain = queries(5, 3)[index]
+    norm = 1 if index == 2 else 2
+    if index < 6:
+        scores = Scores(3)
+        values = np.zeros((CODES, 3))
+        values[0, 0] = values[1, 1] = 16.0
+        scores.add(column_cells(0, CODES), values)
+        plain = ScoreHistogram(mapped_cells(0, [0, 0, 1, 1, 1, 1]), plain.rule, scores)
+    query = replace(plain, weights=LabelWeights.of([1.0] * 3, np.array([0.2, 1.0])))
+    declared = query.sensitivity(relation)
+    found = worst(query, 6, relation, norm)
+    assert found > (0.9 * declared.l1 if norm == 1 else 0.81 * declared.l2_squared)
 
 
 def worst(query, n_labels, relation, norm):
@@ -177,6 +239,8 @@ def test_scores_are_bounded_and_rounded():
         lambda: ScoreHistogram(OneCell(), SoftmaxRule(3), Scores(2)),
         lambda: ScoreHistogram(OneCell(), SoftmaxRule(3), Scores(3), ReleaseMap(np.ones((1, 4), np.int64), 1)),
         lambda: ResidualLevels(SCALE, np.array([3, 3]), Scores(1)),
+        lambda: LabelWeights.of([1.5, 1.0], np.ones(1)),
+        lambda: LabelWeights(np.zeros(2, np.uint8), np.zeros(3, np.int64)),
     ],
 )
 def test_malformed_queries_are_refused(build):

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from tacit.curator.curator import Curator
 from tacit.curator.keys import Keys, release_keys
@@ -24,12 +23,12 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.queries.row_weights import level_weights, weight_levels
 from tacit.table.dense import DenseRows
-from tacit.table.memory import DROPPED, MemoryTable
+from tacit.table.memory import DROPPED, WIDE_DROPPED, MemoryTable
 
 
 def sealed_rows(rows: Any, radius: int, width: int) -> DenseRows:
     """Fixed-point rows, a matrix or CSR, as the engine keeps them; their norms are checked once more."""
-    if sparse.issparse(rows):
+    if hasattr(rows, "indptr"):
         return DenseRows(rows.data, radius, width, rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
     return DenseRows(rows, radius, width)
 
@@ -98,18 +97,22 @@ class Vault:
         return Curator(table, self._reservation, self._noise, self._rows_per_unit)
 
     def seal_weighted(
-        self, encoding: TableEncoding, label_index: LabelIndex, class_weights: Sequence[float]
+        self, encoding: TableEncoding, label_index: LabelIndex | NumericLabelIndex, class_weights: Sequence[float]
     ) -> WeightedCurator:
         """As :meth:`seal`, with the rows' weights and those of classes, both in [0, 1], in everything measured."""
-        labels, levels = self._label_codes(label_index), np.ones(1)
+        codes, levels, targets = self._label_codes(label_index), np.ones(1), None
+        labels: npt.NDArray[np.uint8] | npt.NDArray[np.uint16] = codes
         if self._row_weights is not None:
             levels = level_weights()
-            combined = labels.astype(np.int64) * len(levels) + weight_levels(self._row_weights)
-            labels = np.where(labels == DROPPED, DROPPED, combined).astype(np.uint8)
+            combined = codes.astype(np.int64) * len(levels) + weight_levels(self._row_weights)
+            if label_index.n_classes * len(levels) <= DROPPED:
+                labels = np.where(codes == DROPPED, DROPPED, combined).astype(np.uint8)
+            else:
+                labels = np.where(codes == DROPPED, WIDE_DROPPED, combined).astype(np.uint16)
+        if isinstance(label_index, NumericLabelIndex):
+            targets = label_index.encode(self._labels)
         n_labels = label_index.n_classes * len(levels)
-        if n_labels > DROPPED:
-            raise ValueError(f"weights of rows are kept for two classes, not for {label_index.n_classes}")
-        table = MemoryTable(encoding.encode(self._frame), labels, encoding.n_codes, n_labels)
+        table = MemoryTable(encoding.encode(self._frame), labels, encoding.n_codes, n_labels, targets=targets)
         return WeightedCurator(table, self._reservation, self._noise, self._rows_per_unit, class_weights, levels)
 
     def seal_rows(self, encoder: RowEncoder | MatrixEncoder, label_index: LabelIndex) -> Curator:

@@ -17,16 +17,17 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.queries.histogram import Histogram
 from tacit.queries.query import Layout, Query
-from tacit.queries.row_weights import weighted_rule
+from tacit.queries.row_weights import LabelWeights, weighted_rule
 from tacit.queries.rules import RowRule
+from tacit.queries.score_histogram import SCORE_QUERIES, ScoreQuery
 from tacit.table.protocol import SealedTable
 
 
 class WeightedCurator(Curator):
     """The gate in front of a table whose labels are ``class * levels + level``. A learner sees classes alone.
 
-    It measures weighted histograms, and nothing else; their sensitivity is that of the weighted rule (see
-    :mod:`tacit.queries.row_weights`).
+    It measures weighted histograms, of rows with scores too, and nothing else; their sensitivity is that of the
+    weighted rule (see :mod:`tacit.queries.row_weights`).
 
     Args:
         table: the sealed rows, with such labels.
@@ -49,6 +50,7 @@ class WeightedCurator(Curator):
         super().__init__(table, reservation, noise, rows_per_unit)
         self._classes, self._levels = tuple(classes), levels
         self._rules: WeakKeyDictionary[RowRule, RowRule] = WeakKeyDictionary()
+        self._label_weights = LabelWeights.of(self._classes, levels)
 
     @property
     def layout(self) -> Layout:
@@ -75,7 +77,9 @@ class WeightedCurator(Curator):
         """Not for weighted rows."""
         raise TypeError("streams are opened over unweighted rows")
 
-    def _weighted(self, query: Query) -> Histogram:
+    def _weighted(self, query: Query) -> Histogram | ScoreQuery:
+        if isinstance(query, SCORE_QUERIES):
+            return replace(query, weights=self._label_weights)
         if not isinstance(query, Histogram):
             raise TypeError(f"a {type(query).__name__} knows no weights of rows")
         rule = self._rules.get(query.rule)

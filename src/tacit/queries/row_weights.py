@@ -7,11 +7,18 @@ Sensitivity (both relations): class weights and levels lie in [0, 1], so every e
 of the rule, shrunk and truncated toward zero. Adding or removing a row of whatever class and weight therefore moves an
 answer by one of the weighted table's vectors, none of which is longer than the longest of the rule. Replacing a row
 may change its class and its weight: two such vectors, whose differences are among those of the weighted table's.
+
+What rows with scores contribute (:mod:`tacit.queries.score_rules`) is not looked up but computed; there every entry is
+multiplied by the row's :class:`LabelWeights` factor, at most 1, and truncated toward zero. So a weighted contribution
+lies, entry by entry, between 0 and an unweighted one: no norm grows. Two of them differ by at most twice the longest;
+those for residuals, which lie in ``[low, high]`` around 0, stay there and differ by at most ``high - low``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +32,36 @@ OCTAVES = 12
 """Weights below about ``2**-OCTAVES`` are 0."""
 
 N_LEVELS = STEPS * OCTAVES + 1
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LabelWeights:
+    """What the label codes of a weighted table mean to rules that compute contributions.
+
+    Attributes:
+        classes: the class of every label code, uint8, shape ``(n_labels,)``.
+        factors: its weight in units of 1 / :data:`WEIGHT_UNIT`, int64 in ``0 .. WEIGHT_UNIT``, the same shape.
+    """
+
+    classes: npt.NDArray[np.uint8]
+    factors: npt.NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if self.classes.shape != self.factors.shape or self.factors.min() < 0 or self.factors.max() > WEIGHT_UNIT:
+            raise ValueError(f"every label code needs a class and a factor of 0..{WEIGHT_UNIT}")
+
+    @staticmethod
+    def of(classes: Sequence[float], levels: npt.NDArray[np.float64]) -> LabelWeights:
+        """For labels ``class * len(levels) + level``, weights rounded down.
+
+        Args:
+            classes: weight of every class, in [0, 1].
+            levels: weight of every level, in [0, 1].
+        """
+        weights = np.multiply.outer(np.asarray(classes, np.float64), levels).ravel()
+        names = np.repeat(np.arange(len(classes)), len(levels)).astype(np.uint8)
+        return LabelWeights(names, np.floor(weights * WEIGHT_UNIT).astype(np.int64))
 
 
 def level_weights() -> npt.NDArray[np.float64]:

@@ -10,10 +10,29 @@ import numpy.typing as npt
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap, sensitivity_of_sums
-from tacit.queries.rules import COUNT_UNIT
+from tacit.queries.row_weights import LabelWeights
+from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT
 from tacit.queries.score_rules import ScoreRule, TargetScale
 from tacit.queries.scores import Scores
 from tacit.queries.sensitivity import Sensitivity
+
+
+@dataclass(frozen=True)
+class _Weighted:
+    """Bounds of weighted contributions in a finer unit: entries shrink toward 0, so both bounds stay what they were."""
+
+    rule: ScoreRule
+
+    @property
+    def longest(self) -> tuple[int, int]:
+        return self._scaled(*self.rule.longest)
+
+    @property
+    def diameter(self) -> tuple[int, int]:
+        return self._scaled(*self.rule.diameter)
+
+    def _scaled(self, l1: int, l2_squared: int) -> tuple[int, int]:
+        return l1 << self.rule.finer, l2_squared << (2 * self.rule.finer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,13 +42,15 @@ class ScoreHistogram:
     Sensitivity: adding or removing a row changes one cell by one vector of the rule. Replacing a row is one removal and
     one addition, whatever happens to label, target and scores: two cells by a vector each, or one cell by a difference.
     Through a release map, a vector is multiplied with a column of the map, whose outer product has the product of
-    their norms (L1 and L2 alike); replacing is then bounded by the triangle inequality.
+    their norms (L1 and L2 alike); replacing is then bounded by the triangle inequality. Weights of rows move nothing
+    farther (:mod:`tacit.queries.row_weights`).
     """
 
     cells: Cells
     rule: ScoreRule
     scores: Scores
     release_map: ReleaseMap | None = None
+    weights: LabelWeights | None = None
 
     def __post_init__(self) -> None:
         if self.scores.n_scores != self.rule.n_scores:
@@ -48,12 +69,16 @@ class ScoreHistogram:
     @property
     def unit(self) -> int:
         """Integer units that stand for 1.0 in the answer."""
-        return self.rule.unit * (1 if self.release_map is None else self.release_map.unit)
+        finer = 0 if self.weights is None else self.rule.finer
+        return (self.rule.unit << finer) * (1 if self.release_map is None else self.release_map.unit)
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the answer, in integer units."""
-        theorem = f"{self.rule.theorem}; one row, one cell"
-        return sensitivity_of_sums(self.rule, self.cells.size, self.release_map, neighbouring, theorem)
+        if self.weights is None:
+            theorem = f"{self.rule.theorem}; one row, one cell"
+            return sensitivity_of_sums(self.rule, self.cells.size, self.release_map, neighbouring, theorem)
+        theorem = f"{self.rule.theorem}; weights of at most 1; one row, one cell"
+        return sensitivity_of_sums(_Weighted(self.rule), self.cells.size, self.release_map, neighbouring, theorem)
 
     def finish(self, histogram: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The exact answer from the raw histogram of shape ``(cells, channels)``."""
@@ -71,11 +96,13 @@ class ResidualLevels:
         scale: how targets are compared with scores.
         edges: fixed point, increasing, shape ``(edges,)``.
         scores: one score per row.
+        weights: of rows; a row counts as much as it weighs.
     """
 
     scale: TargetScale
     edges: npt.NDArray[np.int64]
     scores: Scores
+    weights: LabelWeights | None = None
 
     def __post_init__(self) -> None:
         if self.scores.n_scores != 1 or len(self.edges) == 0 or (np.diff(self.edges) <= 0).any():
@@ -87,14 +114,14 @@ class ResidualLevels:
 
     @property
     def unit(self) -> int:
-        return COUNT_UNIT
+        return COUNT_UNIT if self.weights is None else WEIGHT_UNIT
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the counts, in integer units."""
-        theorem = "counts by residual: one row, one interval"
+        theorem, unit = "counts by residual: one row, one interval", self.unit
         if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
-            return Sensitivity(COUNT_UNIT, COUNT_UNIT**2, theorem)
-        return Sensitivity(2 * COUNT_UNIT, 2 * COUNT_UNIT**2, f"{theorem}; replace")
+            return Sensitivity(unit, unit**2, theorem)
+        return Sensitivity(2 * unit, 2 * unit**2, f"{theorem}; replace")
 
 
 ScoreQuery = ScoreHistogram | ResidualLevels

@@ -44,6 +44,8 @@ class SoftmaxRule:
     """
 
     kind: ClassVar[str] = "softmax"
+    finer: ClassVar[int] = 6
+    """Bits by which the unit of a weighted contribution is finer: small weights survive truncation."""
 
     n_labels: int
     norm: int = 2
@@ -135,6 +137,8 @@ class ResidualRule:
     """
 
     kind: ClassVar[str] = "residual"
+    finer: ClassVar[int] = 0
+    """As for :class:`SoftmaxRule`; large clips leave no room for more."""
 
     scale: TargetScale
     shift: int

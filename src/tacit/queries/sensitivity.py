@@ -39,14 +39,17 @@ def largest_vector(vectors: npt.NDArray[np.int64]) -> tuple[int, int]:
 def largest_difference(vectors: npt.NDArray[np.int64]) -> tuple[int, int]:
     """The largest L1 norm and squared L2 norm of a difference of two lines.
 
-    Exact up to 512 distinct lines and, mostly, in one or two dimensions; otherwise the range per coordinate bounds it
-    from above.
+    Exact up to 512 distinct lines and, mostly, in one or two dimensions; otherwise bounded from above by the range per
+    coordinate, and by the longest line: two are at most twice as far apart, and where none has a negative part, their
+    squared norms add up to at least the square of the distance.
     """
     if vectors.shape[1] == 2 and len(vectors) > 512:
         vectors = _corners(vectors)
     if vectors.shape[1] == 1 or len(vectors) > 512:
         span = vectors.max(axis=0) - vectors.min(axis=0)
-        return int(span.sum()), int((span * span).sum())
+        l1, l2_squared = largest_vector(vectors)
+        apart = 2 if vectors.min() >= 0 else 4
+        return min(int(span.sum()), 2 * l1), min(int((span * span).sum()), apart * l2_squared)
     gaps = vectors[:, None, :] - vectors[None, :, :]
     return int(np.abs(gaps).sum(axis=2).max()), int((gaps * gaps).sum(axis=2).max())
 

@@ -38,6 +38,9 @@ BLOCK = 1 << 16
 DROPPED = 255
 """The label code of a row that a public rule drops."""
 
+WIDE_DROPPED = 65535
+"""The same where label codes are uint16."""
+
 
 class _MarginCache:
     """The running margins of one log: how much of it is applied, and the sums."""
@@ -52,7 +55,8 @@ class MemoryTable:
 
     Args:
         columns: one vector of codes per column, uint8 or uint16, all of one length.
-        labels: uint8 class codes; rows with :data:`DROPPED` are left out, whatever the rest holds.
+        labels: uint8 class codes; rows with :data:`DROPPED` are left out, whatever the rest holds. Codes that hold a
+            weight beside the class may be uint16, with :data:`WIDE_DROPPED`.
         n_codes: number of codes of every column (public).
         n_labels: number of classes (public).
         threads: how many cores to use; None for all.
@@ -63,14 +67,14 @@ class MemoryTable:
     def __init__(
         self,
         columns: Sequence[Codes],
-        labels: npt.NDArray[np.uint8],
+        labels: Codes,
         n_codes: Sequence[int],
         n_labels: int,
         threads: int | None = None,
         dense: DenseRows | None = None,
         targets: npt.NDArray[np.int32] | None = None,
     ) -> None:
-        keep = labels != DROPPED
+        keep = labels != (WIDE_DROPPED if labels.dtype == np.uint16 else DROPPED)
         if not keep.all():
             columns = [column[keep] for column in columns]
             labels = labels[keep]
@@ -85,7 +89,7 @@ class MemoryTable:
         self._derived: WeakKeyDictionary[Cells, Codes] = WeakKeyDictionary()
         self._zeros = np.zeros(len(labels), np.uint8)
         self._counted: dict[int, tuple[RowRule, npt.NDArray[np.int64]]] = {}
-        self._dense = None if dense is None else DenseEngine(dense, labels, self._in_parallel)
+        self._dense = None if dense is None else DenseEngine(dense, self._classes(), self._in_parallel)
         self._leaves = LeafCache(self._columns, self._in_parallel)
         self._splits = SplitCache()
         self._score_rows = ScoreRows(labels, targets, self._codes, self._in_parallel)
@@ -140,11 +144,17 @@ class MemoryTable:
 
     def open_cover(self, conjunctions: Conjunctions) -> CoverCounts:
         """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
-        return CoverCounts(conjunctions, self._columns, self._labels, self._layout.n_labels, self._threads)
+        return CoverCounts(conjunctions, self._columns, self._classes(), self._layout.n_labels, self._threads)
 
     def open_streamed_cover(self, conjunctions: StreamedConjunctions) -> StreamedCounts:
         """The same for candidates that are made block by block."""
-        return StreamedCounts(conjunctions, self._columns, self._labels, self._layout.n_labels, self._threads)
+        return StreamedCounts(conjunctions, self._columns, self._classes(), self._layout.n_labels, self._threads)
+
+    def _classes(self) -> npt.NDArray[np.uint8]:
+        """The labels, for passes over plain classes."""
+        if self._labels.dtype == np.uint16:
+            raise TypeError("these labels hold weights beside classes")
+        return self._labels.astype(np.uint8, copy=False)
 
     def _split_histogram(self, query: SplitHistogram) -> npt.NDArray[np.int64]:
         margins, _ = self._caught_up(query.margins)

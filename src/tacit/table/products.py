@@ -71,7 +71,7 @@ def add_products(groups, weights, count, sides, strides, starts, sums):  # type:
 def product_histograms(
     queries: Sequence[ProductHistogram],
     columns: Sequence[Codes],
-    labels: npt.NDArray[np.uint8],
+    labels: Codes,
     margins: npt.NDArray[np.int32],
     in_parallel: Parallel,
 ) -> list[npt.NDArray[np.int64]]:

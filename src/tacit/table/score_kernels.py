@@ -38,8 +38,10 @@ def ceil_root(square):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(nogil=True, cache=True)
-def softmax_sum(codes, labels, scores, exps, curvature, norm, cells, start, stop):  # type: ignore[no-untyped-def]
+def softmax_sum(codes, labels, classes, factors, bits, scores, exps, curvature, norm, cells, start, stop):  # type: ignore[no-untyped-def]
     """Adds what :class:`~tacit.queries.score_rules.SoftmaxRule` says to each row's code; ``cells`` is flat.
+
+    A label stands for a class, and weighs ``factors[label] >> bits``.
 
     Quotients are products with a reciprocal that was rounded down, so they are never too large: truncation as the rule
     demands.
@@ -68,32 +70,39 @@ def softmax_sum(codes, labels, scores, exps, curvature, norm, cells, start, stop
         else:
             longest = UNIT - 2 * least + whole + trace
         scale = (nb.int64(UNIT) << EXP_BITS) // longest
-        cell, label = nb.int64(codes[i]) * channels, labels[i]
+        cell, label, factor = nb.int64(codes[i]) * channels, classes[labels[i]], factors[labels[i]]
         for k in range(n):
             if k == label:
-                cells[cell + k] += ((UNIT - q[k]) * scale) >> EXP_BITS
+                cells[cell + k] += ((((UNIT - q[k]) * scale) >> EXP_BITS) * factor) >> bits
             else:
-                cells[cell + k] -= (q[k] * scale) >> EXP_BITS
+                cells[cell + k] -= (((q[k] * scale) >> EXP_BITS) * factor) >> bits
         if curvature > 0:
-            cells[cell + n] += (trace * scale) >> EXP_BITS
+            cells[cell + n] += (((trace * scale) >> EXP_BITS) * factor) >> bits
 
 
 @nb.njit(nogil=True, cache=True)
-def residual_sum(codes, targets, scores, offset, numerator, shift, low, high, curvature, cells, start, stop):  # type: ignore[no-untyped-def]
-    """Adds what :class:`~tacit.queries.score_rules.ResidualRule` says to each row's code; ``cells`` is flat."""
+def residual_sum(codes, labels, factors, bits, targets, scores, rule, cells, start, stop):  # type: ignore[no-untyped-def]
+    """Adds what :class:`~tacit.queries.score_rules.ResidualRule` says to each row's code; ``cells`` is flat.
+
+    ``rule`` holds its numbers: offset and numerator of the scale, shift, low, high, curvature.
+    """
+    offset, numerator, shift, low, high, curvature = rule
     channels = 2 if curvature > 0 else 1
     for i in range(nb.uintp(start), nb.uintp(stop)):
         target = ((nb.int64(targets[i]) - offset) * numerator) >> TARGET_BITS
         residual = target - scores[i, 0] + shift
-        cell = nb.int64(codes[i]) * channels
-        cells[cell] += min(max(residual, low), high)
+        cell, factor = nb.int64(codes[i]) * channels, factors[labels[i]]
+        if residual < 0:
+            cells[cell] -= (-max(residual, low) * factor) >> bits
+        else:
+            cells[cell] += (min(residual, high) * factor) >> bits
         if curvature > 0 and low < residual < high:
-            cells[cell + 1] += curvature
+            cells[cell + 1] += (curvature * factor) >> bits
 
 
 @nb.njit(nogil=True, cache=True)
-def residual_levels(targets, scores, offset, numerator, edges, unit, cells, start, stop):  # type: ignore[no-untyped-def]
-    """Counts rows by the interval their residual lies in."""
+def residual_levels(labels, factors, targets, scores, offset, numerator, edges, cells, start, stop):  # type: ignore[no-untyped-def]
+    """Adds ``factors[label]`` to the interval each row's residual lies in."""
     for i in range(nb.uintp(start), nb.uintp(stop)):
         residual = (((nb.int64(targets[i]) - offset) * numerator) >> TARGET_BITS) - scores[i, 0]
-        cells[np.searchsorted(edges, residual, side="right")] += unit
+        cells[np.searchsorted(edges, residual, side="right")] += factors[labels[i]]

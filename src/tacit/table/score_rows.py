@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.queries.cells import Cells
-from tacit.queries.rules import COUNT_UNIT
+from tacit.queries.row_weights import LabelWeights
+from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT
 from tacit.queries.score_histogram import ResidualLevels, ScoreHistogram, ScoreQuery
 from tacit.queries.score_rules import SoftmaxRule, exponentials
 from tacit.queries.scores import Scores
@@ -19,6 +20,13 @@ from tacit.table import score_kernels
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 Pass = Callable[[int, int, npt.NDArray[np.int64]], Any]
+
+FACTOR_BITS = WEIGHT_UNIT.bit_length() - 1
+UNWEIGHTED = LabelWeights(np.arange(256, dtype=np.uint8), np.full(256, WEIGHT_UNIT, np.int64))
+"""Labels are classes, and all of them weigh 1."""
+
+ONE_EACH = np.full(256, COUNT_UNIT, np.int64)
+"""What a row adds to a count where none has a weight."""
 
 
 class _ScoreCache:
@@ -33,7 +41,7 @@ class ScoreRows:
     """Answers queries about rows with scores.
 
     Args:
-        labels: class codes.
+        labels: class codes, or those that a query's weights explain.
         targets: numeric targets in fixed point, int32; None where the label has classes.
         codes_of: the engine's codes of all rows for a rule of cells, and the table from code to cell.
         in_parallel: the engine's runner of passes over row ranges.
@@ -41,7 +49,7 @@ class ScoreRows:
 
     def __init__(
         self,
-        labels: npt.NDArray[np.uint8],
+        labels: Codes,
         targets: npt.NDArray[np.int32] | None,
         codes_of: Callable[[Cells], tuple[Codes, npt.NDArray[np.int32]]],
         in_parallel: Callable[[Pass, int], npt.NDArray[np.int64]],
@@ -65,19 +73,24 @@ class ScoreRows:
     def _histogram(self, query: ScoreHistogram) -> npt.NDArray[np.int64]:
         rule, scores = query.rule, self._caught_up(query.scores)
         codes, lookup = self._codes_of(query.cells)
+        weights, labels = UNWEIGHTED if query.weights is None else query.weights, self._labels
+        classes, factors = weights.classes, weights.factors
+        bits = FACTOR_BITS - (0 if query.weights is None else rule.finer)
         run: Pass
         if isinstance(rule, SoftmaxRule):
-            labels, exps, curvature, norm = self._labels, self._exponentials, rule.curvature, rule.norm
+            exps, curvature, norm = self._exponentials, rule.curvature, rule.norm
 
             def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
-                score_kernels.softmax_sum(codes, labels, scores, exps, curvature, norm, sums, start, stop)
+                score_kernels.softmax_sum(
+                    codes, labels, classes, factors, bits, scores, exps, curvature, norm, sums, start, stop
+                )
 
         else:
             targets, scale = self._required_targets(), rule.scale
             facts = (scale.offset, scale.numerator, rule.shift, rule.low, rule.high, rule.curvature)
 
             def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
-                score_kernels.residual_sum(codes, targets, scores, *facts, sums, start, stop)
+                score_kernels.residual_sum(codes, labels, factors, bits, targets, scores, facts, sums, start, stop)
 
         by_code = self._in_parallel(run, len(lookup) * rule.channels).reshape(len(lookup), rule.channels)
         by_cell = np.zeros((query.cells.size, rule.channels), np.int64)
@@ -86,11 +99,12 @@ class ScoreRows:
 
     def _levels(self, query: ResidualLevels) -> npt.NDArray[np.int64]:
         scores, targets = self._caught_up(query.scores), self._required_targets()
-        edges = np.ascontiguousarray(query.edges, np.int64)
+        edges, labels = np.ascontiguousarray(query.edges, np.int64), self._labels
+        factors = ONE_EACH if query.weights is None else query.weights.factors
+        offset, numerator = query.scale.offset, query.scale.numerator
 
         def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
-            offset, numerator = query.scale.offset, query.scale.numerator
-            score_kernels.residual_levels(targets, scores, offset, numerator, edges, COUNT_UNIT, sums, start, stop)
+            score_kernels.residual_levels(labels, factors, targets, scores, offset, numerator, edges, sums, start, stop)
 
         return self._in_parallel(run, len(edges) + 1).reshape(query.shape)
 

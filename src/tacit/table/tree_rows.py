@@ -96,7 +96,7 @@ def split_histogram(
     query: SplitHistogram,
     leaves: Leaves,
     columns: list[Codes],
-    labels: npt.NDArray[np.uint8],
+    labels: Codes,
     margins: npt.NDArray[np.int32],
     in_parallel: Parallel,
     parents: npt.NDArray[np.int64] | None = None,
