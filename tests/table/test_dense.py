@@ -96,6 +96,25 @@ def test_answers_are_the_definition(kind: str, threads: int, monkeypatch: pytest
         log.add(rng.normal(size=7) * 0.1)
 
 
+@pytest.mark.parametrize("width", [1, 2, 15, 16, 17, 31, 32, 33, 50])
+@pytest.mark.parametrize("n", [1, 3, 6, 41])
+def test_short_rows_are_read_with_what_lies_behind_them_and_answers_do_not_show_it(width: int, n: int) -> None:
+    rng = np.random.default_rng(width)
+    rows = integer_rows(rng, n, width, RADIUS_16)
+    rows[0] = 0
+    rows[0, -1] = RADIUS_16  # the longest row there can be, beside the longest vector
+    labels = rng.integers(0, 2, n)
+    signs, log = 2 * labels - 1, HalfspaceLog(width)
+    log.add(np.eye(width)[-1] * 0.7)
+    log.add(rng.normal(size=width), 2.0)
+    levels = levels_by_definition(log, rows, signs)
+    engine, query = table(storage(rows, "int16"), labels), stateless(log)
+    np.testing.assert_array_equal(engine.answer(query), (signs * query.table[levels]) @ rows)
+    bounded = capped(log, max(1, n // 2))
+    weights = bounded.weights(np.bincount(levels, minlength=256).astype(np.int64)).per_row(levels)
+    np.testing.assert_array_equal(engine.answer(bounded), (signs * weights) @ rows)
+
+
 def test_integer_margins_agree_with_real_ones() -> None:
     rng = np.random.default_rng(2)
     rows = integer_rows(rng, 50, 30, RADIUS_16)

@@ -100,9 +100,11 @@ def capped_scaling(histogram: IntArray, ticks: IntArray, total: int, bits: int =
     low, high = int(ticks.min()) - len(entitlements(bits)), int(ticks.max())
     if int(histogram.sum()) <= total:
         return CappedWeights(level_units(ticks, high, bits), -1, 0, 0, 0)
+    occupied = np.flatnonzero(histogram)  # few of the levels, as a rule
+    rows, due = histogram[occupied], ticks[occupied]
     while high - low > 1:  # invariant: the rows ask for at most `units` at `low`, for more at `high`
         middle = (low + high) // 2
-        if int(histogram @ level_units(ticks, middle, bits)) <= units:
+        if int(rows @ level_units(due, middle, bits)) <= units:
             low = middle
         else:
             high = middle

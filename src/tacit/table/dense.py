@@ -7,7 +7,7 @@ because its scale depends on all margins.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -36,8 +36,8 @@ THREAD_CELLS = 1 << 19
 CACHE_BYTES = 1 << 18
 """Bytes of what two kernels visit one after the other: a block of rows, or of numbers per row."""
 
-Step = tuple[npt.NDArray[np.int16], int, int, int]
-"""A released halfspace as the kernels take it: vector, multiplier, shift, limit."""
+PASS_BYTES = 1 << 15
+"""The same where a kernel itself goes from block to block: there a block costs nothing, and may be small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +98,22 @@ class _LogCache:
     applied: int = 0
 
 
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """Released halfspaces as the kernels take them: vectors, a line each, and their multipliers, shifts and limits."""
+
+    arrays: tuple[npt.NDArray[np.int16], npt.NDArray[np.int64]]
+
+    @staticmethod
+    def of(steps: Sequence[HalfspaceStep], padded: int) -> _Steps:
+        """The vectors are filled up with zeros to a width."""
+        vectors, sizes = np.zeros((len(steps), padded), np.int16), np.zeros((len(steps), 3), np.int64)
+        for k, step in enumerate(steps):
+            vectors[k, : len(step.vector)] = step.vector
+            sizes[k] = step.multiplier, step.shift, step.limit
+        return _Steps((vectors, sizes))
+
+
 @dataclass(eq=False)
 class DenseEngine:
     """Answers vector sums over dense rows.
@@ -123,6 +139,10 @@ class DenseEngine:
         self._row_cells = self.rows.values.size / max(1, self.rows.n_rows)
         self._block = max(64, int(CACHE_BYTES / (self._row_cells * self.rows.values.itemsize + 16)))
         self._light_block = max(64, CACHE_BYTES // 16)  # where rows themselves are visited once
+        self._is_16 = self.rows.indices is None and self.rows.values.dtype == np.int16
+        if self._is_16:
+            self._light_block = PASS_BYTES // 16
+            self._block = min(self._block, self._light_block)
         self._thread_rows = max(1, int(THREAD_CELLS / max(1.0, self._row_cells)))
 
     def answer(self, query: DenseQuery) -> npt.NDArray[np.int64]:
@@ -142,16 +162,20 @@ class DenseEngine:
     def _vector_sum(self, query: VectorSum) -> npt.NDArray[np.int64]:
         """The exact answer under a stateless measure: one pass over the rows."""
         cache, pending = self._open(query.log)
-        table = query.table.astype(np.int64)
-        limit = int(np.abs(table).max())
+        table, limit = query.table.astype(np.int32), int(np.abs(query.table).max())
+        rule, flat, width = (query.levels.shift, query.levels.count // 2, table), self._flat, self.rows.n_features
+        margins, signs, block = cache.sums, self._signs, self._block
 
         def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
-            weights = np.empty(self._block, np.int32)
-            for low, high in _blocks(start, stop, self._block):
-                self._advance(pending, cache.sums, low, high)
-                shift, half = query.levels.shift, query.levels.count // 2
-                kernels.signed_weights(cache.sums, self._signs, shift, half, table, weights, low, high)
-                self._add(weights, limit, sums, low, high)
+            if self._is_16:
+                size = (block, margins, signs, *rule, self._group(limit), sums, start, stop)
+                kernels.stateless_pass_int16(flat, width, *pending.arrays, *size)
+                return
+            weights = np.empty(block, np.int32)
+            for low, high in _blocks(start, stop, block):
+                self._advance(pending, margins, low, high)
+                kernels.signed_weights(margins, signs, *rule, weights, low, high)
+                self._add(weights, sums, low, high)
 
         answer = self.parallel(run, self.rows.n_features, self._thread_rows)
         cache.applied = len(query.log.steps)
@@ -160,38 +184,45 @@ class DenseEngine:
     def _capped_sum(self, query: CappedSum) -> npt.NDArray[np.int64]:
         """The exact answer under a capped measure: a pass for the margins, then one for the sum."""
         cache, pending = self._open(query.log)
-        levels = self._levels
-        histogram = self._level_histogram(query.levels, cache, pending, levels)
+        counted: list[tuple[int, npt.NDArray[np.int64]]] = []
+        histogram = self._level_histogram(query.levels, cache, pending, counted)
         cache.applied = len(query.log.steps)
-        capped, limit = query.weights(histogram), 1 << query.bits
+        capped, group = query.weights(histogram), self._group(1 << query.bits)
         rule = (capped.table.astype(np.int32), capped.level, capped.full_rows, capped.step, capped.partial)
+        levels, signs, flat, width, block = (
+            self._levels,
+            self._signs,
+            self._flat,
+            self.rows.n_features,
+            self._light_block,
+        )
 
         def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
-            weights = np.empty(self._light_block, np.int32)
-            seen = int(np.count_nonzero(levels[:start] == capped.level))
-            for low, high in _blocks(start, stop, self._light_block):
-                seen = kernels.capped_weights(levels, self._signs, *rule, seen, weights, low, high)
-                self._add(weights, limit, sums, low, high)
+            seen = sum(int(counts[capped.level]) for other, counts in counted if other < start)
+            if self._is_16:
+                kernels.capped_pass_int16(flat, width, block, levels, signs, *rule, seen, group, sums, start, stop)
+                return
+            weights = np.empty(block, np.int32)
+            for low, high in _blocks(start, stop, block):
+                seen = kernels.capped_weights(levels, signs, *rule, seen, weights, low, high)
+                self._add(weights, sums, low, high)
 
-        return self.parallel(run, self.rows.n_features, self._thread_rows)
+        return self.parallel(run, width, self._thread_rows)
 
     def _measure_size(self, query: MeasureSize) -> npt.NDArray[np.int64]:
         """The exact size of a stateless measure: one pass over the rows."""
         cache, pending = self._open(query.log)
-        histogram = self._level_histogram(query.levels, cache, pending, self._levels)
+        histogram = self._level_histogram(query.levels, cache, pending, [])
         cache.applied = len(query.log.steps)
         return np.array([int(histogram @ query.table)], np.int64)
 
     def _margin_counts(self, query: MarginCounts) -> npt.NDArray[np.int64]:
         """The exact counts by margin level and label: one pass."""
         cache, pending = self._open(query.log)
-        count, shift = query.levels.count, query.levels.shift
-        levels = self._levels
+        count, levels = query.levels.count, self._levels
 
         def run(start: int, stop: int, counts: npt.NDArray[np.int64]) -> None:
-            self._advance(pending, cache.sums, start, stop)
-            unsigned = np.zeros(count, np.int64)
-            kernels.count_levels(cache.sums, self._ones, shift, count // 2, levels, unsigned, start, stop)
+            self._count_levels(pending, cache.sums, self._ones, query.levels, np.zeros(count, np.int64), start, stop)
             cells = levels[start:stop].astype(np.int64) * 2 + (self.labels[start:stop] == 1)
             counts += np.bincount(cells, minlength=2 * count)
 
@@ -220,18 +251,34 @@ class DenseEngine:
         return self.parallel(run, rows.n_features, self._thread_rows)
 
     def _level_histogram(
-        self, levels: Levels, cache: _LogCache, pending: list[Step], out: npt.NDArray[np.uint16]
+        self, levels: Levels, cache: _LogCache, pending: _Steps, parts: list[tuple[int, npt.NDArray[np.int64]]]
     ) -> npt.NDArray[np.int64]:
-        """Brings the margins up to date; writes every row's level and counts them."""
+        """Brings the margins up to date; writes every row's level and counts them.
+
+        ``parts`` is given the first row of every part of the pass, and the counts of that part.
+        """
 
         def run(start: int, stop: int, counts: npt.NDArray[np.int64]) -> None:
-            for low, high in _blocks(start, stop, self._light_block):
-                self._advance(pending, cache.sums, low, high)
-                kernels.count_levels(cache.sums, self._signs, levels.shift, levels.count // 2, out, counts, low, high)
+            self._count_levels(pending, cache.sums, self._signs, levels, counts, start, stop)
+            parts.append((start, counts))
 
         return self.parallel(run, levels.count, self._thread_rows)
 
-    def _open(self, log: HalfspaceLog) -> tuple[_LogCache, list[Step]]:
+    def _count_levels(
+        self, steps: _Steps, margins: npt.NDArray[np.int64], signs: npt.NDArray[np.int8], levels: Levels,
+        counts: npt.NDArray[np.int64], start: int, stop: int,
+    ) -> None:  # fmt: skip
+        """A pass over some rows: margins, levels, numbers of rows by level."""
+        rule = (signs, levels.shift, levels.count // 2, self._levels, counts)
+        if self._is_16:
+            size = (self._light_block, margins, *rule, start, stop)
+            kernels.level_pass_int16(self._flat, self.rows.n_features, *steps.arrays, *size)
+            return
+        for low, high in _blocks(start, stop, self._light_block):
+            self._advance(steps, margins, low, high)
+            kernels.count_levels(margins, *rule, low, high)
+
+    def _open(self, log: HalfspaceLog) -> tuple[_LogCache, _Steps]:
         """The cache of a log, and the steps it has not seen."""
         if log.n_features != self.rows.n_features or log.radius != self.rows.radius:
             raise ValueError(
@@ -241,51 +288,28 @@ class DenseEngine:
         cache = self._logs.get(log)
         if cache is None:
             cache = self._logs[log] = _LogCache(np.zeros(self.rows.n_rows, np.int64))
-        steps = log.steps[cache.applied :]
-        return cache, [(self._filled_up(step), step.multiplier, step.shift, step.limit) for step in steps]
+        width = self.rows.n_features
+        return cache, _Steps.of(log.steps[cache.applied :], _padded(width) if self._is_16 else width)
 
-    def _filled_up(self, step: HalfspaceStep) -> npt.NDArray[np.int16]:
-        """The vector of a step, with the zeros at its end that the 16-bit kernel asks for."""
-        if self.rows.indices is not None or self.rows.values.dtype != np.int16:
-            return step.vector
-        vector = np.zeros(_padded(self.rows.n_features), np.int16)
-        vector[: self.rows.n_features] = step.vector
-        return vector
-
-    def _advance(self, steps: list[Step], sums: npt.NDArray[np.int64], start: int, stop: int) -> None:
-        """Adds released halfspaces to the margins of some rows."""
+    def _advance(self, steps: _Steps, sums: npt.NDArray[np.int64], start: int, stop: int) -> None:
+        """Adds released halfspaces to the margins of some rows that are sparse or 32 bits wide."""
         rows = self.rows
-        for vector, multiplier, shift, limit in steps:
+        for vector, (multiplier, shift, limit) in zip(*steps.arrays, strict=True):
             size = (multiplier, shift, limit)
             if rows.indices is not None:
                 kernels.advance_sparse(rows.values, rows.indices, rows.indptr, vector, *size, sums, start, stop)
-            elif rows.values.dtype == np.int16:
-                kernels.advance_int16(self._flat, vector, rows.n_features, *size, sums, start, stop)
             else:
                 kernels.advance_int32(rows.values, vector, *size, sums, start, stop)
 
-    def _add(
-        self, weights: npt.NDArray[np.int32], limit: int, sums: npt.NDArray[np.int64], start: int, stop: int
-    ) -> None:
-        """Adds weighted rows up.
+    def _group(self, limit: int) -> int:
+        """How many rows an int32 sum can take, if no weight is above the limit."""
+        return max(1, ((1 << 31) - 1) // (max(1, limit) * self.rows.radius))
 
-        Args:
-            weights: of rows ``start`` to ``stop - 1``.
-            limit: bounds the weights: it says how many rows an int32 partial sum can take.
-            sums: are added to.
-            start: first row.
-            stop: one after the last row.
-        """
+    def _add(self, weights: npt.NDArray[np.int32], sums: npt.NDArray[np.int64], start: int, stop: int) -> None:
+        """Adds weighted rows that are sparse or 32 bits wide; ``weights`` are of rows ``start`` to ``stop - 1``."""
         rows = self.rows
         if rows.indices is not None:
             kernels.add_sparse(rows.values, rows.indices, rows.indptr, weights, start, sums, start, stop)
-        elif rows.values.dtype == np.int16:
-            group = max(1, ((1 << 31) - 1) // (max(1, limit) * rows.radius))
-            if rows.n_features <= kernels.COLUMNS:
-                width = rows.n_features
-                kernels.add_int16(self._flat, width, _padded(width), weights, start, group, sums, start, stop)
-            else:
-                kernels.add_wide_int16(rows.values, weights, start, group, sums, start, stop)
         else:
             kernels.add_int32(rows.values, weights, start, sums, start, stop)
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from tacit.table.lanes import ROWS, add_rows_16, add_rows_32, dot_16, dot_32
+
 LANES = 16
 """16-bit numbers that are read at a time."""
 
@@ -46,20 +48,49 @@ def longest_sparse(values, indptr):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(nogil=True, cache=True)
-def advance_int16(flat, vector, width, multiplier, shift, limit, sums, start, stop):  # type: ignore[no-untyped-def]
-    """Adds the clipped, scaled product of each row with ``vector`` to its margin.
+def products_int16(flat, vector, width, products, start, stop):  # type: ignore[no-untyped-def]
+    """Writes the product of each row with ``vector``, from the first place of ``products`` on.
 
     ``flat`` holds rows of ``width`` one after the other; ``vector`` is filled up with zeros to a multiple of ``LANES``.
     """
     padded = len(vector)
-    safe = min(stop, (len(flat) - padded) // width + 1)
-    for i in range(start, stop):
-        size = padded if i < safe else width
-        product = np.int32(0)
-        row = flat[i * width : i * width + size]
-        for j in range(size):
-            product = np.int32(product + np.int32(row[j]) * np.int32(vector[j]))
-        sums[i] += max(min((np.int64(product) * multiplier) >> shift, limit), -limit)
+    safe = max(start, min(stop, (len(flat) - padded) // width + 1))
+    first, behind, size = nb.uintp(start), nb.uintp(safe), nb.uintp(2 * width)
+    rows, other = nb.uintp(flat.ctypes.data), nb.uintp(vector.ctypes.data)
+    if padded == LANES:
+        for i in range(first, behind):
+            products[i - first] = dot_16(rows + i * size, other)
+    elif padded == 2 * LANES:
+        for i in range(first, behind):
+            products[i - first] = dot_32(rows + i * size, other)
+    else:
+        for i in range(start, safe):
+            products[i - start] = product_int16(flat[i * width : i * width + padded], vector)
+    for i in range(safe, stop):
+        products[i - start] = product_int16(flat[i * width : (i + 1) * width], vector)
+
+
+@nb.njit(nogil=True, cache=True)
+def product_int16(row, vector):  # type: ignore[no-untyped-def]
+    """The inner product of a row and the first entries of a vector, in 32 bits."""
+    product = np.int32(0)
+    for j in range(len(row)):
+        product = np.int32(product + np.int32(row[j]) * np.int32(vector[j]))
+    return product
+
+
+@nb.njit(nogil=True, cache=True)
+def advance_int16(flat, width, vectors, sizes, products, sums, start, stop):  # type: ignore[no-untyped-def]
+    """Adds the clipped, scaled products of each row with some vectors to its margin.
+
+    ``vectors`` are as in :func:`products_int16`, a line each; ``sizes`` are their multipliers, shifts and limits.
+    """
+    first = nb.uintp(start)
+    for k in range(len(vectors)):
+        products_int16(flat, vectors[k], width, products, start, stop)
+        multiplier, shift, limit = np.int64(np.int32(sizes[k, 0])), sizes[k, 1], sizes[k, 2]
+        for i in range(first, nb.uintp(stop)):
+            sums[i] += max(min((np.int64(products[i - first]) * multiplier) >> shift, limit), -limit)
 
 
 @nb.njit(nogil=True, cache=True)
@@ -87,60 +118,85 @@ def advance_sparse(values, indices, indptr, vector, multiplier, shift, limit, su
 def count_levels(sums, signs, shift, half, levels, counts, start, stop):  # type: ignore[no-untyped-def]
     """Writes the level of each row's signed margin and counts the levels."""
     top = 2 * half - 1
-    for i in range(start, stop):
-        level = max(min(((signs[i] * sums[i]) >> shift) + half, top), 0)
-        levels[i] = level
-        counts[level] += 1
+    for i in range(nb.uintp(start), nb.uintp(stop)):
+        levels[i] = max(min(((signs[i] * sums[i]) >> shift) + half, top), 0)
+    for i in range(nb.uintp(start), nb.uintp(stop)):
+        counts[levels[i]] += 1
 
 
 @nb.njit(nogil=True, cache=True)
 def signed_weights(sums, signs, shift, half, table, weights, start, stop):  # type: ignore[no-untyped-def]
     """Writes ``sign * table[level of the signed margin]`` for each row, from the first place of ``weights`` on."""
-    top = 2 * half - 1
-    for i in range(start, stop):
+    top, first = 2 * half - 1, nb.uintp(start)
+    for i in range(first, nb.uintp(stop)):
         level = max(min(((signs[i] * sums[i]) >> shift) + half, top), 0)
-        weights[i - start] = signs[i] * table[level]
+        weights[i - first] = signs[i] * table[nb.uintp(level)]
 
 
 @nb.njit(nogil=True, cache=True)
-def add_int16(flat, width, padded, weights, offset, group, sums, start, stop):  # type: ignore[no-untyped-def]
-    """Adds ``weights[i - offset] * row i``, in 32 bits for up to ``group`` rows at a time, four rows at a time.
+def add_int16(flat, width, weights, offset, group, sums, start, stop):  # type: ignore[no-untyped-def]
+    """Adds ``weights[i - offset] * row i``, in 32 bits for up to ``group`` rows at a time.
 
-    For rows of up to ``COLUMNS`` columns; ``padded`` is ``width`` rounded up to a multiple of ``LANES``.
+    Of rows of more than ``COLUMNS`` columns, so many columns at a time.
     """
+    if width > COLUMNS:
+        add_wide_int16(flat, width, weights, offset, group, sums, start, stop)
+        return
+    padded = -(-width // LANES) * LANES
     partial = np.zeros(padded, np.int32)
-    safe = min(stop, (len(flat) - padded) // width + 1)
+    safe = max(start, min(stop, (len(flat) - padded) // width + 1))
     for first in range(start, stop, group):
         partial[:] = 0
         last = min(first + group, stop)
-        i = first
-        while i + 4 <= last and i + 4 <= safe:
-            a, b = weights[i - offset], weights[i + 1 - offset]
-            c, d = weights[i + 2 - offset], weights[i + 3 - offset]
-            row = flat[i * width : i * width + padded]
-            second = flat[(i + 1) * width : (i + 1) * width + padded]
-            third = flat[(i + 2) * width : (i + 2) * width + padded]
-            fourth = flat[(i + 3) * width : (i + 3) * width + padded]
-            for j in range(padded):
-                one = np.int32(np.int32(row[j]) * a + np.int32(second[j]) * b)
-                two = np.int32(np.int32(third[j]) * c + np.int32(fourth[j]) * d)
-                partial[j] = np.int32(partial[j] + one + two)
-            i += 4
-        while i < last:
+        whole = first + max(0, min(last, safe) - first) // ROWS * ROWS
+        if padded <= 2 * LANES:
+            add_short_int16(flat, width, padded, weights, offset, partial, first, whole)
+        else:
+            add_long_int16(flat, width, padded, weights, offset, partial, first, whole)
+        for i in range(whole, last):
             a = weights[i - offset]
             row = flat[i * width : (i + 1) * width]
             for j in range(width):
                 partial[j] = np.int32(partial[j] + np.int32(row[j]) * a)
-            i += 1
         for j in range(width):
             sums[j] += partial[j]
 
 
 @nb.njit(nogil=True, cache=True)
-def add_wide_int16(values, weights, offset, group, sums, start, stop):  # type: ignore[no-untyped-def]
+def add_short_int16(flat, width, padded, weights, offset, partial, start, stop):  # type: ignore[no-untyped-def]
+    """Adds weighted rows of one or two times ``LANES``, ``ROWS`` at a time, to 32-bit sums."""
+    size, more = nb.uintp(2 * width), nb.uintp(offset)
+    rows, to = nb.uintp(flat.ctypes.data), nb.uintp(partial.ctypes.data)
+    for i in range(nb.uintp(start), nb.uintp(stop), nb.uintp(ROWS)):
+        k = i - more
+        a, b = weights[k], weights[k + nb.uintp(1)]
+        c, d = weights[k + nb.uintp(2)], weights[k + nb.uintp(3)]
+        if padded == LANES:
+            add_rows_16(rows + i * size, size, a, b, c, d, to)
+        else:
+            add_rows_32(rows + i * size, size, a, b, c, d, to)
+
+
+@nb.njit(nogil=True, cache=True)
+def add_long_int16(flat, width, padded, weights, offset, partial, start, stop):  # type: ignore[no-untyped-def]
+    """Adds weighted rows, ``ROWS`` at a time, to 32-bit sums."""
+    for i in range(start, stop, ROWS):
+        a, b = weights[i - offset], weights[i + 1 - offset]
+        c, d = weights[i + 2 - offset], weights[i + 3 - offset]
+        row = flat[i * width : i * width + padded]
+        second = flat[(i + 1) * width : (i + 1) * width + padded]
+        third = flat[(i + 2) * width : (i + 2) * width + padded]
+        fourth = flat[(i + 3) * width : (i + 3) * width + padded]
+        for j in range(padded):
+            one = np.int32(np.int32(row[j]) * a + np.int32(second[j]) * b)
+            two = np.int32(np.int32(third[j]) * c + np.int32(fourth[j]) * d)
+            partial[j] = np.int32(partial[j] + one + two)
+
+
+@nb.njit(nogil=True, cache=True)
+def add_wide_int16(flat, width, weights, offset, group, sums, start, stop):  # type: ignore[no-untyped-def]
     """As :func:`add_int16`, ``COLUMNS`` columns at a time: for rows that are wider."""
-    width = values.shape[1]
-    partial = np.zeros(min(width, COLUMNS), np.int32)
+    partial = np.zeros(COLUMNS, np.int32)
     for left in range(0, width, COLUMNS):
         size = min(COLUMNS, width - left)
         for first in range(start, stop, group):
@@ -148,7 +204,7 @@ def add_wide_int16(values, weights, offset, group, sums, start, stop):  # type: 
             for i in range(first, min(first + group, stop)):
                 weight = weights[i - offset]
                 if weight != 0:
-                    row = values[i, left : left + size]
+                    row = flat[i * width + left : i * width + left + size]
                     for j in range(size):
                         partial[j] = np.int32(partial[j] + np.int32(row[j]) * weight)
             for j in range(size):
@@ -183,16 +239,16 @@ def capped_weights(levels, signs, table, cut, full_rows, step, partial, seen, we
     At level ``cut`` the first rows of the table, in order, get ``step`` or ``partial`` more; ``seen`` of them come
     before ``start``. Returns how many come before ``stop``.
     """
-    here = 0
-    for i in range(start, stop):
+    here, first, behind = 0, nb.uintp(start), nb.uintp(stop)
+    for i in range(first, behind):
         here += levels[i] == cut
     if seen > full_rows or seen + here <= full_rows:
         more = step if seen <= full_rows else 0
-        for i in range(start, stop):
+        for i in range(first, behind):
             level = levels[i]
-            weights[i - start] = signs[i] * (table[level] + (more if level == cut else 0))
+            weights[i - first] = signs[i] * (table[level] + (more if level == cut else 0))
         return seen + here
-    for i in range(start, stop):
+    for i in range(first, behind):
         level = levels[i]
         units = table[level]
         if level == cut:
@@ -201,5 +257,40 @@ def capped_weights(levels, signs, table, cut, full_rows, step, partial, seen, we
             elif seen == full_rows:
                 units += partial
             seen += 1
-        weights[i - start] = signs[i] * units
+        weights[i - first] = signs[i] * units
     return seen
+
+
+@nb.njit(nogil=True, cache=True)
+def level_pass_int16(flat, width, vectors, sizes, block, sums, signs, shift, half, levels, counts, start, stop):  # type: ignore[no-untyped-def]
+    """A pass that brings margins up to date, writes every row's level and counts them; ``block`` rows at a time."""
+    products = np.empty(block, np.int32)
+    for low in range(start, stop, block):
+        high = min(low + block, stop)
+        advance_int16(flat, width, vectors, sizes, products, sums, low, high)
+        count_levels(sums, signs, shift, half, levels, counts, low, high)
+
+
+@nb.njit(nogil=True, cache=True)
+def stateless_pass_int16(  # type: ignore[no-untyped-def]
+    flat, width, vectors, sizes, block, margins, signs, shift, half, table, group, sums, start, stop
+):
+    """A pass that brings margins up to date and adds rows up, each by the weight that its level has in ``table``."""
+    products, weights = np.empty(block, np.int32), np.empty(block, np.int32)
+    for low in range(start, stop, block):
+        high = min(low + block, stop)
+        advance_int16(flat, width, vectors, sizes, products, margins, low, high)
+        signed_weights(margins, signs, shift, half, table, weights, low, high)
+        add_int16(flat, width, weights, low, group, sums, low, high)
+
+
+@nb.njit(nogil=True, cache=True)
+def capped_pass_int16(  # type: ignore[no-untyped-def]
+    flat, width, block, levels, signs, table, cut, full_rows, step, partial, seen, group, sums, start, stop
+):
+    """A pass that adds rows up by the weights of :func:`capped_weights`."""
+    weights = np.empty(block, np.int32)
+    for low in range(start, stop, block):
+        high = min(low + block, stop)
+        seen = capped_weights(levels, signs, table, cut, full_rows, step, partial, seen, weights, low, high)
+        add_int16(flat, width, weights, low, group, sums, low, high)
