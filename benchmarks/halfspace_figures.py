@@ -30,14 +30,18 @@ Cell = dict[str, Any]
 
 
 def read_cells() -> list[Cell]:
-    """One dictionary per cell: its setting, and ``errors`` by learner."""
+    """One dictionary per cell: its setting, ``errors`` by learner, and ``limits`` in seconds where there is none."""
     found: dict[str, Cell] = {}
     for text in (FOLDER / "halfspaces.jsonl").read_text().splitlines():
         line = json.loads(text)
         job, result = line["job"], line["result"]
         setting = {name: job[name] for name in ("data", "n", "d", "margin", "epsilon")}
-        cell = found.setdefault(json.dumps(setting), {**setting, "errors": {}})
-        cell["errors"][job["learner"]] = result["error"]
+        cell = found.setdefault(json.dumps(setting), {**setting, "errors": {}, "limits": {}})
+        if "timeout" in result:
+            cell["limits"][job["learner"]] = result["timeout"]
+        else:
+            cell["errors"][job["learner"]] = result["error"]
+            cell["limits"].pop(job["learner"], None)
         cell["size"] = (result["n"], result["d"])
     return [cell for cell in found.values() if OURS in cell["errors"] and "DP-SGD" in cell["errors"]]
 
@@ -63,6 +67,7 @@ def summary(cells: list[Cell]) -> dict[str, object]:
     return {
         "cells": len(cells),
         "cells_with_all_peers": sum(all(name in cell["errors"] for name in LEARNERS) for cell in cells),
+        "cells_where_a_peer_ran_out_of_time": sum(bool(cell["limits"]) for cell in cells),
         "lowest_within_a_tenth_of_a_percent": share(lambda gap: gap <= CLOSE, cells),
         "lowest_or_equal": share(lambda gap: gap <= 0, cells),
         "lowest_alone": share(lambda gap: gap < 0, cells),
@@ -88,12 +93,17 @@ def table(title: tuple[str, ...], cells: list[Cell], left: Callable[[Cell], tupl
     for cell in cells:
         errors = cell["errors"]
         best = min(errors[name] for name in LEARNERS if name in errors)
-        said = [
-            "" if name not in errors else f"**{errors[name]:.3f}**" if errors[name] <= best else f"{errors[name]:.3f}"
-            for name in LEARNERS
-        ]
+        said = [error_or_limit(cell, name, best) for name in LEARNERS]
         lines.append(row((*left(cell), *said)))
     return lines
+
+
+def error_or_limit(cell: Cell, name: str, best: float) -> str:
+    """What a table says of a learner: its error, or the seconds it was given in vain."""
+    if name in cell["errors"]:
+        error = cell["errors"][name]
+        return f"**{error:.3f}**" if error <= best else f"{error:.3f}"
+    return f"> {cell['limits'][name]:g} s" if name in cell["limits"] else ""
 
 
 def page(cells: list[Cell]) -> str:

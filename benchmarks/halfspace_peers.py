@@ -13,6 +13,7 @@ import math
 import subprocess
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -131,8 +132,13 @@ def opacus(seed):
     model = torch.nn.Linear(X.shape[1], 1, bias=False)
     torch.nn.init.zeros_(model.weight)
     optimizer = torch.optim.SGD(model.parameters(), lr=task["rate"])
-    dataset = torch.utils.data.TensorDataset(rows, labels)
-    loader = torch.utils.data.DataLoader(dataset, batch_size=task["batch"])
+
+    class Batches(torch.utils.data.TensorDataset):
+        def __getitems__(self, chosen):  # a batch at a time: gathering it row by row takes longer than all the rest
+            return rows[chosen], labels[chosen]
+
+    dataset = Batches(rows, labels)
+    loader = torch.utils.data.DataLoader(dataset, batch_size=task["batch"], collate_fn=lambda batch: batch)
     model, optimizer, loader = PrivacyEngine().make_private(
         module=model, optimizer=optimizer, data_loader=loader, noise_multiplier=task["noise"], max_grad_norm=1.0)
     for _ in range(task["epochs"]):
@@ -146,15 +152,19 @@ def opacus(seed):
     return model._module.weight.detach().numpy()[0].astype(float).tolist()
 
 learn = {"diffprivlib": diffprivlib, "opacus": opacus}[task["learner"]]
-json.dump([learn(seed) for seed in range(task["runs"])], open(task["out"], "w"))
+with open(task["out"], "w") as out:
+    for seed in range(task["runs"]):
+        print(json.dumps(learn(seed)), file=out, flush=True)
 """
 
 
 def foreign(
-    python: str, learner: str, X: Rows, y: Rows, epsilon: float, delta: float, runs: int, rate: float = DEFAULT_RATE
-) -> list[np.ndarray]:
+    python: str, learner: str, X: Rows, y: Rows, epsilon: float, delta: float, runs: int, limit: float,
+    rate: float = DEFAULT_RATE,
+) -> list[np.ndarray]:  # fmt: skip
     """Vectors of diffprivlib's or opacus's learner, made in the environment of another interpreter.
 
+    After ``limit`` seconds it is stopped: the runs that are done by then count, and there may be none.
     diffprivlib gives pure epsilon under replacement of a row; opacus (epsilon, delta) under adding or removing one, at
     the noise of :func:`sgd_noise` (its own search for it takes longer than the learning).
     """
@@ -169,6 +179,8 @@ def foreign(
             "runs": runs, "rate": rate, "batch": batch, "epochs": EPOCHS, "noise": noise,
         }  # fmt: skip
         task.write_text(json.dumps(facts))
-        subprocess.run([python, "-c", PEER_PROGRAM, str(task)], check=True, capture_output=True)
-        found = json.loads(out.read_text())
-    return [np.array(vector) for vector in found]
+        with suppress(subprocess.TimeoutExpired):
+            command = [python, "-c", PEER_PROGRAM, str(task)]
+            subprocess.run(command, check=True, capture_output=True, timeout=limit)
+        found = out.read_text().splitlines(keepends=True) if out.exists() else []
+    return [np.array(json.loads(line)) for line in found if line.endswith("\n")]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from tacit.boosting.measures.lazy_bregman import LazyBregman
+from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.curator.curator import Curator
 from tacit.noise import make_source
 from tacit.privacy.charges import Gaussian
@@ -20,6 +22,7 @@ from tacit.table.dense import DenseRows
 from tacit.table.memory import MemoryTable
 
 WIDTHS = (10, 20, 50, 100, 300, 1000)
+MEASURES = ("lazy_bregman", "smooth")
 ROUNDS = 40
 CORES = os.cpu_count() or 1
 
@@ -38,12 +41,18 @@ def copy_seconds(values: np.ndarray, target: np.ndarray, threads: int) -> tuple[
         return time.perf_counter() - start, (time.process_time() - used) / threads
 
 
-def round_against_copies(megabytes: int, d: int) -> dict[str, float]:
-    """A round of lazy Bregman over a matrix of fixed-point rows, and two copies of it, by turns; the best of each.
+def make_measure(name: str, n: int) -> LazyBregman | SmoothMeasure:
+    """Lazy Bregman, which needs two passes over the rows, or SmoothBoost, which needs one."""
+    return LazyBregman(0.5, 1.0, n) if name == "lazy_bregman" else SmoothMeasure(0.4)
 
-    Best of several: others use the machine too, and only ever make things slower. A copy is as fast as one thread or
-    all make it, whichever is faster. ``ratio`` is of time that went by; ``ratio_alone`` is of the time that each core
-    works, noise included: what goes by on a machine that does nothing else.
+
+def round_against_copies(megabytes: int, d: int, measure_name: str = "lazy_bregman") -> dict[str, float | str]:
+    """A round of boosting over a matrix of fixed-point rows, and two copies of it, by turns.
+
+    Best of several, as others may use the machine too, and only ever make things slower; the median is of the same
+    rounds over the best copy. A copy is as fast as one thread or all make it, whichever is faster. ``ratio`` is of time
+    that went by; ``ratio_alone`` is of the time that each core works, noise included: what goes by on a machine that
+    does nothing else.
     """
     n, rng = megabytes * 500_000 // d, np.random.default_rng(0)
     most = 400 // int(d**0.5)
@@ -51,7 +60,7 @@ def round_against_copies(megabytes: int, d: int) -> dict[str, float]:
     values *= 20
     table = MemoryTable([], rng.integers(0, 2, n).astype(np.uint8), (), 2, dense=DenseRows(values, 32767, d))
     curator = Curator(table, Reservation([Gaussian(0.1)], Neighbouring.ADD_OR_REMOVE_ONE), make_source(None))
-    log, measure, target = HalfspaceLog(d), LazyBregman(0.5, 1.0, n), np.empty_like(values)
+    log, measure, target = HalfspaceLog(d), make_measure(measure_name, n), np.empty_like(values)
     rounds, busy, copies = [], [], []
     for t in range(ROUNDS):
         start, used = time.perf_counter(), time.process_time()
@@ -63,17 +72,23 @@ def round_against_copies(megabytes: int, d: int) -> dict[str, float]:
     copied, worked = (min(times) for times in zip(*copies, strict=True))
     found, two = min(rounds[2:]), 2 * copied
     return {
-        "d": d, "n": n, "round_ms": round(1e3 * found, 1), "two_copies_ms": round(1e3 * two, 1),
+        "measure": measure_name, "d": d, "n": n, "round_ms": round(1e3 * found, 1),
+        "two_copies_ms": round(1e3 * two, 1),
         "copied_gigabytes_per_second": round(values.nbytes / copied / 1e9, 2), "ratio": round(found / two, 2),
+        "ratio_median": round(statistics.median(rounds[2:]) / two, 2),
         "ratio_alone": round(min(busy[2:]) / (2 * worked), 2),
     }  # fmt: skip
 
 
-def speed(megabytes: int) -> dict[str, object]:
-    """Prints a line per width; returns the worst ratio."""
-    lines = []
-    for d in WIDTHS:
-        lines.append(round_against_copies(megabytes, d))
-        print(json.dumps(lines[-1]), flush=True)
-    worst = {name: max(line[name] for line in lines) for name in ("ratio", "ratio_alone")}
-    return {"cores": CORES, "worst": worst}
+def speed(megabytes: int, repeats: int = 3) -> dict[str, object]:
+    """Prints a line per measure, width and repetition; returns the best and the median ratio of every width."""
+    found: dict[str, dict[int, list[float]]] = {}
+    for name in MEASURES:
+        for d in WIDTHS:
+            for _ in range(repeats):
+                line = round_against_copies(megabytes, d, name)
+                found.setdefault(name, {}).setdefault(d, []).append(float(line["ratio"]))
+                print(json.dumps(line), flush=True)
+    best = {name: {d: min(ratios) for d, ratios in by_width.items()} for name, by_width in found.items()}
+    median = {name: {d: statistics.median(r) for d, r in by_width.items()} for name, by_width in found.items()}
+    return {"cores": CORES, "ratio_best": best, "ratio_median": median}

@@ -7,7 +7,8 @@ default settings; so do the peers of ``halfspace_peers``, written anew, but for 
 
 Every learner in every cell is one line of ``benchmarks/results/halfspaces.jsonl``; what is there is not run again,
 unless ``--again LEARNER`` names it. ``--peer-python`` names an interpreter that has diffprivlib and opacus, which need
-older packages than ours:
+older packages than ours; ``--limit`` is how many seconds of a cell they get. The runs that are done by then count;
+where there is none, the line says ``timeout``:
 
     pip install diffprivlib==0.6.6 scikit-learn==1.6.1 opacus==1.6.0
 """
@@ -160,19 +161,23 @@ def runs_of(problem: Problem, learner: str) -> int:
     return min(runs, 3) if learner in FOREIGN else runs
 
 
-def errors_of(learner: str, cell: Cell, problem: Problem, runs: int, peer_python: str | None) -> dict[str, object]:
-    """Mean test error of a learner, and what it was in each run."""
+def errors_of(
+    learner: str, cell: Cell, problem: Problem, runs: int, peer_python: str | None, limit: float
+) -> dict[str, object]:
+    """Mean test error of a learner, and what it was in each run; or that the time limit came first."""
     start = time.perf_counter()
+    n, d = problem.X.shape
     if learner == "tacit":
         errors = [ours(problem, cell.epsilon) for _ in range(runs)]
     elif learner in FOREIGN:
         assert peer_python is not None
-        vectors = peers.foreign(peer_python, learner, problem.X, problem.y, cell.epsilon, DELTA, runs)
+        vectors = peers.foreign(peer_python, learner, problem.X, problem.y, cell.epsilon, DELTA, runs, limit)
         errors = [problem.error(w) for w in vectors]
+        if not errors:
+            return {"timeout": limit, "n": n, "d": d}
     else:
         errors = [problem.error(w) for w in vectors_of(learner, cell, problem, runs)]
-    seconds = (time.perf_counter() - start) / runs
-    n, d = problem.X.shape
+    seconds = (time.perf_counter() - start) / len(errors)
     mean = round(float(np.mean(errors)), 4)
     return {"error": mean, "errors": [round(e, 4) for e in errors], "seconds": round(seconds, 2), "n": n, "d": d}
 
@@ -197,8 +202,10 @@ def comparison(arguments: argparse.Namespace) -> dict[str, object]:
                 problem, made_for = make_problem(cell), (cell.data, cell.n, cell.d, cell.margin)
             runs = runs_of(problem, learner)
             run = anew.run if learner in arguments.again else lines.run
-            found = run(job, lambda: errors_of(learner, cell, problem, runs, arguments.peer_python))  # noqa: B023
-            print(json.dumps({**job, "error": found["error"], "seconds": found["seconds"]}), flush=True)
+            with_what = (runs, arguments.peer_python, arguments.limit)
+            found = run(job, lambda: errors_of(learner, cell, problem, *with_what))  # noqa: B023
+            said = {name: found[name] for name in ("error", "seconds", "timeout") if name in found}
+            print(json.dumps({**job, **said}), flush=True)
     return figures.summary(figures.read_cells())
 
 
@@ -227,8 +234,9 @@ def label_noise(repeats: int) -> dict[str, object]:
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a corner of the grid")
-    parser.add_argument("--repeats", type=int, default=3, help="of the label noise")
+    parser.add_argument("--repeats", type=int, default=3, help="of the label noise, or of the speed")
     parser.add_argument("--peer-python", default=None, help="an interpreter with diffprivlib and opacus")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds that a foreign learner gets for a cell")
     parser.add_argument("--hindsight", action="store_true", help="peers with the best of three learning rates as well")
     parser.add_argument("--again", action="append", default=[], metavar="LEARNER", help="run this one again")
     parser.add_argument("--only", action="append", default=[], metavar="LEARNER", help="run this one only")
@@ -248,7 +256,7 @@ def main() -> None:
         figures.write_page()
         figure = figures.summary(figures.read_cells())
     elif arguments.speed:
-        figure = speed(arguments.megabytes)
+        figure = speed(arguments.megabytes, arguments.repeats)
     elif arguments.noise:
         figure = label_noise(arguments.repeats)
     else:
