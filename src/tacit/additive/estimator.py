@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from tacit.additive.binning import Column
-from tacit.additive.learn import Learned, learn_additive
-from tacit.additive.learn_scores import learn_scores
-from tacit.additive.monotone import DIRECTIONS, exactly
-from tacit.additive.score_losses import SoftmaxLoss
-from tacit.additive.score_model import additive_scores, features_of
-from tacit.curator.curator import Curator
-from tacit.encoding.grid import NumericGrid
-from tacit.faces.base import Task, monotone_of
-from tacit.faces.request import Request, RequestError
-from tacit.faces.uncertainty import UncertainClassifier
-from tacit.faces.weights import WeightedClassifier
-from tacit.models.additive import AdditiveModel, MainEffect, PairEffect
-from tacit.models.additive_scores import AdditiveClassesModel
-from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.purse import Purse
-from tacit.schema.label import MOST_CLASSES
+from tacit.additive.boost import AdditiveBoost
+from tacit.faces.scikit import PrivateClassifier
 
 
-class AdditiveBoostClassifier(WeightedClassifier, UncertainClassifier):
+class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
     """Private boosting of an additive model over public bins: a glass box, and the most accurate default.
 
     The boosting schema of Bun, Carmosino and Sorrell (2020) with a stateless measure: the weight of a row follows from
@@ -63,96 +44,7 @@ class AdditiveBoostClassifier(WeightedClassifier, UncertainClassifier):
         n_features_in_: number of columns seen by ``fit``.
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbouring: str = "add_or_remove_one",
-        schema: Any = None,
-        classes: Sequence[Any] | None = None,
-        account: PrivacyAccount | None = None,
-        random_state: int | None = None,
-        interactions: bool | str = True,
-        class_weight: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbouring = neighbouring
-        self.schema = schema
-        self.classes = classes
-        self.account = account
-        self.random_state = random_state
-        self.interactions = interactions
-        self.class_weight = class_weight
-
-    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """Log-odds of the positive class, shape ``(rows,)``; of several classes a score each, ``(rows, classes)``.
-
-        Scores are log-odds up to a constant per row: probabilities are their softmax.
-        """
-        frame = self._frame_for_model(X)
-        model = self.model_
-        assert isinstance(model, AdditiveModel | AdditiveClassesModel)
-        return model.decision_function(frame)
-
-    def _check_parameters(self, request: Request) -> None:
-        del request
-        if self.interactions not in (True, False, "pairs"):
-            raise RequestError(f"interactions must be True, False or 'pairs', got {self.interactions!r}")
-
-    @property
-    def _discovers(self) -> bool:
-        return True
-
-    def _most_classes(self) -> int:
-        return MOST_CLASSES if self.class_weight is None else 2
-
-    def _holds_monotone(self, task: Task) -> bool:
-        return task.label_index.n_classes == 2
-
-    def _learn(self, curator: Curator, purse: Purse, task: Task) -> AdditiveModel | AdditiveClassesModel:
-        columns, pairs, trees = learned_columns(task), self.interactions is not False, self.interactions is True
-        if task.label_index.n_classes == 2:
-            return additive_model(learn_additive(curator, purse, columns, pairs=pairs, trees=trees), task)
-        loss = SoftmaxLoss(task.label_index.n_classes, purse.is_pure)
-        learned = learn_scores(curator, purse, columns, loss, pairs=pairs, trees=trees)
-        assert task.encoding is not None
-        return AdditiveClassesModel(task.label_index.names, additive_scores(learned, task.encoding))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self.classes is not None and len(self.classes) > 2
         return tags
-
-
-def learned_columns(task: Task) -> list[Column]:
-    """The columns of a task as the learner knows them."""
-    assert task.encoding is not None
-    return [
-        Column(index, name, isinstance(encoder, NumericGrid), DIRECTIONS.get(str(monotone_of(task, name)), 0))
-        for index, (name, encoder) in enumerate(zip(task.names, task.encoding.encoders, strict=True))
-    ]
-
-
-def additive_model(learned: Learned, task: Task) -> AdditiveModel:
-    """The frozen model of what was learned."""
-    assert task.encoding is not None
-    features = features_of(learned.columns, learned.bins, task.encoding)
-    mains = tuple(
-        MainEffect(index, exactly(term.effect, term.monotone), term.sd(learned.slope), term.counts)
-        for index, term in enumerate(learned.mains)
-    )
-    pairs = []
-    for left, right, term in learned.pairs:
-        shape = (left.groups, right.groups)
-        pairs.append(
-            PairEffect(
-                (left.column, right.column),
-                (left.mapping, right.mapping),
-                term.effect.reshape(shape),
-                term.sd(learned.slope).reshape(shape),
-                term.counts.reshape(shape),
-            )
-        )
-    classes, sd = task.label_index.names, learned.intercept_sd
-    return AdditiveModel(classes, learned.intercept, features, mains, tuple(pairs), learned.trees, sd)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import isotonic_regression
 
 Floats = npt.NDArray[np.float64]
 
@@ -28,6 +27,8 @@ def project(effect: Floats, counts: Floats, direction: int) -> Floats:
     """
     if direction == 0 or len(effect) < 3:
         return effect
+    from scipy.optimize import isotonic_regression  # takes longer to load than a fit of a small table
+
     out = np.array(effect, np.float64)
     weights = np.maximum(counts[:-1], 1e-9 * max(float(counts.sum()), 1e-300))
     for column in out.reshape(len(out), -1).T:  # views: what is written there is written to ``out``

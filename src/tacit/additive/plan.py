@@ -30,7 +30,7 @@ LONELY_BELOW, COMPANY_FROM = 10.0, 25.0
 """Signal-to-noise below which a column says so little of the others that they should hardly listen to it (a strong
 hyper-prior), and from which they should."""
 
-DEEP_FROM = 1500.0
+DEEP_FROM = 2500.0
 """Signal-to-noise from which trees have six levels instead of five."""
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import cholesky, solve_triangular
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,7 +49,7 @@ class Posterior:
         design = release_map * counts[None, :]
         # a release also carries the sampling noise of the rows, of variance A (h D) A'
         blur = np.eye(len(release_map)) + (design @ release_map.T) * (NOMINAL_CURVATURE / max(noise_variance, 1e-9))
-        whiten = solve_triangular(cholesky(blur, lower=True), np.eye(len(release_map)), lower=True)
+        whiten = np.linalg.inv(np.linalg.cholesky(blur))
         whitened = whiten @ design
         self._spectra = []
         for covariance in covariances:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.additive.estimator import learned_columns
+from tacit.additive.boost import learned_columns
 from tacit.additive.learn_scores import learn_scores
 from tacit.additive.residual_loss import QuantileLoss, ResidualLoss, SquaredLoss
 from tacit.additive.score_model import regression_scores

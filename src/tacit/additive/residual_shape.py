@@ -6,7 +6,6 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,6 +31,8 @@ def residual_edges() -> Floats:
 @lru_cache(maxsize=1)
 def _shapes() -> Floats:
     """Shares of the cells under every shape, shape ``(shapes, cells)``: normal, Laplace, heavy-tailed, one-sided."""
+    from scipy import stats  # takes longer to load than all else, and only numbers as labels need it
+
     edges, lines = residual_edges(), []
     for scale in SCALES:
         for centre in CENTRES:

@@ -9,7 +9,7 @@ from typing import Any
 from tacit.cli.failures import Mistake
 
 LEARNERS = {
-    "additive": ("tacit.additive.estimator", "AdditiveBoostClassifier"),
+    "additive": ("tacit.additive.boost", "AdditiveBoost"),
     "decision-list": ("tacit.decision_lists.estimator", "DecisionListClassifier"),
     "halfspace": ("tacit.halfspaces.estimator", "HalfspaceBoostClassifier"),
     "trees": ("tacit.trees.estimator", "BoostedTreesClassifier"),

@@ -20,9 +20,10 @@ from tacit.curator.view_base import Plan, charge_of
 from tacit.curator.view_rows import Parts
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
-from tacit.faces.base import PrivateClassifier, Task
+from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
 from tacit.faces.request import Request, RequestError
+from tacit.faces.scikit import PrivateClassifier
 from tacit.models.base import Model
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring

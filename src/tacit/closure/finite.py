@@ -23,9 +23,10 @@ from tacit.curator.curator import Curator
 from tacit.curator.vault import Vault
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
-from tacit.faces.base import PrivateClassifier, Task
+from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
 from tacit.faces.request import Request, RequestError
+from tacit.faces.scikit import PrivateClassifier
 from tacit.models.base import Model
 from tacit.models.rule import RuleModel
 from tacit.privacy.account import PrivacyAccount

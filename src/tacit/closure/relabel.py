@@ -21,8 +21,9 @@ from tacit.curator.view import Points, Relabel, open_view
 from tacit.curator.view_base import Plan
 from tacit.curator.view_rows import Sample
 from tacit.encoding.table import TableEncoding
-from tacit.faces.base import PrivateClassifier, Task
+from tacit.faces.base import Task
 from tacit.faces.request import Request, RequestError
+from tacit.faces.scikit import PrivateClassifier
 from tacit.models.base import Model
 from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange

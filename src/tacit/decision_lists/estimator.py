@@ -16,9 +16,10 @@ from tacit.decision_lists.literals import Candidates, candidates, check_enumerab
 from tacit.decision_lists.plan import Plan, plan_of
 from tacit.decision_lists.plan import Request as Spending
 from tacit.encoding.table import TableEncoding
-from tacit.faces.base import PrivateClassifier, Task
+from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE
 from tacit.faces.request import Request, RequestError
+from tacit.faces.scikit import PrivateClassifier
 from tacit.models.decision_list import DecisionListModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Charge

@@ -12,7 +12,6 @@ from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from tacit.encoding import kernels
 from tacit.encoding.errors import FrameError
@@ -68,7 +67,7 @@ class RowClipper:
         Raises:
             FrameError: if ``rows`` is not a numeric matrix.
         """
-        if sparse.issparse(rows):
+        if hasattr(rows, "tocsr"):
             return self._clip_sparse(rows, threads)
         matrix = np.asarray(rows)
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":

@@ -8,7 +8,6 @@ from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from tacit.encoding.dense import DenseRows, RowClipper
 from tacit.encoding.errors import FrameError
@@ -25,7 +24,7 @@ def matrix_frame(data: Any) -> Frame:
     Raises:
         FrameError: if it is not a numeric matrix; decided by shape and dtype, never by values.
     """
-    matrix = data.tocsr() if sparse.issparse(data) else np.asarray(data)
+    matrix = data.tocsr() if hasattr(data, "tocsr") else np.asarray(data)
     if matrix.dtype.kind == "c":
         raise FrameError("Complex data not supported")
     if matrix.ndim != 2:
@@ -69,7 +68,7 @@ class MatrixEncoder:
         matrix = frame.column(ROWS)
         if matrix.shape[1] != self.n_features:
             raise FrameError(f"X has {matrix.shape[1]} features, but {self.n_features} features were expected")
-        if sparse.issparse(matrix):
+        if hasattr(matrix, "tocsr"):
             return self.clipper.clip(self._with_constant(matrix))
         out: DenseRows = np.empty((frame.n_rows, self.width), self.clipper.dtype)
         block = np.full((min(BLOCK, max(1, frame.n_rows)), self.width), float(self.intercept))
@@ -82,6 +81,8 @@ class MatrixEncoder:
     def _with_constant(self, matrix: Any) -> Any:
         if not self.intercept:
             return matrix
+        from scipy import sparse
+
         constant: npt.NDArray[np.float64] = np.full((matrix.shape[0], 1), float(self.intercept))
         return sparse.hstack([matrix, sparse.csr_matrix(constant)], format="csr")
 

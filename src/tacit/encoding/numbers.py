@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.encoding.arrow import floats, positions
 from tacit.encoding.errors import FrameError
 from tacit.schema.values import parse_number
 
@@ -19,6 +20,8 @@ Numbers: TypeAlias = npt.NDArray[Any]
 """A vector of any numeric or boolean dtype; missing is NaN."""
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+_NO_TEXT = pa.nulls(1, pa.string())[0]
 
 
 def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
@@ -86,16 +89,17 @@ def _is_number(kind: pa.DataType) -> bool:
 def parse_numbers(cells: pa.Array) -> npt.NDArray[np.float64]:
     """Texts as floats, cell by cell: what spells no number in plain decimal notation is NaN."""
     texts = pc.utf8_trim_whitespace(cells)
-    texts = pc.if_else(pc.equal(pc.binary_length(texts), 0), None, texts)
+    filled = pc.cast(pc.binary_length(texts), pa.bool_())
+    texts = pc.if_else(filled, texts, _NO_TEXT)
     try:
         numbers = pc.cast(texts, pa.float64())
     except pa.ArrowInvalid:  # slower, and the same for every cell that the fast way reads
-        texts = pc.if_else(pc.match_substring_regex(texts, _NUMBER), pc.utf8_ltrim(texts, "+"), None)
+        texts = pc.if_else(pc.match_substring_regex(texts, _NUMBER), pc.utf8_ltrim(texts, "+"), _NO_TEXT)
         try:
             numbers = pc.cast(texts, pa.float64())
         except pa.ArrowInvalid:
             return np.fromiter(map(number_or_nan, cells.to_pylist()), np.float64, len(cells))
-    return np.asarray(numbers.to_numpy(zero_copy_only=False), np.float64)
+    return floats(numbers)
 
 
 def texts_as_numbers(texts: pa.ChunkedArray, name: str = "") -> npt.NDArray[np.float64]:
@@ -106,8 +110,7 @@ def texts_as_numbers(texts: pa.ChunkedArray, name: str = "") -> npt.NDArray[np.f
     for chunk in texts.chunks:
         coded = chunk if isinstance(chunk, pa.DictionaryArray) else chunk.dictionary_encode()
         table = np.append(parse_numbers(coded.dictionary), np.nan)
-        indices = coded.indices.cast(pa.int64()).fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
-        parts.append(table[np.asarray(indices, np.int64)])
+        parts.append(table[positions(coded, len(table) - 1)])
     return np.concatenate(parts)
 
 

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
@@ -78,7 +77,7 @@ def read_columns(
             raise DataError(f"{os.fspath(path)} has two columns named '{name}'; rename one")
     if is_parquet(path):
         with _explained(path):
-            table = pq.ParquetFile(path).read(columns=list(names))
+            table = _parquet(path).read(columns=list(names))
         return Frame({name: table[name] for name in names}, table.num_rows)
     return _read_csv(path, list(names), frozenset(numeric), len(present), on_rows)
 
@@ -88,11 +87,17 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
     return _starts(path).startswith(_PARQUET)
 
 
+def _parquet(path: str | os.PathLike[str]) -> Any:
+    from pyarrow import parquet  # brings clients of remote stores with it, which a CSV file need not wait for
+
+    return parquet.ParquetFile(path)
+
+
 def column_names(path: str | os.PathLike[str]) -> list[str]:
     """The names a file gives its columns, which are public; errors as in :func:`read_table`."""
     if is_parquet(path):
         with _explained(path):
-            return list(pq.ParquetFile(path).schema_arrow.names)
+            return list(_parquet(path).schema_arrow.names)
     with _explained(path):
         line = _header(path).rstrip("\r\n")
         names = next(csv.reader([line], delimiter=_delimiter(line)), [])
@@ -109,7 +114,7 @@ def read_sample(path: str | os.PathLike[str]) -> pa.Table:
         raise DataError(f"{os.fspath(path)} has two columns named '{twice}'; rename one")
     with _explained(path):
         if is_parquet(path):
-            return pq.ParquetFile(path).read()
+            return _parquet(path).read()
         with _opened(path) as stream:
             return pa_csv.read_csv(stream, parse_options=_parse_options(path, []))
 

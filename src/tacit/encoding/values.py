@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.encoding.arrow import positions
 from tacit.encoding.errors import FrameError
 from tacit.encoding.grid import Codes
 from tacit.schema import Value
@@ -63,8 +64,7 @@ class ValueIndex(ABC):
         coded = chunk if isinstance(chunk, pa.DictionaryArray) else chunk.dictionary_encode()
         table = [self.code_of(value) for value in coded.dictionary.to_pylist()]
         table.append(self.code_of(None))
-        indices = coded.indices.cast(pa.int64()).fill_null(len(table) - 1).to_numpy(zero_copy_only=False)
-        return self._codes(table)[np.asarray(indices, np.int64)]
+        return self._codes(table)[positions(coded, len(table) - 1)]
 
     def _encode_objects(self, values: npt.NDArray[np.object_]) -> Codes:
         known: dict[tuple[type, Any], int] = {}

@@ -1,7 +1,8 @@
-"""The base class of the estimators: the order in which a fit does things, and what it leaves behind.
+"""The base class of the learners: the order in which a fit does things, and what it leaves behind.
 
 A fit checks what is public, reserves its whole charge in one durable write, and only then lets the learner ask about
-rows. What the rows hold never makes it fail.
+rows. What the rows hold never makes it fail. Nothing here loads scikit-learn, which takes as long as a fit of a small
+table: :mod:`tacit.faces.scikit` gives learners its conventions, and the command line does without.
 """
 
 from __future__ import annotations
@@ -14,10 +15,6 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import DataConversionWarning
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from tacit.curator.curator import Curator
@@ -61,8 +58,8 @@ class Task:
     undeclared: Undeclared | None = None
 
 
-class PrivateEstimator(BaseEstimator):
-    """Base of the private estimators. A subclass lists its parameters, and implements :meth:`_learn`.
+class PrivateLearner:
+    """Base of the private learners. A subclass lists its parameters, and implements :meth:`_learn`.
 
     After ``fit``: ``model_`` (public, frozen), ``certificate_``, ``n_features_in_``, and ``schema_``, the schema
     declared or found (None where the learner looked for bounds itself).
@@ -74,6 +71,11 @@ class PrivateEstimator(BaseEstimator):
     schema: Any
     account: PrivacyAccount | None
     random_state: int | None
+
+    @property
+    def _algorithm(self) -> str:
+        """What certificates and messages call this learner: its public class."""
+        return type(self).__name__
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learns a model under the requested privacy.
@@ -143,7 +145,7 @@ class PrivateEstimator(BaseEstimator):
         task = Task(schema, names, self._label_index(schema), None, undeclared)
         share = BOUNDS_SHARE if undeclared is None else undeclared.share
         return {
-            "estimator": type(self).__name__,
+            "estimator": self._algorithm,
             "epsilon": request.epsilon,
             "delta": request.delta,
             "neighbouring": str(request.neighbouring),
@@ -184,7 +186,7 @@ class PrivateEstimator(BaseEstimator):
         declared = [name for name in task.names if monotone_of(task, name)]
         if declared and not self._holds_monotone(task):
             raise RequestError(
-                f"column '{declared[0]}' is declared monotone, and {type(self).__name__} cannot promise that "
+                f"column '{declared[0]}' is declared monotone, and {self._algorithm} cannot promise that "
                 "here: use AdditiveBoostClassifier for two classes, or leave 'monotone' out of the schema"
             )
 
@@ -237,7 +239,7 @@ class PrivateEstimator(BaseEstimator):
 
     def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
         if y is None:
-            raise RequestError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            raise RequestError(f"{self._algorithm} requires y to be passed, but the target y is None")
         schema = self._declared_schema()
         label_index = self._label_index(schema)
         frame = table_of(X)
@@ -292,14 +294,14 @@ class PrivateEstimator(BaseEstimator):
         if label is not None and label.kind == "classes":
             return LabelIndex.of(label)
         if label is not None:
-            raise RequestError(f"label '{label.column}' is numeric, and {type(self).__name__} learns classes")
+            raise RequestError(f"label '{label.column}' is numeric, and {self._algorithm} learns classes")
         declared = getattr(self, "classes", None)
         if declared is not None and len(declared) < 2:
             raise RequestError(f"classes must name at least two classes, got {declared!r}")
         return LabelIndex((0, 1) if declared is None else tuple(_plain(value) for value in declared))
 
     def _reserve(self, request: Request, charges: Sequence[Charge]) -> Reservation:
-        label = f"fit of {type(self).__name__}"
+        label = f"fit of {self._algorithm}"
         if self.account is None:
             return EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(charges, label)
         if self.account.neighbouring is not request.neighbouring:
@@ -316,39 +318,38 @@ class PrivateEstimator(BaseEstimator):
             delta=request.delta,
             noise_source=vault.noise_name,
             noise_releasable=vault.releasable,
-            algorithm=type(self).__name__,
+            algorithm=self._algorithm,
             schema=task.schema,
             account=self.account,
         )
 
+    def _check_fitted(self) -> None:
+        """Raises scikit-learn's error before a fit."""
+        if not hasattr(self, "model_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(f"This {self._algorithm} instance is not fitted yet. Call 'fit' first")
+
     def _frame_for_model(self, X: Any) -> Frame:
-        check_is_fitted(self)
+        self._check_fitted()
         frame = table_of(X)
         anonymous = all(name == f"x{index}" for index, name in enumerate(frame.names))
         if len(frame.names) != self.n_features_in_ and anonymous:
             raise FrameError(
-                f"X has {len(frame.names)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                f"X has {len(frame.names)} features, but {self._algorithm} is expecting {self.n_features_in_} "
                 "features as input"
             )
         return frame
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.non_deterministic = True
-        return tags
 
-
-class PrivateClassifier(ClassifierMixin, PrivateEstimator):
-    """Base of the private classifiers. After ``fit`` there is also ``classes_``."""
+class ClassLearner(PrivateLearner):
+    """Base of the learners of classes. After ``fit`` there is also ``classes_``."""
 
     classes: Sequence[Any] | None
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The likeliest class of every row, shape ``(rows,)``."""
-        check_is_fitted(self)
+        self._check_fitted()
         classes: npt.NDArray[Any] = self.classes_[np.asarray(self.predict_proba(X)).argmax(axis=1)]
         return classes
 
@@ -387,6 +388,8 @@ def label_vector(y: Any) -> Any:
     labels = y if hasattr(y, "to_numpy") or hasattr(y, "combine_chunks") else np.asarray(y)
     shape = getattr(labels, "shape", None)
     if shape is not None and len(shape) == 2 and shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
         warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4)
         return np.asarray(labels)[:, 0]
     if shape is not None and len(shape) != 1:

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.faces.base import PrivateClassifier
 from tacit.faces.request import RequestError
+from tacit.faces.scikit import PrivateClassifier
 from tacit.faces.spend import reserve
 from tacit.models.additive import AdditiveModel
 from tacit.models.base import Model

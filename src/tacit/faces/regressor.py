@@ -17,9 +17,10 @@ from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
-from tacit.faces.base import FINE_CELLS, PrivateEstimator, Task
+from tacit.faces.base import FINE_CELLS, Task
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
 from tacit.faces.request import Request, RequestError, is_number
+from tacit.faces.scikit import PrivateEstimator
 from tacit.faces.undeclared import NUMBERS, Undeclared
 from tacit.models.base import Model
 from tacit.privacy.purse import Purse

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, ndtri
 
-from tacit.faces.base import PrivateClassifier
+from tacit.faces.base import ClassLearner
 from tacit.faces.request import RequestError, is_number
 from tacit.models.uncertainty import Uncertain
 
 
-class UncertainClassifier(PrivateClassifier):
-    """A private classifier of two classes that knows how far off its log-odds may be."""
+class Uncertainty(ClassLearner):
+    """A learner of two classes that knows how far off its log-odds may be."""
 
     def predict_std(self, X: Any) -> npt.NDArray[np.float64]:
         """Standard deviation that the privacy noise leaves in the log-odds of every row, shape ``(rows,)``.

@@ -14,7 +14,7 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.faces.base import PrivateClassifier, Task
+from tacit.faces.base import ClassLearner, Task
 from tacit.faces.request import RequestError, is_number
 from tacit.models.base import Model
 from tacit.privacy.purse import Purse
@@ -31,8 +31,8 @@ LEAST_BALANCE = 1 / 1024
 """No class weighs less than this when classes are balanced: integer units would run out."""
 
 
-class WeightedClassifier(PrivateClassifier):
-    """A private classifier whose rows may have weights. A subclass has a parameter ``class_weight``.
+class Weighting(ClassLearner):
+    """A learner of classes whose rows may have weights. A subclass has a parameter ``class_weight``.
 
     Weights only ever shrink what a row contributes, so the charge of a fit is the same with and without them.
     """

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.models.tree_leaves import WORD, find_leaves
+from tacit.models.tree_leaves import WORD, find_leaves, rule_out
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -25,9 +25,6 @@ CODES = 256
 """Codes a column may have: one byte."""
 
 MAX_LEAVES = 1 << 16
-_LOWEST = np.array([2**bits - 1 for bits in range(WORD + 1)], np.uint64)
-"""Words with their lowest bits set."""
-_LOWEST.flags.writeable = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,20 +111,11 @@ class TreeShape:
     @cached_property
     def masks(self) -> npt.NDArray[np.uint64]:
         """The tables of :func:`tacit.models.tree_leaves.find_leaves`, for :attr:`used_columns`."""
-        words = -(-self.n_leaves // WORD)
+        full = [2 ** min(self.n_leaves - first, WORD) - 1 for first in range(0, self.n_leaves, WORD)]
+        tables = np.empty((len(self.used_columns), len(full), CODES), np.uint64)
+        tables[:] = np.array(full, np.uint64)[None, :, None]
         place = np.searchsorted(self.used_columns, self.columns)
-        tables = np.empty((len(self.used_columns), words, CODES), np.uint64)
-        for word in range(words):
-            first, middle = np.clip(self.spans[:, :2] - WORD * word, 0, WORD).T
-            tables[:, word] = _LOWEST[min(self.n_leaves - WORD * word, WORD)]
-            cuts = np.flatnonzero(middle > first)  # splits whose left child has leaves in this word
-            cuts = cuts[np.argsort(place[cuts], kind="stable")]
-            right = np.unpackbits(self.right[cuts], axis=1, bitorder="little").astype(np.bool_)
-            left_leaves = _LOWEST[middle[cuts]] & ~_LOWEST[first[cuts]]
-            kept = np.where(right, ~left_leaves[:, None], _LOWEST[WORD])
-            used, starts = np.unique(place[cuts], return_index=True)
-            if len(used):
-                tables[used, word] &= np.bitwise_and.reduceat(kept, starts, axis=0)
+        rule_out(place, self.right, self.spans[:, 0], self.spans[:, 1], tables)
         return tables
 
     def find(self, codes: Sequence[npt.NDArray[np.uint8]]) -> Leaves:
@@ -148,13 +136,16 @@ class TreeShape:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data; a threshold is written ``above``, any other set of codes ``in``."""
+        member = np.unpackbits(self.right, axis=1, bitorder="little").astype(np.bool_)
+        first, size = member.argmax(axis=1), member.sum(axis=1)
+        threshold = member[:, -1] & (size == CODES - first)
         splits = []
-        for split in range(self.n_splits):
-            codes = np.flatnonzero(self.goes_right(split))
-            above = codes[0] - 1 if len(codes) and codes[-1] == CODES - 1 and len(codes) == CODES - codes[0] else None
-            test = {"in": codes.tolist()} if above is None else {"above": int(above)}
-            children = [int(c) for c in self.children[split]]
-            splits.append({"column": int(self.columns[split]), **test, "children": children})
+        for split, (column, children) in enumerate(zip(self.columns.tolist(), self.children.tolist(), strict=True)):
+            if threshold[split]:
+                test: dict[str, Any] = {"above": int(first[split]) - 1}
+            else:
+                test = {"in": np.flatnonzero(member[split]).tolist()}
+            splits.append({"column": column, **test, "children": children})
         return {"splits": splits}
 
     @staticmethod

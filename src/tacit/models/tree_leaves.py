@@ -72,6 +72,30 @@ def add_values(leaves, values, out, start, stop):  # type: ignore[no-untyped-def
         out[i] += values[leaves[i]]
 
 
+@nb.njit(nogil=True, cache=True)
+def rule_out(place, right, first, middle, tables):  # type: ignore[no-untyped-def]
+    """Takes from ``tables`` the leaves that each test rules out: those of its left child, for the codes it sends right.
+
+    Args:
+        place: per split, which table its column has.
+        right: per split, the codes that go right, packed, lowest bit first.
+        first: per split, the first leaf of its left child.
+        middle: one past the last.
+        tables: shape ``(columns, words, 256)``, all leaves possible at first.
+    """
+    full = ~np.uint64(0)
+    for split in range(len(place)):
+        for word in range(first[split] // WORD, (middle[split] - 1) // WORD + 1):
+            low, high = max(first[split] - word * WORD, 0), min(middle[split] - word * WORD, WORD)
+            ruled = (full >> np.uint64(WORD - (high - low))) << np.uint64(low)
+            table = tables[place[split], word]
+            for byte in range(right.shape[1]):
+                bits = right[split, byte]
+                for bit in range(8):
+                    if bits >> bit & 1:
+                        table[byte * 8 + bit] &= ~ruled
+
+
 BLOCK = 1 << 14
 """Rows per block: the masks of a block stay in the cache."""
 

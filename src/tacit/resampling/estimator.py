@@ -14,8 +14,9 @@ from tacit.curator.trusted import run_trusted
 from tacit.curator.vault import Vault
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
-from tacit.faces.base import PrivateClassifier, Task
+from tacit.faces.base import Task
 from tacit.faces.request import Request, RequestError
+from tacit.faces.scikit import PrivateClassifier
 from tacit.models.base import Model
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount

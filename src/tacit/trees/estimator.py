@@ -8,8 +8,8 @@ from typing import Any
 from tacit.curator.curator import Curator
 from tacit.faces.base import Task
 from tacit.faces.request import Request, RequestError
-from tacit.faces.uncertainty import UncertainClassifier
-from tacit.faces.weights import WeightedClassifier
+from tacit.faces.uncertainty import Uncertainty
+from tacit.faces.weights import Weighting
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Charge
@@ -35,7 +35,7 @@ DEEPEST = 16
 M_ALPHA_DEPTH = 4
 
 
-class BoostedTreesClassifier(WeightedClassifier, UncertainClassifier, TreesClassifier):
+class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
     """Private boosted decision trees.
 
     By default, gradient trees: their structure looks at no row, their leaves take private Newton steps, one release

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
-from tacit.faces.base import PrivateClassifier, Task
+from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE
 from tacit.faces.request import Request, RequestError
+from tacit.faces.scikit import PrivateClassifier
 from tacit.models.additive import Feature
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.charges import Charge

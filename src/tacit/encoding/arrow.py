@@ -1,0 +1,34 @@
+"""Arrow's arrays as numpy's, read from their buffers.
+
+pyarrow's own ``to_numpy``, and any Python scalar handed to its functions, load pandas where it is installed; that takes
+as long as learning a small table does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+
+def floats(array: pa.Array) -> npt.NDArray[np.float64]:
+    """An array of float64, NaN where it is null."""
+    return _values(array, np.float64, np.nan)
+
+
+def positions(coded: pa.DictionaryArray, null: int) -> npt.NDArray[np.int64]:
+    """Where in its dictionary the value of every row stands, and ``null`` where there is none."""
+    return _values(coded.indices.cast(pa.int64()), np.int64, null)
+
+
+def _values(array: pa.Array, kind: Any, null: Any) -> npt.NDArray[Any]:
+    validity, data = array.buffers()
+    if not len(array) or data is None:
+        return np.full(len(array), null, kind)
+    values: npt.NDArray[Any] = np.frombuffer(data, kind, len(array), array.offset * np.dtype(kind).itemsize)
+    if validity is None:
+        return values
+    bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")
+    return np.where(bits[array.offset : array.offset + len(array)], values, null)
