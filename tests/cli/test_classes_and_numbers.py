@@ -62,15 +62,36 @@ def test_from_a_table_to_predictions(task: str, tacit: Callable[..., Any]) -> No
         assert "0 to 20" in page
 
 
-def test_evaluation_is_for_classes(task: str, tacit: Callable[..., Any]) -> None:
+def test_evaluation(task: str, tacit: Callable[..., Any]) -> None:
     tacit("fit", "data.csv", "--schema", "schema.toml", "--epsilon", "4", "--model", "m.json")
     done = tacit("evaluate", "m.json", "data.csv", "--schema", "schema.toml", "--epsilon", "2", "--json")
     if task == "classes":
         assert done.exit_code == 0, done.output
         assert json.loads(done.stdout)["overall"]["accuracy"]["value"] > 0.6
-    else:
-        assert done.exit_code != 0
-        assert "model of a number" in done.output
+        return
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
+    assert facts["overall"]["mae"]["value"] < 2.5
+    assert facts["overall"]["mae"]["low"] < facts["overall"]["mae"]["high"]
+    assert 0.5 < facts["error_clip"] < 20
+    done = tacit(
+        "evaluate", "m.json", "data.csv", "--schema", "schema.toml", "--epsilon", "2", "--metrics", "pinball,mae",
+        "--quantile", "0.9", "--subgroups", "colour", "--certificate", "c.json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    for words in ("pinball", "quantile", "errors beyond", "colour = red", "epsilon 2"):
+        assert words in done.stdout
+    assert tacit("verify", "c.json").exit_code == 0
+    for wrong, message in (
+        (("--metrics", "auc"), "metrics are among mae"),
+        (("--cost", "1,5"), "about classes"),
+        (("--error-clip", "21"), "error_clip must lie"),
+        (("--quantile", "1"), "quantile must lie"),
+    ):
+        done = tacit("evaluate", "m.json", "data.csv", "--schema", "schema.toml", "--epsilon", "2", *wrong)
+        assert done.exit_code == 2
+        assert message in " ".join(done.stderr.split())
+        assert "Nothing was spent" in done.stderr
 
 
 def test_a_dry_run_names_the_right_estimator(task: str, tacit: Callable[..., Any]) -> None:

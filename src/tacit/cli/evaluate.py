@@ -13,6 +13,7 @@ from tacit.cli.fit import target_column
 
 if TYPE_CHECKING:
     from tacit.evaluation.private_score import PrivateScore
+    from tacit.evaluation.score_numbers import PrivateNumberScore
     from tacit.privacy.account import PrivacyAccount
     from tacit.schema import Schema
 
@@ -37,6 +38,9 @@ class Order:
     dataset: str | None
     random_state: int | None
     as_json: bool
+    metrics: str | None = None
+    quantile: float | None = None
+    error_clip: float | None = None
 
 
 def run(order: Order) -> None:
@@ -59,6 +63,7 @@ def run(order: Order) -> None:
     while isinstance(inner, RecalibratedModel):
         inner = inner.base
     numeric = [name for name, encoder in encoders_of(inner) if isinstance(encoder, NumericGrid)]
+    numeric += [target] if model.predicts == "numbers" else []
     names = list(dict.fromkeys([*model.feature_names, target, *_more(order, schema)]))
     with progress(order.data.name, quiet=order.as_json) as tell:
         frame = read_columns(order.data, names, numeric, lambda n: tell(f"{n:,} rows read"))
@@ -69,10 +74,13 @@ def run(order: Order) -> None:
             frame.column(target),
             order.epsilon,
             order.delta,
+            listed(order.metrics),
             threshold=order.threshold,
             cost=cost,
             subgroups=order.subgroups,
             categories=listed(order.categories),
+            error_clip=order.error_clip,
+            quantile=order.quantile,
             schema=schema,
             account=account,
             neighbouring=order.neighbouring,
@@ -115,7 +123,9 @@ def _more(order: Order, schema: Schema | None) -> list[str]:
     return [*unit, *([] if order.subgroups is None else [order.subgroups])]
 
 
-def _show(order: Order, score: PrivateScore) -> None:
+def _show(order: Order, score: PrivateScore | PrivateNumberScore) -> None:
+    from tacit.evaluation.score_numbers import PrivateNumberScore
+
     certificate = score.certificate
     facts: dict[str, Any] = score.to_dict()
     facts |= {"epsilon": finite(certificate.epsilon), "delta": certificate.delta, "releasable": certificate.releasable}
@@ -124,12 +134,27 @@ def _show(order: Order, score: PrivateScore) -> None:
         return
     rows = {name.replace("_", " "): str(value) for name, value in score.overall.metrics.items()}
     rows["rows"] = f"{score.overall.rows.value:.0f} (noisy)"
-    rows["positives"] = str(score.overall.positives)
-    if score.overall.best_threshold is not None:
-        rows["least costly threshold"] = f"{score.overall.best_threshold:.3g}"
+    rows |= _only_numbers(score) if isinstance(score, PrivateNumberScore) else _only_classes(score)
     for name, group in score.subgroups.items():
         figures = ", ".join(f"{metric.replace('_', ' ')} {value}" for metric, value in group.metrics.items())
         rows[f"{order.subgroups} = {name}"] = figures
     rows["spent"] = f"epsilon {certificate.epsilon:.4g}, delta {certificate.delta:g}, {certificate.neighbouring}"
     rows["releasable"] = "yes" if certificate.releasable else "NO"
     table("Performance, with 95 % intervals for noise and chance", rows)
+
+
+def _only_classes(score: PrivateScore) -> dict[str, str]:
+    """What only models of classes have."""
+    rows = {"positives": str(score.overall.positives)}
+    if score.overall.best_threshold is not None:
+        rows["least costly threshold"] = f"{score.overall.best_threshold:.3g}"
+    return rows
+
+
+def _only_numbers(score: PrivateNumberScore) -> dict[str, str]:
+    """What only models of a number have."""
+    clip = f"errors beyond {score.error_clip:.4g} count as that"
+    if score.beyond is not None:
+        clip += f"; so did {max(score.beyond[0], 0.0):.0f} rows, give or take {2 * score.beyond[1]:.0f}"
+    names = score.overall.metrics
+    return {"clip": clip, **({"quantile": f"{score.quantile:g}"} if "pinball" in names else {})}

@@ -8,6 +8,8 @@ from typing import Any, final
 
 from tacit.evaluation.measure_scores import Order, declared_groups, declared_schema, measure_scores, rows_and_labels
 from tacit.evaluation.performance import Estimate, Performance, Question, perform
+from tacit.evaluation.score_numbers import NumberRequest, PrivateNumberScore, score_numbers
+from tacit.evaluation.scored_numbers import predicts_numbers
 from tacit.evaluation.scored_rows import Scorer
 from tacit.faces.request import Request, RequestError, is_number
 from tacit.privacy.account import PrivacyAccount
@@ -65,17 +67,22 @@ def private_score(
     categories: Sequence[Any] | None = None,
     clip: float = 0.01,
     confidence: float = 0.95,
+    target_bounds: Sequence[float] | None = None,
+    error_clip: float | None = None,
+    quantile: float | None = None,
     schema: Any = None,
     account: PrivacyAccount | None = None,
     neighbouring: str = "add_or_remove_one",
     random_state: int | None = None,
-) -> PrivateScore:
+) -> PrivateScore | PrivateNumberScore:
     """Judges a model on private rows, best on rows it was not made from.
 
     One noisy histogram of (score, label, subgroup) is released; every figure follows from it, for every threshold and
-    cost, now and later. Guarantee: (epsilon, delta) under ``neighbouring`` for the rows given here, if the model's
-    answer to a row depends on nothing but that row. That is so for this library's models; for others it is taken on
-    trust and the certificate says so.
+    cost, now and later. Of a model of a number, sums of powers of its errors are released.
+
+    Guarantee: (epsilon, delta) under ``neighbouring`` for the rows given here, if the model's answer to a row depends
+    on nothing but that row. That is so for this library's models; for others it is taken on trust and the certificate
+    says so.
 
     Args:
         model: a model, an estimator after ``fit``, or any fitted classifier with ``predict_proba`` and ``classes_``.
@@ -86,12 +93,18 @@ def private_score(
             an account pays, because that composes better with the rest.
         metrics: among ``auc``, ``accuracy``, ``log_loss`` and ``calibration`` (expected calibration error); None for
             all that apply. With more than two classes calibration is that of the likeliest class and there is no AUC.
+            Of numbers: among ``mae``, ``mse``, ``rmse``, ``r2``, ``bias`` (mean of prediction minus target),
+            ``pinball`` and ``below`` (share of targets below the prediction); None for what suits the model's loss.
         threshold: probability from which a row counts as positive in the accuracy.
         cost: what a false positive and a false negative cost; adds ``cost``, per row at the least costly threshold.
         subgroups: name of a column; metrics are also given for each of its declared values.
         categories: those values, unless the schema declares the column.
         clip: log loss clips probabilities to ``[clip, 1 - clip]``: one row can cost no more than ``-log(clip)``.
         confidence: of the intervals.
+        target_bounds: of numbers: public bounds of the target, by default the schema's or the model's.
+        error_clip: of numbers: larger errors count as this large. None: found with 15 % of the budget, so that hardly
+            any error is larger, and given with the result.
+        quantile: of numbers: which one the pinball loss is about, by default the model's own or the median.
         schema: declares classes with several values, the subgroup column, and a unit of several rows; by default that
             of the estimator.
         account: pays, if given.
@@ -104,6 +117,16 @@ def private_score(
     """
     request = Request.of(epsilon, delta, neighbouring, random_state)
     declared = declared_schema(schema if schema is not None else getattr(model, "schema", None))
+    if predicts_numbers(model):
+        if cost is not None or threshold != 0.5:
+            raise RequestError("cost and threshold are about classes, and this is a model of a number")
+        frame, labels = rows_and_labels(X, y)
+        groups = declared_groups(subgroups, categories, declared, frame)
+        asked = NumberRequest(metrics, quantile, error_clip, target_bounds, confidence)
+        return score_numbers(model, (frame, X, labels), asked, groups, declared, request, account)
+    for name, value in (("target_bounds", target_bounds), ("error_clip", error_clip), ("quantile", quantile)):
+        if value is not None:
+            raise RequestError(f"{name} is about numbers, and this is a model of classes")
     scorer = Scorer.of(model, declared)
     question = _question(metrics, threshold, cost, clip, confidence, scorer.n_classes)
     frame, labels = rows_and_labels(X, y)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
@@ -58,3 +61,11 @@ class Request:
 def is_number(value: Any) -> bool:
     """Whether an argument is a real number; True and False are none."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def two_bounds(given: Any, name: str) -> tuple[float, float]:
+    """A lower and an upper bound from an argument; raises :class:`RequestError`."""
+    pair = tuple(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else ()
+    if len(pair) != 2 or not all(is_number(b) and math.isfinite(b) for b in pair) or not pair[0] < pair[1]:
+        raise RequestError(f"{name} must be two finite numbers, the lower one first, got {given!r}")
+    return float(pair[0]), float(pair[1])

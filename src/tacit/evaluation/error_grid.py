@@ -1,0 +1,111 @@
+"""The public side of judging numbers: cells over errors, and the sums of their powers that are released.
+
+An error is the target minus the prediction, as a share of the target's declared range: a number in [-1, 1]. Cells are
+equal on a logarithmic scale, because what a small error is follows from no declaration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.encoding.grid import NumericGrid
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+OCTAVES = 14
+"""Errors below ``2**-OCTAVES`` of the range count as none."""
+
+PER_OCTAVE = (32, 16, 8, 4)
+"""Cells in each octave: fewer where many groups share a release."""
+
+MOST_ENTRIES = 1 << 22
+"""Entries of a release matrix, at most."""
+
+CLIP_STEPS = 14
+"""Half octaves below the whole range at which errors may be clipped."""
+
+ABOVE, BELOW, OVER, UNDER, OVER_SQUARE, UNDER_SQUARE, FOURTH = range(7)
+"""What is released: rows with an error of at least 0, and below; sums of their sizes, and squares; of fourth powers."""
+
+WEIGHTS = np.array([0.5, 0.5, 1.0, 1.0, 1.0, 1.0, 0.25])
+"""How loudly each is released. Counts enter figures only times a mean error, fourth powers only intervals."""
+
+TARGET_CELLS = 1024
+TARGET_WEIGHTS = np.array([1.0, 1.0, 0.25, 0.25])
+"""The same for the first four powers of the targets."""
+
+
+@final
+@dataclass(frozen=True)
+class ErrorGrid:
+    """Cells over errors.
+
+    Attributes:
+        per_octave: cells in each octave, on each side of 0; even.
+    """
+
+    per_octave: int
+
+    @staticmethod
+    def of(groups: int) -> ErrorGrid:
+        """The finest grid whose release matrix stays small, for so many groups."""
+        for per_octave in PER_OCTAVE:
+            grid = ErrorGrid(per_octave)
+            if len(WEIGHTS) * (groups + 1) * groups * grid.cells <= MOST_ENTRIES:
+                return grid
+        return ErrorGrid(PER_OCTAVE[-1])
+
+    @cached_property
+    def edges(self) -> Floats:
+        """Sizes between the cells of one side, from the smallest to 1."""
+        edges: Floats = 2.0 ** (np.arange(-OCTAVES * self.per_octave, 1) / self.per_octave)
+        return edges
+
+    @property
+    def cells(self) -> int:
+        """On both sides; 0 belongs to the first cell of the upper side."""
+        return 2 * len(self.edges)
+
+    @property
+    def encoder(self) -> NumericGrid:
+        """The encoder of a column of errors."""
+        inner = self.edges[:-1]
+        return NumericGrid(-1.0, 1.0, spacing=tuple(np.concatenate([-inner[::-1], [0.0], inner]).tolist()))
+
+    @cached_property
+    def values(self) -> Floats:
+        """The error that stands for every cell, shape ``(cells,)``."""
+        sizes = np.concatenate([[0.0], (self.edges[1:] + self.edges[:-1]) / 2])
+        return np.concatenate([-sizes[::-1], sizes])
+
+    def moments(self, clip: float) -> Floats:
+        """The release matrix, shape ``(7, cells)``: what rows of a cell add, errors clipped and divided by ``clip``."""
+        share = np.minimum(np.abs(self.values) / clip, 1.0)
+        side = np.repeat([0.0, 1.0], self.cells // 2)
+        lines = [side, 1 - side, share * side, share * (1 - side), share**2 * side, share**2 * (1 - side), share**4]
+        return np.asarray(WEIGHTS[:, None] * np.array(lines))
+
+    @property
+    def clips(self) -> Floats:
+        """Where errors may be clipped: half octaves, rising to the whole range."""
+        clips: Floats = 2.0 ** (np.arange(-CLIP_STEPS, 1) / 2)
+        return clips
+
+    @cached_property
+    def steps(self) -> Ints:
+        """For every cell, how many of :attr:`clips` its errors reach beyond, shape ``(cells,)``."""
+        lower = np.concatenate([[0.0], self.edges[:-1]])
+        reached = np.searchsorted(self.clips * (1 - 1e-9), lower, side="right")
+        return np.concatenate([reached[::-1], reached]).astype(np.int64)
+
+
+def target_moments() -> Floats:
+    """The release matrix of targets, shape ``(4, cells)``: the first four powers of a target between -1 and 1."""
+    middle = (np.arange(TARGET_CELLS) + 0.5) / TARGET_CELLS * 2 - 1
+    return np.asarray(TARGET_WEIGHTS[:, None] * np.array([middle, middle**2, middle**3, middle**4]))

@@ -1,0 +1,260 @@
+"""The private step of judging numbers: from predictions and targets to released sums, reserved and certified."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.curator.curator import Curator
+from tacit.curator.vault import Vault
+from tacit.encoding.frames import Frame
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import Encoder, TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.evaluation.error_grid import (
+    ABOVE,
+    FOURTH,
+    OVER,
+    OVER_SQUARE,
+    TARGET_CELLS,
+    TARGET_WEIGHTS,
+    WEIGHTS,
+    ErrorGrid,
+    target_moments,
+)
+from tacit.evaluation.measure_scores import ScoreGroups
+from tacit.evaluation.scored_numbers import NumberScorer
+from tacit.evaluation.strategy import Strategy, shared
+from tacit.faces.request import Request
+from tacit.faces.spend import reserve
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.charges import Charge, Gaussian, Laplace, Pure
+from tacit.privacy.purse import Purse
+from tacit.queries.cells import ProductCells, mapped_cells
+from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.rules import count_rule, fine_count_rule
+from tacit.schema import Schema
+
+Floats = npt.NDArray[np.float64]
+
+CLIP_SHARE = 0.15
+"""Share of the budget that finds where errors are clipped, unless that was declared."""
+
+TARGET_SHARE = 0.25
+"""Share of the budget for the targets' own spread, if R2 is asked for."""
+
+NO_MORE = 2.0
+"""Half an octave below the clip, no more larger errors are seen than so many standard deviations of the noise."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ErrorOrder:
+    """What to sum up, as checked beforehand.
+
+    Attributes:
+        frame, data, targets: the rows: as columns, as they came, and their targets.
+        groups: the subgroups.
+        clip: share of the target's range at which errors are clipped; None to find out.
+        spread: whether the spread of the targets is wanted too.
+        schema: for the unit and the certificate.
+        label: what this is, for the account.
+    """
+
+    frame: Frame
+    data: Any
+    targets: Any
+    groups: ScoreGroups
+    clip: float | None
+    spread: bool
+    schema: Schema | None
+    label: str
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ErrorSums:
+    """Released sums of one group of rows.
+
+    Attributes:
+        sums: as :data:`~tacit.evaluation.error_grid.WEIGHTS` lists them, errors in units of the clip; shape ``(7,)``.
+        targets: sums of the first four powers of the targets, scaled to [-1, 1], shape ``(4,)``; None if not wanted.
+        noise: standard deviations of the independent noises that add up in every released sum, and in the targets'.
+        laplace: whether those are Laplace; Gaussian otherwise.
+    """
+
+    sums: Floats
+    targets: Floats | None
+    noise: tuple[tuple[float, ...], tuple[float, ...]]
+    laplace: bool
+
+    def draws(self, times: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+        """Noise as it might have been in the sums, ``(times, 7)``, and in the targets', ``(times, 4)``."""
+        return (
+            _noise(self.noise[0], WEIGHTS, self.laplace, times, generator),
+            _noise(self.noise[1], TARGET_WEIGHTS, self.laplace, times, generator),
+        )
+
+    @property
+    def rows_sd(self) -> float:
+        """Standard deviation of the noise in the number of rows."""
+        return float(np.linalg.norm(self.noise[0])) / WEIGHTS[0] * math.sqrt(2.0) if self.noise[0] else 0.0
+
+
+def _noise(
+    sds: tuple[float, ...], weights: Floats, laplace: bool, times: int, generator: np.random.Generator
+) -> Floats:
+    noise = np.zeros((times, len(weights)))
+    for sd in sds:
+        drawn = generator.laplace(0.0, sd / np.sqrt(2.0), noise.shape) if laplace else None
+        noise += generator.normal(0.0, sd, noise.shape) if drawn is None else drawn
+    return np.asarray(noise / weights)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ReleasedErrors:
+    """Released sums of all rows and of each group, and the clip in use.
+
+    Attributes:
+        beyond: released rows beyond the clip, and the standard deviation of the noise; None if the clip was declared.
+    """
+
+    overall: ErrorSums
+    groups: tuple[ErrorSums, ...]
+    clip: float
+    beyond: tuple[float, float] | None
+    certificate: Certificate
+    generator: np.random.Generator
+
+
+def measure_errors(
+    scorer: NumberScorer, order: ErrorOrder, request: Request, account: PrivacyAccount | None
+) -> ReleasedErrors:
+    """Reserves the whole charge, predicts, seals errors and targets, and asks for the sums.
+
+    Guarantee: that of the charges. A row has one error, one target and one group, so it moves one column of every
+    release matrix (privacy notes, section 0).
+
+    Raises:
+        FrameError: if the unit's column is missing; nothing was spent.
+        BudgetExceeded: if the account cannot pay; nothing was read.
+    """
+    groups, frame, schema = order.groups, order.frame, order.schema
+    unit = None if schema is None else schema.unit
+    if unit is not None:
+        frame.column(unit.column)
+    shares = [CLIP_SHARE] * (order.clip is None) + [TARGET_SHARE] * order.spread
+    shares.append(1.0 - sum(shares))
+    grid, norm, paid = ErrorGrid.of(groups.n_codes), *_charges(request.purse, shares, account is None)
+    with reserve(account, request, [reserved for reserved, _ in paid], order.label) as reservation:
+        columns: dict[str, Any] = scorer.columns(frame, order.data, order.targets)
+        if groups.name is not None:
+            columns["group"] = frame.column(groups.name)
+        if unit is not None:
+            columns["unit"] = frame.column(unit.column)
+        vault = Vault(
+            Frame(columns, frame.n_rows), columns["label"], reservation, request.random_state,
+            None if unit is None else "unit", 1 if unit is None else unit.max_rows,
+        )  # fmt: skip
+        encoders: list[Encoder] = [grid.encoder, NumericGrid(-1.0, 1.0, TARGET_CELLS), *groups.encoders]
+        encoding = TableEncoding(("error", "target", "group")[: len(encoders)], tuple(encoders))
+        curator = vault.seal(encoding, LabelIndex((0, 1)))
+        charges = iter(charge for _, charge in paid)
+        clip, beyond = order.clip, None
+        if clip is None:
+            clip, beyond = find_clip(curator, grid, next(charges))
+        spread = None
+        if order.spread:
+            spread = SumRelease.of(curator, 1, np.arange(TARGET_CELLS), target_moments(), groups, norm, next(charges))
+        sums = SumRelease.of(curator, 0, np.arange(grid.cells), grid.moments(clip), groups, norm, next(charges))
+    certificate = Certificate.of(
+        reservation,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        noise_source=vault.noise_name,
+        noise_releasable=vault.releasable,
+        algorithm=order.label,
+        schema=schema,
+        account=account,
+        unverified=not scorer.verified,
+    )
+    overall, *each = (
+        ErrorSums(values, None if spread is None else other[0], (noise, other[1]), norm == 1)
+        for (values, noise), other in zip(sums.views(WEIGHTS), _views(spread, groups), strict=True)
+    )
+    return ReleasedErrors(overall, tuple(each), clip, beyond, certificate, vault.public_generator)
+
+
+def _views(spread: SumRelease | None, groups: ScoreGroups) -> list[tuple[Floats, tuple[float, ...]]]:
+    if spread is not None:
+        return spread.views(TARGET_WEIGHTS)
+    return [(np.zeros(0), ())] * (1 + (groups.n_codes if groups.n_codes > 1 else 0))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SumRelease:
+    """One release of sums by group: values of shape ``(strategy outputs, sums)``, and how they are read."""
+
+    values: Floats
+    sd: float
+    by_group: Strategy
+
+    @staticmethod
+    def of(
+        curator: Curator, column: int, codes: npt.NDArray[np.int64], matrix: Floats, groups: ScoreGroups, norm: int,
+        charge: Charge,
+    ) -> SumRelease:  # fmt: skip
+        by_group, size = shared(groups.n_codes, norm), len(codes)
+        codes = np.append(codes, 0)  # a code for no number, which never occurs
+        cells = ProductCells((column,), (codes,), (size,))
+        if groups.n_codes > 1:
+            every = np.arange(groups.n_codes, dtype=np.int64)
+            cells = ProductCells((2, column), (every, codes), (groups.n_codes, size))
+        release_map = ReleaseMap.from_floats(np.asarray(np.kron(by_group.matrix, matrix), np.float64), 1 << 20)
+        query = Histogram(cells, count_rule(2), None, release_map)
+        what = "errors" if column == 0 else "targets"
+        release = curator.measure(query, charge, f"sums of powers of {what}, by group")
+        return SumRelease(release.value.reshape(len(by_group.matrix), len(matrix)), release.sd, by_group)
+
+    def views(self, weights: Floats) -> list[tuple[Floats, tuple[float, ...]]]:
+        """Sums and noises of all rows, then of each group; noises before a sum is divided by its weight."""
+        inverse = self.by_group.inverse
+        lines = [inverse.sum(axis=0), *(inverse if len(inverse) > 1 else ())]
+        return [
+            (line @ self.values / weights, tuple(abs(float(w)) * self.sd for w in line if abs(w) * self.sd > 1e-12))
+            for line in lines
+        ]
+
+
+def _charges(purse: Purse, shares: list[float], alone: bool) -> tuple[int, list[tuple[Charge, Charge]]]:
+    """The norm that counts, and for every share what to reserve and what to release with.
+
+    Laplace noise where only that is allowed, or where nothing else is paid from the account and it is smaller.
+    """
+    if not purse.is_private:
+        return 2, [(purse.whole, purse.whole)] * len(shares)
+    full, last = WEIGHTS[[ABOVE, OVER, OVER_SQUARE, FOURTH]], shares[-1]  # what a row of the largest error adds
+    laplace = math.sqrt(2.0) * float(full.sum()) / (purse.epsilon * last)
+    gaussian = math.inf if purse.is_pure else float(np.linalg.norm(full)) / (purse.mu * math.sqrt(last))
+    if purse.is_pure or (alone and laplace < gaussian):
+        return 1, [(Pure(purse.epsilon * s), Laplace(1.0 / (purse.epsilon * s))) for s in shares]
+    return 2, [(charge, charge) for charge in (Gaussian(1.0 / (purse.mu * math.sqrt(s))) for s in shares)]
+
+
+def find_clip(curator: Curator, grid: ErrorGrid, charge: Charge) -> tuple[float, tuple[float, float]]:
+    """Half an octave beyond the size that no more errors exceed than noise explains; and what was seen beyond that."""
+    steps = np.append(grid.steps, 0)
+    query = Histogram(mapped_cells(0, steps), fine_count_rule(2))
+    release = curator.measure(query, charge, "rows by size of error, to clip errors")
+    counts = release.value[:, 0]
+    beyond = np.append(np.cumsum(counts[::-1])[::-1][1:], 0.0)  # by clip: rows in the steps above it
+    spread = release.sd * np.sqrt(np.arange(len(beyond) - 1, -1, -1))
+    index = min(int(np.flatnonzero(beyond <= NO_MORE * spread + 0.5)[0]) + 1, len(beyond) - 1)
+    return float(grid.clips[index]), (float(beyond[index]), float(spread[index]))

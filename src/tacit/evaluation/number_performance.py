@@ -1,0 +1,191 @@
+"""What released sums of errors say about a model of a number: figures with confidence intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.evaluation.error_grid import ABOVE, BELOW, FOURTH, OVER, OVER_SQUARE, UNDER, UNDER_SQUARE
+from tacit.evaluation.measure_errors import ErrorSums
+from tacit.evaluation.performance import KNOWN, Estimate
+
+Floats = npt.NDArray[np.float64]
+
+NUMBER_METRICS = ("mae", "mse", "rmse", "r2", "bias", "pinball", "below")
+OF_MEANS, OF_QUANTILES = ("mae", "rmse", "r2", "bias"), ("pinball", "below", "mae")
+
+REPLICATES = 4000
+LEAST_R2 = -1.0
+"""R2 is not given below this: the mean of the targets would do far better, and by how much drowns in noise."""
+
+
+def _form(**parts: float) -> Floats:
+    """A linear form over released sums."""
+    places = {
+        "above": ABOVE, "below": BELOW, "over": OVER, "under": UNDER, "over_square": OVER_SQUARE,
+        "under_square": UNDER_SQUARE, "fourth": FOURTH,
+    }  # fmt: skip
+    form = np.zeros(7)
+    for name, weight in parts.items():
+        form[places[name]] = weight
+    return form
+
+
+ROWS = _form(above=1.0, below=1.0)
+SIZES, SQUARES = _form(over=1.0, under=1.0), _form(over_square=1.0, under_square=1.0)
+
+
+@final
+@dataclass(frozen=True)
+class NumberQuestion:
+    """What to compute; all of it from one set of sums.
+
+    Attributes:
+        metrics: among :data:`NUMBER_METRICS`.
+        quantile: which one the pinball loss is about.
+        confidence: of the intervals.
+        lower, upper: bounds of the target.
+        clip: share of their distance at which errors are clipped.
+    """
+
+    metrics: tuple[str, ...]
+    quantile: float
+    confidence: float
+    lower: float
+    upper: float
+    clip: float
+
+    @property
+    def unit(self) -> float:
+        """The clip, in units of the target."""
+        return self.clip * (self.upper - self.lower)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NumberPerformance:
+    """How a model of a number does on one group of rows. Errors are clipped.
+
+    Attributes:
+        metrics: by name.
+        rows: number of rows; the interval is for noise alone.
+        question: what was asked.
+        sums: the released sums, for further post-processing.
+    """
+
+    metrics: Mapping[str, Estimate]
+    rows: Estimate
+    question: NumberQuestion
+    sums: ErrorSums
+
+    def __getitem__(self, name: str) -> Estimate:
+        return self.metrics[name]
+
+    def pinball(self, quantile: float) -> float:
+        """The mean pinball loss of the predictions as this quantile. Costs nothing."""
+        form = _form(over=quantile, under=1.0 - quantile)
+        return max(float(form @ self.sums.sums) / max(float(ROWS @ self.sums.sums), 1.0), 0.0) * self.question.unit
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        figures = {**self.metrics, "rows": self.rows}
+        return {name: {"value": e.value, "low": e.low, "high": e.high} for name, e in figures.items()}
+
+
+def perform_numbers(sums: ErrorSums, question: NumberQuestion, generator: np.random.Generator) -> NumberPerformance:
+    """Answers a question from released sums.
+
+    Args:
+        sums: of one group of rows.
+        question: what to compute.
+        generator: public randomness for the intervals.
+    """
+    judge = _Judge(sums, question, generator)
+    found = {name: judge.figure(name) for name in question.metrics}
+    return NumberPerformance(found, judge.rows_found(), question, sums)
+
+
+class _Judge:
+    """Figures are ratios of sums. Their errors, to first order, are drawn: noise as it is known, rows as normal."""
+
+    def __init__(self, sums: ErrorSums, question: NumberQuestion, generator: np.random.Generator) -> None:
+        self._sums, self._question, self._generator = sums, question, generator
+        self._noise, self._target_noise = sums.draws(REPLICATES, generator)
+        found = float(ROWS @ sums.sums)
+        self._rows = max(found, 1.0)
+        self._known = found > max(KNOWN * sums.rows_sd, 1.0)
+        self._ends = ((1 - question.confidence) / 2, (1 + question.confidence) / 2)
+
+    def rows_found(self) -> Estimate:
+        total = max(float(ROWS @ self._sums.sums), 0.0)
+        reach = NormalDist().inv_cdf(self._ends[1]) * self._sums.rows_sd
+        return Estimate(total, max(total - reach, 0.0), total + reach)
+
+    def figure(self, name: str) -> Estimate:
+        q, unit = self._question.quantile, self._question.unit
+        if name == "mae":
+            return self._mean(SIZES, SQUARES, 0.0, 1.0, unit)
+        if name == "mse":
+            return self._mean(SQUARES, _form(fourth=1.0), 0.0, 1.0, unit**2)
+        if name == "rmse":
+            found = self.figure("mse")
+            return Estimate(*(math.sqrt(part) for part in (found.value, found.low, found.high)))
+        if name == "bias":
+            return self._mean(_form(under=1.0, over=-1.0), SQUARES, -1.0, 1.0, unit)
+        if name == "pinball":
+            squares = _form(over_square=q**2, under_square=(1 - q) ** 2)
+            return self._mean(_form(over=q, under=1 - q), squares, 0.0, max(q, 1 - q), unit)
+        if name == "below":
+            return self._mean(_form(below=1.0), _form(below=1.0), 0.0, 1.0, 1.0)
+        return self._r2()
+
+    def _ratio(self, form: Floats, squares: Floats) -> tuple[float, Floats]:
+        """The mean of what ``form`` sums up, and drawn errors of it.
+
+        Args:
+            form: over the sums.
+            squares: sums up the squares of the same, for their scatter over rows.
+        """
+        value = float(form @ self._sums.sums) / self._rows
+        scatter = max(float(squares @ self._sums.sums) / self._rows - value**2, 0.0)
+        chance = self._generator.normal(0.0, math.sqrt(scatter / self._rows), REPLICATES)
+        return value, self._noise @ (form - value * ROWS) / self._rows + chance
+
+    def _mean(self, form: Floats, squares: Floats, least: float, most: float, unit: float) -> Estimate:
+        value, errors = self._ratio(form, squares)
+        return self._interval(value, errors, least, most, self._known, unit)
+
+    def _r2(self) -> Estimate:
+        """1 minus the mean squared error over the variance of the targets; the two count as independent.
+
+        They go up and down together, over rows, so that the interval is rather wide than narrow.
+        """
+        assert self._sums.targets is not None
+        mse, errors = self._ratio(SQUARES, _form(fourth=1.0))
+        mse, errors = mse * (2 * self._question.clip) ** 2, errors * (2 * self._question.clip) ** 2
+        t1, t2, t3, t4 = self._sums.targets / self._rows
+        variance = t2 - t1**2
+        fourth = t4 - 4 * t1 * t3 + 6 * t1**2 * t2 - 3 * t1**4
+        chance = self._generator.normal(0.0, math.sqrt(max(fourth - variance**2, 0.0) / self._rows), REPLICATES)
+        of_rows = self._noise @ ROWS
+        noise = self._target_noise
+        spread = (noise[:, 1] - t2 * of_rows - 2 * t1 * (noise[:, 0] - t1 * of_rows)) / self._rows + chance
+        known = self._known and bool(variance > KNOWN * max(float(spread.std()), 1e-9))
+        variance = max(variance, 1e-9)
+        drawn = 1 - (mse + errors) / np.maximum(variance + spread, variance / KNOWN)
+        value = 1 - max(mse, 0.0) / variance
+        return self._interval(value, np.asarray(drawn - value), LEAST_R2, 1.0, known, 1.0)
+
+    def _interval(self, value: float, errors: Floats, least: float, most: float, known: bool, unit: float) -> Estimate:
+        clipped = min(max(value, least), most)
+        if not known:
+            return Estimate(clipped * unit, least * unit, most * unit)
+        low, high = np.quantile(errors, self._ends)
+        low, high = (min(max(value - end, least), most) for end in (high, low))
+        return Estimate(clipped * unit, min(low, clipped) * unit, max(high, clipped) * unit)

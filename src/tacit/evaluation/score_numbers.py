@@ -1,0 +1,128 @@
+"""`private_score` for models of a number: one set of released sums, figures and intervals made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from tacit.encoding.frames import Frame
+from tacit.evaluation.error_grid import ErrorGrid
+from tacit.evaluation.measure_errors import ErrorOrder, measure_errors
+from tacit.evaluation.measure_scores import ScoreGroups
+from tacit.evaluation.number_performance import (
+    NUMBER_METRICS,
+    OF_MEANS,
+    OF_QUANTILES,
+    NumberPerformance,
+    NumberQuestion,
+    perform_numbers,
+)
+from tacit.evaluation.performance import Estimate
+from tacit.evaluation.scored_numbers import NumberScorer, numbers_of
+from tacit.faces.request import Request, RequestError, is_number
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.certificate import Certificate
+from tacit.schema import Schema
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PrivateNumberScore:
+    """What an evaluation of a model of a number found out.
+
+    Attributes:
+        overall: performance on all rows.
+        subgroups: performance by declared value of the subgroup column, ``(other)`` and ``(missing)``; empty if none
+            was asked for.
+        error_clip: larger errors count as this large, in units of the target.
+        beyond: released number of rows with larger errors, and the standard deviation of its noise; None if the clip
+            was declared.
+        quantile: which one the pinball loss is about.
+        certificate: what was spent.
+    """
+
+    overall: NumberPerformance
+    subgroups: Mapping[Any, NumberPerformance]
+    error_clip: float
+    beyond: tuple[float, float] | None
+    quantile: float
+    certificate: Certificate
+
+    def __getitem__(self, name: str) -> Estimate:
+        return self.overall[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON data, without the certificate."""
+        return {
+            "overall": self.overall.to_dict(),
+            "subgroups": {str(name): group.to_dict() for name, group in self.subgroups.items()},
+            "error_clip": self.error_clip,
+            "beyond": None if self.beyond is None else {"rows": self.beyond[0], "sd": self.beyond[1]},
+            "quantile": self.quantile,
+        }
+
+    def __repr__(self) -> str:
+        figures = ", ".join(f"{name} {value}" for name, value in self.overall.metrics.items())
+        return f"PrivateNumberScore({figures})"
+
+
+@final
+@dataclass(frozen=True)
+class NumberRequest:
+    """What :func:`~tacit.evaluation.private_score.private_score` was asked about a model of a number, unchecked."""
+
+    metrics: Sequence[str] | None
+    quantile: Any
+    error_clip: Any
+    target_bounds: Any
+    confidence: Any
+
+
+def score_numbers(
+    model: Any,
+    rows: tuple[Frame, Any, Any],
+    asked: NumberRequest,
+    groups: ScoreGroups,
+    schema: Schema | None,
+    request: Request,
+    account: PrivacyAccount | None,
+) -> PrivateNumberScore:
+    """Judges a model of a number; ``rows`` are the columns, the rows as they came, and their targets."""
+    scorer = NumberScorer.of(model, schema, asked.target_bounds)
+    question = _question(asked, scorer)
+    frame, data, targets = rows
+    numbers = numbers_of(targets)
+    scorer.check(frame)
+    clip = None if asked.error_clip is None else question.clip
+    label = f"evaluation of {type(model).__name__}"
+    order = ErrorOrder(frame, data, numbers, groups, clip, "r2" in question.metrics, schema, label)
+    released = measure_errors(scorer, order, request, account)
+    question = replace(question, clip=released.clip)
+    by_name = {
+        name: perform_numbers(group, question, released.generator)
+        for name, group in zip(groups.names, released.groups, strict=True)
+    }
+    overall = perform_numbers(released.overall, question, released.generator)
+    clipped = question.unit
+    return PrivateNumberScore(overall, by_name, clipped, released.beyond, question.quantile, released.certificate)
+
+
+def _question(asked: NumberRequest, scorer: NumberScorer) -> NumberQuestion:
+    usual = OF_MEANS if scorer.quantile is None else OF_QUANTILES
+    metrics = usual if asked.metrics is None else tuple(asked.metrics)
+    for name in metrics:
+        if name not in NUMBER_METRICS:
+            raise RequestError(f"metrics are among {', '.join(NUMBER_METRICS)} for numbers, got {name!r}")
+    quantile = asked.quantile if asked.quantile is not None else (scorer.quantile or 0.5)
+    for name, value in (("quantile", quantile), ("confidence", asked.confidence)):
+        if not is_number(value) or not 0 < value < 1:
+            raise RequestError(f"{name} must lie between 0 and 1, got {value!r}")
+    clip = 1.0
+    if asked.error_clip is not None:
+        if not is_number(asked.error_clip) or not 0 < asked.error_clip <= scorer.range:
+            raise RequestError(
+                f"error_clip must lie between 0 and the range of the target, {scorer.range:g}, got {asked.error_clip!r}"
+            )
+        clip = max(float(asked.error_clip) / scorer.range, float(ErrorGrid.of(1).clips[0]))
+    return NumberQuestion(metrics, float(quantile), float(asked.confidence), scorer.lower, scorer.upper, clip)

@@ -1,0 +1,294 @@
+"""private_score of models of a number: right without noise, honest with it, charged once, finite whatever rows hold."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import mean_absolute_error, mean_pinball_loss, mean_squared_error, r2_score
+
+from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.curator.measurement import Measurement
+from tacit.encoding.values import CategoryIndex
+from tacit.evaluation.error_grid import WEIGHTS, ErrorGrid
+from tacit.evaluation.measure_errors import SumRelease, find_clip
+from tacit.evaluation.measure_scores import ScoreGroups
+from tacit.evaluation.number_performance import LEAST_R2, NUMBER_METRICS
+from tacit.evaluation.private_score import private_score
+from tacit.privacy import accountants
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import Gaussian, Laplace, Pure
+from tacit.privacy.ledger import BudgetExceeded
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.table.memory import MemoryTable
+
+BOUNDS = (-20, 20)
+
+
+class Said:
+    """A regressor whose predictions stand in the data."""
+
+    def predict(self, rows):
+        return np.asarray(rows["f"], np.float64)
+
+
+def world(n: int, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Predictions with normal errors of size 1; R2 is .8."""
+    generator = np.random.default_rng(seed)
+    said = generator.normal(0, 2, n)
+    return {"f": said, "g": generator.choice(["a", "b"], n)}, said + generator.normal(0, 1, n)
+
+
+TRUTH = {"mae": math.sqrt(2 / math.pi), "mse": 1.0, "rmse": 1.0, "r2": 0.8, "bias": 0.0, "below": 0.5}
+
+
+def test_without_noise_the_figures_are_those_of_scikit_learn():
+    X, y = world(20_000, 0)
+    y = np.clip(y + 0.3, *BOUNDS)
+    score = private_score(Said(), X, y, math.inf, metrics=NUMBER_METRICS, target_bounds=BOUNDS, quantile=0.8)
+    assert score["mae"].value == pytest.approx(mean_absolute_error(y, X["f"]), rel=1e-3)
+    assert score["mse"].value == pytest.approx(mean_squared_error(y, X["f"]), rel=2e-3)
+    assert score["rmse"].value == pytest.approx(math.sqrt(mean_squared_error(y, X["f"])), rel=1e-3)
+    assert score["r2"].value == pytest.approx(r2_score(y, X["f"]), abs=1e-3)
+    assert score["bias"].value == pytest.approx(-0.3, abs=0.03)
+    assert score["pinball"].value == pytest.approx(mean_pinball_loss(y, X["f"], alpha=0.8), rel=1e-3)
+    assert score["below"].value == pytest.approx((y < X["f"]).mean(), abs=1e-9)
+    assert score.overall.pinball(0.3) == pytest.approx(mean_pinball_loss(y, X["f"], alpha=0.3), rel=1e-3)
+    assert score.overall.rows.value == pytest.approx(20_000)
+    assert not score.certificate.releasable
+
+
+@pytest.mark.parametrize("metric", sorted(TRUTH))
+def test_exact_intervals_are_those_of_chance_alone(metric):
+    X, y = world(10_000, 1)
+    found = private_score(Said(), X, y, math.inf, metrics=[metric], target_bounds=BOUNDS)[metric]
+    assert found.low < found.value < found.high
+    assert found.high - found.low < 0.1
+    assert found.low - 0.02 < TRUTH[metric] < found.high + 0.02
+
+
+def test_errors_beyond_the_clip_count_as_the_clip():
+    X, y = world(20_000, 2)
+    score = private_score(Said(), X, y, math.inf, metrics=["mae", "mse"], target_bounds=BOUNDS, error_clip=1.5)
+    clipped = np.minimum(np.abs(y - X["f"]), 1.5)
+    assert score["mae"].value == pytest.approx(clipped.mean(), rel=2e-3)
+    assert score["mse"].value == pytest.approx((clipped**2).mean(), rel=2e-3)
+    assert score.error_clip == pytest.approx(1.5)
+    assert score.beyond is None
+
+
+def test_the_clip_that_is_found_holds_nearly_all_errors():
+    X, y = world(5000, 3)
+    for seed in range(10):
+        score = private_score(Said(), X, y, 1.0, target_bounds=BOUNDS, random_state=seed)
+        assert (np.abs(y - X["f"]) > score.error_clip).mean() < 0.02
+        rows, sd = score.beyond
+        assert abs(rows - (np.abs(y - X["f"]) > score.error_clip).sum()) < 6 * sd + 1
+
+
+def test_one_account_pays_once(tmp_path):
+    X, y = world(2000, 2)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.2, 1e-6)
+    asked = {"subgroups": "g", "categories": ["a", "b"], "target_bounds": BOUNDS}
+    score = private_score(Said(), X, y, 1.0, account=account, **asked)
+    assert score.certificate.verify() == []
+    assert [type(entry.charge) for entry in score.certificate.entries] == [Gaussian] * 3
+    assert accountants.epsilon(score.certificate.charges, 1e-6) == pytest.approx(1.0, rel=1e-6)
+    assert "was not verified" in score.certificate.reasons[0]
+    with pytest.raises(BudgetExceeded):
+        private_score(Said(), X, y, 1.0, account=account, **asked)
+    alone = private_score(Said(), X, y, 1.0, 0.0, **asked)
+    assert all(isinstance(charge, Pure) for charge in alone.certificate.charges)
+    assert sum(charge.epsilon for charge in alone.certificate.charges) == pytest.approx(1.0)
+    assert {type(entry.charge) for entry in alone.certificate.entries} == {Laplace}
+    assert alone.certificate.verify() == []
+
+
+class Recorder:
+    """A curator that keeps the question and answers nothing."""
+
+    def measure(self, query, charge, label):
+        self.query = query
+        return Measurement(label, np.zeros(query.shape), 0.0, charge, "")
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("groups", [1, 3])
+@pytest.mark.parametrize("clip", [0.1, 1.0])
+def test_no_row_moves_the_sums_by_more_than_is_charged(norm, groups, clip):
+    """All pairs of rows over a coarse grid, under both relations; and adding the longest row reaches the bound."""
+    grid, recorder = ErrorGrid(1), Recorder()
+    named = ScoreGroups("g", (CategoryIndex(("a",)),), tuple("abc")[:groups] if groups > 1 else ())
+    SumRelease.of(recorder, 0, np.arange(grid.cells), grid.moments(clip), named, norm, Gaussian(1.0))
+    answers = []
+    for cell in range(grid.cells):
+        for group in range(groups):
+            for label in (0, 255):
+                columns = [np.array([cell], np.uint16), np.zeros(1, np.uint16), np.array([group], np.uint8)]
+                table = MemoryTable(columns, np.array([label], np.uint8), [grid.cells + 1, 2, groups], 2)
+                answers.append(table.answer(recorder.query).ravel())
+    exact = np.array(answers)
+    for relation in Neighbouring:
+        pairs = exact if relation is Neighbouring.ADD_OR_REMOVE_ONE else (exact[:, None] - exact[None])
+        moves = pairs.reshape(-1, exact.shape[1])
+        declared = recorder.query.sensitivity(relation)
+        assert np.abs(moves).sum(axis=1).max() <= declared.l1
+        assert (moves**2).sum(axis=1).max() <= declared.l2_squared
+        if relation is Neighbouring.ADD_OR_REMOVE_ONE:
+            assert np.abs(moves).sum(axis=1).max() > 0.9 * declared.l1
+            assert (moves**2).sum(axis=1).max() > 0.81 * declared.l2_squared
+
+
+def test_a_row_is_in_one_step_of_the_clip():
+    grid, recorder = ErrorGrid.of(1), Recorder()
+    recorder.measure_value = None
+    find_clip(recorder, grid, Gaussian(1.0))
+    assert recorder.query.cells.size == len(grid.clips)
+    sizes, steps = np.abs(grid.values), grid.steps
+    for index, clip in enumerate(grid.clips):
+        assert (sizes[steps > index] > clip * (1 - 1e-9)).all()
+        assert (sizes[steps <= index] < clip * (1 + 1e-9)).all()
+    columns = [np.arange(grid.cells, dtype=np.uint16)]
+    table = MemoryTable(columns, np.zeros(grid.cells, np.uint8), [grid.cells + 1], 2)
+    assert table.answer(recorder.query).sum() == grid.cells * recorder.query.unit
+
+
+@pytest.mark.parametrize("groups", [1, 2, 7, 64])
+def test_grids_stay_small_and_know_their_cells(groups):
+    grid = ErrorGrid.of(groups)
+    assert len(WEIGHTS) * (groups + 1) * groups * grid.cells <= 1 << 22
+    errors = np.concatenate([np.linspace(-1, 1, 4001), [0.0, 1e-9, -1e-9]])
+    codes = grid.encoder.encode(errors)
+    assert codes.max() < grid.cells
+    assert np.abs(grid.values[codes] - errors).max() <= 2 ** (1 / grid.per_octave) - 1
+    assert ((codes >= grid.cells // 2) == (errors >= 0)).all()
+
+
+def held(n: int, epsilon: float, delta: float, runs: int) -> dict[str, float]:
+    """How often intervals hold the truth of the population."""
+    names = ("mae", "mse", "r2", "bias", "below")
+    hits = dict.fromkeys(names, 0)
+    for run in range(runs):
+        X, y = world(n, 100 + run)
+        score = private_score(Said(), X, y, epsilon, delta, names, target_bounds=BOUNDS, random_state=run)
+        for name in names:
+            hits[name] += score[name].low <= TRUTH[name] <= score[name].high
+    return {name: count / runs for name, count in hits.items()}
+
+
+def test_intervals_hold_the_truth():
+    for share in held(3000, 2.0, 1e-3, 60).values():
+        assert share > 0.83
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "epsilon", "delta"), [(500, 1.0, 1e-6), (3000, 1.0, 0.0), (20_000, 0.5, 1e-6)])
+def test_intervals_hold_the_truth_often_enough(n, epsilon, delta):
+    for share in held(n, epsilon, delta, 400).values():
+        assert share > 0.9
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, math.inf])
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_few_rows_or_none_give_finite_figures(epsilon, rows):
+    X, y = world(rows, 0)
+    score = private_score(Said(), X, y, epsilon, metrics=NUMBER_METRICS, target_bounds=BOUNDS)
+    written = json.dumps(score.to_dict(), allow_nan=False)
+    assert "null" in written or score.beyond is not None
+    for name in NUMBER_METRICS:
+        found = score[name]
+        assert found.low <= found.value <= found.high
+    if epsilon == 0.01:
+        assert (score["r2"].low, score["r2"].high) == (LEAST_R2, 1.0)
+
+
+def test_what_rows_hold_never_raises():
+    said = np.array([0.0, math.nan, math.inf, -math.inf, 1e300, 5.0])
+    for y in (np.full(6, math.nan), np.full(6, math.inf), np.full(6, 1e300), np.zeros(6), [None] * 6, ["x"] * 6):
+        score = private_score(Said(), {"f": said}, np.array(y, dtype=object), 1.0, target_bounds=BOUNDS)
+        json.dumps(score.to_dict(), allow_nan=False)
+    constant = private_score(Said(), {"f": np.zeros(500)}, np.zeros(500), math.inf, target_bounds=BOUNDS)
+    assert constant["mae"].value == 0
+    assert (constant["r2"].low, constant["r2"].high) == (LEAST_R2, 1.0)
+
+
+def test_subgroups_have_their_own_figures():
+    X, y = world(20_000, 4)
+    y = np.where(X["g"] == "a", X["f"] + 3 * (y - X["f"]), y)
+    score = private_score(
+        Said(), X, y, 4.0, metrics=["mae", "r2"], target_bounds=BOUNDS, subgroups="g", categories=["a", "b"]
+    )
+    assert set(score.subgroups) == {"a", "b", "(other)", "(missing)"}
+    assert score.subgroups["a"]["mae"].low > score.subgroups["b"]["mae"].high
+    assert score.subgroups["(other)"].rows.value < 200
+
+
+def test_models_bring_their_bounds_loss_and_quantile():
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame({"a": generator.random(3000)})
+    y = 10 * X["a"] + generator.normal(size=3000)
+    schema = {
+        "label": {"column": "y", "kind": "numeric", "lower": -5, "upper": 15},
+        "columns": {"a": {"kind": "numeric", "lower": 0, "upper": 1}},
+    }
+    mean = AdditiveBoostRegressor(epsilon=4.0, schema=schema).fit(X, y)
+    high = AdditiveBoostRegressor(epsilon=4.0, schema=schema, loss="quantile", quantile=0.9).fit(X, y)
+    score = private_score(mean, X, y, 4.0)
+    assert set(score.overall.metrics) == {"mae", "rmse", "r2", "bias"}
+    assert score["r2"].value == pytest.approx(0.88, abs=0.1)
+    assert "was not verified" not in " ".join(score.certificate.reasons)
+    same = private_score(mean.model_, X, y, math.inf, metrics=["mae"])
+    assert same["mae"].value == pytest.approx(mean_absolute_error(y, mean.predict(X)), rel=2e-3)
+    score = private_score(high, X, y, 4.0)
+    assert set(score.overall.metrics) == {"pinball", "below", "mae"}
+    assert score.quantile == 0.9
+    assert score["below"].value == pytest.approx(0.9, abs=0.08)
+    foreign = LinearRegression().fit(X, y)
+    assert private_score(foreign, X, y, math.inf, target_bounds=(-5, 15))["r2"].value == pytest.approx(
+        foreign.score(X, y), abs=2e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"target_bounds": None}, "bounds of the target"),
+        ({"target_bounds": (3, 1)}, "target_bounds"),
+        ({"target_bounds": (0, math.inf)}, "target_bounds"),
+        ({"metrics": ["auc"]}, "metrics are among mae"),
+        ({"quantile": 1.0}, "quantile"),
+        ({"confidence": 0}, "confidence"),
+        ({"error_clip": 0}, "error_clip"),
+        ({"error_clip": 41}, "error_clip"),
+        ({"cost": (1, 2)}, "about classes"),
+        ({"threshold": 0.3}, "about classes"),
+        ({"subgroups": "g"}, "must be declared"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"schema": {"columns": {"f": {"kind": "numeric", "lower": 0, "upper": 1}},
+                     "label": {"column": "y", "classes": [0, 1]}}}, "has classes"),
+    ],
+)  # fmt: skip
+def test_public_mistakes_are_refused(asked, message, tmp_path):
+    X, y = world(50, 0)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.2, 1e-6)
+    with pytest.raises(ValueError, match=message) as caught:
+        private_score(Said(), X, y, **{"target_bounds": BOUNDS, "account": account, **asked})
+    assert "othing was spent" in str(caught.value)
+    assert account.spent == 0
+
+
+def test_models_of_classes_have_no_target():
+    class Known:
+        classes_ = np.array([0, 1])
+
+        def predict_proba(self, rows):
+            return np.full((len(rows["f"]), 2), 0.5)
+
+    X, _ = world(50, 0)
+    for asked in ({"target_bounds": BOUNDS}, {"error_clip": 1.0}, {"quantile": 0.5}):
+        with pytest.raises(ValueError, match="model of classes"):
+            private_score(Known(), X, np.zeros(50), **asked)
