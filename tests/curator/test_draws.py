@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.curator.draws import Draws
+from tacit.curator.draws import ASKED_OFTEN, LARGE, MOST_AHEAD_IN_ALL, Draws
 from tacit.noise.seeded_source import SeededSource
 
 
@@ -15,42 +15,58 @@ class Numbered:
     releasable = True
 
     def __init__(self):
+        self.calls = 0
         self.drawn = 0
 
     def gaussian(self, scale, size):
-        self.drawn += 1
-        return np.full(size, self.drawn)
+        self.calls += 1
+        self.drawn += size
+        return np.arange(self.drawn - size, self.drawn)
 
     laplace = gaussian
 
 
-def test_no_vector_is_handed_out_twice():
-    draws = Draws(Numbered())
-    handed = [draws.start(True, 2.0, 3).result()[0] for _ in range(20)]
-    handed += [draws.start(False, 2.0, 3).result()[0] for _ in range(20)]
-    assert len(set(handed)) == 40
+def test_no_draw_is_handed_out_twice():
+    source = Numbered()
+    draws = Draws(source, workers=1)
+    handed = [draws.start(gaussian, 2.0, 3).result() for gaussian in (True, False) for _ in range(40)]
+    assert all(vector.shape == (3,) for vector in handed)
+    assert len(set(np.concatenate(handed).tolist())) == 240
 
 
 def test_a_long_vector_is_divided_among_workers():
     source = Numbered()
-    drawn = Draws(source, workers=3).start(True, 2.0, 1000).result()
-    assert drawn.shape == (1000,)
-    assert sorted(np.unique(drawn, return_counts=True)[1]) == [333, 333, 334]
-    assert source.drawn == 3
+    drawing = Draws(source, workers=3).start(True, 2.0, 1000)
+    assert sorted(len(part.result()) for part, _ in drawing.parts) == [333, 333, 334]
+    assert drawing.result().shape == (1000,)
 
 
 def test_what_repeats_is_begun_ahead_and_the_rest_is_not():
     source = Numbered()
     draws = Draws(source, workers=1)
-    for scale in (1.0, 2.0, 3.0):
-        draws.start(True, scale, 1).result()
-    assert source.drawn == 3
-    for _ in range(2):
-        draws.start(True, 1.0, 1).result()
-    assert source.drawn == 5
-    draws.start(True, 1.0, 1).result()
-    draws.start(True, 9.0, 1).result()  # one worker, in order: the one begun ahead is done by now
+    for scale in (1.0, 2.0, 3.0, 1.0):
+        draws.start(True, scale, 2).result()
     assert source.drawn == 8
+    draws.start(True, 1.0, 2).result()
+    draws.start(True, 9.0, 2).result()  # one worker, in order: what was begun ahead is done by now
+    assert source.drawn == 14
+    calls = source.calls
+    for _ in range(24):
+        draws.start(True, 1.0, 2).result()
+    assert source.calls - calls < 12  # several in one call
+
+
+def test_little_is_begun_ahead_of_long_vectors_and_in_all():
+    source = Numbered()
+    draws = Draws(source, workers=1)
+    for _ in range(40):
+        draws.start(True, 1.0, LARGE).result()
+    assert source.drawn <= 42 * LARGE
+    for scale in range(2, 1000):
+        for _ in range(ASKED_OFTEN):
+            draws.start(True, float(scale), 1).result()
+    draws.start(True, 0.5, 1).result()
+    assert source.drawn - 42 * LARGE <= 998 * ASKED_OFTEN + 1 + MOST_AHEAD_IN_ALL
 
 
 def test_a_seeded_source_is_drawn_in_the_order_of_asking():

@@ -130,9 +130,11 @@ class NumericGrid:
         if not isinstance(self.spacing, str):
             return np.concatenate(([self.lower], self._cuts))[wanted]
         low, high = np.full(wanted.shape, _rank(self.lower)), np.full(wanted.shape, _rank(self.upper))
+        codes_there = np.empty(wanted.shape, np.uint16)
         while np.any(low < high):  # bisection over the floats themselves, with the encoder as the judge
             middle = (low >> 1) + (high >> 1) + (low & high & 1)
-            reached = self.encode(_from_rank(middle)) >= wanted
+            self.encode_into(_from_rank(middle), codes_there, 0, len(middle))
+            reached = codes_there >= wanted
             low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
         return _from_rank(low)
 

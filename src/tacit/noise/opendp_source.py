@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from functools import cache
+from threading import Thread
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +50,9 @@ class OpenDPSource:
 
     name = "opendp"
     releasable = True
+
+    def __init__(self) -> None:
+        Thread(target=_makers, daemon=True).start()  # the library loads while rows are encoded
 
     def gaussian(self, scale: float, size: int) -> npt.NDArray[np.int64]:
         """``size`` draws of the discrete Gaussian, ``P(k) ~ exp(-k**2 / (2 scale**2))``; about 12 us each."""
