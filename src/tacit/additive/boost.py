@@ -80,7 +80,10 @@ class AdditiveBoost(Weighting, Uncertainty):
         return True
 
     def _most_classes(self) -> int:
-        return MOST_CLASSES if self.class_weight is None else 2
+        return MOST_CLASSES
+
+    def _check_weighted(self, task: Task) -> None:
+        """Rows of any number of classes may have weights."""
 
     def _holds_monotone(self, task: Task) -> bool:
         return task.label_index.n_classes == 2

@@ -227,8 +227,8 @@ class PrivateLearner:
         """The task with what nobody declared, and what is left of the purse."""
         if task.undeclared is None:
             return task, purse
-        two = vault.has_row_weights or any(monotone_of(task, name) for name in task.names)
-        most = 2 if two else self._most_classes()
+        directed = any(monotone_of(task, name) for name in task.names)  # classes in no declared order have none
+        most = 2 if directed else self._most_classes()
         found = task.undeclared.find(vault, task.label_index, purse, most)
         if found.schema is None:
             return replace(task, label_index=found.label_index), found.purse

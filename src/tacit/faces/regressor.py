@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
 
+from tacit.curator.curator import Curator
 from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
@@ -19,9 +19,10 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.faces.base import FINE_CELLS, Task
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
-from tacit.faces.request import Request, RequestError, is_number
+from tacit.faces.request import Request, RequestError, two_bounds
 from tacit.faces.scikit import PrivateEstimator
 from tacit.faces.undeclared import NUMBERS, Undeclared
+from tacit.faces.weights import row_weights_of
 from tacit.models.base import Model
 from tacit.privacy.purse import Purse
 from tacit.queries.score_rules import TARGET_BITS
@@ -42,6 +43,23 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
     """
 
     target_bounds: Sequence[float] | None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learns a model under the requested privacy.
+
+        Args:
+            X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``.
+            y: numbers, shape ``(rows,)``, clipped into their bounds; rows without one are dropped.
+            sample_weight: a public weight in (0, 1] for every row, shape ``(rows,)``, as
+                :meth:`tacit.AdditiveBoostClassifier.fit` takes them: weights only ever shrink what a row contributes,
+                so they cost nothing. Bounds that nobody declared are found from unweighted rows. None: all rows
+                count 1.
+
+        Raises:
+            ValueError: for mistakes that are public: arguments, columns, dtypes, schema. Nothing was spent then.
+            BudgetExceeded: if the account cannot pay for the fit; nothing was read.
+        """
+        return self._fit(X, y, row_weights_of(sample_weight))
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """The prediction for every row, within the target's bounds, shape ``(rows,)``."""
@@ -70,7 +88,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         elif self.target_bounds is None:
             index = UNBOUNDED
         else:
-            index = NumericLabelIndex(*_bounds(self.target_bounds), TARGET_BITS)
+            index = NumericLabelIndex(*two_bounds(self.target_bounds, "target_bounds"), TARGET_BITS)
         return cast("LabelIndex", index)
 
     def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
@@ -97,20 +115,18 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         return Undeclared.of(frame, True, NUMBERS, False, request)
 
     def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
-        if self.target_index(task) is not UNBOUNDED:
-            return super()._learn_from(vault, purse, task)
+        if self.target_index(task) is not UNBOUNDED and task.encoding is not None:
+            return self._learn(_sealed(vault, task.encoding, self.target_index(task)), purse, task)
         unknown = (TARGET,) if task.encoding is not None else (*task.names, TARGET)
         bounds = find_bounds(vault, unknown, task.label_index, purse, BOUNDS_SHARE)
         encoding = task.encoding or TableEncoding(
             task.names, tuple(NumericGrid(*bounds[name], FINE_CELLS) for name in task.names)
         )
-        index = cast("LabelIndex", NumericLabelIndex(*bounds[TARGET], TARGET_BITS))
-        found = Task(task.schema, task.names, index, encoding)
-        return self._learn(vault.seal(encoding, index), purse.part(1 - BOUNDS_SHARE), found)
+        index = NumericLabelIndex(*bounds[TARGET], TARGET_BITS)
+        found = Task(task.schema, task.names, cast("LabelIndex", index), encoding)
+        return self._learn(_sealed(vault, encoding, index), purse.part(1 - BOUNDS_SHARE), found)
 
 
-def _bounds(given: Any) -> tuple[float, float]:
-    pair = tuple(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else ()
-    if len(pair) != 2 or not all(is_number(b) and math.isfinite(b) for b in pair) or not pair[0] < pair[1]:
-        raise RequestError(f"target_bounds must be two finite numbers, the lower one first, got {given!r}")
-    return float(pair[0]), float(pair[1])
+def _sealed(vault: Vault, encoding: TableEncoding, index: NumericLabelIndex) -> Curator:
+    """The rows behind the gate, with their weights if they have any."""
+    return vault.seal_weighted(encoding, index, (1.0,)) if vault.has_row_weights else vault.seal(encoding, index)

@@ -57,14 +57,7 @@ class Weighting(ClassLearner):
             ValueError: for mistakes that are public: arguments, columns, dtypes, schema. Nothing was spent then.
             BudgetExceeded: if the account cannot pay for the fit; nothing was read.
         """
-        if sample_weight is None:
-            return self._fit(X, y, None)
-        try:
-            weights = np.asarray(as_numbers(sample_weight, "sample_weight"), np.float64)
-        except FrameError as error:
-            raise RequestError(f"sample_weight must be a vector of numbers: {error}") from None
-        check_row_weights(weights)
-        return self._fit(X, y, weights)
+        return self._fit(X, y, row_weights_of(sample_weight))
 
     def _check_task(self, task: Task) -> None:
         super()._check_task(task)
@@ -95,6 +88,18 @@ class Weighting(ClassLearner):
         inverse = 1.0 / np.maximum(counts.value[0], max(2.0 * counts.sd, 1.0))
         weights = np.maximum(inverse / inverse.max(), LEAST_BALANCE)
         return tuple(weights.tolist()), purse.part(1 - BALANCE_SHARE)
+
+
+def row_weights_of(given: Any) -> npt.NDArray[np.float64] | None:
+    """The weights of rows, shape ``(rows,)``, from an argument; raises :class:`RequestError` for public mistakes."""
+    if given is None:
+        return None
+    try:
+        weights = np.asarray(as_numbers(given, "sample_weight"), np.float64)
+    except FrameError as error:
+        raise RequestError(f"sample_weight must be a vector of numbers: {error}") from None
+    check_row_weights(weights)
+    return weights
 
 
 def check_row_weights(weights: npt.NDArray[np.float64]) -> None:
