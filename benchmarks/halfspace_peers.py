@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -110,10 +110,11 @@ def random_projection(
 
 
 PEER_PROGRAM = """
-import json, sys, warnings
+import json, resource, sys, warnings
 import numpy as np
 warnings.simplefilter("ignore")
 task = json.load(open(sys.argv[1]))
+resource.setrlimit(resource.RLIMIT_CPU, (task["limit"], task["limit"]))
 data = np.load(task["data"])
 X, y = data["X"], data["y"]
 found = []
@@ -159,12 +160,12 @@ with open(task["out"], "w") as out:
 
 
 def foreign(
-    python: str, learner: str, X: Rows, y: Rows, epsilon: float, delta: float, runs: int, limit: float,
+    python: str, learner: str, X: Rows, y: Rows, epsilon: float, delta: float, runs: int, limit: int,
     rate: float = DEFAULT_RATE,
 ) -> list[np.ndarray]:  # fmt: skip
     """Vectors of diffprivlib's or opacus's learner, made in the environment of another interpreter.
 
-    After ``limit`` seconds it is stopped: the runs that are done by then count, and there may be none.
+    After ``limit`` seconds of the processor it is stopped: the runs that are done by then count, and there may be none.
     diffprivlib gives pure epsilon under replacement of a row; opacus (epsilon, delta) under adding or removing one, at
     the noise of :func:`sgd_noise` (its own search for it takes longer than the learning).
     """
@@ -176,11 +177,11 @@ def foreign(
         np.savez(data, X=X.astype(np.float32), y=y)
         facts = {
             "data": str(data), "out": str(out), "learner": learner, "epsilon": epsilon, "delta": delta,
-            "runs": runs, "rate": rate, "batch": batch, "epochs": EPOCHS, "noise": noise,
+            "runs": runs, "rate": rate, "batch": batch, "epochs": EPOCHS, "noise": noise, "limit": limit,
         }  # fmt: skip
         task.write_text(json.dumps(facts))
-        with suppress(subprocess.TimeoutExpired):
-            command = [python, "-c", PEER_PROGRAM, str(task)]
-            subprocess.run(command, check=True, capture_output=True, timeout=limit)
+        done = subprocess.run([python, "-c", PEER_PROGRAM, str(task)], check=False, capture_output=True)
+        if done.returncode not in (-signal.SIGXCPU, -signal.SIGKILL):
+            done.check_returncode()
         found = out.read_text().splitlines(keepends=True) if out.exists() else []
     return [np.array(json.loads(line)) for line in found if line.endswith("\n")]

@@ -7,8 +7,8 @@ default settings; so do the peers of ``halfspace_peers``, written anew, but for 
 
 Every learner in every cell is one line of ``benchmarks/results/halfspaces.jsonl``; what is there is not run again,
 unless ``--again LEARNER`` names it. ``--peer-python`` names an interpreter that has diffprivlib and opacus, which need
-older packages than ours; ``--limit`` is how many seconds of a cell they get. The runs that are done by then count;
-where there is none, the line says ``timeout``:
+older packages than ours; ``--limit`` is how many seconds of the processor they get for a cell. The runs that are
+done by then count; where there is none, the line says ``timeout``:
 
     pip install diffprivlib==0.6.6 scikit-learn==1.6.1 opacus==1.6.0
 """
@@ -158,11 +158,11 @@ def vectors_of(learner: str, cell: Cell, problem: Problem, runs: int) -> list[np
 def runs_of(problem: Problem, learner: str) -> int:
     """How often a learner is run: its noise differs, its rows do not. Often where it is cheap."""
     runs = 10 if problem.X.size <= SMALL else 3 if problem.X.size <= LARGE else 1
-    return min(runs, 3) if learner in FOREIGN else runs
+    return runs if learner not in FOREIGN else 3 if problem.X.size <= SMALL else 1
 
 
 def errors_of(
-    learner: str, cell: Cell, problem: Problem, runs: int, peer_python: str | None, limit: float
+    learner: str, cell: Cell, problem: Problem, runs: int, peer_python: str | None, limit: int
 ) -> dict[str, object]:
     """Mean test error of a learner, and what it was in each run; or that the time limit came first."""
     start = time.perf_counter()
@@ -236,7 +236,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a corner of the grid")
     parser.add_argument("--repeats", type=int, default=3, help="of the label noise, or of the speed")
     parser.add_argument("--peer-python", default=None, help="an interpreter with diffprivlib and opacus")
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds that a foreign learner gets for a cell")
+    parser.add_argument(
+        "--limit", type=int, default=120, help="seconds of the processor that a foreign learner gets for a cell"
+    )
     parser.add_argument("--hindsight", action="store_true", help="peers with the best of three learning rates as well")
     parser.add_argument("--again", action="append", default=[], metavar="LEARNER", help="run this one again")
     parser.add_argument("--only", action="append", default=[], metavar="LEARNER", help="run this one only")

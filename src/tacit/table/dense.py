@@ -321,4 +321,5 @@ def _blocks(start: int, stop: int, size: int) -> list[tuple[int, int]]:
 
 def _padded(width: int) -> int:
     """The width rounded up to whole vector instructions."""
-    return -(-width // kernels.LANES) * kernels.LANES
+    lanes = kernels.LANES if width <= kernels.LANES else kernels.WIDE_LANES
+    return -(-width // lanes) * lanes

@@ -4,9 +4,9 @@ The 16-bit kernels keep their running sums in 32 bits, which doubles the lanes o
 overflow: a partial product sum of a row of length ``radius < 2**15`` and a vector of length ``< 2**15`` is below
 ``2**30`` by Cauchy and Schwarz, and a column sum is moved to 64 bits before ``group`` rows could fill it.
 
-They also read on beyond the end of a row, up to the next multiple of :data:`LANES`: then no element is left over from
-the vector instructions: what is read there is multiplied by zero, or added to sums that nobody looks at. The last rows,
-which have nothing behind them, are read element by element.
+They also read on beyond the end of a row, up to whole lanes: then no element is left over from the vector instructions,
+and what is read there is multiplied by zero, or added to sums that nobody looks at. The last rows, which have nothing
+behind them, are read element by element.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from tacit.table.lanes import ROWS, add_rows_16, add_rows_32, dot_16, dot_32
+from tacit.table.lanes import ROWS, add_row_32, add_rows_16, add_rows_32, dot_16, dot_32
 
-LANES = 16
-"""16-bit numbers that are read at a time."""
+LANES, WIDE_LANES = 16, 32
+"""16-bit numbers that are read at a time: of rows that are no longer, and of longer ones."""
+
+NARROW = 128
+"""Columns up to which rows are added four at a time; of wider ones, reading four at once slows the memory down."""
 
 COLUMNS = 4096
 """Columns whose 32-bit sums stay in the first-level cache."""
@@ -51,7 +54,7 @@ def longest_sparse(values, indptr):  # type: ignore[no-untyped-def]
 def products_int16(flat, vector, width, products, start, stop):  # type: ignore[no-untyped-def]
     """Writes the product of each row with ``vector``, from the first place of ``products`` on.
 
-    ``flat`` holds rows of ``width`` one after the other; ``vector`` is filled up with zeros to a multiple of ``LANES``.
+    ``flat`` holds rows of ``width`` one after the other; ``vector`` is filled up with zeros to whole lanes.
     """
     padded = len(vector)
     safe = max(start, min(stop, (len(flat) - padded) // width + 1))
@@ -59,24 +62,16 @@ def products_int16(flat, vector, width, products, start, stop):  # type: ignore[
     rows, other = nb.uintp(flat.ctypes.data), nb.uintp(vector.ctypes.data)
     if padded == LANES:
         for i in range(first, behind):
-            products[i - first] = dot_16(rows + i * size, other)
-    elif padded == 2 * LANES:
-        for i in range(first, behind):
-            products[i - first] = dot_32(rows + i * size, other)
+            products[i - first] = dot_16(rows + i * size, other, nb.uintp(1))
     else:
-        for i in range(start, safe):
-            products[i - start] = product_int16(flat[i * width : i * width + padded], vector)
+        count = nb.uintp(padded // WIDE_LANES)
+        for i in range(first, behind):
+            products[i - first] = dot_32(rows + i * size, other, count)
     for i in range(safe, stop):
-        products[i - start] = product_int16(flat[i * width : (i + 1) * width], vector)
-
-
-@nb.njit(nogil=True, cache=True)
-def product_int16(row, vector):  # type: ignore[no-untyped-def]
-    """The inner product of a row and the first entries of a vector, in 32 bits."""
-    product = np.int32(0)
-    for j in range(len(row)):
-        product = np.int32(product + np.int32(row[j]) * np.int32(vector[j]))
-    return product
+        product = np.int32(0)
+        for j in range(width):
+            product = np.int32(product + np.int32(flat[i * width + j]) * np.int32(vector[j]))
+        products[i - start] = product
 
 
 @nb.njit(nogil=True, cache=True)
@@ -142,17 +137,14 @@ def add_int16(flat, width, weights, offset, group, sums, start, stop):  # type: 
     if width > COLUMNS:
         add_wide_int16(flat, width, weights, offset, group, sums, start, stop)
         return
-    padded = -(-width // LANES) * LANES
+    padded = LANES if width <= LANES else -(-width // WIDE_LANES) * WIDE_LANES
     partial = np.zeros(padded, np.int32)
     safe = max(start, min(stop, (len(flat) - padded) // width + 1))
     for first in range(start, stop, group):
         partial[:] = 0
         last = min(first + group, stop)
         whole = first + max(0, min(last, safe) - first) // ROWS * ROWS
-        if padded <= 2 * LANES:
-            add_short_int16(flat, width, padded, weights, offset, partial, first, whole)
-        else:
-            add_long_int16(flat, width, padded, weights, offset, partial, first, whole)
+        add_whole_int16(flat, width, weights, offset, partial, first, whole)
         for i in range(whole, last):
             a = weights[i - offset]
             row = flat[i * width : (i + 1) * width]
@@ -163,34 +155,26 @@ def add_int16(flat, width, weights, offset, group, sums, start, stop):  # type: 
 
 
 @nb.njit(nogil=True, cache=True)
-def add_short_int16(flat, width, padded, weights, offset, partial, start, stop):  # type: ignore[no-untyped-def]
-    """Adds weighted rows of one or two times ``LANES``, ``ROWS`` at a time, to 32-bit sums."""
-    size, more = nb.uintp(2 * width), nb.uintp(offset)
+def add_whole_int16(flat, width, weights, offset, partial, start, stop):  # type: ignore[no-untyped-def]
+    """Adds weighted rows, a multiple of ``ROWS`` of them, to 32-bit sums of whole lanes."""
+    size, more, parts = nb.uintp(2 * width), nb.uintp(offset), nb.uintp(len(partial) // WIDE_LANES)
+    step, to_step = nb.uintp(2 * WIDE_LANES), nb.uintp(4 * WIDE_LANES)
     rows, to = nb.uintp(flat.ctypes.data), nb.uintp(partial.ctypes.data)
+    if width > NARROW:
+        for i in range(nb.uintp(start), nb.uintp(stop)):
+            weight = weights[i - more]
+            for part in range(parts):
+                add_row_32(rows + i * size + part * step, size, weight, to + part * to_step)
+        return
     for i in range(nb.uintp(start), nb.uintp(stop), nb.uintp(ROWS)):
         k = i - more
         a, b = weights[k], weights[k + nb.uintp(1)]
         c, d = weights[k + nb.uintp(2)], weights[k + nb.uintp(3)]
-        if padded == LANES:
+        if width <= LANES:
             add_rows_16(rows + i * size, size, a, b, c, d, to)
         else:
-            add_rows_32(rows + i * size, size, a, b, c, d, to)
-
-
-@nb.njit(nogil=True, cache=True)
-def add_long_int16(flat, width, padded, weights, offset, partial, start, stop):  # type: ignore[no-untyped-def]
-    """Adds weighted rows, ``ROWS`` at a time, to 32-bit sums."""
-    for i in range(start, stop, ROWS):
-        a, b = weights[i - offset], weights[i + 1 - offset]
-        c, d = weights[i + 2 - offset], weights[i + 3 - offset]
-        row = flat[i * width : i * width + padded]
-        second = flat[(i + 1) * width : (i + 1) * width + padded]
-        third = flat[(i + 2) * width : (i + 2) * width + padded]
-        fourth = flat[(i + 3) * width : (i + 3) * width + padded]
-        for j in range(padded):
-            one = np.int32(np.int32(row[j]) * a + np.int32(second[j]) * b)
-            two = np.int32(np.int32(third[j]) * c + np.int32(fourth[j]) * d)
-            partial[j] = np.int32(partial[j] + one + two)
+            for part in range(parts):
+                add_rows_32(rows + i * size + part * step, size, a, b, c, d, to + part * to_step)
 
 
 @nb.njit(nogil=True, cache=True)
