@@ -96,10 +96,6 @@ def test_models_that_do_not_know_say_so():
     chosen = BoostedTreesClassifier(epsilon=4.0, schema=SCHEMA, alpha=1.0).fit(frame, labels)
     with pytest.raises(RequestError, match="standard deviations"):
         chosen.predict_std(frame)
-    three = {**SCHEMA.to_dict(), "label": {"column": "y", "classes": [0, 1, 2]}}
-    several = AdditiveBoostClassifier(schema=three).fit(frame, labels)
-    with pytest.raises(RequestError, match="how sure"):
-        several.predict_interval(frame)
     model = AdditiveBoostClassifier(schema=SCHEMA).fit(frame, labels)
     for confidence in (0, 1, math.nan, "much"):
         with pytest.raises(RequestError, match="confidence"):

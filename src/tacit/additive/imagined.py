@@ -44,9 +44,10 @@ class ImaginedRows:
 
     def add(self, cells: Cells, values: Floats) -> None:
         """Adds ``values[cell]`` to the scores of every row."""
-        self.scores += values[self._places(cells)]
+        self.scores += values[self.places(cells)]
 
-    def _places(self, cells: Cells) -> npt.NDArray[np.int64]:
+    def places(self, cells: Cells) -> npt.NDArray[np.int64]:
+        """The cell of every row."""
         if isinstance(cells, OneCell):
             return np.zeros(ROWS, np.int64)
         if isinstance(cells, ProductCells):

@@ -48,6 +48,7 @@ class LearnedScores:
     trees: tuple[ScoreTree, ...]
     plan: Plan
     directions: Directions
+    intercept_sd: Floats
 
 
 def learn_scores(
@@ -99,7 +100,7 @@ def learn_scores(
         grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state)
     return LearnedScores(
         total, state.intercept.value, tuple(columns), tuple(bins), tuple(mains), tuple(found), grown, chosen,
-        state.directions(),
+        state.directions(), state.intercept.sd(state.directions()),
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from tacit.additive.residual_loss import ResidualLoss
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.table import TableEncoding
 from tacit.models.additive import Feature, MainEffect, PairEffect
-from tacit.models.additive_scores import AdditiveScores, ScoreTree
+from tacit.models.additive_scores import AdditiveScores
 
 
 def features_of(columns: Sequence[Column], bins: Sequence[Bins], encoding: TableEncoding) -> tuple[Feature, ...]:
@@ -43,8 +44,9 @@ def additive_scores(learned: LearnedScores, encoding: TableEncoding, unit: float
                 term.counts.reshape(shape),
             )
         )
-    trees = tuple(ScoreTree(tree.shape, unit * tree.values, tree.support) for tree in learned.trees)
-    return AdditiveScores(np.asarray(unit * learned.intercept), features, mains, tuple(pairs), trees)
+    trees = tuple(tree.times(unit) for tree in learned.trees)
+    intercept, sd = np.asarray(unit * learned.intercept), np.asarray(unit * learned.intercept_sd)
+    return AdditiveScores(intercept, features, mains, tuple(pairs), trees, sd)
 
 
 def regression_scores(
@@ -54,4 +56,4 @@ def regression_scores(
     per_code = (label.upper - label.lower) / label.unit
     scores = additive_scores(learned, encoding, loss.scale.codes_per_unit * per_code)
     centre = label.lower + loss.scale.offset * per_code
-    return AdditiveScores(scores.intercept + centre, scores.features, scores.mains, scores.pairs, scores.trees)
+    return replace(scores, intercept=scores.intercept + centre)

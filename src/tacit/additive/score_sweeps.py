@@ -57,6 +57,13 @@ class ScoreIntercept:
         step, self.value = new - self.value, new
         return np.asarray(step)
 
+    def sd(self, directions: Directions) -> Floats:
+        """Standard deviation that noise leaves in the intercept, shape ``(n_scores,)``."""
+        if not self._precision:
+            return np.zeros_like(self.value)
+        variances = self._variance / (self._precision * self._total * directions.curvatures) ** 2
+        return np.asarray(np.sqrt(np.square(directions.basis) @ variances))
+
 
 @dataclass
 class ScoreState:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import numpy.typing as npt
 
@@ -38,7 +40,7 @@ def grow_score_trees(
     """Boosts the scores by ``plan.trees`` trees, spending ``share`` of the purse evenly."""
     if not structures.can_split:
         return ()
-    loss, steps = state.loss, LeafSteps(plan)
+    loss, steps, noise = state.loss, LeafSteps(plan), ScoreNoise(curator.public_generator, state.loss.n_scores)
     charge, trees = purse.charge(share / plan.trees), []
     for number in range(plan.trees):
         cells = TreeCells(structures.draw(plan.depth, plan.columns_per_tree))
@@ -46,9 +48,78 @@ def grow_score_trees(
         release = curator.measure(query, charge, f"tree {number + 1}")
         sd = max(release.sd, LEAST_SD * loss.bound)
         sums = LeafSums(release.value[:, :-1], release.value[:, -1] / loss.tree_curvature, sd, sd / loss.tree_curvature)
-        added = state.add(cells, steps.take(sums, loss.curvature(state.rows), loss.scatter))
+        taken = steps.take(sums, loss.curvature(state.rows), loss.scatter)
+        added = state.add(cells, taken.values)
+        noise.observe(state.rows.places(cells), taken, release.sd)
         trees.append(ScoreTree(cells.shape, added, np.maximum(sums.curvatures, 0.0)))
-    return tuple(trees)
+    return noise.annotate(trees)
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """The steps of a tree's leaves, and how they answer to its sums.
+
+    Attributes:
+        values: shape ``(leaves, n_scores)``.
+        answers: step per unit of the gradient, by leaf and direction.
+        curvatures: how much a gradient falls as scores rise, by leaf and direction.
+        basis: the directions, orthonormal columns.
+    """
+
+    values: Floats
+    answers: Floats
+    curvatures: Floats
+    basis: Floats
+
+
+RUNS = 6
+"""How often noise is run through the rounds."""
+
+
+@dataclass
+class ScoreNoise:
+    """How much of a sum of trees is noise; for one margin see :mod:`tacit.boosting.tree_noise`.
+
+    Noise alone runs through the rounds over imagined rows, beside the fit: a leaf answers to the noise in its sum, and
+    takes back what earlier rounds left in its rows. What is left over in the end, relative to the sum of what single
+    leaves hold, scales the deviations of all leaves. Post-processing: it costs nothing.
+
+    Args:
+        generator: public randomness.
+        n_scores: scores per row.
+    """
+
+    generator: np.random.Generator
+    n_scores: int
+    _sds: list[Floats] = field(default_factory=list)
+    _scores: Floats | None = None
+    _alone: float = 0.0
+
+    def observe(self, leaves: npt.NDArray[np.int64], taken: Taken, sd: float) -> None:
+        """A round: the leaf of every imagined row, the steps, and the noise of the release."""
+        size, basis = len(taken.values), taken.basis
+        if self._scores is None:
+            self._scores = np.zeros((len(leaves), RUNS, self.n_scores))
+        members = (leaves[None, :] == np.arange(size)[:, None]).astype(np.float64)
+        sums = (members @ self._scores.reshape(len(leaves), -1)).reshape(size, RUNS, self.n_scores)
+        means = sums / np.maximum(members.sum(axis=1), 1.0)[:, None, None] @ basis
+        noise = sd * self.generator.standard_normal(means.shape)
+        kept = np.clip(taken.answers * taken.curvatures, 0.0, 1.0)
+        steps = (taken.answers[:, None, :] * noise - kept[:, None, :] * means) @ basis.T
+        self._scores += steps[leaves]
+        variances = sd**2 * np.square(taken.answers) @ np.square(basis).T
+        self._alone += float(variances.sum(axis=1)[leaves].mean())
+        self._sds.append(np.sqrt(variances))
+
+    def annotate(self, trees: list[ScoreTree]) -> tuple[ScoreTree, ...]:
+        """The trees with the standard deviation that noise leaves in every leaf."""
+        left = 1.0
+        if self._scores is not None and self._alone > 0:
+            left = min(float(np.sqrt(np.square(self._scores).sum(axis=2).mean() / self._alone)), 1.0)
+        return tuple(
+            ScoreTree(tree.shape, tree.values, tree.support, left * sds)
+            for tree, sds in zip(trees, self._sds, strict=True)
+        )
 
 
 class LeafSteps:
@@ -65,8 +136,8 @@ class LeafSteps:
         self._plan = plan
         self._excess, self._weight, self._chance = 0.0, 0.0, 0.0
 
-    def take(self, sums: LeafSums, shape: Floats, scatter: float) -> Floats:
-        """The steps, shape ``(leaves, n_scores)``.
+    def take(self, sums: LeafSums, shape: Floats, scatter: float) -> Taken:
+        """The steps.
 
         A leaf's curvature matrix is thought to have the shape of the whole table's, scaled to the leaf's released and
         shrunk trace.
@@ -85,8 +156,9 @@ class LeafSteps:
         first = FIRST_PRIOR * self._plan.prior * scatter
         trust = first**2 / (first**2 + self._chance / max(self._weight, 1e-12) ** 2)
         prior = max(trust * self._excess / max(self._weight, 1e-12) + (1 - trust) * first, LEAST_PRIOR * first)
-        steps = gradients * h * prior / (h**2 * prior + expected)
-        return np.asarray(np.clip(self._plan.rate * steps @ basis.T, -LARGEST_STEP, LARGEST_STEP))
+        answers = self._plan.rate * h * prior / (h**2 * prior + expected)
+        values = np.clip((gradients * answers) @ basis.T, -LARGEST_STEP, LARGEST_STEP)
+        return Taken(np.asarray(values), np.asarray(answers), h, basis)
 
     def _curvatures(self, sums: LeafSums, shape: Floats) -> tuple[Floats, Floats]:
         """Curvatures by leaf and direction, and the directions."""

@@ -21,6 +21,7 @@ from tacit.faces.base import FINE_CELLS, Task
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
 from tacit.faces.request import Request, RequestError, two_bounds
 from tacit.faces.scikit import PrivateEstimator
+from tacit.faces.uncertainty import deviations_within
 from tacit.faces.undeclared import NUMBERS, Undeclared
 from tacit.faces.weights import row_weights_of
 from tacit.models.base import Model
@@ -66,6 +67,37 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         frame = self._frame_for_model(X)
         predictions: npt.NDArray[np.float64] = self.model_.predict(frame)
         return predictions
+
+    def predict_std(self, X: Any) -> npt.NDArray[np.float64]:
+        """Standard deviation that the privacy noise leaves in the prediction for every row, shape ``(rows,)``.
+
+        In units of the target. Curves and pairs: the posterior standard deviation of the effect given all releases;
+        trees: the answer of every leaf to the noise in its sum, less what later trees take back. Effects count as
+        independent, and bins, pairs, clips and structures as given.
+        """
+        return np.sqrt(self._variance(X))
+
+    def predict_interval(self, X: Any, confidence: float = 0.95) -> npt.NDArray[np.float64]:
+        """An interval for what fits to the same rows predict on average over the noise, shape ``(rows, 2)``.
+
+        It says nothing about how far targets scatter, nor how well a model of this kind describes the population.
+
+        Args:
+            X: a table.
+            confidence: strictly between 0 and 1.
+        """
+        reach = deviations_within(confidence) * self.predict_std(X)
+        said, index = self.predict(X), self.model_
+        ends = np.stack([said - reach, said + reach], axis=1)
+        return np.clip(ends, getattr(index, "lower", -np.inf), getattr(index, "upper", np.inf))
+
+    def _variance(self, X: Any) -> npt.NDArray[np.float64]:
+        frame = self._frame_for_model(X)
+        try:
+            variance: npt.NDArray[np.float64] = self.model_.score_variance(frame)  # type: ignore[attr-defined]
+        except (AttributeError, ValueError):
+            raise RequestError("this model does not say how sure it is") from None
+        return variance
 
     def target_name(self, task: Task) -> str:
         """The label's column, or :data:`TARGET`."""

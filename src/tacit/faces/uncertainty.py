@@ -10,14 +10,16 @@ from scipy.special import expit, ndtri
 
 from tacit.faces.base import ClassLearner
 from tacit.faces.request import RequestError, is_number
-from tacit.models.uncertainty import Uncertain
+from tacit.models.uncertainty import Uncertain, UncertainClasses
 
 
 class Uncertainty(ClassLearner):
-    """A learner of two classes that knows how far off its log-odds may be."""
+    """A learner of classes that knows how far off its log-odds may be."""
 
     def predict_std(self, X: Any) -> npt.NDArray[np.float64]:
         """Standard deviation that the privacy noise leaves in the log-odds of every row, shape ``(rows,)``.
+
+        Of more than two classes: of the log-odds of each against all others together, shape ``(rows, classes)``.
 
         Curves and pairs: the posterior standard deviation of the effect given all releases, whose noise is known; it
         holds the chance in the rows and what shrinkage gave up, too, and is rather large than small. Trees: the answer
@@ -25,12 +27,14 @@ class Uncertainty(ClassLearner):
         pairs and structures as given.
 
         Raises:
-            ValueError: if the model does not know (more than two classes, or trees chosen by the data).
+            ValueError: if the model does not know (trees chosen by the data).
         """
         return self._scores(X)[1]
 
     def predict_interval(self, X: Any, confidence: float = 0.95) -> npt.NDArray[np.float64]:
         """An interval for the probability of the positive class of every row, shape ``(rows, 2)``.
+
+        Of more than two classes: for the probability of each, shape ``(rows, classes, 2)``.
 
         It is meant to hold what fits to the same rows say on average over the noise, with about this confidence; see
         :meth:`predict_std`. It says nothing about how well a model of this kind describes the population.
@@ -39,18 +43,26 @@ class Uncertainty(ClassLearner):
             X: a table.
             confidence: strictly between 0 and 1.
         """
-        if not is_number(confidence) or not 0 < confidence < 1:
-            raise RequestError(f"confidence must lie strictly between 0 and 1, got {confidence!r}")
+        deviations = deviations_within(confidence)
         score, sd = self._scores(X)
-        reach = float(ndtri(0.5 + confidence / 2)) * sd
-        return np.asarray(expit(np.stack([score - reach, score + reach], axis=1)))
+        reach = deviations * sd
+        return np.asarray(expit(np.stack([score - reach, score + reach], axis=-1)))
 
     def _scores(self, X: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         frame = self._frame_for_model(X)
         model = self.model_
-        if not isinstance(model, Uncertain):
+        if not isinstance(model, Uncertain | UncertainClasses):
             raise RequestError("this model does not say how sure it is")
         try:
+            if isinstance(model, UncertainClasses):
+                return model.log_odds(frame), np.sqrt(model.log_odds_variance(frame))
             return model.decision_function(frame), np.sqrt(model.score_variance(frame))
         except ValueError as error:
             raise RequestError(str(error)) from None
+
+
+def deviations_within(confidence: float) -> float:
+    """How many standard deviations an interval reaches to both sides; raises :class:`RequestError`."""
+    if not is_number(confidence) or not 0 < confidence < 1:
+        raise RequestError(f"confidence must lie strictly between 0 and 1, got {confidence!r}")
+    return float(ndtri(0.5 + confidence / 2))

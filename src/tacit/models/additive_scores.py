@@ -26,20 +26,28 @@ class ScoreTree:
         shape: the splits.
         values: what leaves add, shape ``(leaves, n_scores)``.
         support: per leaf, how much released (noisy) weight it stands on; never negative.
+        sd: standard deviation that noise leaves in ``values``; None if it is not known.
     """
 
     shape: TreeShape
     values: Floats
     support: Floats
+    sd: Floats | None = None
+
+    def times(self, unit: float) -> ScoreTree:
+        """The same tree in another unit of the scores."""
+        return ScoreTree(self.shape, unit * self.values, self.support, None if self.sd is None else unit * self.sd)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data."""
-        return {**self.shape.to_dict(), "values": self.values.tolist(), "support": self.support.tolist()}
+        known = {} if self.sd is None else {"sd": self.sd.tolist()}
+        return {**self.shape.to_dict(), "values": self.values.tolist(), "support": self.support.tolist(), **known}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> ScoreTree:
         """The inverse of :meth:`to_dict`."""
-        return ScoreTree(TreeShape.from_dict(data), floats(data["values"]), floats(data["support"]))
+        sd = floats(data["sd"]) if "sd" in data else None
+        return ScoreTree(TreeShape.from_dict(data), floats(data["values"]), floats(data["support"]), sd)
 
 
 @final
@@ -53,6 +61,7 @@ class AdditiveScores:
         mains: effects of one column; ``effect`` and ``sd`` have shape ``(bins, n_scores)``.
         pairs: effects of two columns; ``effect`` and ``sd`` have shape ``(groups, groups, n_scores)``.
         trees: shallow trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
+        intercept_sd: standard deviation of the noise in the intercept, shape ``(n_scores,)``; None if it is not known.
     """
 
     intercept: Floats
@@ -60,6 +69,7 @@ class AdditiveScores:
     mains: tuple[MainEffect, ...]
     pairs: tuple[PairEffect, ...]
     trees: tuple[ScoreTree, ...] = ()
+    intercept_sd: Floats | None = None
 
     @property
     def n_scores(self) -> int:
@@ -81,6 +91,26 @@ class AdditiveScores:
     def of(self, frame: Frame) -> Floats:
         """The scores, shape ``(rows, n_scores)``."""
         return np.asarray(self.intercept + self.contributions(frame)[1].sum(axis=1))
+
+    def variance(self, frame: Frame) -> Floats:
+        """Variance of the scores given what was released, effects taken as independent, shape ``(rows, n_scores)``.
+
+        Raises:
+            ValueError: if the model does not know it.
+        """
+        if self.intercept_sd is None or any(tree.sd is None for tree in self.trees):
+            raise ValueError("the model holds no standard deviations of all its parts")
+        bins = [feature.bins(frame) for feature in self.features]
+        variance = np.repeat(np.square(self.intercept_sd)[None, :], frame.n_rows, axis=0)
+        for main in self.mains:
+            variance += np.square(main.sd[bins[main.feature]])
+        for pair in self.pairs:
+            i, j = pair.features
+            variance += np.square(pair.sd[pair.groups[0][bins[i]], pair.groups[1][bins[j]]])
+        codes = [column.astype(np.uint8) for column in bins] if self.trees else []
+        for tree in self.trees:
+            variance += np.square(floats(tree.sd))[tree.shape.find(codes)]
+        return variance
 
     def pair_name(self, pair: PairEffect) -> str:
         """What to call an interaction."""
@@ -112,6 +142,7 @@ class AdditiveScores:
             "mains": [main.to_dict() for main in self.mains],
             "pairs": [pair.to_dict() for pair in self.pairs],
             "trees": [tree.to_dict() for tree in self.trees],
+            **({} if self.intercept_sd is None else {"intercept_sd": self.intercept_sd.tolist()}),
         }
 
     @staticmethod
@@ -123,6 +154,7 @@ class AdditiveScores:
             tuple(MainEffect.from_dict(item) for item in data["mains"]),
             tuple(PairEffect.from_dict(item) for item in data["pairs"]),
             tuple(ScoreTree.from_dict(item) for item in data["trees"]),
+            floats(data["intercept_sd"]) if "intercept_sd" in data else None,
         )
 
 
@@ -174,12 +206,48 @@ class AdditiveClassesModel(_AdditiveScoresModel):
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
+    def log_odds(self, frame: Frame) -> Floats:
+        """Log-odds of every class against all others together, shape ``(rows, classes)``."""
+        powers, others = _against_others(self.scores.of(frame))
+        return np.asarray(np.log(np.maximum(powers, 1e-300)) - np.log(np.maximum(others, 1e-300)))
+
+    def log_odds_variance(self, frame: Frame) -> Floats:
+        """Variance of :meth:`log_odds` given what was released, shape ``(rows, classes)``; to first order.
+
+        The releases say nothing of the mean of the scores, so that errors of the scores are those of independent ones
+        with their mean taken off. Log-odds do not change with the mean: they add the independent ones up, every other
+        class with its share in the others.
+        """
+        variance = _without_mean(self.scores.variance(frame))
+        powers, others = _against_others(self.scores.of(frame))
+        of_others = np.square(powers) * variance
+        rest = np.maximum(of_others.sum(axis=1, keepdims=True) - of_others, 0.0)
+        return np.asarray(variance + rest / np.square(np.maximum(others, 1e-150)))
+
     def body(self) -> dict[str, Any]:
         return {"classes": list(self.classes), "scores": self.scores.to_dict()}
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> AdditiveClassesModel:
         return cls(tuple(body["classes"]), AdditiveScores.from_dict(body["scores"]))
+
+
+def _against_others(scores: Floats) -> tuple[Floats, Floats]:
+    """Unnormalised probabilities of every class, and of all others together."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    others = powers.sum(axis=1, keepdims=True) - powers
+    likeliest, every = scores.argmax(axis=1), np.arange(len(scores))
+    rest = powers.copy()
+    rest[every, likeliest] = 0.0
+    others[every, likeliest] = rest.sum(axis=1)  # a difference would cancel
+    return powers, others
+
+
+def _without_mean(variance: Floats) -> Floats:
+    """Variances of independent numbers that have these variances once their mean is taken off; at least 3 classes."""
+    classes = variance.shape[1]
+    total = variance.sum(axis=1, keepdims=True) * classes / (classes - 1)
+    return np.asarray(np.maximum(variance - total / classes**2, 0.0) / (1 - 2 / classes))
 
 
 @final
@@ -209,6 +277,10 @@ class AdditiveRegressionModel(_AdditiveScoresModel):
     def predict(self, frame: Frame) -> Floats:
         """The prediction for every row, shape ``(rows,)``."""
         return np.clip(self.scores.of(frame)[:, 0], self.lower, self.upper)
+
+    def score_variance(self, frame: Frame) -> Floats:
+        """Variance of the prediction of every row given what was released, in squared units of the target."""
+        return self.scores.variance(frame)[:, 0]
 
     def predict_proba(self, frame: Frame) -> Floats:
         """There are none: raises ``TypeError``."""

@@ -26,6 +26,17 @@ class Uncertain(Protocol):
         """Variance of the score of every row, shape ``(rows,)``."""
 
 
+@runtime_checkable
+class UncertainClasses(Protocol):
+    """A model of several classes that knows how far off its log-odds may be."""
+
+    def log_odds(self, frame: Frame) -> Floats:
+        """Log-odds of every class against all others together, shape ``(rows, classes)``."""
+
+    def log_odds_variance(self, frame: Frame) -> Floats:
+        """Their variance, shape ``(rows, classes)``."""
+
+
 def tree_variance(trees: Sequence[Tree], codes: Sequence[npt.NDArray[np.uint8]]) -> Floats:
     """Variance that noise leaves in a sum of trees, per row; leaves' noises are independent.
 
