@@ -104,9 +104,6 @@ def test_other_learners_refuse_what_they_cannot_promise():
     frame, labels = world(100, 0)
     with pytest.raises(RequestError, match="'up' is declared monotone"):
         BoostedTreesClassifier(schema=schema()).fit(frame, labels)
-    three = {**schema().to_dict(), "label": {"column": "y", "classes": [0, 1, 2]}}
-    with pytest.raises(RequestError, match="'up' is declared monotone"):
-        AdditiveBoostClassifier(schema=three).fit(frame, labels)
 
 
 def test_the_report_says_so():
@@ -139,6 +136,45 @@ def test_steps_between_monotone_curves_are_repaired_to_the_last_digit():
     assert (np.diff(exactly(up, 1)[:-1]) >= 0).all()
     both = np.stack([up, -up], axis=1)
     assert project(both, np.ones(4), 1).shape == (4, 2)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(3, 30), st.integers(2, 6), st.integers(0, 10_000), st.sampled_from([1, -1]))
+def test_scores_of_classes_on_a_scale_are_projected_by_their_differences(bins, classes, seed, direction):
+    generator = np.random.default_rng(seed)
+    effect, counts = generator.normal(size=(bins, classes)), generator.integers(0, 50, bins).astype(float)
+    for out in (project(effect, counts, direction), exactly(effect, direction)):
+        assert (direction * np.diff(np.diff(out, axis=1)[:-1], axis=0) >= -1e-12).all()
+        assert out.mean(axis=1) == pytest.approx(effect.mean(axis=1))
+        assert out[-1] == pytest.approx(effect[-1])
+    done = project(effect, counts, direction)
+    assert project(done, counts, direction) == pytest.approx(done)
+    powers = np.exp(done[:-1])  # stochastic dominance: the classes beyond any place get likelier
+    upto = np.cumsum(powers, axis=1) / powers.sum(axis=1, keepdims=True)
+    assert (direction * np.diff(upto, axis=0) <= 1e-12).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 4.0, math.inf])
+@pytest.mark.parametrize("contrary", [False, True])
+def test_several_classes_are_a_scale(epsilon, contrary):
+    """With all else equal, the classes beyond any place of the scale never get less likely."""
+    frame, labels = world(6000, 0, contrary)
+    grades = labels + (np.random.default_rng(1).random(len(labels)) < 0.4)
+    three = {**schema().to_dict(), "label": {"column": "y", "classes": [0, 1, 2]}}
+    model = AdditiveBoostClassifier(epsilon=epsilon, schema=three, random_state=0).fit(frame, grades)
+    generator, grid = np.random.default_rng(3), np.linspace(-2.5, 2.5, 300)
+    for name, direction in (("up", 1), ("down", -1)):
+        for _ in range(4):
+            rows = pd.DataFrame({k: generator.uniform(-2, 2) for k in ("up", "down", "free", "other")}, range(300))
+            rows["c"] = "a"
+            rows[name] = grid
+            upto = np.cumsum(model.predict_proba(rows), axis=1)[:, :-1]
+            assert (direction * np.diff(upto, axis=0) <= 1e-9).all()
+    page = render(model.model_, model.certificate_.to_dict())
+    assert "Declared to be increasing" in page
+    if not contrary and epsilon > 1:
+        rows = pd.DataFrame({"up": [-2.0, 2.0], "down": 0.0, "free": 0.0, "other": 0.0, "c": "a"})
+        assert np.diff(model.predict_proba(rows)[:, 0])[0] < -0.2
 
 
 def test_regression_keeps_declared_directions_too():

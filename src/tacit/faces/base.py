@@ -187,7 +187,7 @@ class PrivateLearner:
         if declared and not self._holds_monotone(task):
             raise RequestError(
                 f"column '{declared[0]}' is declared monotone, and {self._algorithm} cannot promise that "
-                "here: use AdditiveBoostClassifier for two classes, or leave 'monotone' out of the schema"
+                "here: use AdditiveBoostClassifier, or leave 'monotone' out of the schema"
             )
 
     def _check_weighted(self, task: Task) -> None:

@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from tacit.models.additive import TREES, AdditiveModel, Feature, MainEffect, PairEffect
 from tacit.models.base import Model
-from tacit.report.draw_scores import side_of
+from tacit.report.draw_scores import FLAT, held_to, public_feature, side_of
 from tacit.report.drawing import Drawing, Effect, bars, curve, heat_map, ranking
-from tacit.report.portrait import Portrait, PublicColumn
-from tacit.report.public_facts import public_column
+from tacit.report.portrait import Portrait
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,13 +36,8 @@ def draw(model: Model) -> Portrait:
         "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). The grey strip "
         "below a curve shows where rows are, as far as the noise let that be seen.",
         (overview, *mains, *pairs, *trees),
-        tuple(_public(f) for f in additive.features),
+        tuple(public_feature(f) for f in additive.features),
     )
-
-
-def _public(feature: Feature) -> PublicColumn:
-    line = public_column(feature.name, feature.encoder)
-    return line if feature.monotone is None else replace(line, facts=f"{line.facts}, {feature.monotone}")
 
 
 def _summary(model: AdditiveModel) -> str:
@@ -82,10 +76,7 @@ def _main(feature: Feature, main: MainEffect, identity: str) -> Drawing:
     effects = _effects(main.effect, main.sd, main.counts)
     if feature.ordered:
         drawn = curve(feature.name, [float(e) for e in feature.edges()], effects[:-1], effects[-1], identity)
-        if feature.monotone is None:
-            return drawn
-        kept = f"Declared to be {feature.monotone}, and held to it: where noise said otherwise the curve is flat."
-        return replace(drawn, caption=f"{drawn.caption} {kept}".strip())
+        return held_to(drawn, feature, FLAT)
     return bars(feature.name, feature.bin_labels(), effects, identity)
 
 

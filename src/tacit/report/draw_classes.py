@@ -9,10 +9,18 @@ from tacit.models.additive import Feature, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.models.base import Model
 from tacit.report.class_drawing import class_bars, class_curves
-from tacit.report.draw_scores import NOISE, effects_of, overview, parts_of, side_of, tree_ranking
+from tacit.report.draw_scores import (
+    NOISE,
+    effects_of,
+    held_to,
+    overview,
+    parts_of,
+    public_feature,
+    side_of,
+    tree_ranking,
+)
 from tacit.report.drawing import Drawing, heat_map
 from tacit.report.portrait import Portrait
-from tacit.report.public_facts import public_column
 
 
 def draw(model: Model) -> Portrait:
@@ -30,7 +38,7 @@ def draw(model: Model) -> Portrait:
         "below it against. Effects are factors of a class's odds, measured against the (geometric) mean of all classes."
         f" {NOISE}",
         (overview(scores, caption), *mains, *pairs, *tree_ranking(scores, "log-odds, all classes together")),
-        tuple(public_column(f.name, f.encoder) for f in scores.features),
+        tuple(public_feature(f) for f in scores.features),
     )
 
 
@@ -38,7 +46,9 @@ def _main(feature: Feature, main: MainEffect, names: list[str], identity: str) -
     centred = main.effect - main.effect.mean(axis=1, keepdims=True)
     effects = [effects_of(centred[:, k], main.sd[:, k], main.counts) for k in range(len(names))]
     if feature.ordered:
-        return class_curves(feature.name, [float(e) for e in feature.edges()], names, effects, identity)
+        drawn = class_curves(feature.name, [float(e) for e in feature.edges()], names, effects, identity)
+        way = "rise" if feature.monotone == "increasing" else "fall"
+        return held_to(drawn, feature, f"The odds of a class against the one before it {way} or stay")
     return class_bars(feature.name, feature.bin_labels(), names, effects, identity)
 
 

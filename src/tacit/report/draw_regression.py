@@ -8,10 +8,19 @@ from tacit.models.additive import Feature, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveRegressionModel
 from tacit.models.base import Model
 from tacit.report import svg
-from tacit.report.draw_scores import NOISE, effects_of, overview, parts_of, side_of, tree_ranking
+from tacit.report.draw_scores import (
+    FLAT,
+    NOISE,
+    effects_of,
+    held_to,
+    overview,
+    parts_of,
+    public_feature,
+    side_of,
+    tree_ranking,
+)
 from tacit.report.drawing import Drawing, bars, curve, heat_map
 from tacit.report.portrait import Portrait
-from tacit.report.public_facts import public_column
 from tacit.report.units import Amounts
 
 
@@ -31,7 +40,7 @@ def draw(model: Model) -> Portrait:
         f"Each drawing says by how much a value raises or lowers the {what} of “{additive.target}”, which starts from "
         f"{start} and is kept between {svg.short(additive.lower)} and {svg.short(additive.upper)}. {NOISE}",
         (overview(scores, caption), *mains, *pairs, *tree_ranking(scores, f"units of {additive.target}")),
-        tuple(public_column(f.name, f.encoder) for f in scores.features),
+        tuple(public_feature(f) for f in scores.features),
         f"The target “{additive.target}” and its bounds, {svg.short(additive.lower)} to {svg.short(additive.upper)}; "
         "values outside were clipped.",
     )
@@ -41,7 +50,7 @@ def _main(feature: Feature, main: MainEffect, units: Amounts, identity: str) -> 
     effects = effects_of(main.effect[:, 0], main.sd[:, 0], main.counts)
     if feature.ordered:
         edges = [float(e) for e in feature.edges()]
-        return curve(feature.name, edges, effects[:-1], effects[-1], identity, units)
+        return held_to(curve(feature.name, edges, effects[:-1], effects[-1], identity, units), feature, FLAT)
     return bars(feature.name, feature.bin_labels(), effects, identity, units)
 
 

@@ -11,6 +11,8 @@ from tacit.models.additive import TREES, Feature
 from tacit.models.additive_scores import AdditiveScores
 from tacit.report import svg
 from tacit.report.drawing import Drawing, Effect, Side, ranking
+from tacit.report.portrait import PublicColumn
+from tacit.report.public_facts import public_column
 
 Floats = npt.NDArray[np.float64]
 
@@ -18,6 +20,24 @@ NOISE = (
     "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). The grey strip below "
     "a curve shows where rows are, as far as the noise let that be seen."
 )
+
+
+FLAT = "Where noise said otherwise the curve is flat"
+"""What is done to a single curve that is declared to rise or to fall."""
+
+
+def held_to(drawn: Drawing, feature: Feature, how: str) -> Drawing:
+    """The drawing of a column, with a word on its declared direction if there is one, and on how it is held to."""
+    if feature.monotone is None:
+        return drawn
+    kept = f"Declared to be {feature.monotone}, and held to it. {how}."
+    return replace(drawn, caption=f"{drawn.caption} {kept}".strip())
+
+
+def public_feature(feature: Feature) -> PublicColumn:
+    """A column's line in the list of public facts."""
+    line = public_column(feature.name, feature.encoder)
+    return line if feature.monotone is None else replace(line, facts=f"{line.facts}, {feature.monotone}")
 
 
 def effects_of(values: Floats, sds: Floats, counts: Floats) -> list[Effect]:
