@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.boosting.newton_trees import ROWS_VARIATION, LearnedPrior
+from tacit.boosting.newton_trees import ROWS_VARIATION, CurvatureLevel, LearnedPrior, shrunk_curvatures
 
 
 def released(generator, truth, curvature, sd, leaves=64):
@@ -39,3 +39,37 @@ def test_absurd_releases_leave_a_prior_that_can_be_used():
     for size in (1e12, -1e12, 0.0):
         prior = learned.learn(np.full(8, size), np.full(8, -size), 1e6)
         assert 0.02 <= prior <= 0.3
+
+
+def test_the_level_of_curvatures_is_seen_where_noise_drowns_every_tree():
+    """Total 250, noise of 800 in every leaf: one tree tells nothing, and the number of rows is known to within 300."""
+    generator, found = np.random.default_rng(0), []
+    for _ in range(30):
+        level = CurvatureLevel(1000 + 300 * generator.standard_normal(), 300.0)
+        for _ in range(400):
+            mean = level.mean(250 / 16 + 800 * generator.standard_normal(16), 800.0)
+        found.append(mean)
+    assert np.mean(found) == pytest.approx(250 / 16, rel=0.3)
+    assert np.std(found) < 0.5 * 250 / 16
+
+
+def test_the_level_follows_a_change_that_trees_can_see():
+    level = CurvatureLevel(10_000, 50.0)
+    means = [level.mean(np.full(16, total / 16), 2.0) for total in np.linspace(2500, 1000, 300)]
+    assert means[-1] == pytest.approx(1000 / 16, rel=0.01)
+
+
+def test_absurd_releases_leave_a_level_that_can_be_used():
+    level = CurvatureLevel(1.0, 0.0)
+    for size in (-1e12, 1e12, 0.0, -5.0):
+        assert 0.5 <= level.mean(np.full(8, size), 1e6) < 1e13
+
+
+def test_scatter_within_the_noise_is_not_believed_where_the_level_is_known():
+    generator = np.random.default_rng(1)
+    noisy = 30 + 800 * generator.standard_normal(16)
+    alone, known = shrunk_curvatures(noisy, 800.0), shrunk_curvatures(noisy, 800.0, level=30.0)
+    assert np.abs(known - 30).max() < 1.0
+    assert np.abs(alone - 30).max() > 10.0
+    clear = shrunk_curvatures(np.array([10.0, 50.0]), 0.01, level=30.0)
+    assert clear == pytest.approx([10, 50], rel=1e-3)

@@ -37,6 +37,12 @@ LEAST_SD = 0.5
 
 PSEUDO_TREES, MEMORY = 5.0, 0.95
 LARGEST_PRIOR = 0.3
+LEVEL_DRIFT = 0.01
+"""By what part of itself the total curvature may change from one tree to the next (standard deviation)."""
+
+MOST_SCATTER = 2.0
+"""Variance of leaves' curvatures relative to their squared mean: no release of a tree is believed to show more."""
+
 ROWS_VARIATION = 0.5
 """Share of the rows' own variation that is still in the residuals: between none and all of it, as trees go on."""
 
@@ -126,16 +132,43 @@ class LearnedPrior:
         return min(max(self._found / self._trees, self._least), LARGEST_PRIOR)
 
 
-def shrunk_curvatures(curvatures: Floats, sd: float, laplace: bool = False) -> Floats:
-    """Noisy curvatures of leaves shrunk to the tree's mean by what their scatter exceeds the noise, and kept positive.
+class CurvatureLevel:
+    """The mean curvature of leaves, from all trees so far: costs nothing.
+
+    Every tree sums up the same rows, so its total says what the other totals say, but for a slow change as scores move
+    away from 0. Where noise drowns one tree's total, a filter over all of them still sees it.
+
+    Args:
+        rows: the number of rows, at least 1: at scores of 0 each has a curvature of 1/4.
+        sd: standard deviation of its noise.
+    """
+
+    def __init__(self, rows: float, sd: float) -> None:
+        self._total, self._variance = rows / 4.0, (sd / 4.0) ** 2
+
+    def mean(self, curvatures: Floats, sd: float) -> float:
+        """Takes in a tree's released curvatures, with noise of ``sd`` each, and returns their mean, at least 1/2."""
+        self._variance += (LEVEL_DRIFT * self._total) ** 2
+        gain = self._variance / (self._variance + len(curvatures) * sd**2)
+        self._total += gain * (float(curvatures.sum()) - self._total)
+        self._total = max(self._total, 0.5 * len(curvatures))
+        self._variance *= 1.0 - gain
+        return self._total / len(curvatures)
+
+
+def shrunk_curvatures(curvatures: Floats, sd: float, laplace: bool = False, level: float | None = None) -> Floats:
+    """Noisy curvatures of leaves shrunk to their mean by what their scatter exceeds the noise, and kept positive.
 
     Args:
         curvatures: as released, shape ``(leaves,)``.
         sd: standard deviation of their noise.
         laplace: the noise is Laplace's and not Gaussian.
+        level: their mean, where more is known of it than this tree tells; scatter is then believed up to a bound.
     """
-    mean = max(float(curvatures.mean()), 0.5)
+    mean = max(float(curvatures.mean()), 0.5) if level is None else level
     signal = max(float(((curvatures - mean) ** 2).mean()) - sd**2, 0.0)
+    if level is not None:
+        signal = min(signal, MOST_SCATTER * mean**2)
     if laplace and signal > 0:
         h = mean + without_laplace(curvatures - mean, np.full_like(curvatures, signal), sd / math.sqrt(2.0))
     else:
@@ -145,7 +178,13 @@ def shrunk_curvatures(curvatures: Floats, sd: float, laplace: bool = False) -> F
 
 
 def newton_leaves(
-    gradients: Floats, curvatures: Floats, sd: float, curvature_sd: float, plan: NewtonPlan, laplace: bool = False
+    gradients: Floats,
+    curvatures: Floats,
+    sd: float,
+    curvature_sd: float,
+    plan: NewtonPlan,
+    laplace: bool = False,
+    level: float | None = None,
 ) -> Floats:
     """Steps from noisy sums: the posterior mean under a Gaussian prior, times the rate, shape ``(leaves,)``.
 
@@ -156,8 +195,9 @@ def newton_leaves(
         curvature_sd: the same in the curvatures.
         plan: the rate and the prior.
         laplace: the noise is Laplace's and not Gaussian.
+        level: the leaves' mean curvature, where more is known of it than this tree tells.
     """
-    h = shrunk_curvatures(curvatures, curvature_sd, laplace)
+    h = shrunk_curvatures(curvatures, curvature_sd, laplace, level)
     spread = h**2 * plan.prior + h
     if laplace:
         known = without_laplace(gradients, spread, sd / math.sqrt(2.0))
@@ -177,6 +217,7 @@ def grow_trees(
     margins: Margins,
     progress: Callable[[str], None] | None = None,
     observe: Callable[[LeafSums, Floats], None] | None = None,
+    level: CurvatureLevel | None = None,
 ) -> tuple[Tree, ...]:
     """Boosts the margins by ``plan.trees`` trees, spending ``share`` of the purse evenly.
 
@@ -189,6 +230,7 @@ def grow_trees(
         margins: the log; each tree is appended.
         progress: told every tenth of the work.
         observe: told the released sums and the steps of every tree.
+        level: the leaves' mean curvature is taken from all trees, and not from each alone.
     """
     if not structures.can_split:
         return ()
@@ -205,7 +247,8 @@ def grow_trees(
         curvature_sd = sd / plan.hessian_scale
         if learned is not None:
             plan = replace(plan, prior=learned.learn(gradients, curvatures, sd))
-        margins.add(cells, newton_leaves(gradients, curvatures, sd, curvature_sd, plan, laplace=purse.is_pure))
+        mean = None if level is None else level.mean(curvatures, curvature_sd)
+        margins.add(cells, newton_leaves(gradients, curvatures, sd, curvature_sd, plan, purse.is_pure, mean))
         steps = margins.updates[-1].values / 2.0**MARGIN_BITS
         if observe is not None:
             observe(LeafSums(gradients, curvatures, release.sd, release.sd / plan.hessian_scale), steps)

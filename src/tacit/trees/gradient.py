@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from tacit.boosting.newton_trees import LeafSums, NewtonPlan, grow_trees
+from tacit.boosting.newton_trees import CurvatureLevel, LeafSums, NewtonPlan, grow_trees
 from tacit.boosting.random_trees import RandomStructures
 from tacit.boosting.tree_noise import LeafNoise
 from tacit.curator.curator import Curator
@@ -41,15 +41,15 @@ INTERCEPT_STEPS = 2
 
 
 def gaussian_plan(rows: float, mu: float) -> NewtonPlan:
-    """The rule for Gaussian noise: deeper trees as ``rows * mu``, the rows relative to the noise, grows."""
+    """The rule for Gaussian noise: deeper and bolder trees as ``rows * mu``, the rows relative to the noise, grows."""
     signal = rows * mu
     clip = 0.53
     return NewtonPlan(
         trees=500 if signal < 6000 else 700,
-        depth=3 if 60 <= signal < 300 else 4 if signal < 1500 else 5 if signal < 6000 else 6,
-        columns_per_tree=3,
-        rate=0.12 if signal < 300 else 0.2 if signal < 6000 else 0.17,
-        prior=1.5 if signal < 300 else 0.5,
+        depth=4 if signal < 1500 else 5 if signal < 6000 else 6,
+        columns_per_tree=2 if signal < 300 else 3,
+        rate=0.05 if signal < 300 else 0.1 if signal < 6000 else 0.17,
+        prior=0.5,
         clip=clip,
         hessian_scale=3.8 * math.sqrt(clip**2 - 0.25),
     )
@@ -131,7 +131,8 @@ def learn_gradient_trees(
         base_rate.add_tree(sums, steps)
         noise.observe(sums, steps)
 
-    trees = grow_trees(curator, purse, left, structures, chosen, margins, progress, observe)
+    level = None if purse.is_pure else CurvatureLevel(totals.rows, math.sqrt(2.0) * totals.sd)
+    trees = grow_trees(curator, purse, left, structures, chosen, margins, progress, observe, level)
     tell("setting the intercept")
     intercept = set_intercept(curator, purse, margins, base_rate, _intercept_share(purse), INTERCEPT_STEPS)
     trees = noise.annotate(trees, [b.mass for b in bins], generator)
