@@ -159,10 +159,15 @@ def main() -> None:
     parser.add_argument("--everything", action="store_true", help="all values of M and v_q, not only 10 and 10")
     parser.add_argument("--domains", nargs="+", choices=DOMAINS)
     parser.add_argument("--analyses", nargs="+", choices=ANALYSES, default=list(ANALYSES))
+    parser.add_argument("--epsilons", nargs="+", type=float, help="only these of the grid's; so with the next three")
+    parser.add_argument("--depths", nargs="+", type=int)
+    parser.add_argument("--trees", nargs="+", type=int)
+    parser.add_argument("--shares", nargs="+", type=float)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--report", action="store_true", help="only print what there is")
     parser.add_argument("--results", type=Path, default=RESULTS)
     args = parser.parse_args()
+    chosen = {"eps": args.epsilons, "depth": args.depths, "T": args.trees, "share": args.shares}
     done = load(args.results)
     names = args.domains or (QUICK if args.quick else DOMAINS)
     if not args.report:
@@ -171,6 +176,7 @@ def main() -> None:
             for analysis in args.analyses
             for job in grid_of(args.quick, analysis, args.everything)
             for name in names
+            if all(not wanted or job.get(field, wanted[0]) in wanted for field, wanted in chosen.items())
         ]
         work(jobs, done, args.results, args.jobs)
     report(list(done.values()), args.results.parent)
