@@ -1,6 +1,7 @@
-"""What paid evaluation is worth: ``python -m benchmarks.evaluation [score] [recalibration] [discovery] [search]``.
+"""What paid evaluation is worth: ``python -m benchmarks.evaluation [score] [numbers] [recalibration] [discovery] ...``.
 
-``score``: on Adult's test rows, the private figures beside the exact ones, and how wide the intervals are.
+``score``: on Adult's test rows, the private figures beside the exact ones, and how wide the intervals are. ``numbers``:
+the same for predictions of a number with errors of known size, on made rows.
 ``recalibration``: expected calibration error and log loss of the flagship before and after. ``discovery``: AUC with the
 declared schema, with a discovered one (paid from the same epsilon), and with none. ``search``: what every fit of a
 search gets of the budget. The last line is JSON.
@@ -13,7 +14,14 @@ import json
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    log_loss,
+    mean_absolute_error,
+    r2_score,
+    roc_auc_score,
+    root_mean_squared_error,
+)
 
 from benchmarks.data import Table, splits
 from tacit.additive.estimator import AdditiveBoostClassifier
@@ -63,6 +71,40 @@ def score(seeds: int) -> list[Result]:
             scores = [private_score(model, part.X, part.y, epsilon, DELTA, random_state=seed) for seed in range(seeds)]
             for name, value in exact.items():
                 line: Result = {"part": "score", "n": n, "epsilon": epsilon, "metric": name, "exact": round(value, 4)}
+                line["private"] = round(float(np.mean([s[name].value for s in scores])), 4)
+                line["error"] = round(float(np.sqrt(np.mean([(s[name].value - value) ** 2 for s in scores]))), 4)
+                line["half_width"] = round(float(np.mean([(s[name].high - s[name].low) / 2 for s in scores])), 4)
+                results.append(show(line))
+    return results
+
+
+class Said:
+    """A regressor whose predictions stand in the data."""
+
+    def predict(self, rows: Any) -> np.ndarray:
+        return np.asarray(rows["said"])
+
+
+def numbers(seeds: int) -> list[Result]:
+    """Private figures of predictions with normal errors of size 1, under bounds 40 apart; R2 is .8."""
+    generator, results = np.random.default_rng(0), []
+    for n in (1000, 4000, 16_000):
+        said = generator.normal(0, 2, n)
+        y = said + generator.normal(0, 1, n)
+        exact = {
+            "mae": mean_absolute_error(y, said),
+            "rmse": root_mean_squared_error(y, said),
+            "r2": r2_score(y, said),
+        }
+        for epsilon in (0.1, 1.0):
+            scores = [
+                private_score(
+                    Said(), {"said": said}, y, epsilon, DELTA, tuple(exact), target_bounds=(-20, 20), random_state=seed
+                )
+                for seed in range(seeds)
+            ]
+            for name, value in exact.items():
+                line: Result = {"part": "numbers", "n": n, "epsilon": epsilon, "metric": name, "exact": round(value, 4)}
                 line["private"] = round(float(np.mean([s[name].value for s in scores])), 4)
                 line["error"] = round(float(np.sqrt(np.mean([(s[name].value - value) ** 2 for s in scores]))), 4)
                 line["half_width"] = round(float(np.mean([(s[name].high - s[name].low) / 2 for s in scores])), 4)
@@ -145,7 +187,7 @@ def search(_: int) -> list[Result]:
     return results
 
 
-PARTS = {"score": score, "recalibration": recalibration, "discovery": discovery, "search": search}
+PARTS = {"score": score, "numbers": numbers, "recalibration": recalibration, "discovery": discovery, "search": search}
 
 
 def main() -> None:

@@ -251,8 +251,52 @@ def test_more_than_two_classes():
     assert len(noisy.certificate.entries) == 2
     assert noisy.certificate.verify() == []
     assert noisy["accuracy"].low < exact["accuracy"].value < noisy["accuracy"].high
-    with pytest.raises(ValueError, match="auc"):
-        private_score(model, X, labels, 1.0, metrics=["auc"])
+
+
+def three_classes(n: int, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    generator = np.random.default_rng(seed)
+    odds = generator.normal(0, 1.5, (n, 3))
+    chances = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
+    y = (np.cumsum(chances, axis=1) < generator.random(n)[:, None]).sum(axis=1)
+    return {f"p{k}": chances[:, k] for k in range(3)} | {"g": np.where(np.arange(n) % 3 == 0, "a", "b")}, y
+
+
+def test_the_auc_of_several_classes_is_the_mean_over_each_against_the_rest(tmp_path):
+    X, y = three_classes(8000, 0)
+    chances = np.stack([X[f"p{k}"] for k in range(3)], axis=1)
+    each = [roc_auc_score(y == k, chances[:, k]) for k in range(3)]
+    model, asked = Known((0, 1, 2)), {"subgroups": "g", "categories": ["a", "b"]}
+    exact = private_score(model, X, y, math.inf, metrics=["auc", "accuracy"], **asked)
+    assert exact["auc"].value == pytest.approx(np.mean(each), abs=1e-3)
+    assert [e.value for e in exact.overall.class_auc] == pytest.approx(each, abs=1e-3)
+    inside = X["g"] == "a"
+    wanted = roc_auc_score(y[inside], chances[inside], multi_class="ovr", average="macro")
+    assert exact.subgroups["a"]["auc"].value == pytest.approx(wanted, abs=2e-3)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 2.5, 1e-6)
+    for delta, payer in ((1e-6, account), (1e-6, None), (0.0, None)):
+        noisy = private_score(
+            model, X, y, 2.0, delta, ["auc", "accuracy", "log_loss"], account=payer, random_state=1, **asked
+        )
+        assert len(noisy.certificate.entries) == 5
+        assert len({type(charge) for charge in noisy.certificate.charges}) == 1  # one kind of noise
+        assert noisy.certificate.verify() == []
+        assert accountants.epsilon(noisy.certificate.charges, delta) == pytest.approx(2.0, rel=1e-6)
+        assert noisy["auc"].low < np.mean(each) < noisy["auc"].high
+        assert noisy["accuracy"].low < exact["accuracy"].value < noisy["accuracy"].high
+        errors = [found.value - truth for found, truth in zip(noisy.overall.class_auc, each, strict=True)]
+        assert len({round(error, 6) for error in errors}) == 3  # noises of their own, seeded or not
+    assert json.loads(json.dumps(noisy.to_dict()))["overall"]["class_auc"][0]["value"] > 0.5
+
+
+def test_auc_intervals_of_several_classes_hold_the_truth():
+    model, hits, truth = Known((0, 1, 2)), 0, None
+    X, y = three_classes(200_000, 1)
+    truth = private_score(model, X, y, math.inf, metrics=["auc"])["auc"].value
+    for seed in range(25):
+        X, y = three_classes(2000, 10 + seed)
+        found = private_score(model, X, y, 2.0, metrics=["auc"], random_state=seed)["auc"]
+        hits += found.low <= truth <= found.high
+    assert hits >= 22
 
 
 @pytest.fixture(scope="module")

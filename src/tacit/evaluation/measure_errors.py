@@ -48,8 +48,9 @@ CLIP_SHARE = 0.15
 TARGET_SHARE = 0.25
 """Share of the budget for the targets' own spread, if R2 is asked for."""
 
-NO_MORE = 2.0
-"""Half an octave below the clip, no more larger errors are seen than so many standard deviations of the noise."""
+MOST, LEAST, FEW = 2.0, 1.0, 0.05
+"""Half an octave below the clip, no more larger errors are seen than so many standard deviations of the noise: the
+first where that is less than a few of all rows, at least the second where noise is louder than those."""
 
 
 @final
@@ -256,5 +257,6 @@ def find_clip(curator: Curator, grid: ErrorGrid, charge: Charge) -> tuple[float,
     counts = release.value[:, 0]
     beyond = np.append(np.cumsum(counts[::-1])[::-1][1:], 0.0)  # by clip: rows in the steps above it
     spread = release.sd * np.sqrt(np.arange(len(beyond) - 1, -1, -1))
-    index = min(int(np.flatnonzero(beyond <= NO_MORE * spread + 0.5)[0]) + 1, len(beyond) - 1)
+    few = np.clip(FEW * max(float(counts.sum()), 0.0), LEAST * spread, MOST * spread)
+    index = min(int(np.flatnonzero(beyond <= few + 0.5)[0]) + 1, len(beyond) - 1)
     return float(grid.clips[index]), (float(beyond[index]), float(spread[index]))

@@ -16,7 +16,7 @@ from tacit.encoding.values import BooleanIndex, CategoryIndex, LabelIndex
 from tacit.evaluation.counts import ScoreCounts, release_counts
 from tacit.evaluation.grid import CELLS, ScoreGrid
 from tacit.evaluation.scored_rows import Scorer
-from tacit.evaluation.strategy import best_charge, shared
+from tacit.evaluation.strategy import best_charges, shared
 from tacit.faces.base import label_vector, table_of
 from tacit.faces.request import Request, RequestError
 from tacit.faces.rows import vector_where
@@ -92,6 +92,7 @@ class Order:
         with_truth: whether the score of the true class is counted too, for half of the budget.
         schema: for the unit and the certificate.
         label: what this is, for the account.
+        each_class: whether the score of every class is counted against the rest too, for half of the budget.
     """
 
     frame: Frame
@@ -102,12 +103,13 @@ class Order:
     with_truth: bool
     schema: Schema | None
     label: str
+    each_class: bool = False
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Released:
-    """Released counts: of all rows, by group, and by the score of the true class where that was asked for."""
+    """Released counts of all rows and by group; and, where asked for, by the score of the true class and of each."""
 
     overall: ScoreCounts
     groups: tuple[ScoreCounts, ...]
@@ -115,6 +117,8 @@ class Released:
     group_losses: tuple[ScoreCounts | None, ...]
     certificate: Certificate
     generator: np.random.Generator
+    classes: tuple[ScoreCounts, ...] = ()
+    group_classes: tuple[tuple[ScoreCounts, ...], ...] = ()
 
 
 def measure_scores(scorer: Scorer, order: Order, request: Request, account: PrivacyAccount | None) -> Released:
@@ -130,28 +134,36 @@ def measure_scores(scorer: Scorer, order: Order, request: Request, account: Priv
         frame.column(unit.column)
     cells = min(CELLS, 1 << (MOST_CELLS // groups.n_codes).bit_length() - 1)
     grid = ScoreGrid.of(cells, order.threshold)
-    share = 0.5 if order.with_truth else 1.0
-    reserved, charge, by_cell = best_charge(request.purse, cells, account is None, share)
-    by_group = shared(groups.n_codes, 1 if isinstance(charge, Laplace) else 2)
-    with reserve(account, request, [reserved] * (1 + order.with_truth), order.label) as reservation:
-        columns: dict[str, Any] = scorer.columns(frame, order.data, order.labels)
+    parts = _parts(order, scorer.n_classes)
+    paid, by_cell = best_charges(request.purse, cells, account is None, list(parts.values()))
+    charges = {part: charge for part, (_, charge) in zip(parts, paid, strict=True)}
+    by_group = shared(groups.n_codes, 1 if isinstance(paid[0][1], Laplace) else 2)
+    with reserve(account, request, [reserved for reserved, _ in paid], order.label) as reservation:
+        columns: dict[str, Any] = scorer.columns(frame, order.data, order.labels, order.each_class)
         if groups.name is not None:
             columns["group"] = frame.column(groups.name)
         if unit is not None:
             columns["unit"] = frame.column(unit.column)
-        vault = Vault(
-            Frame(columns, frame.n_rows), columns["label"], reservation, request.random_state,
-            None if unit is None else "unit", 1 if unit is None else unit.max_rows,
-        )  # fmt: skip
+        seed = request.random_state
 
-        def released(score: str) -> tuple[ScoreCounts, tuple[ScoreCounts, ...]]:
+        def vault_of(label: str, number: int) -> Vault:
+            return Vault(
+                Frame(columns, frame.n_rows), columns[label], reservation, None if seed is None else seed + number,
+                None if unit is None else "unit", 1 if unit is None else unit.max_rows,
+            )  # fmt: skip
+
+        def released(vault: Vault, score: str) -> tuple[ScoreCounts, tuple[ScoreCounts, ...]]:
             encoders: list[Encoder] = [grid.encoder, *groups.encoders]
             encoding = TableEncoding((score, "group")[: len(encoders)], tuple(encoders))
             curator = vault.seal(encoding, LabelIndex((0, 1)))
-            return release_counts(curator, grid, groups.n_codes, charge, by_cell, by_group)
+            return release_counts(curator, grid, groups.n_codes, charges[score], by_cell, by_group)
 
-        overall, each = released("score")
-        losses, each_loss = released("truth") if order.with_truth else (None, (None,) * len(each))
+        vault = vault_of("label", 0)
+        overall, each = released(vault, "score")
+        losses, each_loss = released(vault, "truth") if order.with_truth else (None, (None,) * len(each))
+        rest = []
+        if order.each_class:  # other labels: the class or any other
+            rest = [released(vault_of(f"is {k}", 1 + k), f"class {k}") for k in range(scorer.n_classes)]
     certificate = Certificate.of(
         reservation,
         epsilon=request.epsilon,
@@ -163,7 +175,19 @@ def measure_scores(scorer: Scorer, order: Order, request: Request, account: Priv
         account=account,
         unverified=not scorer.verified,
     )
-    return Released(overall, each, losses, each_loss, certificate, vault.public_generator)
+    by_class = tuple(zip(*(groups for _, groups in rest), strict=True))
+    return Released(
+        overall, each, losses, each_loss, certificate, vault.public_generator, tuple(every for every, _ in rest),
+        by_class or ((),) * len(each),
+    )  # fmt: skip
+
+
+def _parts(order: Order, n_classes: int) -> dict[str, float]:
+    """The columns of scores that are counted, and the share of the budget of each."""
+    plain = ["score", *(["truth"] if order.with_truth else [])]
+    rest = [f"class {k}" for k in range(n_classes)] if order.each_class else []
+    left = 0.5 if rest else 1.0
+    return dict.fromkeys(plain, left / len(plain)) | dict.fromkeys(rest, 0.5 / max(len(rest), 1))
 
 
 def declared_schema(schema: Any) -> Schema | None:

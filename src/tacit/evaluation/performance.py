@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, final
@@ -71,6 +71,7 @@ class Performance:
         positives: share of rows of the positive class (of rows called right where there are more than two classes).
         best_threshold: the least costly threshold, if costs were stated.
         counts: the released counts, for further post-processing.
+        class_auc: of more than two classes, where the AUC was asked for: that of each class against the rest.
     """
 
     metrics: Mapping[str, Estimate]
@@ -78,6 +79,7 @@ class Performance:
     positives: Estimate
     best_threshold: float | None
     counts: ScoreCounts
+    class_auc: tuple[Estimate, ...] = ()
 
     def __getitem__(self, name: str) -> Estimate:
         return self.metrics[name]
@@ -111,6 +113,8 @@ class Performance:
         written |= {"rows": _plain(self.rows), "positives": _plain(self.positives)}
         if self.best_threshold is not None:
             written["best_threshold"] = self.best_threshold
+        if self.class_auc:
+            written["class_auc"] = [_plain(estimate) for estimate in self.class_auc]
         return written
 
 
@@ -119,7 +123,11 @@ def _plain(estimate: Estimate) -> dict[str, float]:
 
 
 def perform(
-    counts: ScoreCounts, losses: ScoreCounts | None, question: Question, generator: np.random.Generator
+    counts: ScoreCounts,
+    losses: ScoreCounts | None,
+    question: Question,
+    generator: np.random.Generator,
+    classes: Sequence[ScoreCounts] = (),
 ) -> Performance:
     """Answers a question from released counts.
 
@@ -128,12 +136,13 @@ def perform(
         losses: by the probability given to the true class, where that is another score.
         question: what to compute.
         generator: public randomness for the bootstrap.
+        classes: by the score of every class against the rest, where the AUC of more than two is asked for.
     """
     bootstrap = _Bootstrap(counts, question, generator)
     found: dict[str, Estimate] = {}
-    best = None
+    best, each = None, tuple(_auc(_Bootstrap(one, question, generator)) for one in classes)
     if "auc" in question.metrics:
-        found["auc"] = bootstrap.of(metrics.auc, 0.0, 1.0, bootstrap.both_known)
+        found["auc"] = _mean(each) if each else _auc(bootstrap)
     if "accuracy" in question.metrics:
         cut = counts.grid.cut(question.threshold) if question.calls_positive else 0
         found["accuracy"] = bootstrap.of(lambda h: metrics.correct_at_cuts(h)[..., cut], 0.0, 1.0)
@@ -145,7 +154,16 @@ def perform(
     if question.cost is not None:
         best, found["cost"] = bootstrap.least_cost(question.cost)
     positives = bootstrap.of(metrics.positive_share, 0.0, 1.0)
-    return Performance(found, bootstrap.rows(), positives, best, counts)
+    return Performance(found, bootstrap.rows(), positives, best, counts, each)
+
+
+def _auc(bootstrap: _Bootstrap) -> Estimate:
+    return bootstrap.of(metrics.auc, 0.0, 1.0, bootstrap.both_known)
+
+
+def _mean(each: Sequence[Estimate]) -> Estimate:
+    """The mean of estimates whose errors may go together: ends are averaged, which is rather wide than narrow."""
+    return Estimate(*(float(np.mean(part)) for part in zip(*((e.value, e.low, e.high) for e in each), strict=True)))
 
 
 def _loss(counts: ScoreCounts, of_true_class: bool, clip: float) -> Callable[[Floats], Floats]:

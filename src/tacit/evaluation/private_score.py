@@ -17,6 +17,7 @@ from tacit.privacy.certificate import Certificate
 
 METRICS = ("auc", "accuracy", "log_loss", "calibration")
 OF_SEVERAL_CLASSES = ("accuracy", "log_loss", "calibration")
+"""What is given of more than two classes unless the AUC is asked for, too."""
 
 
 @final
@@ -92,7 +93,8 @@ def private_score(
         delta: what to spend. At 0 the noise is Laplace; otherwise the better of both, or Gaussian if
             an account pays, because that composes better with the rest.
         metrics: among ``auc``, ``accuracy``, ``log_loss`` and ``calibration`` (expected calibration error); None for
-            all that apply. With more than two classes calibration is that of the likeliest class and there is no AUC.
+            all of them. With more than two classes calibration is that of the likeliest class, and ``auc`` has to be
+            asked for: it is the mean over every class against the rest, each of which is a release of its own.
             Of numbers: among ``mae``, ``mse``, ``rmse``, ``r2``, ``bias`` (mean of prediction minus target),
             ``pinball`` and ``below`` (share of targets below the prediction); None for what suits the model's loss.
         threshold: probability from which a row counts as positive in the accuracy.
@@ -132,25 +134,28 @@ def private_score(
     frame, labels = rows_and_labels(X, y)
     groups = declared_groups(subgroups, categories, declared, frame)
     scorer.check(frame)
-    with_truth = scorer.n_classes > 2 and "log_loss" in question.metrics
-    order = Order(frame, X, labels, groups, threshold, with_truth, declared, f"evaluation of {type(model).__name__}")
+    with_truth, each_class = (scorer.n_classes > 2 and name in question.metrics for name in ("log_loss", "auc"))
+    what = f"evaluation of {type(model).__name__}"
+    order = Order(frame, X, labels, groups, threshold, with_truth, declared, what, each_class)
     released = measure_scores(scorer, order, request, account)
     by_name = {
-        name: perform(group, losses, question, released.generator)
-        for name, group, losses in zip(groups.names, released.groups, released.group_losses, strict=True)
+        name: perform(group, losses, question, released.generator, classes)
+        for name, group, losses, classes in zip(
+            groups.names, released.groups, released.group_losses, released.group_classes, strict=True
+        )
     }
-    overall = perform(released.overall, released.losses, question, released.generator)
+    overall = perform(released.overall, released.losses, question, released.generator, released.classes)
     return PrivateScore(overall, by_name, threshold, released.certificate)
 
 
 def _question(
     metrics: Sequence[str] | None, threshold: Any, cost: Any, clip: Any, confidence: Any, n_classes: int
 ) -> Question:
-    known = METRICS if n_classes == 2 else OF_SEVERAL_CLASSES
-    asked = known if metrics is None else tuple(metrics)
+    usual = METRICS if n_classes == 2 else OF_SEVERAL_CLASSES
+    asked = usual if metrics is None else tuple(metrics)
     for name in asked:
-        if name not in known:
-            raise RequestError(f"metrics are among {', '.join(known)} for {n_classes} classes, got {name!r}")
+        if name not in METRICS:
+            raise RequestError(f"metrics are among {', '.join(METRICS)} for classes, got {name!r}")
     for name, value, most in (("threshold", threshold, 1.0), ("clip", clip, 0.5), ("confidence", confidence, 1.0)):
         if not is_number(value) or not 0 < value < most:
             raise RequestError(f"{name} must lie between 0 and {most:g}, got {value!r}")

@@ -69,13 +69,14 @@ class Scorer:
         if isinstance(self.predictor, Model) and frame.names:
             self.probabilities(rows_where(frame, np.zeros(frame.n_rows, np.bool_)), None)
 
-    def columns(self, frame: Frame, data: Any, labels: Any) -> dict[str, npt.NDArray[Any]]:
+    def columns(self, frame: Frame, data: Any, labels: Any, each_class: bool = False) -> dict[str, npt.NDArray[Any]]:
         """Private columns, shape ``(rows,)`` each.
 
         Returns:
             ``score`` (log-odds) and ``label`` (0, 1, or :data:`DROPPED`). With two classes the score is that of the
             positive one. With more, the score is the likeliest class's, the label says if that class was right, and
-            ``truth`` is the score of the true class.
+            ``truth`` is the score of the true class; with ``each_class``, ``class k`` is that of each, and ``is k``
+            says whether it is true.
         """
         chances = self.probabilities(frame, data)
         codes = self.label_index.encode(labels).astype(np.int64)
@@ -85,7 +86,10 @@ class Scorer:
         truth = np.where(known, codes, 0)
         right = np.where(known, chances.argmax(axis=1) == truth, DROPPED)
         of_truth = np.take_along_axis(chances, truth[:, None], axis=1)[:, 0]
-        return {"score": log_odds(chances.max(axis=1)), "label": right, "truth": log_odds(of_truth)}
+        columns = {"score": log_odds(chances.max(axis=1)), "label": right, "truth": log_odds(of_truth)}
+        for k in range(self.n_classes) if each_class else ():
+            columns |= {f"class {k}": log_odds(chances[:, k]), f"is {k}": np.where(known, codes == k, DROPPED)}
+        return columns
 
     def probabilities(self, frame: Frame, data: Any) -> Floats:
         """Probabilities, shape ``(rows, classes)``."""

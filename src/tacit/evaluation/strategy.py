@@ -12,6 +12,7 @@ square root of the running-sum matrix (Fichtenberger, Henzinger, Upadhyay 2023; 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import final
@@ -108,10 +109,22 @@ def best_charge(purse: Purse, cells: int, alone: bool, share: float = 1.0) -> tu
     Returns:
         What to reserve, what to release with, and the strategy.
     """
+    charges, chosen = best_charges(purse, cells, alone, (share,))
+    return *charges[0], chosen
+
+
+def best_charges(
+    purse: Purse, cells: int, alone: bool, shares: Sequence[float]
+) -> tuple[list[tuple[Charge, Charge]], Strategy]:
+    """The same for several releases. All have noise of one kind, that which suits the last one: kinds do not mix well.
+
+    Returns:
+        What to reserve and what to release with, for each share; and the strategy.
+    """
     if not purse.is_private:
-        return purse.whole, purse.whole, _scaled("exact", np.eye(cells), 2)
+        return [(purse.whole, purse.whole)] * len(shares), _scaled("exact", np.eye(cells), 2)
     laplace, gaussian = strategy(cells, 1), strategy(cells, 2)
-    epsilon, mu = purse.epsilon * share, purse.mu * math.sqrt(share)
+    epsilon, mu = purse.epsilon * shares[-1], purse.mu * math.sqrt(shares[-1])
     if purse.is_pure or (alone and math.sqrt(2.0) / epsilon * laplace.spread < gaussian.spread / mu):
-        return Pure(epsilon), Laplace(1.0 / epsilon), laplace
-    return Gaussian(1.0 / mu), Gaussian(1.0 / mu), gaussian
+        return [(Pure(purse.epsilon * s), Laplace(1.0 / (purse.epsilon * s))) for s in shares], laplace
+    return [(charge, charge) for charge in (Gaussian(1.0 / (purse.mu * math.sqrt(s))) for s in shares)], gaussian
