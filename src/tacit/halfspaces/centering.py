@@ -20,6 +20,9 @@ Floats = npt.NDArray[np.float64]
 LENGTH_FLOOR = 0.5
 """Least length of a centre, in standard deviations of its own noise: a centre that drowns in noise stays small."""
 
+MOST_PACE = 4.0
+"""The longest first step of :func:`pace_of`."""
+
 
 @dataclass(frozen=True, eq=False)
 class Centre:
@@ -28,10 +31,23 @@ class Centre:
     Attributes:
         direction: shape ``(d,)``.
         noise_sd: root mean square, over coordinates, of the noise in ``direction``.
+        divisor: what the released vector was divided by.
     """
 
     direction: Floats
     noise_sd: float
+    divisor: float = 1.0
+
+
+def pace_of(signal: float) -> float:
+    """How long the first step is: short where the noise would be followed, long where the rows soon need sorting.
+
+    Made tables show it: halfspaces with a margin, spherical and not, and tables that no halfspace separates.
+
+    Args:
+        signal: rows per unit of a round's noise and root of dimension; inf without noise.
+    """
+    return min(MOST_PACE, math.sqrt(signal))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +72,9 @@ class Centering:
     divided by ``|z|`` it has the ``tau / 4`` of Theorem 27. The length is estimated from the noisy centre itself, less
     what the noise adds on average: pure post-processing.
 
+    With ``even_steps`` all centres are divided by the first one's length. Later centres are shorter, as fewer rows
+    weigh anything: divided by their own length they would bring as much into the average as the first, but more noise.
+
     Args:
         embedding: keeps the log.
         charge: of one round's release.
@@ -63,6 +82,7 @@ class Centering:
         reach: a public bound on all margins of the run.
         scaling: ``A``; the hypothesis is ``A^-1 z`` in place of ``z``, and lengths are ``sqrt(z^T A^-1 z)``.
         normalise: whether to divide; a gradient step of the logistic measure does not.
+        even_steps: whether to divide by the first centre's length, over :func:`pace_of`; Theorem 27 needs the own one.
         shortest: a public lower bound on the exact centre's length, ``tau / 2`` under the assumptions of Theorem 22; 0
         for none.
     """
@@ -73,6 +93,7 @@ class Centering:
     reach: float
     scaling: Scaling
     normalise: bool = True
+    even_steps: bool = False
     shortest: float = 0.0
 
     def learn(self, curator: Curator, measure: Measure, hypotheses: Sequence[Centre]) -> Centre:
@@ -83,9 +104,19 @@ class Centering:
         total = measure.total(self.n_rows)
         centre, sd = release.value / total, release.sd / total
         direction = self.scaling.solve(centre)
-        length = self._length(centre, direction, sd) if self.normalise else 1.0
+        length = self._divisor(centre, direction, sd, hypotheses)
         spread = math.sqrt(self.scaling.trace_of_square / len(centre))
-        return Centre(direction / length, sd * spread / length)
+        return Centre(direction / length, sd * spread / length, length)
+
+    def _divisor(self, centre: Floats, direction: Floats, sd: float, hypotheses: Sequence[Centre]) -> float:
+        if not self.normalise:
+            return 1.0
+        if not self.even_steps:
+            return self._length(centre, direction, sd)
+        if hypotheses:
+            return hypotheses[0].divisor
+        signal = 1 / (sd * math.sqrt(len(centre))) if sd else math.inf
+        return self._length(centre, direction, sd) / pace_of(signal)
 
     def _length(self, centre: Floats, direction: Floats, sd: float) -> float:
         noise = self.scaling.trace * sd * sd

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.boosting.measures.logistic import LogisticMeasure
+from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.boosting.schema import Ensemble, boost
 from tacit.boosting.stopping import EndTest
 from tacit.curator.curator import Curator
@@ -77,6 +78,7 @@ def learn_halfspace(curator: Curator, purse: Purse, radius: int, options: Option
         reach,
         scaling,
         normalise=not isinstance(measure, LogisticMeasure),
+        even_steps=isinstance(measure, SmoothMeasure),
         shortest=options.shortest_centre,
     )
     stop = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +14,11 @@ from tacit.queries.moments import MomentSum
 
 Floats = npt.NDArray[np.float64]
 
-NOISE_FLOOR = 2.0
-"""Standard deviations of noise that are added to every variance: coordinates that drown in noise are left alone."""
+NOISE_FLOOR = 1.0
+"""Standard deviations of noise that are added to every variance that stands for itself."""
+
+SHARED_FLOOR = 0.1
+"""The least variance of a coordinate, as a share of what all have in common, where noise hides their differences."""
 
 RELATIVE_FLOOR = 1e-6
 """The least variance of a coordinate, as a share of the mean squared length of a row."""
@@ -78,7 +82,32 @@ def measure_scaling(curator: Curator, radius: int, n_rows: float, charges: tuple
     width, n = curator.layout.n_dense, max(1.0, n_rows)
     first = curator.measure(MomentSum(1, width, radius), charges[0], "sum of the rows")
     second = curator.measure(MomentSum(2, width, radius), charges[1], "sum of the squared rows")
-    mean, squares = first.value / n, second.value / n
-    noise = max(second.sd, first.sd) / n
-    floor = max(noise, RELATIVE_FLOOR * float(np.clip(squares.sum(), 0.0, 1.0)), 1e-12)
-    return Scaling(np.maximum(squares - mean * mean, floor) + NOISE_FLOOR * noise, mean)
+    return make_scaling(first.value / n, second.value / n, first.sd / n, second.sd / n)
+
+
+def make_scaling(mean: Floats, squares: Floats, mean_sd: float, square_sd: float) -> Scaling:
+    """A scaling from noisy moments, drawn as far towards the identity as the noise asks for (James and Stein).
+
+    The mean is drawn towards 0, and the mean squares towards what they have in common: where noise makes up all the
+    differences between coordinates, dividing by them would only turn every hypothesis by the same wrong angle.
+
+    Args:
+        mean: noisy average of the rows, shape ``(d,)``.
+        squares: noisy average of the squared rows.
+        mean_sd: standard deviation of the noise in ``mean``.
+        square_sd: the same of ``squares``.
+    """
+    width = len(mean)
+    mean = mean * _kept(mean, mean_sd)
+    common = max(0.0, float(squares.mean())) + square_sd / math.sqrt(width)
+    kept = _kept(squares - squares.mean(), square_sd)
+    own = max(kept * square_sd, RELATIVE_FLOOR * float(np.clip(squares.sum(), 0.0, 1.0)), 1e-12)
+    variances = common + kept * (squares - squares.mean()) - mean * mean
+    floor = max(own, (1 - kept) * SHARED_FLOOR * common)
+    return Scaling(np.maximum(variances, floor) + NOISE_FLOOR * kept * square_sd, mean)
+
+
+def _kept(vector: Floats, sd: float) -> float:
+    """The share of a noisy vector's squared length that is not noise, on average; at least 0."""
+    length = float(vector @ vector)
+    return max(0.0, 1.0 - len(vector) * sd * sd / length) if length > 0 else 0.0
