@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.evaluation.private_selection import PrivateSelection
     from tacit.evaluation.recalibrate import recalibrate
     from tacit.evaluation.select_model import select_model
-    from tacit.faces.batchwise import BatchwiseClassifier
+    from tacit.faces.batchwise import BatchwiseClassifier, BatchwiseRegressor
     from tacit.halfspaces.estimator import HalfspaceBoostClassifier
     from tacit.models.files import load_model, save_model
     from tacit.privacy.account import PrivacyAccount
@@ -33,6 +33,7 @@ PUBLIC = {
     "AdditiveBoostClassifier": "tacit.additive.estimator",
     "AdditiveBoostRegressor": "tacit.additive.regressor",
     "BatchwiseClassifier": "tacit.faces.batchwise",
+    "BatchwiseRegressor": "tacit.faces.batchwise",
     "BoostedTreesClassifier": "tacit.trees.estimator",
     "BudgetExceeded": "tacit.privacy.ledger",
     "Certificate": "tacit.privacy.certificate",
@@ -61,6 +62,7 @@ __all__ = [
     "AdditiveBoostClassifier",
     "AdditiveBoostRegressor",
     "BatchwiseClassifier",
+    "BatchwiseRegressor",
     "BoostedTreesClassifier",
     "BudgetExceeded",
     "Certificate",

@@ -1,20 +1,22 @@
-"""`BatchwiseClassifier`: rows that arrive in batches, all learned from under the budget of one fit."""
+"""`BatchwiseClassifier` and `BatchwiseRegressor`: rows that arrive in batches, under the budget of one fit."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.faces.regressor import PrivateRegressor
 from tacit.faces.request import RequestError
-from tacit.faces.scikit import PrivateClassifier
+from tacit.faces.scikit import PrivateClassifier, PrivateEstimator
 from tacit.faces.spend import reserve
 from tacit.models.additive import AdditiveModel
+from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
 from tacit.models.base import Model
-from tacit.models.mean import MeanModel
+from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -23,33 +25,15 @@ from tacit.privacy.ledger import Reservation
 THEOREM = "parallel composition: batches hold different persons (McSherry 2009, Theorem 4)"
 
 
-class BatchwiseClassifier(ClassifierMixin, BaseEstimator):
-    """Learns from rows as they arrive: every batch has a fit of its own, and the model is the mean of all.
+class _Batchwise(BaseEstimator):
+    """What the two share: a fit for every batch, one charge for all."""
 
-    Guarantee: all fits together are as private as one of them, (epsilon, delta) of ``estimator``. Of two tables that
-    differ in one person, who is in batch k, all other batches are equal. What is made of those is the same on both
-    (fits see nothing of one another), and the fit to batch k is (epsilon, delta)-close: so is everything together.
-    This holds only if **every person is in one batch**: who comes again, spends again. Nothing here can notice that.
-    Under ``replace_one`` a person is replaced by another one who arrives in the same batch.
-
-    The first batch is charged to the account; the later ones are written into its history, without a charge.
-
-    Args:
-        estimator: a classifier of this library with a schema that declares columns and classes. Its account pays;
-            its ``class_weight`` and other parameters hold for every batch.
-
-    Attributes:
-        model_: a :class:`~tacit.models.mean.MeanModel`, weighted by released numbers of rows; the members are the
-            batches' models, in their order.
-        certificate_: of all batches together: what was charged once.
-        certificates_: of each batch's fit.
-        classes_: the classes.
-        n_features_in_: number of columns.
-    """
-
-    model_: MeanModel
+    model_: MeanModel | MeanNumberModel
     certificate_: Certificate
     certificates_: tuple[Certificate, ...]
+
+    _kind: ClassVar[type[PrivateEstimator]]
+    _mean: ClassVar[type[MeanModel] | type[MeanNumberModel]]
 
     def __init__(self, estimator: Any = None) -> None:
         self.estimator = estimator
@@ -92,30 +76,14 @@ class BatchwiseClassifier(ClassifierMixin, BaseEstimator):
         self._take(fresh, held if number == 1 else None, account)
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The likeliest class of every row, shape ``(rows,)``."""
-        check_is_fitted(self, "model_")
-        classes: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
-        return classes
-
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
-        check_is_fitted(self, "model_")
-        chances: npt.NDArray[np.float64] = self.model_.predict_proba(self._last._frame_for_model(X))
-        return chances
-
-    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """Log-odds of the positive class, shape ``(rows,)``; of several classes log-probabilities."""
-        check_is_fitted(self, "model_")
-        scores: npt.NDArray[np.float64] = self.model_.decision_function(self._last._frame_for_model(X))
-        return scores
-
     def _fresh(self) -> Any:
         """An unfitted estimator for the next batch, without an account."""
-        if not isinstance(self.estimator, PrivateClassifier):
-            raise RequestError(f"estimator must be a private classifier, got {type(self.estimator).__name__}")
+        if not isinstance(self.estimator, self._kind):
+            what = "classifier" if self._kind is PrivateClassifier else "regressor"
+            raise RequestError(f"estimator must be a private {what}, got {type(self.estimator).__name__}")
         schema = self.estimator._declared_schema()
-        if schema is None or (schema.label is None and getattr(self.estimator, "classes", None) is None):
+        given = getattr(self.estimator, "classes" if self._kind is PrivateClassifier else "target_bounds", None)
+        if schema is None or (schema.label is None and given is None):
             raise RequestError("batches need one schema with columns and label for all of them: declare it")
         fresh = clone(self.estimator).set_params(account=None)
         done = len(getattr(self, "certificates_", ()))
@@ -134,22 +102,100 @@ class BatchwiseClassifier(ClassifierMixin, BaseEstimator):
                 delta=fresh.delta,
                 noise_source=own.noise_source,
                 noise_releasable=fresh.random_state is None,
-                algorithm=f"BatchwiseClassifier of {type(fresh).__name__}",
+                algorithm=f"{type(self).__name__} of {type(fresh).__name__}",
                 schema=fresh._declared_schema(),
                 account=account,
             )
         earlier: tuple[tuple[Model, ...], tuple[float, ...]] = ((), ())
         if held is None:
             earlier = (self.model_.members, self.model_.weights)
-        self.model_ = MeanModel((*earlier[0], fresh.model_), (*earlier[1], released_rows(fresh.model_)))
+        members: tuple[Any, ...] = (*earlier[0], fresh.model_)
+        self.model_ = self._mean(members, (*earlier[1], released_rows(fresh.model_)))
         self.certificates_ = (*self.certificates_, fresh.certificate_)
-        self.classes_, self.n_features_in_, self._last = fresh.classes_, fresh.n_features_in_, fresh
+        self.n_features_in_, self._last = fresh.n_features_in_, fresh
+
+
+class BatchwiseClassifier(ClassifierMixin, _Batchwise):
+    """Learns from rows as they arrive: every batch has a fit of its own, and the model is the mean of all.
+
+    Guarantee: all fits together are as private as one of them, (epsilon, delta) of ``estimator``. Of two tables that
+    differ in one person, who is in batch k, all other batches are equal. What is made of those is the same on both
+    (fits see nothing of one another), and the fit to batch k is (epsilon, delta)-close: so is everything together.
+    This holds only if **every person is in one batch**: who comes again, spends again. Nothing here can notice that.
+    Under ``replace_one`` a person is replaced by another one who arrives in the same batch.
+
+    The first batch is charged to the account; the later ones are written into its history, without a charge.
+
+    Args:
+        estimator: a classifier of this library with a schema that declares columns and classes. Its account pays;
+            its ``class_weight`` and other parameters hold for every batch.
+
+    Attributes:
+        model_: a :class:`~tacit.models.mean.MeanModel`, weighted by released numbers of rows; the members are the
+            batches' models, in their order.
+        certificate_: of all batches together: what was charged once.
+        certificates_: of each batch's fit.
+        classes_: the classes.
+        n_features_in_: number of columns.
+    """
+
+    _kind, _mean = PrivateClassifier, MeanModel
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The likeliest class of every row, shape ``(rows,)``."""
+        check_is_fitted(self, "model_")
+        classes: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return classes
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
+        check_is_fitted(self, "model_")
+        chances: npt.NDArray[np.float64] = self.model_.predict_proba(self._last._frame_for_model(X))
+        return chances
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """Log-odds of the positive class, shape ``(rows,)``; of several classes log-probabilities."""
+        check_is_fitted(self, "model_")
+        assert isinstance(self.model_, MeanModel)
+        scores: npt.NDArray[np.float64] = self.model_.decision_function(self._last._frame_for_model(X))
+        return scores
+
+    def _take(self, fresh: Any, held: Reservation | None, account: PrivacyAccount | None) -> None:
+        super()._take(fresh, held, account)
+        self.classes_ = fresh.classes_
+
+
+class BatchwiseRegressor(RegressorMixin, _Batchwise):
+    """The same for a number: the model is the mean of the batches' predictions, weighted by released numbers of rows.
+
+    Guarantee: that of :class:`BatchwiseClassifier`, under the same condition: every person is in one batch.
+
+    Args:
+        estimator: a regressor of this library with a schema that declares columns, and the target's bounds there or by
+            ``target_bounds``. Its account pays; its loss and other parameters hold for every batch.
+
+    Attributes:
+        model_: a :class:`~tacit.models.mean.MeanNumberModel`; the members are the batches' models, in their order.
+        certificate_: of all batches together: what was charged once.
+        certificates_: of each batch's fit.
+        n_features_in_: number of columns.
+    """
+
+    _kind, _mean = PrivateRegressor, MeanNumberModel
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """The prediction for every row, within the target's bounds, shape ``(rows,)``."""
+        check_is_fitted(self, "model_")
+        said: npt.NDArray[np.float64] = self.model_.predict(self._last._frame_for_model(X))
+        return said
 
 
 def released_rows(model: Model) -> float:
     """How many rows a model was made from, up to a factor that models of a kind share, as far as it was released."""
     if isinstance(model, AdditiveModel) and model.mains:
         return max(float(model.mains[0].counts.sum()), 1.0)
+    if isinstance(model, AdditiveClassesModel | AdditiveRegressionModel) and model.scores.mains:
+        return max(float(model.scores.mains[0].counts.sum()), 1.0)
     if isinstance(model, TreeEnsembleModel) and model.trees:
         return max(float(model.trees[0].support.sum()), 1.0)
     return 1.0

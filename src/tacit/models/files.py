@@ -12,7 +12,7 @@ from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressio
 from tacit.models.base import Model, ModelError, checked_file, write_atomically
 from tacit.models.decision_list import DecisionListModel
 from tacit.models.halfspace import HalfspaceModel
-from tacit.models.mean import MeanModel
+from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
@@ -30,6 +30,7 @@ def kinds() -> dict[str, type[Model]]:
             DecisionListModel,
             HalfspaceModel,
             MeanModel,
+            MeanNumberModel,
             TreeEnsembleModel,
             ComposedModel,
             RuleModel,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy.special import log_softmax, softmax
 
 from tacit.encoding.frames import Frame
+from tacit.models.additive_scores import AdditiveRegressionModel
 from tacit.models.base import Model
 from tacit.models.uncertainty import Uncertain
 
@@ -95,3 +96,93 @@ class MeanModel(Model):
         from tacit.models.files import model_from_dict  # files knows every kind, this one too
 
         return cls(tuple(model_from_dict(item) for item in body["members"]), tuple(map(float, body["weights"])))
+
+
+@dataclass(frozen=True, eq=False)
+class MeanNumberModel(Model):
+    """Predictions of a number averaged. Frozen; every member was released.
+
+    Attributes:
+        members: models of one number between the same bounds, at least one.
+        weights: of the members, positive.
+    """
+
+    kind: ClassVar[str] = "mean_number"
+    predicts: ClassVar[str] = "numbers"
+
+    members: tuple[AdditiveRegressionModel, ...]
+    weights: tuple[float, ...]
+    classes: tuple[Any, ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        if not self.members or len(self.members) != len(self.weights) or min(self.weights) <= 0:
+            raise ValueError("a mean needs at least one member, and a positive weight for each")
+        facts = [(m.target, m.lower, m.upper, m.loss, m.quantile) for m in self.members]
+        if any(said != facts[0] for said in facts):
+            raise ValueError("the members of a mean must speak of the same number")
+
+    @property
+    def target(self) -> str:
+        """Name of the target's column."""
+        return self.members[0].target
+
+    @property
+    def lower(self) -> float:
+        """The target's lower bound."""
+        return self.members[0].lower
+
+    @property
+    def upper(self) -> float:
+        """The target's upper bound."""
+        return self.members[0].upper
+
+    @property
+    def loss(self) -> str:
+        """What members were learned by."""
+        return self.members[0].loss
+
+    @property
+    def quantile(self) -> float:
+        """Which quantile, if they are about one."""
+        return self.members[0].quantile
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for member in self.members for name in member.feature_names))
+
+    @property
+    def shares(self) -> Floats:
+        """The weights as parts of a whole."""
+        return np.asarray(self.weights) / sum(self.weights)
+
+    def predict(self, frame: Frame) -> Floats:
+        """The prediction for every row, shape ``(rows,)``."""
+        said: Floats = self.shares @ np.stack([member.predict(frame) for member in self.members])
+        return said
+
+    def score_variance(self, frame: Frame) -> Floats:
+        """Variance that noise leaves in the prediction: members have noise of their own.
+
+        Raises:
+            ValueError: if a member does not know its own.
+        """
+        variance = np.zeros(frame.n_rows)
+        for member, share in zip(self.members, self.shares, strict=True):
+            variance += share**2 * member.score_variance(frame)
+        return variance
+
+    def predict_proba(self, frame: Frame) -> Floats:
+        """There are none: raises ``TypeError``."""
+        del frame
+        raise TypeError(f"this is a model of the number “{self.target}”: it has no classes; use predict")
+
+    def body(self) -> dict[str, Any]:
+        """The model as plain data, its members inside it."""
+        members = [{"kind": member.kind, "model": member.body()} for member in self.members]
+        return {"members": members, "weights": list(self.weights)}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> MeanNumberModel:
+        """The inverse of :meth:`body`."""
+        members = tuple(AdditiveRegressionModel.from_body(item["model"]) for item in body["members"])
+        return cls(members, tuple(map(float, body["weights"])))
