@@ -53,7 +53,7 @@ def test_from_a_table_to_predictions(task: str, tacit: Callable[..., Any]) -> No
     if task == "classes":
         assert list(predictions[0]) == ["prediction", "p(low)", "p(middle)", "p(high)"]
         assert sum(float(predictions[5][f"p({name})"]) for name in ("low", "middle", "high")) == pytest.approx(1.0)
-        assert "A private model of low or middle or high" in page
+        assert "A private model of low, middle or high" in page
         assert "Speaks loudest for" in page
     else:
         assert list(predictions[0]) == ["prediction"]
@@ -68,6 +68,12 @@ def test_evaluation(task: str, tacit: Callable[..., Any]) -> None:
     if task == "classes":
         assert done.exit_code == 0, done.output
         assert json.loads(done.stdout)["overall"]["accuracy"]["value"] > 0.6
+        done = tacit(
+            "evaluate", "m.json", "data.csv", "--schema", "schema.toml", "--epsilon", "2", "--metrics", "auc,accuracy"
+        )
+        for words in ("auc, low", "auc, middle", "auc, high", "accuracy"):
+            assert words in done.stdout
+        assert "positives" not in done.stdout
         return
     assert done.exit_code == 0, done.output
     facts = json.loads(done.stdout)

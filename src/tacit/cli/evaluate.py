@@ -88,7 +88,7 @@ def run(order: Order) -> None:
         )
     if order.certificate is not None:
         write_text(order.certificate, score.certificate.to_json())
-    _show(order, score)
+    _show(order, score, tuple(model.classes))
 
 
 def account_of(url: str | None, dataset: str | None) -> PrivacyAccount | None:
@@ -123,7 +123,7 @@ def _more(order: Order, schema: Schema | None) -> list[str]:
     return [*unit, *([] if order.subgroups is None else [order.subgroups])]
 
 
-def _show(order: Order, score: PrivateScore | PrivateNumberScore) -> None:
+def _show(order: Order, score: PrivateScore | PrivateNumberScore, classes: tuple[Any, ...]) -> None:
     from tacit.evaluation.score_numbers import PrivateNumberScore
 
     certificate = score.certificate
@@ -134,7 +134,7 @@ def _show(order: Order, score: PrivateScore | PrivateNumberScore) -> None:
         return
     rows = {name.replace("_", " "): str(value) for name, value in score.overall.metrics.items()}
     rows["rows"] = f"{score.overall.rows.value:.0f} (noisy)"
-    rows |= _only_numbers(score) if isinstance(score, PrivateNumberScore) else _only_classes(score)
+    rows |= _only_numbers(score) if isinstance(score, PrivateNumberScore) else _only_classes(score, classes)
     for name, group in score.subgroups.items():
         figures = ", ".join(f"{metric.replace('_', ' ')} {value}" for metric, value in group.metrics.items())
         rows[f"{order.subgroups} = {name}"] = figures
@@ -143,8 +143,11 @@ def _show(order: Order, score: PrivateScore | PrivateNumberScore) -> None:
     table("Performance, with 95 % intervals for noise and chance", rows)
 
 
-def _only_classes(score: PrivateScore) -> dict[str, str]:
+def _only_classes(score: PrivateScore, classes: tuple[Any, ...]) -> dict[str, str]:
     """What only models of classes have."""
+    if len(classes) > 2:
+        found = score.overall.class_auc
+        return {f"auc, {name}": str(auc) for name, auc in zip(classes, found, strict=False)}
     rows = {"positives": str(score.overall.positives)}
     if score.overall.best_threshold is not None:
         rows["least costly threshold"] = f"{score.overall.best_threshold:.3g}"

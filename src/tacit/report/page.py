@@ -110,8 +110,8 @@ def subject(model: Model) -> str:
     """What a model predicts, in few words."""
     if model.predicts == "numbers":
         return str(getattr(model, "target", "a number"))
-    few = len(model.classes) <= MOST_NAMED
-    return " or ".join(str(c) for c in model.classes) if few else f"{len(model.classes)} classes"
+    *others, last = (str(name) for name in model.classes)
+    return f"{', '.join(others)} or {last}" if len(others) < MOST_NAMED else f"{len(model.classes)} classes"
 
 
 def render(model: Model, certificate: Mapping[str, Any] | None, title: str | None = None) -> str:
