@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -110,14 +109,18 @@ def random_projection(
 
 
 PEER_PROGRAM = """
-import json, resource, sys, warnings
+import json, signal, sys, warnings
 import numpy as np
 warnings.simplefilter("ignore")
-task = json.load(open(sys.argv[1]))
-resource.setrlimit(resource.RLIMIT_CPU, (task["limit"], task["limit"]))
-data = np.load(task["data"])
-X, y = data["X"], data["y"]
-found = []
+
+class TooLong(Exception):
+    pass
+
+def stop(*_):
+    raise TooLong
+
+signal.signal(signal.SIGPROF, stop)
+X = y = task = None
 
 def diffprivlib(seed):
     from diffprivlib.models import LogisticRegression
@@ -152,11 +155,54 @@ def opacus(seed):
             optimizer.step()
     return model._module.weight.detach().numpy()[0].astype(float).tolist()
 
-learn = {"diffprivlib": diffprivlib, "opacus": opacus}[task["learner"]]
-with open(task["out"], "w") as out:
-    for seed in range(task["runs"]):
-        print(json.dumps(learn(seed)), file=out, flush=True)
+for line in sys.stdin:
+    task = json.loads(line)
+    if task["fresh"]:
+        data = np.load(task["data"])
+        X, y = data["X"], data["y"]
+    found = []
+    signal.setitimer(signal.ITIMER_PROF, task["limit"])
+    try:
+        for seed in range(task["runs"]):
+            found.append({"diffprivlib": diffprivlib, "opacus": opacus}[task["learner"]](seed))
+    except TooLong:
+        pass
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    print(json.dumps(found), flush=True)
 """
+
+
+class Foreign:
+    """Another interpreter, started at the first task and kept: it imports torch once, and reads the same rows once."""
+
+    def __init__(self, python: str) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self._data = str(Path(self._folder.name) / "rows.npz")
+        self._rows: Rows | None = None
+        self._process = subprocess.Popen(
+            [python, "-c", PEER_PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def vectors(self, X: Rows, y: Rows, task: dict[str, object]) -> list[np.ndarray]:
+        """What a learner makes of rows: one vector per run that was done in time."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        fresh = self._rows is not X
+        if fresh:
+            np.savez(self._data, X=X.astype(np.float32), y=y)
+            self._rows = X
+        self._process.stdin.write(json.dumps({**task, "data": self._data, "fresh": fresh}) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise SystemExit("the other interpreter ended: it needs opacus, diffprivlib and an older scikit-learn")
+        return [np.array(vector) for vector in json.loads(answer)]
+
+
+@cache
+def interpreter(python: str) -> Foreign:
+    """The one process of an interpreter."""
+    return Foreign(python)
 
 
 def foreign(
@@ -172,16 +218,8 @@ def foreign(
     batch = max(1, len(X) // 20)
     batches = math.ceil(len(X) / batch)  # opacus samples every row at the rate 1 / batches
     noise = sgd_noise(epsilon, delta, 1 / batches, EPOCHS * batches) if learner == "opacus" else 0.0
-    with tempfile.TemporaryDirectory() as folder:
-        data, task, out = (Path(folder) / name for name in ("rows.npz", "task.json", "out.json"))
-        np.savez(data, X=X.astype(np.float32), y=y)
-        facts = {
-            "data": str(data), "out": str(out), "learner": learner, "epsilon": epsilon, "delta": delta,
-            "runs": runs, "rate": rate, "batch": batch, "epochs": EPOCHS, "noise": noise, "limit": limit,
-        }  # fmt: skip
-        task.write_text(json.dumps(facts))
-        done = subprocess.run([python, "-c", PEER_PROGRAM, str(task)], check=False, capture_output=True)
-        if done.returncode not in (-signal.SIGXCPU, -signal.SIGKILL):
-            done.check_returncode()
-        found = out.read_text().splitlines(keepends=True) if out.exists() else []
-    return [np.array(json.loads(line)) for line in found if line.endswith("\n")]
+    task = {
+        "learner": learner, "epsilon": epsilon, "delta": delta, "runs": runs, "rate": rate, "batch": batch,
+        "epochs": EPOCHS, "noise": noise, "limit": limit,
+    }  # fmt: skip
+    return interpreter(python).vectors(X, y, task)

@@ -37,8 +37,8 @@ from tacit.theory.halfspaces import tolerated_noise
 DELTA = 1e-6
 TABLES = ("spambase", "magic", "credit_default", "adult")
 TEST_ROWS = 4000
-SMALL, LARGE = 5_000_000, 40_000_000
-"""Cells up to which a learner is run ten times, and three times."""
+SMALL, LARGE, FOREIGN_SMALL = 5_000_000, 40_000_000, 1_000_000
+"""Cells up to which a learner is run ten times, and three times; and a foreign one three times, not once."""
 
 HINDSIGHT = ", best rate"
 OWN = ("tacit", "objective perturbation", "DP-SGD", "random projection")
@@ -158,7 +158,7 @@ def vectors_of(learner: str, cell: Cell, problem: Problem, runs: int) -> list[np
 def runs_of(problem: Problem, learner: str) -> int:
     """How often a learner is run: its noise differs, its rows do not. Often where it is cheap."""
     runs = 10 if problem.X.size <= SMALL else 3 if problem.X.size <= LARGE else 1
-    return runs if learner not in FOREIGN else 3 if problem.X.size <= SMALL else 1
+    return runs if learner not in FOREIGN else 3 if problem.X.size <= FOREIGN_SMALL else 1
 
 
 def errors_of(
