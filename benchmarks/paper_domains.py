@@ -44,7 +44,7 @@ DOMAINS = (
 )
 """In the paper's order, which is that of their size."""
 
-QUICK = ("transfusion", "banknote", "breast_wisconsin_original", "ionosphere", "sonar", "yeast", "wine_red")
+QUICK = ("transfusion", "banknote", "breast_wisconsin_original", "wine_red")
 
 
 @dataclass(frozen=True)
