@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tacit.privacy.account import PrivacyAccount
+
 FEATURES = """
 [columns.age]
 kind = "numeric"
@@ -98,6 +100,33 @@ def test_evaluation(task: str, tacit: Callable[..., Any]) -> None:
         assert done.exit_code == 2
         assert message in " ".join(done.stderr.split())
         assert "Nothing was spent" in done.stderr
+
+
+def test_batches_from_files_share_one_charge(task: str, tacit: Callable[..., Any]) -> None:
+    lines = Path("data.csv").read_text().splitlines()
+    for name, part in (("one.csv", lines[1:451]), ("two.csv", lines[451:])):
+        Path(name).write_text("\n".join([lines[0], *part]) + "\n")
+    PrivacyAccount.create("sqlite:///b.db", "people", 3.0, 1e-6)
+    asked = ("--schema", "schema.toml", "--epsilon", "2", "--account", "sqlite:///b.db", "--dataset", "people")
+    done = tacit("fit", "one.csv", *asked, "--model", "m1.json", "--batches")
+    assert done.exit_code == 0, done.output
+    done = tacit("fit", "two.csv", *asked, "--model", "m2.json", "--adds-to", "m1.json", "--report", "r.html")
+    assert done.exit_code == 0, done.output
+    assert "this one was not charged" in " ".join(done.stdout.split())
+    assert PrivacyAccount("sqlite:///b.db", "people").spent < 2.001
+    commands = (("verify", "m2.json"), ("predict", "m2.json", "data.csv", "-o", "p.csv"), ("report", "m2.json"))
+    for command in (*commands, ("evaluate", "m2.json", "data.csv", "--schema", "schema.toml", "--epsilon", "2")):
+        done = tacit(*command)
+        assert done.exit_code == 0, done.output
+    for wrong, message in (
+        (("--schema", "schema.toml", "--epsilon", "2.5", "--adds-to", "m1.json"), "keep them"),
+        (("--schema", "schema.toml", "--epsilon", "2", "--adds-to", "m9.json"), "m9.json"),
+        (("--schema", "schema.toml", "--batches", "--learner", "halfspace"), "--"),
+    ):
+        done = tacit("fit", "two.csv", "--model", "m3.json", *wrong)
+        assert done.exit_code == 2, done.output
+        assert message in done.stderr
+        assert not Path("m3.json").exists()
 
 
 def test_a_dry_run_names_the_right_estimator(task: str, tacit: Callable[..., Any]) -> None:

@@ -18,6 +18,7 @@ from tacit.faces.request import RequestError
 from tacit.models.files import load_model, save_model
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.certificate import Certificate
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.report.page import render
 from tacit.schema import Schema
@@ -123,6 +124,58 @@ def test_log_odds_are_averaged_by_released_rows():
     frame = columns_of(asked)
     mean = sum(w * m.decision_function(frame) for w, m in zip(weights, members, strict=True)) / sum(weights)
     assert learner.decision_function(asked) == pytest.approx(mean)
+
+
+def test_a_later_batch_may_not_cost_more_than_the_first(account):
+    """The first charge is for all of them: who raises epsilon in between would spend what was never charged."""
+    learner = BatchwiseClassifier(AdditiveBoostClassifier(epsilon=0.5, schema=SCHEMA, account=account))
+    learner.partial_fit(*batch(300, 0))
+    described = SCHEMA.to_dict()
+    other = {**described, "columns": {**described["columns"], "a": {"kind": "numeric", "lower": 0, "upper": 2}}}
+    for changed in ({"epsilon": 5.0}, {"delta": 1e-3}, {"neighbouring": "replace_one"}, {"schema": other}):
+        learner.set_params(**{f"estimator__{name}": value for name, value in changed.items()})
+        with pytest.raises((RequestError, ValueError), match=r"keep them|neighbouring|about"):
+            learner.partial_fit(*batch(300, 1))
+        assert len(learner.model_.members) == 1
+        learner.set_params(
+            estimator__epsilon=0.5, estimator__delta=1e-6, estimator__neighbouring="add_or_remove_one",
+            estimator__schema=SCHEMA,
+        )  # fmt: skip
+    learner.set_params(estimator__random_state=3)
+    with pytest.raises(RequestError, match="not releasable"):
+        learner.partial_fit(*batch(300, 1))
+    learner.set_params(estimator__random_state=None).partial_fit(*batch(300, 1))
+    assert len(learner.model_.members) == 2
+
+
+def test_a_file_is_gone_on_with_at_no_charge(account, tmp_path):
+    made = {"schema": SCHEMA, "epsilon": 0.5}
+    learner = BatchwiseClassifier(AdditiveBoostClassifier(account=account, **made)).partial_fit(*batch(600, 0))
+    save_model(learner.model_, tmp_path / "m.json", learner.certificate_.to_dict())
+    spent = account.spent
+    model, written = load_model(tmp_path / "m.json")
+    certificate = Certificate.from_dict(written)
+    again = BatchwiseClassifier(AdditiveBoostClassifier(account=account, **made)).resume(model, certificate)
+    again.partial_fit(*batch(600, 1))
+    assert account.spent == spent
+    assert len(account.reservations()) == 2
+    assert len(again.model_.members) == 2
+    assert again.model_.members[0].body() == learner.model_.members[0].body()
+    assert again.certificate_.verify() == []
+    assert np.isfinite(again.predict_proba(batch(20, 2)[0])).all()
+    plain = AdditiveBoostClassifier(**made).fit(*batch(600, 0))
+    for other, what in (
+        (BatchwiseClassifier(AdditiveBoostClassifier(epsilon=0.6, schema=SCHEMA)), "keep them"),
+        (BatchwiseClassifier(BoostedTreesClassifier(**made)), "begun in batches"),
+        (BatchwiseClassifier(AdditiveBoostClassifier(random_state=1, **made)), "not releasable"),
+    ):
+        with pytest.raises(RequestError, match=what):
+            other.resume(model, certificate)
+    with pytest.raises(RequestError, match="begun in batches"):
+        again.resume(plain.model_, plain.certificate_)
+    forged = Certificate.from_dict({**written, "epsilon": 0.1})
+    with pytest.raises(RequestError, match="does not hold"):
+        again.resume(model, forged)
 
 
 def test_public_mistakes_cost_nothing_and_change_nothing(account):

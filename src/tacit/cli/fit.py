@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli.console import as_json, finite, progress, stopwatch, table
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_target, write_text
-from tacit.cli.learners import learner_class
+from tacit.cli.learners import batchwise_class, learner_class
 from tacit.cli.tables import training_table
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class Order:
     target_bounds: str | None
     dry_run: bool
     as_json: bool
+    batches: bool = False
+    adds_to: Path | None = None
 
 
 def run(order: Order) -> None:
@@ -51,7 +53,9 @@ def run(order: Order) -> None:
     seconds = stopwatch()
     _check_outputs(order)
     schema = _schema(order)
-    estimator = _estimator(order, schema)
+    in_batches = order.batches or order.adds_to is not None
+    learner = _batchwise(order, schema) if in_batches else _estimator(order, schema)
+    estimator = learner.estimator if in_batches else learner
     target = target_column(order.target, schema)
     if order.dry_run:
         _dry_run(order, estimator, target)
@@ -60,9 +64,9 @@ def run(order: Order) -> None:
         numbers = not _discovers(order, estimator)
         frame, labels = training_table(order.data, target, schema, tell, numbers, predicts_numbers(order, schema))
         tell("learning")
-        estimator.fit(frame, labels)
-    written = _write(order, estimator)
-    _summary(order, estimator, written, seconds())
+        (learner.partial_fit if in_batches else learner.fit)(frame, labels)
+    written = _write(order, learner)
+    _summary(order, learner, written, seconds())
 
 
 def _check_outputs(order: Order) -> None:
@@ -111,9 +115,24 @@ def _target_bounds(text: str | None) -> tuple[float, float] | None:
     return lower, upper
 
 
-def _estimator(order: Order, schema: Schema | None) -> Any:
+def _batchwise(order: Order, schema: Schema | None) -> Any:
+    """What learns in batches: anew, or going on from a file."""
+    outer, inner = batchwise_class(order.learner, predicts_numbers(order, schema))
+    learner = outer(_estimator(order, schema, inner))
+    if order.adds_to is None:
+        return learner
+    from tacit.models.files import load_model
+    from tacit.privacy.certificate import Certificate
+
+    model, written = load_model(order.adds_to)
+    if written is None:
+        raise Mistake(f"--adds-to: {order.adds_to} holds no certificate, so nobody knows what was charged for it")
+    return learner.resume(model, Certificate.from_dict(written))
+
+
+def _estimator(order: Order, schema: Schema | None, cls: Any = None) -> Any:
     numbers = predicts_numbers(order, schema)
-    cls = learner_class(order.learner, numbers)
+    cls = cls or learner_class(order.learner, numbers)
     if numbers and order.classes is not None:
         raise Mistake("--classes is for labels that are classes, and the label is a number")
     account = None
@@ -250,6 +269,8 @@ def _summary(order: Order, estimator: Any, written: dict[str, str], seconds: flo
         )
         return
     rows = dict(written)
+    if order.adds_to is not None:
+        rows["batches"] = f"{len(estimator.model_.members)}; this one was not charged: all of them cost what one does"
     rows["spent"] = f"epsilon {certificate.epsilon:.4g}, delta {certificate.delta:g}, {certificate.neighbouring}"
     rows["releases"] = str(certificate.releases)
     rows["releasable"] = "yes" if certificate.releasable else "NO"

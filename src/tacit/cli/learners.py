@@ -20,6 +20,26 @@ REGRESSORS = {"additive": ("tacit.additive.regressor", "AdditiveBoostRegressor")
 """The same for labels that are numbers."""
 
 
+IN_BATCHES = {"additive": ("tacit.additive.estimator", "AdditiveBoostClassifier"), "trees": LEARNERS["trees"]}
+"""Learners of classes that may learn in batches: scikit-learn's estimators, which can be cloned."""
+
+
+def batchwise_class(name: str, numbers: bool) -> tuple[Any, Any]:
+    """What learns in batches, and the estimator class inside it.
+
+    Raises:
+        Mistake: if this learner does not learn in batches.
+    """
+    from tacit.faces.batchwise import BatchwiseClassifier, BatchwiseRegressor
+
+    learner_class(name, numbers)  # what it says of unknown names holds here, too
+    known = REGRESSORS if numbers else IN_BATCHES
+    if name not in known:
+        raise Mistake(f"--batches: {name!r} does not learn in batches; these do: {', '.join(known)}")
+    module, cls = known[name]
+    return BatchwiseRegressor if numbers else BatchwiseClassifier, getattr(import_module(module), cls)
+
+
 def learner_class(name: str, numbers: bool = False) -> Any:
     """The estimator class of a short name, for classes or for numbers.
 

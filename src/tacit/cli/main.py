@@ -91,6 +91,13 @@ def fit(
     target_bounds: Annotated[
         str | None, typer.Option("--target-bounds", help="Bounds of such a target, such as 0,100, without a schema.")
     ] = None,
+    batches: Annotated[
+        bool, typer.Option("--batches", help="The first batch of several, of other persons each: one charge for all.")
+    ] = False,
+    adds_to: Annotated[
+        Path | None,
+        typer.Option("--adds-to", help="A model begun with --batches: learn from new persons too, at no new charge."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be charged; read no row.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -100,7 +107,7 @@ def fit(
     run(
         Order(
             data, target, schema, epsilon, delta, neighbouring, learner, model, report, certificate, account, dataset,
-            random_state, classes, loss, quantile, target_bounds, dry_run, as_json,
+            random_state, classes, loss, quantile, target_bounds, dry_run, as_json, batches, adds_to,
         )
     )  # fmt: skip
 

@@ -65,7 +65,11 @@ def model_table(path: Path, model: Model, tell: Tell) -> Frame:
 
 
 def encoders_of(model: Any) -> Iterator[tuple[str, Any]]:
-    """Names and encoders of a model's columns: kept per feature, or as one encoding of the whole table."""
+    """Names and encoders of a model's columns: kept per feature, or as one encoding of the whole table.
+
+    The members of a mean are models of the same columns.
+    """
+    model = getattr(model, "members", (model,))[0]
     if hasattr(model, "features"):
         yield from ((feature.name, feature.encoder) for feature in model.features)
         return

@@ -62,7 +62,9 @@ class _Batchwise(BaseEstimator):
         """
         fresh = self._fresh()
         request, *_ = fresh._checked(X, y)
-        number = len(getattr(self, "certificates_", ())) + 1
+        number = self._batches + 1
+        if number > 1:
+            self._check_same(fresh, self.certificate_)
         account: PrivacyAccount | None = self.estimator.account
         charges = fresh.declared_charge(fresh.neighbouring) if number == 1 else ()
         label = f"batch {number} of {type(fresh).__name__}, one charge for all batches"
@@ -76,6 +78,49 @@ class _Batchwise(BaseEstimator):
         self._take(fresh, held if number == 1 else None, account)
         return self
 
+    def resume(self, model: Model, certificate: Certificate) -> Self:
+        """Goes on from a model that was written to a file: the next batch is not charged.
+
+        Args:
+            model: ``model_`` of such a learner.
+            certificate: ``certificate_`` of the same; ``certificates_`` holds those of the batches still to come.
+
+        Raises:
+            ValueError: if they are not from a learner like this one, with the same promise and schema.
+        """
+        fresh = self._fresh()
+        if not isinstance(model, self._mean) or certificate.algorithm != self._algorithm(fresh):
+            raise RequestError(
+                f"this {model.kind!r} model by {certificate.algorithm} is none by {self._algorithm(fresh)}: only what "
+                "was begun in batches has a charge that is for all of them"
+            )
+        if certificate.verify():
+            raise RequestError(f"the certificate does not hold: {'; '.join(certificate.verify())}")
+        self._check_same(fresh, certificate)
+        self.model_, self.certificate_, self.certificates_ = model, certificate, ()
+        return self
+
+    @property
+    def _batches(self) -> int:
+        """How many batches were learned from."""
+        return len(self.model_.members) if hasattr(self, "model_") else 0
+
+    def _algorithm(self, fresh: Any) -> str:
+        return f"{type(self).__name__} of {type(fresh).__name__}"
+
+    def _check_same(self, fresh: Any, certificate: Certificate) -> None:
+        """Later batches are paid for by the first one's charge: they must not cost more, or be about something else."""
+        charges = tuple(fresh.declared_charge(fresh.neighbouring))
+        schema = fresh._declared_schema()
+        said = (certificate.charges, str(certificate.neighbouring), certificate.schema_fingerprint)
+        if said != (charges, str(fresh.neighbouring), schema.fingerprint()):
+            raise RequestError(
+                "what was charged was for batches with the epsilon, delta, neighbouring and schema of the first one "
+                f"(epsilon {certificate.epsilon:g}, delta {certificate.delta:g}, {certificate.neighbouring}): keep them"
+            )
+        if certificate.releasable and fresh.random_state is not None:
+            raise RequestError("a random_state would make the model of all batches not releasable: leave it out")
+
     def _fresh(self) -> Any:
         """An unfitted estimator for the next batch, without an account."""
         if not isinstance(self.estimator, self._kind):
@@ -86,9 +131,8 @@ class _Batchwise(BaseEstimator):
         if schema is None or (schema.label is None and given is None):
             raise RequestError("batches need one schema with columns and label for all of them: declare it")
         fresh = clone(self.estimator).set_params(account=None)
-        done = len(getattr(self, "certificates_", ()))
         if fresh.random_state is not None:  # the same noise twice would cancel
-            fresh.set_params(random_state=int(fresh.random_state) + done)
+            fresh.set_params(random_state=int(fresh.random_state) + self._batches)
         return fresh
 
     def _take(self, fresh: Any, held: Reservation | None, account: PrivacyAccount | None) -> None:
@@ -102,7 +146,7 @@ class _Batchwise(BaseEstimator):
                 delta=fresh.delta,
                 noise_source=own.noise_source,
                 noise_releasable=fresh.random_state is None,
-                algorithm=f"{type(self).__name__} of {type(fresh).__name__}",
+                algorithm=self._algorithm(fresh),
                 schema=fresh._declared_schema(),
                 account=account,
             )
