@@ -115,6 +115,21 @@ def test_short_rows_are_read_with_what_lies_behind_them_and_answers_do_not_show_
     np.testing.assert_array_equal(engine.answer(bounded), (signs * weights) @ rows)
 
 
+@pytest.mark.parametrize("kind", ["int16", "int32", "sparse"])
+def test_margins_beyond_32_bits(kind: str) -> None:
+    rng = np.random.default_rng(4)
+    rows, labels = integer_rows(rng, 50, 3, radius_of(kind)), rng.integers(0, 2, 50)
+    engine, log = table(storage(rows, kind), labels), HalfspaceLog(3, radius_of(kind))
+    levels = Levels(20, 1 << 16)
+    for _ in range(45):  # 1024 units of margin a step
+        log.add(np.array([50.0, 1.0, 0.0]), 1024.0)
+        counts = engine.answer(MarginCounts(log, levels)).sum(axis=1) // COUNT_UNIT
+    margins = fixed_margins(log, rows)
+    assert np.abs(margins).max() > 1 << 31
+    expected = np.bincount((margins >> 20) + (1 << 15), minlength=1 << 16)
+    np.testing.assert_array_equal(counts, expected)
+
+
 def test_integer_margins_agree_with_real_ones() -> None:
     rng = np.random.default_rng(2)
     rows = integer_rows(rng, 50, 30, RADIUS_16)

@@ -92,10 +92,18 @@ class DenseRows:
 
 @dataclass(eq=False)
 class _LogCache:
-    """The running margins of one log: how much of it is applied, and the sums."""
+    """The running margins of one log: how much of it is applied, and the sums.
 
-    sums: npt.NDArray[np.int64]
+    They are kept in 32 bits for as long as no row's can be larger: of narrow rows, margins are half of what is read.
+    """
+
+    sums: npt.NDArray[np.int32] | npt.NDArray[np.int64]
     applied: int = 0
+
+    def widen_for(self, log: HalfspaceLog) -> None:
+        """Makes room for what the log can add up to."""
+        if self.sums.dtype == np.int32 and sum(step.limit for step in log.steps) >= 1 << 31:
+            self.sums = self.sums.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +273,7 @@ class DenseEngine:
         return self.parallel(run, levels.count, self._thread_rows)
 
     def _count_levels(
-        self, steps: _Steps, margins: npt.NDArray[np.int64], signs: npt.NDArray[np.int8], levels: Levels,
+        self, steps: _Steps, margins: npt.NDArray[np.signedinteger], signs: npt.NDArray[np.int8], levels: Levels,
         counts: npt.NDArray[np.int64], start: int, stop: int,
     ) -> None:  # fmt: skip
         """A pass over some rows: margins, levels, numbers of rows by level."""
@@ -287,11 +295,12 @@ class DenseEngine:
             )
         cache = self._logs.get(log)
         if cache is None:
-            cache = self._logs[log] = _LogCache(np.zeros(self.rows.n_rows, np.int64))
+            cache = self._logs[log] = _LogCache(np.zeros(self.rows.n_rows, np.int32))
+        cache.widen_for(log)
         width = self.rows.n_features
         return cache, _Steps.of(log.steps[cache.applied :], _padded(width) if self._is_16 else width)
 
-    def _advance(self, steps: _Steps, sums: npt.NDArray[np.int64], start: int, stop: int) -> None:
+    def _advance(self, steps: _Steps, sums: npt.NDArray[np.signedinteger], start: int, stop: int) -> None:
         """Adds released halfspaces to the margins of some rows that are sparse or 32 bits wide."""
         rows = self.rows
         for vector, (multiplier, shift, limit) in zip(*steps.arrays, strict=True):
