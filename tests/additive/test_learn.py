@@ -71,7 +71,7 @@ def test_it_learns_and_more_budget_learns_better():
         learned, _ = learn(20_000, epsilon)
         reached.append(auc(test_labels, scores(learned, test_columns)))
     ceiling = auc(test_labels, best)
-    assert reached[0] + 0.01 < min(reached[1:])
+    assert reached[0] + 0.005 < min(reached[1:])
     assert ceiling - reached[1] < 0.02
     assert ceiling - reached[2] < 0.01
 
@@ -135,10 +135,11 @@ def test_tiny_and_one_sided_tables_always_give_a_model(n, label):
         assert all(np.isfinite(term.effect).all() for term in learned.mains)
 
 
-@pytest.mark.parametrize("n_codes", [3, 12, 65, 200, 5000, 32_769])
-def test_bins_of_any_encoding_cover_every_code(n_codes):
+@pytest.mark.parametrize("epsilon", [0.05, 4.0])
+@pytest.mark.parametrize("n_codes", [2, 3, 12, 65, 200, 5000, 32_769])
+def test_bins_of_any_encoding_cover_every_code(n_codes, epsilon):
     codes = np.random.default_rng(0).integers(0, n_codes, 4000).astype(np.uint16)
-    purse = Purse.of(4.0, 1e-6)
+    purse = Purse.of(epsilon, 1e-6)
     reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     gate = Curator(MemoryTable([codes], np.zeros(4000, np.uint8), [n_codes], 2), reservation, SeededSource(1))
     total = release_total(gate, purse, 0.1)

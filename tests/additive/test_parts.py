@@ -13,8 +13,8 @@ from tacit.additive.covariance import categorical_covariances, centred, numeric_
 from tacit.additive.density import public_shapes, smooth_histograms
 from tacit.additive.plan import plan
 from tacit.additive.posterior import SCALES, Posterior
-from tacit.additive.release_map import principal_modes, with_missing
 from tacit.additive.sweeps import Intercept, curvature, mada_boost
+from tacit.boosting.release_map import principal_modes, with_missing
 
 
 @settings(max_examples=60, deadline=None)

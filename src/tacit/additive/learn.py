@@ -14,11 +14,11 @@ from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.covariance import categorical_covariances, numeric_covariances
 from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
 from tacit.additive.plan import BINNING_SHARE, LEAST_TREE_PRIOR, Plan, plan, pseudo_terms
-from tacit.additive.release_map import principal_modes, with_missing
 from tacit.additive.sweeps import HyperPrior, Intercept, State, sweep
 from tacit.additive.term import Term
 from tacit.boosting.newton_trees import NewtonPlan, grow_trees
 from tacit.boosting.random_trees import RandomStructures
+from tacit.boosting.release_map import principal_modes, with_missing
 from tacit.boosting.tree_noise import LeafNoise
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from tacit.additive.binning import Bins
 from tacit.additive.covariance import centred
-from tacit.additive.release_map import principal_modes
 from tacit.additive.sweeps import State, mada_boost_rule
 from tacit.additive.term import LEAST_SD, Term
+from tacit.boosting.release_map import principal_modes
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import Measurement
 from tacit.privacy.charges import Charge

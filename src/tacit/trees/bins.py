@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tacit.boosting.shape_search import LEAST_SD, LOUD, ShapeSearch
 from tacit.curator.curator import Curator
 from tacit.models.tree import CODES
 from tacit.privacy.charges import Charge
@@ -158,7 +159,7 @@ def counted_bins(
     bins, spent, each = [], 0.0, share / len(columns)
     for column in columns:
         if column.ordered:
-            made, looked_twice = _counted_order(curator, column, purse, each)
+            made, looked_twice = _counted_order(curator, column, purse, each, totals.rows)
             spent += each * (1.0 if looked_twice else 1.0 - SECOND_LOOK)
         else:
             cells = grid(column, curator.layout.n_codes[column.index], GRID_CELLS)
@@ -172,9 +173,22 @@ def counted_bins(
     return tuple(bins), spent
 
 
-def _counted_order(curator: Curator, column: Column, purse: Purse, share: float) -> tuple[TreeBins, bool]:
-    """Bins of an ordered column from the rows in its cells; whether heavy cells were looked at once more."""
+def _searched_order(curator: Curator, column: Column, purse: Purse, share: float, rows: float) -> TreeBins:
+    """Bins of an ordered column from two looks at its shape: where noise drowns what a cell can hold."""
+    search = ShapeSearch(column.index, curator.layout.n_codes[column.index], rows)
+    rule = fine_count_rule(curator.layout.n_labels)
+    for part, what in ((1.0 - SECOND_LOOK, "outline"), (SECOND_LOOK, "shape")):
+        query = search.query(rule, max(purse.sd(share * part), LEAST_SD), purse.is_pure)
+        search.observe(curator.measure(query, purse.charge(share * part), f"{what} of {column.name}"))
+    masses = search.masses
+    return _with_missing(masses[:-1], max(float(masses[-1]), 1e-9 * rows), MASS_BINS)
+
+
+def _counted_order(curator: Curator, column: Column, purse: Purse, share: float, rows: float) -> tuple[TreeBins, bool]:
+    """Bins of an ordered column from the rows in its cells, and whether all of the share was spent."""
     n_codes, rule = curator.layout.n_codes[column.index], fine_count_rule(curator.layout.n_labels)
+    if n_codes > 1 and rows < LOUD * purse.sd(share * (1.0 - SECOND_LOOK)):
+        return _searched_order(curator, column, purse, share, rows), True
     cells = grid(column, n_codes, GRID_CELLS)
     query = Histogram(mapped_cells(column.index, cells), rule)
     release = curator.measure(query, purse.charge(share * (1.0 - SECOND_LOOK)), f"rows of {column.name}")
