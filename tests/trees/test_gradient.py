@@ -147,7 +147,7 @@ def test_grid_keeps_missing_apart() -> None:
 
 def test_plans_follow_rows_and_noise() -> None:
     assert gaussian_plan(1000, 1.0).depth < gaussian_plan(100_000, 1.0).depth
-    assert gaussian_plan(100, 1.0).rate < gaussian_plan(1000, 1.0).rate
+    assert gaussian_plan(100, 1.0).clip < gaussian_plan(1000, 1.0).clip
     assert gaussian_plan(100, 1.0).columns_per_tree < gaussian_plan(1000, 1.0).columns_per_tree
     assert laplace_plan(1e9, math.inf).trees == 250
     assert laplace_plan(10, 0.01).trees == 4
@@ -158,7 +158,7 @@ def test_plans_follow_rows_and_noise() -> None:
 def test_a_column_is_found_where_noise_drowns_every_single_tree() -> None:
     """1,500 rows at epsilon .1: the noise in one leaf is larger than the number of rows."""
     purse, found = Purse.of(0.1, 1e-6), []
-    for seed in range(4):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         x = rng.random((3, 1500))
         codes = [np.minimum((v * CELLS).astype(np.uint16), CELLS - 1) for v in x]
@@ -166,7 +166,7 @@ def test_a_column_is_found_where_noise_drowns_every_single_tree() -> None:
         y = (rng.random(1500) < np.where(x[0] > 0.5, 0.9, 0.1)).astype(np.uint8)
         learned = learn_gradient_trees(gate(codes, y, purse, seed=seed)[0], purse, COLUMNS)
         found.append(roc_auc_score(y, scores(learned, codes)))
-    assert np.mean(found) > 0.75
+    assert np.mean(found) > 0.865
 
 
 def test_the_base_rate_uses_trees_while_scores_are_near_zero() -> None:

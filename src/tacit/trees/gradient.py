@@ -40,16 +40,22 @@ INTERCEPT_STEPS = 2
 """Each step of the intercept takes this share of the budget."""
 
 
+FAINT = 300.0
+"""Rows relative to the noise, below which scores stay near 0. Curvatures say little then, so the clip leaves them
+little room, and trees that cut fewer columns say more of each."""
+
+
 def gaussian_plan(rows: float, mu: float) -> NewtonPlan:
-    """The rule for Gaussian noise: deeper and bolder trees as ``rows * mu``, the rows relative to the noise, grows."""
+    """The rule for Gaussian noise: deeper trees as ``rows * mu``, the rows relative to the noise, grows."""
     signal = rows * mu
-    clip = 0.53
+    faint = signal < FAINT
+    clip = 0.505 if faint else 0.53
     return NewtonPlan(
         trees=500 if signal < 6000 else 700,
         depth=4 if signal < 1500 else 5 if signal < 6000 else 6,
-        columns_per_tree=2 if signal < 300 else 3,
-        rate=0.05 if signal < 300 else 0.1 if signal < 6000 else 0.17,
-        prior=0.5,
+        columns_per_tree=2 if faint else 3,
+        rate=0.12 if faint else 0.1 if signal < 6000 else 0.17,
+        prior=1.0 if faint else 0.5,
         clip=clip,
         hessian_scale=3.8 * math.sqrt(clip**2 - 0.25),
     )
