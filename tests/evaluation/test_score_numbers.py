@@ -14,8 +14,16 @@ from sklearn.metrics import mean_absolute_error, mean_pinball_loss, mean_squared
 from tacit.additive.regressor import AdditiveBoostRegressor
 from tacit.curator.measurement import Measurement
 from tacit.encoding.values import CategoryIndex
-from tacit.evaluation.error_grid import WEIGHTS, ErrorGrid
-from tacit.evaluation.measure_errors import SumRelease, find_clip
+from tacit.evaluation.error_grid import (
+    COARSE_CELLS,
+    REACHES,
+    TARGET_CELLS,
+    TARGET_WEIGHTS,
+    WEIGHTS,
+    ErrorGrid,
+    target_moments,
+)
+from tacit.evaluation.measure_errors import SumRelease, find_clip, find_reach
 from tacit.evaluation.measure_scores import ScoreGroups
 from tacit.evaluation.number_performance import LEAST_R2, NUMBER_METRICS
 from tacit.evaluation.private_score import private_score
@@ -90,13 +98,25 @@ def test_the_clip_that_is_found_holds_nearly_all_errors():
         assert abs(rows - (np.abs(y - X["f"]) > score.error_clip).sum()) < 6 * sd + 1
 
 
+@pytest.mark.parametrize("centre", [-19.0, 0.0, 12.0])
+def test_targets_are_found_where_they_are(centre):
+    """R2 does not suffer where bounds are far wider than the targets' spread."""
+    X, y = world(4000, 3)
+    X["f"], y = X["f"] / 2 + centre, y / 2 + centre
+    exact = r2_score(np.clip(y, *BOUNDS), np.clip(X["f"], *BOUNDS))
+    for seed in range(5):
+        found = private_score(Said(), X, y, 1.0, metrics=["r2"], target_bounds=BOUNDS, random_state=seed)["r2"]
+        assert found.value == pytest.approx(exact, abs=0.12)
+        assert found.high - found.low < 0.4
+
+
 def test_one_account_pays_once(tmp_path):
     X, y = world(2000, 2)
     account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.2, 1e-6)
     asked = {"subgroups": "g", "categories": ["a", "b"], "target_bounds": BOUNDS}
     score = private_score(Said(), X, y, 1.0, account=account, **asked)
     assert score.certificate.verify() == []
-    assert [type(entry.charge) for entry in score.certificate.entries] == [Gaussian] * 3
+    assert [type(entry.charge) for entry in score.certificate.entries] == [Gaussian] * 4
     assert accountants.epsilon(score.certificate.charges, 1e-6) == pytest.approx(1.0, rel=1e-6)
     assert "was not verified" in score.certificate.reasons[0]
     with pytest.raises(BudgetExceeded):
@@ -143,9 +163,18 @@ def test_no_row_moves_the_sums_by_more_than_is_charged(norm, groups, clip):
             assert (moves**2).sum(axis=1).max() > 0.81 * declared.l2_squared
 
 
+def test_a_target_is_in_one_cell():
+    recorder = Recorder()
+    assert find_reach(recorder, Gaussian(1.0)) == (0.0, REACHES[-1])  # nothing seen: everything is possible
+    columns = [np.zeros(TARGET_CELLS, np.uint16), np.arange(TARGET_CELLS, dtype=np.uint16)]
+    table = MemoryTable(columns, np.zeros(TARGET_CELLS, np.uint8), [2, TARGET_CELLS + 1], 2)
+    assert (table.answer(recorder.query) == TARGET_CELLS // COARSE_CELLS * recorder.query.unit).all()
+    moments = target_moments(0.3, 0.25)
+    assert np.abs(moments / TARGET_WEIGHTS[:, None]).max() == 1.0
+
+
 def test_a_row_is_in_one_step_of_the_clip():
     grid, recorder = ErrorGrid.of(1), Recorder()
-    recorder.measure_value = None
     find_clip(recorder, grid, Gaussian(1.0))
     assert recorder.query.cells.size == len(grid.clips)
     sizes, steps = np.abs(grid.values), grid.steps

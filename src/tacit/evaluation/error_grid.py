@@ -105,7 +105,22 @@ class ErrorGrid:
         return np.concatenate([reached[::-1], reached]).astype(np.int64)
 
 
-def target_moments() -> Floats:
-    """The release matrix of targets, shape ``(4, cells)``: the first four powers of a target between -1 and 1."""
-    middle = (np.arange(TARGET_CELLS) + 0.5) / TARGET_CELLS * 2 - 1
+COARSE_CELLS = 32
+"""Cells of the histogram that says where targets are."""
+
+REACHES = 2.0 ** (np.arange(-8, 3) / 2)
+"""How far from their centre targets may reach, in halves of the range: a 16th to all of it from anywhere."""
+
+
+def target_values(cells: int) -> Floats:
+    """The target that stands for each of so many equal cells, between -1 and 1."""
+    return (np.arange(cells) + 0.5) / cells * 2 - 1
+
+
+def target_moments(centre: float, reach: float) -> Floats:
+    """The release matrix of targets, shape ``(4, cells)``: the first four powers of what they are from the centre.
+
+    Clipped to the reach, and divided by it.
+    """
+    middle = np.clip((target_values(TARGET_CELLS) - centre) / reach, -1.0, 1.0)
     return np.asarray(TARGET_WEIGHTS[:, None] * np.array([middle, middle**2, middle**3, middle**4]))

@@ -17,14 +17,17 @@ from tacit.encoding.table import Encoder, TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.evaluation.error_grid import (
     ABOVE,
+    COARSE_CELLS,
     FOURTH,
     OVER,
     OVER_SQUARE,
+    REACHES,
     TARGET_CELLS,
     TARGET_WEIGHTS,
     WEIGHTS,
     ErrorGrid,
     target_moments,
+    target_values,
 )
 from tacit.evaluation.measure_scores import ScoreGroups
 from tacit.evaluation.scored_numbers import NumberScorer
@@ -45,8 +48,8 @@ Floats = npt.NDArray[np.float64]
 CLIP_SHARE = 0.15
 """Share of the budget that finds where errors are clipped, unless that was declared."""
 
-TARGET_SHARE = 0.25
-"""Share of the budget for the targets' own spread, if R2 is asked for."""
+REACH_SHARE, TARGET_SHARE = 0.12, 0.18
+"""Shares of the budget for where targets are, and for their spread there, if R2 is asked for."""
 
 MOST, LEAST, FEW = 2.0, 1.0, 0.05
 """Half an octave below the clip, no more larger errors are seen than so many standard deviations of the noise: the
@@ -84,15 +87,18 @@ class ErrorSums:
 
     Attributes:
         sums: as :data:`~tacit.evaluation.error_grid.WEIGHTS` lists them, errors in units of the clip; shape ``(7,)``.
-        targets: sums of the first four powers of the targets, scaled to [-1, 1], shape ``(4,)``; None if not wanted.
+        targets: sums of the first four powers of the targets from their centre, clipped to ``reach`` and divided by it,
+            shape ``(4,)``; None if not wanted.
         noise: standard deviations of the independent noises that add up in every released sum, and in the targets'.
         laplace: whether those are Laplace; Gaussian otherwise.
+        reach: how far targets are from their centre, in halves of the range.
     """
 
     sums: Floats
     targets: Floats | None
     noise: tuple[tuple[float, ...], tuple[float, ...]]
     laplace: bool
+    reach: float = 1.0
 
     def draws(self, times: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Noise as it might have been in the sums, ``(times, 7)``, and in the targets', ``(times, 4)``."""
@@ -150,7 +156,7 @@ def measure_errors(
     unit = None if schema is None else schema.unit
     if unit is not None:
         frame.column(unit.column)
-    shares = [CLIP_SHARE] * (order.clip is None) + [TARGET_SHARE] * order.spread
+    shares = [CLIP_SHARE] * (order.clip is None) + [REACH_SHARE, TARGET_SHARE] * order.spread
     shares.append(1.0 - sum(shares))
     grid, norm, paid = ErrorGrid.of(groups.n_codes), *_charges(request.purse, shares, account is None)
     with reserve(account, request, [reserved for reserved, _ in paid], order.label) as reservation:
@@ -170,9 +176,11 @@ def measure_errors(
         clip, beyond = order.clip, None
         if clip is None:
             clip, beyond = find_clip(curator, grid, next(charges))
-        spread = None
+        spread, reach = None, 1.0
         if order.spread:
-            spread = SumRelease.of(curator, 1, np.arange(TARGET_CELLS), target_moments(), groups, norm, next(charges))
+            centre, reach = find_reach(curator, next(charges))
+            moments = target_moments(centre, reach)
+            spread = SumRelease.of(curator, 1, np.arange(TARGET_CELLS), moments, groups, norm, next(charges))
         sums = SumRelease.of(curator, 0, np.arange(grid.cells), grid.moments(clip), groups, norm, next(charges))
     certificate = Certificate.of(
         reservation,
@@ -186,7 +194,7 @@ def measure_errors(
         unverified=not scorer.verified,
     )
     overall, *each = (
-        ErrorSums(values, None if spread is None else other[0], (noise, other[1]), norm == 1)
+        ErrorSums(values, None if spread is None else other[0], (noise, other[1]), norm == 1, reach)
         for (values, noise), other in zip(sums.views(WEIGHTS), _views(spread, groups), strict=True)
     )
     return ReleasedErrors(overall, tuple(each), clip, beyond, certificate, vault.public_generator)
@@ -257,6 +265,26 @@ def find_clip(curator: Curator, grid: ErrorGrid, charge: Charge) -> tuple[float,
     counts = release.value[:, 0]
     beyond = np.append(np.cumsum(counts[::-1])[::-1][1:], 0.0)  # by clip: rows in the steps above it
     spread = release.sd * np.sqrt(np.arange(len(beyond) - 1, -1, -1))
-    few = np.clip(FEW * max(float(counts.sum()), 0.0), LEAST * spread, MOST * spread)
-    index = min(int(np.flatnonzero(beyond <= few + 0.5)[0]) + 1, len(beyond) - 1)
+    index = _one_beyond(beyond, spread, float(counts.sum()))
     return float(grid.clips[index]), (float(beyond[index]), float(spread[index]))
+
+
+def find_reach(curator: Curator, charge: Charge) -> tuple[float, float]:
+    """The centre of the targets, and half an octave more than hardly any of them are away from it."""
+    merged = np.append(np.arange(TARGET_CELLS) * COARSE_CELLS // TARGET_CELLS, 0)
+    query = Histogram(mapped_cells(1, merged), fine_count_rule(2))
+    release = curator.measure(query, charge, "rows by target, to clip targets")
+    counts, places = release.value[:, 0], target_values(COARSE_CELLS)
+    clear = np.maximum(counts - release.sd, 0.0)
+    if clear.sum() <= 0:
+        return 0.0, float(REACHES[-1])
+    centre = float(places[np.searchsorted(np.cumsum(clear), clear.sum() / 2)])
+    outside = np.abs(places - centre)[None, :] - 1 / COARSE_CELLS > REACHES[:, None]
+    index = _one_beyond(outside @ counts, release.sd * np.sqrt(outside.sum(axis=1)), float(counts.sum()))
+    return centre, float(REACHES[index])
+
+
+def _one_beyond(beyond: Floats, spread: Floats, rows: float) -> int:
+    """One step more than the first beyond which no more rows are seen than noise explains."""
+    few = np.clip(FEW * max(rows, 0.0), LEAST * spread, MOST * spread)
+    return min(int(np.flatnonzero(beyond <= few + 0.5)[0]) + 1, len(beyond) - 1)

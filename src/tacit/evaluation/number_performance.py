@@ -168,7 +168,8 @@ class _Judge:
         """
         assert self._sums.targets is not None
         mse, errors = self._ratio(SQUARES, _form(fourth=1.0))
-        mse, errors = mse * (2 * self._question.clip) ** 2, errors * (2 * self._question.clip) ** 2
+        units = (2 * self._question.clip / self._sums.reach) ** 2  # from squared clips to squared reaches
+        mse, errors = mse * units, errors * units
         t1, t2, t3, t4 = self._sums.targets / self._rows
         variance = t2 - t1**2
         fourth = t4 - 4 * t1 * t3 + 6 * t1**2 * t2 - 3 * t1**4
