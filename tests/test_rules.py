@@ -154,7 +154,7 @@ def module_state(module: Module) -> Iterator[str]:
 
 def private_access(module: Module) -> Iterator[str]:
     """`x._y` reaches into another object: allowed on self and cls, and inside the room that defines `_y`."""
-    published = {"_replace", "_asdict", "_fields", "_make", "_repr_html_"}
+    published = {"_replace", "_asdict", "_fields", "_make", "_repr_html_", "_exit"}
     for node in ast.walk(module.tree):
         if not isinstance(node, ast.Attribute) or not is_private(node.attr) or node.attr in published:
             continue

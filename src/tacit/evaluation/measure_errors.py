@@ -29,7 +29,7 @@ from tacit.evaluation.error_grid import (
     target_moments,
     target_values,
 )
-from tacit.evaluation.measure_scores import ScoreGroups
+from tacit.evaluation.measure_scores import ScoreGroups, certified
 from tacit.evaluation.scored_numbers import NumberScorer
 from tacit.evaluation.strategy import Strategy, shared
 from tacit.faces.request import Request
@@ -182,17 +182,7 @@ def measure_errors(
             moments = target_moments(centre, reach)
             spread = SumRelease.of(curator, 1, np.arange(TARGET_CELLS), moments, groups, norm, next(charges))
         sums = SumRelease.of(curator, 0, np.arange(grid.cells), grid.moments(clip), groups, norm, next(charges))
-    certificate = Certificate.of(
-        reservation,
-        epsilon=request.epsilon,
-        delta=request.delta,
-        noise_source=vault.noise_name,
-        noise_releasable=vault.releasable,
-        algorithm=order.label,
-        schema=schema,
-        account=account,
-        unverified=not scorer.verified,
-    )
+    certificate = certified(reservation, vault, request, account, order, scorer.verified)
     overall, *each = (
         ErrorSums(values, None if spread is None else other[0], (noise, other[1]), norm == 1, reach)
         for (values, noise), other in zip(sums.views(WEIGHTS), _views(spread, groups), strict=True)

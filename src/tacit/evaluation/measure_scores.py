@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Protocol, final
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from tacit.faces.spend import reserve
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Laplace
+from tacit.privacy.ledger import Reservation
 from tacit.schema import Schema
 
 MOST_GROUPS = 64
@@ -164,7 +165,30 @@ def measure_scores(scorer: Scorer, order: Order, request: Request, account: Priv
         rest = []
         if order.each_class:  # other labels: the class or any other
             rest = [released(vault_of(f"is {k}", 1 + k), f"class {k}") for k in range(scorer.n_classes)]
-    certificate = Certificate.of(
+    certificate = certified(reservation, vault, request, account, order, scorer.verified)
+    by_class = tuple(zip(*(groups for _, groups in rest), strict=True))
+    return Released(
+        overall, each, losses, each_loss, certificate, vault.public_generator, tuple(every for every, _ in rest),
+        by_class or ((),) * len(each),
+    )  # fmt: skip
+
+
+class Ordered(Protocol):
+    """What a certificate says of an order."""
+
+    @property
+    def schema(self) -> Schema | None: ...
+
+    @property
+    def label(self) -> str: ...
+
+
+def certified(
+    reservation: Reservation, vault: Vault, request: Request, account: PrivacyAccount | None, order: Ordered,
+    verified: bool,
+) -> Certificate:  # fmt: skip
+    """The certificate of an evaluation, after its reservation is closed."""
+    return Certificate.of(
         reservation,
         epsilon=request.epsilon,
         delta=request.delta,
@@ -173,13 +197,8 @@ def measure_scores(scorer: Scorer, order: Order, request: Request, account: Priv
         algorithm=order.label,
         schema=order.schema,
         account=account,
-        unverified=not scorer.verified,
+        unverified=not verified,
     )
-    by_class = tuple(zip(*(groups for _, groups in rest), strict=True))
-    return Released(
-        overall, each, losses, each_loss, certificate, vault.public_generator, tuple(every for every, _ in rest),
-        by_class or ((),) * len(each),
-    )  # fmt: skip
 
 
 def _parts(order: Order, n_classes: int) -> dict[str, float]:
