@@ -225,7 +225,10 @@ def test_batches_of_numbers_cost_what_one_does_and_get_better(account, tmp_path)
     assert model.predict(columns) == pytest.approx(learner.predict(frame))
     own = [share**2 * member.score_variance(columns) for share, member in zip(model.shares, members, strict=True)]
     assert model.score_variance(columns) == pytest.approx(np.sum(own, axis=0))
-    assert "y" in render(model, certificate)
+    page = render(model, certificate)
+    for words in ("The mean of the predictions of models of 6 batches", "How much each batch counts", "-10 to 10"):
+        assert words in page.replace("−", "-")
+    assert page.count(">What matters most</h") == 1
     with pytest.raises(TypeError, match="no classes"):
         model.predict_proba(columns)
     score = private_score(model, frame, truth, 2.0, metrics=["mae"])

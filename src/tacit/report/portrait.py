@@ -52,6 +52,8 @@ PAINTERS: dict[str, str] = {
     "additive_regression": "tacit.report.draw_regression",
     "decision_list": "tacit.report.draw_rules",
     "halfspace": "tacit.report.draw_halfspace",
+    "mean": "tacit.report.draw_mean",
+    "mean_number": "tacit.report.draw_mean",
     "tree_ensemble": "tacit.report.draw_trees",
 }
 """Kind of model -> module with a function ``draw(model) -> Portrait``. A new family adds its line here."""
