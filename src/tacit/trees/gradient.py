@@ -27,7 +27,7 @@ from tacit.trees.bins import Column, Totals, TreeBins, counted_bins, public_bins
 BINS_SHARE = 0.09
 """Share of the budget for histograms, where they are bought."""
 
-SIGNAL_FOR_BINS = 2500.0
+SIGNAL_FOR_BINS = 600.0
 """Under pure epsilon histograms are bought from so many rows times epsilon on per column: their noise is dear."""
 
 ROWS_SHARE = 0.005
