@@ -106,6 +106,21 @@ def error_or_limit(cell: Cell, name: str, best: float) -> str:
     return f"> {cell['limits'][name]:g} s" if name in cell["limits"] else ""
 
 
+def missing(cells: list[Cell]) -> list[str]:
+    """A paragraph on the cells that a learner has no error in, and why; nothing if there are none."""
+    said = []
+    for name in LEARNERS:
+        for why, some in (
+            ("ran out of time", [cell for cell in cells if name in cell["limits"]]),
+            ("was not run", [c for c in cells if name not in c["errors"] and name not in c["limits"]]),
+        ):
+            if some:
+                widths = ", ".join(f"{d:,}" for d in sorted({cell["size"][1] for cell in some}))
+                said.append(f"{name} {why} in {len(some)} cells of {widths} columns")
+    whole = sum(all(name in cell["errors"] for name in LEARNERS) for cell in cells)
+    return [f"All learners have an error in {whole} cells; {'; '.join(said)}.", ""] if said else []
+
+
 def page(cells: list[Cell]) -> str:
     """The tables, as markdown."""
     found = summary(cells)
@@ -121,6 +136,7 @@ def page(cells: list[Cell]) -> str:
     parts = [
         *counts,
         "",
+        *missing(cells),
         "Error at the same margin (0.1, 5,000 rows), by epsilon and dimension:",
         "",
         *table(("epsilon", "d"), same, lambda c: (c["epsilon"], c["d"])),

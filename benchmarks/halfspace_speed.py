@@ -6,6 +6,7 @@ import json
 import os
 import statistics
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -80,11 +81,11 @@ def round_against_copies(megabytes: int, d: int, measure_name: str = "lazy_bregm
     }  # fmt: skip
 
 
-def speed(megabytes: int, repeats: int = 3) -> dict[str, object]:
+def speed(megabytes: int, repeats: int = 3, widths: Sequence[int] = ()) -> dict[str, object]:
     """Prints a line per measure, width and repetition; returns the best and the median ratio of every width."""
     found: dict[str, dict[int, list[float]]] = {}
     for name in MEASURES:
-        for d in WIDTHS:
+        for d in widths or WIDTHS:
             for _ in range(repeats):
                 line = round_against_copies(megabytes, d, name)
                 found.setdefault(name, {}).setdefault(d, []).append(float(line["ratio"]))

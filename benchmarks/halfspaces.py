@@ -247,6 +247,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--page", action="store_true", help="tables and drawing of the page, from the results there are"
     )
+    parser.add_argument("--width", type=int, action="append", default=[], metavar="COLUMNS", help="of the speed alone")
     parser.add_argument("--megabytes", type=int, default=200)
     return parser.parse_args(arguments)
 
@@ -258,7 +259,7 @@ def main() -> None:
         figures.write_page()
         figure = figures.summary(figures.read_cells())
     elif arguments.speed:
-        figure = speed(arguments.megabytes, arguments.repeats)
+        figure = speed(arguments.megabytes, arguments.repeats, arguments.width)
     elif arguments.noise:
         figure = label_noise(arguments.repeats)
     else:
