@@ -256,12 +256,13 @@ def test_a_long_tail_keeps_its_resolution_and_a_flat_column_saves_the_second_loo
 
 def test_pure_epsilon_buys_bins_where_there_are_rows_enough() -> None:
     codes, y = toy(6000, 1)
-    for epsilon, bought in ((0.5, False), (40.0, True)):
+    for epsilon, asked in ((0.2, None), (0.6, "outline of a"), (40.0, "rows of a")):
         purse = Purse.of(epsilon, 0.0)
         curator, reservation = gate(codes, y, purse)
         learned = learn_gradient_trees(curator, purse, COLUMNS)
-        assert any("rows of a" in entry.label for entry in reservation.entries) is bought
-        assert learned.bins[3].is_ranked is bought
+        looks = [e.label for e in reservation.entries if e.label in ("outline of a", "rows of a")]
+        assert looks == ([] if asked is None else [asked])
+        assert learned.bins[3].is_ranked is (asked is not None)
         assert math.fsum(e.charge.epsilon for e in reservation.entries) == pytest.approx(epsilon)
 
 
