@@ -33,8 +33,17 @@ def best(jobs: list[Job]) -> dict[tuple[str, float], Job]:
 
 
 def table_1(jobs: list[Job], analysis: str) -> dict[float, tuple[int, ...]]:
-    """Per epsilon, on how many domains each strategy for alpha is best (ties count for all)."""
-    strategies = [best([j for j in jobs if j["analysis"] == analysis and j["alpha"] == s]) for s in STRATEGIES]
+    """Per epsilon, on how many domains each strategy for alpha is best (ties count for all).
+
+    Settings count that all strategies have been run with.
+    """
+    fields = ("domain", "eps", "depth", "T", "share", "M", "vq")
+    runs: dict[tuple[Any, ...], list[Job]] = defaultdict(list)
+    for job in jobs:
+        if job["analysis"] == analysis and job["alpha"] in STRATEGIES:
+            runs[tuple(job[field] for field in fields)].append(job)
+    fair = [job for same in runs.values() if len(same) == len(STRATEGIES) for job in same]
+    strategies = [best([j for j in fair if j["alpha"] == s]) for s in STRATEGIES]
     counts: dict[float, list[int]] = defaultdict(lambda: [0] * len(STRATEGIES))
     for name, eps in strategies[0]:
         errors = [mean_error(s[name, eps]) if (name, eps) in s else np.inf for s in strategies]
