@@ -187,14 +187,24 @@ def test_regression_finds_categories_and_the_targets_bounds():
     assert len(listed.certificate_.charges) == 1
 
 
-def test_several_classes_are_found_and_two_where_there_are_weights():
+def test_several_classes_are_found_with_weights_or_without_and_two_by_trees():
     frame, _ = people()
     labels = np.where(frame["age"] < 30, "young", np.where(frame["ward"] == "b", "b", "other"))
     several = AdditiveBoostClassifier(epsilon=4.0).fit(frame, labels)
-    assert several.classes_.tolist() == ["b", "other", "young"]
     assert several.score(frame, labels) > 0.8
-    assert several.certificate_.verify() == []
-    for learner in (AdditiveBoostClassifier(class_weight="balanced"), BoostedTreesClassifier()):
-        assert learner.fit(frame, labels).classes_.tolist() == ["other", "young"]
-    weighted = AdditiveBoostClassifier().fit(frame, labels, sample_weight=np.ones(len(frame)))
-    assert weighted.classes_.tolist() == ["other", "young"]
+    balanced = AdditiveBoostClassifier(epsilon=4.0, class_weight="balanced").fit(frame, labels)
+    weighted = AdditiveBoostClassifier(epsilon=4.0).fit(frame, labels, sample_weight=np.ones(len(frame)))
+    for model in (several, balanced, weighted):
+        assert model.classes_.tolist() == ["b", "other", "young"]
+        assert model.certificate_.verify() == []
+        assert model.certificate_.epsilon == 4.0
+    assert BoostedTreesClassifier().fit(frame, labels).classes_.tolist() == ["other", "young"]
+
+
+def test_classes_in_no_declared_order_have_no_direction():
+    """A scale needs an order: where columns are declared monotone and classes are found, two are told apart."""
+    frame, _ = people()
+    labels = np.where(frame["age"] < 30, "young", np.where(frame["ward"] == "b", "b", "other"))
+    columns = {"age": {"kind": "numeric", "lower": 0, "upper": 100, "monotone": "increasing"}}
+    model = AdditiveBoostClassifier(epsilon=4.0, schema={"columns": columns}).fit(frame, labels)
+    assert model.classes_.tolist() == ["other", "young"]
