@@ -42,7 +42,8 @@ class Centre:
 def pace_of(signal: float) -> float:
     """How long the first step is: short where the noise would be followed, long where the rows soon need sorting.
 
-    Made tables show it: halfspaces with a margin, spherical and not, and tables that no halfspace separates.
+    The root and the cap were chosen on made tables, with a margin and without, such as those of
+    ``benchmarks.halfspaces`` and ``benchmarks.halfspace_rule``; loud noise on spherical rows would rather have less.
 
     Args:
         signal: rows per unit of a round's noise and root of dimension; inf without noise.
