@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from tacit.boosting.newton_trees import LEAST_SD
 from tacit.boosting.release_map import principal_modes, with_missing
 from tacit.curator.measurement import Measurement
 from tacit.queries.cells import mapped_cells
@@ -32,9 +33,6 @@ MISFIT = 0.05
 
 LOUD = 40.0
 """Rows to the noise of a count, below which a histogram is the worse question."""
-
-LEAST_SD = 0.5
-"""Noise is thought to be at least half a row."""
 
 LEAST_MASS = 1e-5
 """No group of leaves is believed to be emptier than this."""

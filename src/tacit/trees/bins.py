@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tacit.boosting.shape_search import LEAST_SD, LOUD, ShapeSearch
+from tacit.boosting.newton_trees import LEAST_SD
+from tacit.boosting.shape_search import LOUD, ShapeSearch
 from tacit.curator.curator import Curator
 from tacit.models.tree import CODES
 from tacit.privacy.charges import Charge
