@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit.additive import learn
+from tacit.additive import binning, learn
 from tools.fit_planning_rule import CHOICES, loss, signal, table, varied
 from tools.synthetic_tables import TEST_ROWS, TRUTHS, Setting, draw, family
 
@@ -47,6 +47,14 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
         if choice == "tree_share":
             assert math.isclose(plan.trees, value, abs_tol=1e-12)
     assert learn.plan(5000.0, 10, q, False) == learn.plan(5000.0, 10, q, False)
+
+
+def test_how_loud_noise_must_be_for_shapes_is_varied_for_as_long_as_asked():
+    rule = binning.LOUD
+    for value in CHOICES["loud"]:
+        with varied("loud", value):
+            assert value == binning.LOUD
+    assert rule == binning.LOUD
 
 
 def test_loss_is_a_share_of_what_the_base_rate_loses():

@@ -27,7 +27,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from tacit.additive import learn
+from tacit.additive import binning, learn
 from tacit.additive import pairs as pairs_module
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.plan import TREES, tree_rate
@@ -44,6 +44,7 @@ SIGNALS = (0.0, 70.0, 140.0, 400.0, 1000.0, 2500.0, 10_000.0, math.inf)
 CHOICES: dict[str, tuple[Any, ...]] = {
     "sweeps": (4, 8, 16, 24, 48),
     "binning": (0.03, 0.06, 0.12, 0.2, 0.3),
+    "loud": (0.0, 10.0, 20.0, 40.0, 80.0),
     "pairs": ("none", 0.0, 0.33, 0.66, 1.0),
     "pair_evidence": (0.0, 1.0, 3.0, 6.0),
     "tree_share": (0.0, 0.2, 0.4, 0.65, 0.8),
@@ -108,6 +109,8 @@ def varied(choice: str, value: Any) -> Iterator[None]:
             stack.enter_context(
                 patch.object(gradient, "gaussian_plan", lambda *facts: replace(by_rule(*facts), **{field: value}))
             )
+        elif choice == "loud":
+            stack.enter_context(patch.object(binning, "LOUD", value))
         elif choice == "pair_evidence":
             stack.enter_context(patch.object(pairs_module, "LEAST_EVIDENCE", value))
         elif choice in ("columns_per_tree", "tree_prior"):
