@@ -76,3 +76,7 @@ def test_the_printed_table_marks_what_is_better_than_the_rule():
     (row,) = table(lines, "sweeps")[2:]
     assert row.count("**") == 2
     assert "**-0.09" in row or "**-0.1" in row
+    more = [{**line, "auc": 1 - line["loss"]} for line in lines]
+    (row,) = table(more, "sweeps", "auc")[2:]
+    assert row.count("**") == 2
+    assert "**+0.09" in row or "**+0.1" in row

@@ -189,15 +189,19 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
     return out
 
 
-def table(lines: list[dict[str, Any]], choice: str) -> list[str]:
-    """The figures of a choice as lines of a markdown table: loss by group of q, and the difference from the rule."""
+def table(lines: list[dict[str, Any]], choice: str, figure: str = "loss") -> list[str]:
+    """The figures of a choice as lines of a markdown table: loss by group of q, and the difference from the rule.
+
+    ``figure`` may also be ``"auc"``, of which more is better.
+    """
+    better = -1 if figure == "auc" else 1
     face = "trees" if choice.startswith("trees.") else "additive"
     cells: dict[tuple[str, tuple[int, int]], float] = {}
     signals: dict[tuple[int, int], float] = {}
     for line in lines:
         if line["face"] == face and line["choice"] in (choice, RULE):
             place = (tuple(line["setting"].values()), line["repeat"])
-            cells[str(line["value"]), place] = line["loss"]
+            cells[str(line["value"]), place] = better * line[figure]
             signals[place] = line["q"]
     values = [str(value) for value in CHOICES[choice]]
     out = [f"| q | tables | rule | {' | '.join(values)} | best |", "|---" * (4 + len(values)) + "|"]
@@ -206,7 +210,7 @@ def table(lines: list[dict[str, Any]], choice: str) -> list[str]:
         if len(places) < 3:
             continue
         rule = np.array([cells[RULE, place] for place in places])
-        row = [f"{low:g} to {high:g}", str(len({place[0] for place in places})), f"{rule.mean():.4f}"]
+        row = [f"{low:g} to {high:g}", str(len({place[0] for place in places})), f"{better * rule.mean():.4f}"]
         best, least = RULE, 0.0
         for value in values:
             difference = np.array([cells[value, place] for place in places]) - rule
@@ -214,7 +218,7 @@ def table(lines: list[dict[str, Any]], choice: str) -> list[str]:
             mark = "**" if difference.mean() < -2 * error - 1e-12 else ""
             if mark and difference.mean() < least:
                 best, least = value, float(difference.mean())
-            row.append(f"{mark}{difference.mean():+.4f}{mark} ± {error:.4f}")
+            row.append(f"{mark}{better * difference.mean():+.4f}{mark} ± {error:.4f}")
         out.append("| " + " | ".join([*row, best]) + " |")
     return out
 
@@ -229,6 +233,7 @@ def main() -> None:
     parser.add_argument("--signals", type=float, nargs=2, default=(0.0, math.inf), help="only tables of such a q")
     parser.add_argument("--repeats", type=int, default=1, help="fits of each table")
     parser.add_argument("--seconds", type=float, default=0.0, help="start no new fit after this long; 0 for no limit")
+    parser.add_argument("--figure", choices=["loss", "auc"], default="loss", help="what the printed tables compare")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--version", default=None, help="name of the source's version; the last commit of src/tacit")
     args = parser.parse_args()
@@ -236,7 +241,7 @@ def main() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     lines = run(args)
     for choice in args.choices:
-        print(f"\n### {choice}\n\n" + "\n".join(table(lines, choice)))
+        print(f"\n### {choice}\n\n" + "\n".join(table(lines, choice, args.figure)))
 
 
 if __name__ == "__main__":
