@@ -17,7 +17,7 @@ from tacit.evaluation.counts import ScoreCounts, release_counts
 from tacit.evaluation.grid import CELLS, ScoreGrid
 from tacit.evaluation.scored_rows import Scorer
 from tacit.evaluation.strategy import best_charges, shared
-from tacit.faces.base import label_vector, table_of
+from tacit.faces.inputs import label_vector, table_of
 from tacit.faces.request import Request, RequestError
 from tacit.faces.rows import vector_where
 from tacit.faces.spend import reserve

@@ -8,7 +8,6 @@ table: :mod:`tacit.faces.scikit` gives learners its conventions, and the command
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -25,6 +24,7 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
+from tacit.faces.inputs import label_vector, plain, table_of
 from tacit.faces.request import Request, RequestError
 from tacit.faces.undeclared import Undeclared, label_kind
 from tacit.models.base import Model
@@ -298,7 +298,7 @@ class PrivateLearner:
         declared = getattr(self, "classes", None)
         if declared is not None and len(declared) < 2:
             raise RequestError(f"classes must name at least two classes, got {declared!r}")
-        return LabelIndex((0, 1) if declared is None else tuple(_plain(value) for value in declared))
+        return LabelIndex((0, 1) if declared is None else tuple(plain(value) for value in declared))
 
     def _reserve(self, request: Request, charges: Sequence[Charge]) -> Reservation:
         label = f"fit of {self._algorithm}"
@@ -367,35 +367,3 @@ def monotone_of(task: Task, name: str) -> str | None:
     """How the effect of a column is declared to go: ``"increasing"``, ``"decreasing"`` or None."""
     column = None if task.schema is None else task.schema.columns.get(name)
     return column.monotone if isinstance(column, NumericColumn) else None
-
-
-def table_of(X: Any) -> Frame:
-    """The columns of ``X``; in scikit-learn's words where it is no table."""
-    if hasattr(X, "tocsr"):
-        raise FrameError(
-            "Sparse data was passed, but this estimator needs dense columns: sparse input is not supported"
-        )
-    shape = getattr(X, "shape", ())
-    if isinstance(shape, tuple) and len(shape) == 1:
-        raise FrameError(f"Expected a table of rows and columns, got shape {shape}. Reshape your data")
-    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
-        raise FrameError("Complex data not supported")
-    return columns_of(X)
-
-
-def label_vector(y: Any) -> Any:
-    """The labels as a vector of any kind; a column vector is flattened with scikit-learn's warning."""
-    labels = y if hasattr(y, "to_numpy") or hasattr(y, "combine_chunks") else np.asarray(y)
-    shape = getattr(labels, "shape", None)
-    if shape is not None and len(shape) == 2 and shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning
-
-        warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4)
-        return np.asarray(labels)[:, 0]
-    if shape is not None and len(shape) != 1:
-        raise RequestError(f"y must be a vector of labels, got shape {shape}")
-    return labels
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

@@ -19,8 +19,9 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
 from tacit.encoding.table import TableEncoding
-from tacit.faces.base import Task, label_vector
+from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
+from tacit.faces.inputs import label_vector
 from tacit.faces.request import Request, RequestError
 from tacit.faces.scikit import PrivateClassifier
 from tacit.halfspaces.learn import learn_halfspace
