@@ -1,22 +1,9 @@
-"""The worked example of docs/closure.md runs and prints what the page shows."""
+"""The worked examples of docs/closure.md run and print what the page shows."""
 
 from __future__ import annotations
 
-import contextlib
-import io
-import re
-from pathlib import Path
-
-PAGE = Path(__file__).parents[2] / "docs" / "closure.md"
-BLOCKS = re.compile(r"```python\n(.*?)```\s*```text\n(.*?)```", re.DOTALL)
+from tests.pages import prints_what_it_shows
 
 
-def test_the_example_prints_what_the_page_shows() -> None:
-    blocks = BLOCKS.findall(PAGE.read_text("utf-8"))
-    assert len(blocks) == 2
-    names: dict[str, object] = {}
-    for code, expected in blocks:
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(compile(code, str(PAGE), "exec"), names)
-        assert printed.getvalue() == expected
+def test_the_examples_print_what_the_page_shows() -> None:
+    prints_what_it_shows("closure.md", 2)
