@@ -22,7 +22,33 @@ SMALLEST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class MeanModel(Model):
+class _Mean(Model):
+    """What means of classes and of numbers share: released members, each with a positive weight."""
+
+    members: tuple[Model, ...]
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.members or len(self.members) != len(self.weights) or min(self.weights) <= 0:
+            raise ValueError("a mean needs at least one member, and a positive weight for each")
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for member in self.members for name in member.feature_names))
+
+    @property
+    def shares(self) -> Floats:
+        """The weights as parts of a whole."""
+        return np.asarray(self.weights) / sum(self.weights)
+
+    def body(self) -> dict[str, Any]:
+        """The model as plain data, its members inside it."""
+        members = [{"kind": member.kind, "model": member.body()} for member in self.members]
+        return {"members": members, "weights": list(self.weights)}
+
+
+@dataclass(frozen=True, eq=False)
+class MeanModel(_Mean):
     """Log-probabilities averaged, and made to add up to 1 again. Of two classes: log-odds averaged.
 
     Frozen; every member was released.
@@ -34,12 +60,8 @@ class MeanModel(Model):
 
     kind: ClassVar[str] = "mean"
 
-    members: tuple[Model, ...]
-    weights: tuple[float, ...]
-
     def __post_init__(self) -> None:
-        if not self.members or len(self.members) != len(self.weights) or min(self.weights) <= 0:
-            raise ValueError("a mean needs at least one member, and a positive weight for each")
+        super().__post_init__()
         if any(member.classes != self.members[0].classes for member in self.members):
             raise ValueError("the members of a mean must tell the same classes apart")
 
@@ -47,15 +69,6 @@ class MeanModel(Model):
     def classes(self) -> tuple[Any, ...]:  # type: ignore[override]
         """The classes of every member."""
         return self.members[0].classes
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for member in self.members for name in member.feature_names))
-
-    @property
-    def shares(self) -> Floats:
-        """The weights as parts of a whole."""
-        return np.asarray(self.weights) / sum(self.weights)
 
     def log_probabilities(self, frame: Frame) -> Floats:
         """Averaged, not yet adding up to 1; shape ``(rows, classes)``."""
@@ -85,11 +98,6 @@ class MeanModel(Model):
             variance += share**2 * member.score_variance(frame)
         return variance
 
-    def body(self) -> dict[str, Any]:
-        """The model as plain data, its members inside it."""
-        members = [{"kind": member.kind, "model": member.body()} for member in self.members]
-        return {"members": members, "weights": list(self.weights)}
-
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> MeanModel:
         """The inverse of :meth:`body`."""
@@ -99,7 +107,7 @@ class MeanModel(Model):
 
 
 @dataclass(frozen=True, eq=False)
-class MeanNumberModel(Model):
+class MeanNumberModel(_Mean):
     """Predictions of a number averaged. Frozen; every member was released.
 
     Attributes:
@@ -111,12 +119,10 @@ class MeanNumberModel(Model):
     predicts: ClassVar[str] = "numbers"
 
     members: tuple[AdditiveRegressionModel, ...]
-    weights: tuple[float, ...]
     classes: tuple[Any, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
-        if not self.members or len(self.members) != len(self.weights) or min(self.weights) <= 0:
-            raise ValueError("a mean needs at least one member, and a positive weight for each")
+        super().__post_init__()
         facts = [(m.target, m.lower, m.upper, m.loss, m.quantile) for m in self.members]
         if any(said != facts[0] for said in facts):
             raise ValueError("the members of a mean must speak of the same number")
@@ -146,15 +152,6 @@ class MeanNumberModel(Model):
         """Which quantile, if they are about one."""
         return self.members[0].quantile
 
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for member in self.members for name in member.feature_names))
-
-    @property
-    def shares(self) -> Floats:
-        """The weights as parts of a whole."""
-        return np.asarray(self.weights) / sum(self.weights)
-
     def predict(self, frame: Frame) -> Floats:
         """The prediction for every row, shape ``(rows,)``."""
         said: Floats = self.shares @ np.stack([member.predict(frame) for member in self.members])
@@ -175,11 +172,6 @@ class MeanNumberModel(Model):
         """There are none: raises ``TypeError``."""
         del frame
         raise TypeError(f"this is a model of the number “{self.target}”: it has no classes; use predict")
-
-    def body(self) -> dict[str, Any]:
-        """The model as plain data, its members inside it."""
-        members = [{"kind": member.kind, "model": member.body()} for member in self.members]
-        return {"members": members, "weights": list(self.weights)}
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> MeanNumberModel:
