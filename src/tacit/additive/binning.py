@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.density import smooth_histograms
-from tacit.additive.term import LEAST_SD
 from tacit.boosting.shape_search import LOUD, ShapeSearch
 from tacit.curator.curator import Curator
-from tacit.curator.measurement import Measurement
+from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.charges import Charge
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell, mapped_cells

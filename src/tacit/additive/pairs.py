@@ -12,10 +12,10 @@ import numpy.typing as npt
 from tacit.additive.binning import Bins
 from tacit.additive.covariance import centred
 from tacit.additive.sweeps import State, mada_boost_rule
-from tacit.additive.term import LEAST_SD, Term
+from tacit.additive.term import Term
 from tacit.boosting.release_map import principal_modes
 from tacit.curator.curator import Curator
-from tacit.curator.measurement import Measurement
+from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.charges import Charge
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import ProductCells

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from tacit.additive.density import smooth_histograms
 from tacit.additive.imagined import ImaginedRows
 from tacit.additive.residual_shape import LADDER, residual_edges, residual_shares, spread_out
-from tacit.additive.term import LEAST_SD
 from tacit.curator.curator import Curator
+from tacit.curator.measurement import LEAST_SD
 from tacit.privacy.purse import Purse
 from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.score_histogram import ResidualLevels

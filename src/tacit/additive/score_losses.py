@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.imagined import ImaginedRows
-from tacit.additive.term import LEAST_SD
 from tacit.curator.curator import Curator
+from tacit.curator.measurement import LEAST_SD
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram

@@ -10,9 +10,8 @@ import numpy.typing as npt
 from tacit.additive.pairs import LEAST_EVIDENCE, Screen, Side, log_evidence, pair_tables, screen, strongest
 from tacit.additive.score_sweeps import ScoreState
 from tacit.additive.score_term import ScoreTerm
-from tacit.additive.term import LEAST_SD
 from tacit.curator.curator import Curator
-from tacit.curator.measurement import Measurement
+from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.purse import Purse
 
 Floats = npt.NDArray[np.float64]

@@ -11,9 +11,8 @@ from tacit.additive.imagined import ImaginedRows
 from tacit.additive.score_losses import Loss
 from tacit.additive.score_term import Directions, ScoreTerm
 from tacit.additive.sweeps import INTERCEPT_VARIANCE, LARGEST_INTERCEPT, STEP, HyperPrior
-from tacit.additive.term import LEAST_SD
 from tacit.curator.curator import Curator
-from tacit.curator.measurement import Measurement
+from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import Cells, OneCell
 from tacit.queries.histogram import ReleaseMap

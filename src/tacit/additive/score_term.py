@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from tacit.additive.monotone import project
 from tacit.additive.posterior import NOMINAL_CURVATURE, SCALES, Posterior
-from tacit.additive.term import LEAST_SD, ReleaseAverage
-from tacit.curator.measurement import Measurement
+from tacit.additive.term import ReleaseAverage
+from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
 

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.score_sweeps import ScoreState
-from tacit.additive.term import LEAST_SD
 from tacit.boosting.newton_trees import LARGEST_STEP, LeafSums, NewtonPlan, shrunk_curvatures
 from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
+from tacit.curator.measurement import LEAST_SD
 from tacit.models.additive_scores import ScoreTree
 from tacit.privacy.purse import Purse
 from tacit.queries.score_histogram import ScoreHistogram

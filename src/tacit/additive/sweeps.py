@@ -17,8 +17,9 @@ import numpy.typing as npt
 from scipy.special import expit, ndtri
 
 from tacit.additive.posterior import SCALES
-from tacit.additive.term import LEAST_SD, Term
+from tacit.additive.term import Term
 from tacit.curator.curator import Curator
+from tacit.curator.measurement import LEAST_SD
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram

@@ -7,14 +7,11 @@ import numpy.typing as npt
 
 from tacit.additive.monotone import project
 from tacit.additive.posterior import SCALES, Posterior
-from tacit.curator.measurement import Measurement
+from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
 
 Floats = npt.NDArray[np.float64]
-
-LEAST_SD = 0.5
-"""Noise is thought to be at least half a row: without it (``epsilon=inf``) the posterior would divide by zero."""
 
 
 class ReleaseAverage:

@@ -17,6 +17,7 @@ from scipy.special import log_ndtr
 
 from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
+from tacit.curator.measurement import LEAST_SD
 from tacit.models.tree import Tree
 from tacit.privacy.purse import Purse
 from tacit.queries.histogram import Histogram
@@ -31,9 +32,6 @@ LARGEST_STEP = 2.0
 
 LOUDEST = 100.0
 """A value whose standard deviation is so many times the noise's scale is taken as it is, but for linear shrinkage."""
-
-LEAST_SD = 0.5
-"""Noise is thought to be at least half a row."""
 
 PSEUDO_TREES, MEMORY = 5.0, 0.95
 LARGEST_PRIOR = 0.3

@@ -15,9 +15,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from tacit.boosting.newton_trees import LEAST_SD
 from tacit.boosting.release_map import principal_modes, with_missing
-from tacit.curator.measurement import Measurement
+from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.queries.cells import mapped_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import RowRule

@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 from tacit.privacy.charges import Charge
 
+LEAST_SD = 0.5
+"""Noise is thought to be at least half a row: without it (``epsilon=inf``) a posterior would divide by zero."""
+
 
 @dataclass(frozen=True, eq=False)
 class Measurement:

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tacit.boosting.newton_trees import LEAST_SD
 from tacit.boosting.shape_search import LOUD, ShapeSearch
 from tacit.curator.curator import Curator
+from tacit.curator.measurement import LEAST_SD
 from tacit.models.tree import CODES
 from tacit.privacy.charges import Charge
 from tacit.privacy.purse import Purse
