@@ -15,16 +15,16 @@ import numpy.typing as npt
 from tacit.additive.binning import Column
 from tacit.additive.learn import Learned, learn_additive
 from tacit.additive.learn_scores import learn_scores
-from tacit.additive.monotone import DIRECTIONS, exactly
+from tacit.additive.monotone import DIRECTIONS
 from tacit.additive.score_losses import SoftmaxLoss
-from tacit.additive.score_model import additive_scores, features_of
+from tacit.additive.score_model import additive_scores, features_of, main_effects, pair_effects
 from tacit.curator.curator import Curator
 from tacit.encoding.grid import NumericGrid
 from tacit.faces.base import Task, monotone_of
 from tacit.faces.request import Request, RequestError
 from tacit.faces.uncertainty import Uncertainty
 from tacit.faces.weights import Weighting
-from tacit.models.additive import AdditiveModel, MainEffect, PairEffect
+from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.purse import Purse
@@ -112,21 +112,7 @@ def additive_model(learned: Learned, task: Task) -> AdditiveModel:
     """The frozen model of what was learned."""
     assert task.encoding is not None
     features = features_of(learned.columns, learned.bins, task.encoding)
-    mains = tuple(
-        MainEffect(index, exactly(term.effect, term.monotone), term.sd(learned.slope), term.counts)
-        for index, term in enumerate(learned.mains)
-    )
-    pairs = []
-    for left, right, term in learned.pairs:
-        shape = (left.groups, right.groups)
-        pairs.append(
-            PairEffect(
-                (left.column, right.column),
-                (left.mapping, right.mapping),
-                term.effect.reshape(shape),
-                term.sd(learned.slope).reshape(shape),
-                term.counts.reshape(shape),
-            )
-        )
+    mains = main_effects(learned.mains, learned.slope)
+    pairs = pair_effects(learned.pairs, learned.slope)
     classes, sd = task.label_index.names, learned.intercept_sd
-    return AdditiveModel(classes, learned.intercept, features, mains, tuple(pairs), learned.trees, sd)
+    return AdditiveModel(classes, learned.intercept, features, mains, pairs, learned.trees, sd)

@@ -1,20 +1,36 @@
-"""From what was learned about scores to the frozen model."""
+"""From what was learned, of one margin or of several scores, to the parts of the frozen model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.additive.binning import Bins, Column
 from tacit.additive.learn_scores import LearnedScores
 from tacit.additive.monotone import NAMES, exactly
+from tacit.additive.pairs import Side
 from tacit.additive.residual_loss import ResidualLoss
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.table import TableEncoding
 from tacit.models.additive import Feature, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveScores
+
+Floats = npt.NDArray[np.float64]
+
+
+class Effect(Protocol):
+    """A learned term, of one margin or of several scores, as the model wants it."""
+
+    effect: Floats
+    counts: Floats
+    monotone: int
+
+    def sd(self, slope: Any, /) -> Floats:
+        """Standard deviation of the effect, its shape, given what noise is divided by."""
 
 
 def features_of(columns: Sequence[Column], bins: Sequence[Bins], encoding: TableEncoding) -> tuple[Feature, ...]:
@@ -25,28 +41,40 @@ def features_of(columns: Sequence[Column], bins: Sequence[Bins], encoding: Table
     )
 
 
-def additive_scores(learned: LearnedScores, encoding: TableEncoding, unit: float = 1.0) -> AdditiveScores:
-    """The sum of effects, every score multiplied by ``unit``."""
-    features = features_of(learned.columns, learned.bins, encoding)
-    mains = tuple(
-        MainEffect(index, unit * exactly(term.effect, term.monotone), unit * term.sd(learned.directions), term.counts)
-        for index, term in enumerate(learned.mains)
+def main_effects(terms: Sequence[Effect], slope: Any, unit: float = 1.0) -> tuple[MainEffect, ...]:
+    """What was learned of the columns, every effect multiplied by ``unit``; noise is divided by ``slope``."""
+    return tuple(
+        MainEffect(index, unit * exactly(term.effect, term.monotone), unit * term.sd(slope), term.counts)
+        for index, term in enumerate(terms)
     )
-    pairs = []
-    for left, right, term in learned.pairs:
+
+
+def pair_effects(found: Sequence[tuple[Side, Side, Effect]], slope: Any, unit: float = 1.0) -> tuple[PairEffect, ...]:
+    """The same of pairs: as tables, of as many scores as an effect has."""
+    effects = []
+    for left, right, term in found:
         shape = (left.groups, right.groups)
-        pairs.append(
+        scores = term.effect.shape[1:]
+        effects.append(
             PairEffect(
                 (left.column, right.column),
                 (left.mapping, right.mapping),
-                unit * term.effect.reshape(*shape, -1),
-                unit * term.sd(learned.directions).reshape(*shape, -1),
+                unit * term.effect.reshape(*shape, *scores),
+                unit * term.sd(slope).reshape(*shape, *scores),
                 term.counts.reshape(shape),
             )
         )
+    return tuple(effects)
+
+
+def additive_scores(learned: LearnedScores, encoding: TableEncoding, unit: float = 1.0) -> AdditiveScores:
+    """The sum of effects, every score multiplied by ``unit``."""
+    features = features_of(learned.columns, learned.bins, encoding)
+    mains = main_effects(learned.mains, learned.directions, unit)
+    pairs = pair_effects(learned.pairs, learned.directions, unit)
     trees = tuple(tree.times(unit) for tree in learned.trees)
     intercept, sd = np.asarray(unit * learned.intercept), np.asarray(unit * learned.intercept_sd)
-    return AdditiveScores(intercept, features, mains, tuple(pairs), trees, sd)
+    return AdditiveScores(intercept, features, mains, pairs, trees, sd)
 
 
 def regression_scores(
