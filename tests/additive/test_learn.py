@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit.additive.binning import BASE_CELLS, SUB_CELLS, Column, measure_bins, release_total
+from tacit.additive.binning import Column, measure_bins, release_total
 from tacit.additive.learn import Learned, learn_additive
 from tacit.curator.curator import Curator
 from tacit.noise.seeded_source import SeededSource
@@ -17,7 +17,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
 from tacit.table.memory import MemoryTable
 
-FINE = BASE_CELLS * SUB_CELLS
+FINE = 4096
 
 
 def synthetic(n: int, seed: int = 0) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
@@ -143,7 +143,7 @@ def test_bins_of_any_encoding_cover_every_code(n_codes, epsilon):
     reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     gate = Curator(MemoryTable([codes], np.zeros(4000, np.uint8), [n_codes], 2), reservation, SeededSource(1))
     total = release_total(gate, purse, 0.1)
-    (bins,) = measure_bins(gate, purse, [Column(0, "x", True)], total, 0.5)
+    (bins,), _ = measure_bins(gate, purse, [Column(0, "x", True)], total, 0.5)
     assert bins.mapping.shape == (n_codes,)
     assert set(bins.mapping) == set(range(len(bins.counts)))
     assert (np.diff(bins.mapping) >= 0).all()

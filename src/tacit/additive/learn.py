@@ -110,7 +110,8 @@ def learn_additive(
     signal = total / max(purse.sd(1.0) * math.sqrt(max(count, 1)), 1e-12)
     chosen = plan(total, count, signal, purse.is_pure, pairs, trees)
     each = (chosen.binning - first) / count
-    bins = measure_bins(curator, purse, columns, total, each)
+    bins, more = measure_bins(curator, purse, columns, total, each)
+    chosen = chosen.with_binning(chosen.binning + more)
     noise_variance = purse.sd(chosen.mains / (count + 1)) ** 2 * AVERAGING_LOSS
     mains = [
         main_term(column, found, noise_variance, purse.sd(each), total, purse.is_pure)

@@ -79,7 +79,8 @@ def learn_scores(
     signal = loss.strength * total / max(purse.sd(1.0) * math.sqrt(max(count, 1)), 1e-12)
     chosen = plan(total, count, signal, purse.is_pure, pairs, trees)
     each = (chosen.binning - first) / count
-    bins = measure_bins(curator, purse, columns, total, each)
+    bins, more = measure_bins(curator, purse, columns, total, each)
+    chosen = chosen.with_binning(chosen.binning + more)
     start = loss.begin(curator, whole, total)
     share = chosen.mains / (count + 1)
     mains = [

@@ -66,6 +66,12 @@ class Plan:
         kept = {name: getattr(self, name) * share for name in ("binning", "mains", "screening", "pair_counts", "joint")}
         return replace(self, **kept, trees=1 - share)
 
+    def with_binning(self, binning: float) -> Plan:
+        """The same plan where bins took ``binning``, and everything else shares what is left."""
+        rest = (1 - binning) / (1 - self.binning)
+        kept = {name: getattr(self, name) * rest for name in ("mains", "screening", "pair_counts", "joint", "trees")}
+        return replace(self, binning=binning, **kept)
+
     @property
     def looks_for_pairs(self) -> bool:
         return self.screening > 0

@@ -35,7 +35,7 @@ from tacit.privacy.ledger import Reservation
 from tacit.privacy.purse import Purse
 from tacit.schema import NumericColumn, Schema
 
-FINE_CELLS = 4096
+FINE_CELLS = 32_768
 """Cells of a numeric column's public grid, where its schema does not fix them."""
 
 

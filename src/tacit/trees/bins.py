@@ -44,6 +44,9 @@ TAIL_SHARE = 0.4
 
 A bounded number is more often an amount or a count, crowded near its lower bound, than the mirror image of one."""
 
+TAIL_PARTS = 4096
+"""The tail is flat within this part of the range next to the bottom."""
+
 PRIOR_NOISE = 3.0
 """The prior's weight in a split of mass, in standard deviations of the noise in the part's sum."""
 
@@ -233,7 +236,7 @@ def public_bins(curator: Curator, columns: Sequence[Column]) -> tuple[TreeBins, 
 
 def public_mass(cells: int, tail_share: float = TAIL_SHARE) -> Floats:
     """The public prior over a regular grid: uniform, and a tail that falls as one over the distance from the bottom."""
-    tail = 1.0 / (np.arange(cells) + 1.5)
+    tail = 1.0 / ((np.arange(cells) + 0.5) * TAIL_PARTS / cells + 1.0)
     mass: Floats = (1.0 - tail_share) / cells + tail_share * tail / tail.sum()
     return mass
 
