@@ -44,11 +44,15 @@ def test_groups_cover_the_range_and_keep_the_mass(seed: int, n_codes: int, sd: f
     codes = np.minimum((position * (n_codes - 1)).astype(np.int64), n_codes - 2)
     zoom = zoomed(codes, n_codes, sd, generator)
     assert zoom.starts[0] == 0
-    assert (zoom.widths > 0).all() and zoom.widths.sum() == ATOMS
-    assert (zoom.masses >= 0).all() and zoom.masses.sum() == pytest.approx(2000)
+    assert (zoom.widths > 0).all()
+    assert zoom.widths.sum() == ATOMS
+    assert (zoom.masses >= 0).all()
+    assert zoom.masses.sum() == pytest.approx(2000)
     bins = zoom.bins(30)
-    assert bins.shape == (ATOMS,) and set(np.diff(bins)) <= {0, 1}
-    assert bins[0] == 0 and bins[-1] < 30
+    assert bins.shape == (ATOMS,)
+    assert set(np.diff(bins)) <= {0, 1}
+    assert bins[0] == 0
+    assert bins[-1] < 30
 
 
 def test_a_column_with_a_far_outlier_has_bins_where_its_rows_are() -> None:
@@ -84,7 +88,9 @@ def test_a_third_look_is_charged_and_said(width: float) -> None:
     looks = [entry for entry in reservation.entries if "counts of x" in entry.label]
     spent = math.fsum(1 / entry.charge.noise_multiplier**2 for entry in looks)
     if width < 1.0:
-        assert len(looks) == 3 and more == pytest.approx(0.1 * THIRD_LOOK)
+        assert len(looks) == 3
+        assert more == pytest.approx(0.1 * THIRD_LOOK)
     else:
-        assert len(looks) == 1 and more == 0.0  # no cell of an even column is heavy
+        assert len(looks) == 1
+        assert more == 0.0
     assert spent == pytest.approx((0.1 * (1.0 if width < 1.0 else LOOKS[0]) + more) * purse.mu**2, rel=1e-6)
