@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.additive.binning import LOOKS, THIRD_LOOK, Column, measure_bins
+from tacit.additive.binning import LATER_LOOK, LOOKS, Column, measure_bins
 from tacit.additive.zoom import ATOMS, Atoms, Zoom, cut
 from tacit.curator.curator import Curator
 from tacit.noise.seeded_source import SeededSource
@@ -89,7 +89,7 @@ def test_a_third_look_is_charged_and_said(width: float) -> None:
     spent = math.fsum(1 / entry.charge.noise_multiplier**2 for entry in looks)
     if width < 1.0:
         assert len(looks) == 3
-        assert more == pytest.approx(0.1 * THIRD_LOOK)
+        assert more == pytest.approx(0.1 * LATER_LOOK)
     else:
         assert len(looks) == 1
         assert more == 0.0

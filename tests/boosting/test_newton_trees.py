@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.boosting.newton_trees import ROWS_VARIATION, CurvatureLevel, LearnedPrior, shrunk_curvatures
+from tacit.boosting.newton_trees import (
+    FIRST_VARIANCE,
+    LARGEST_PRIOR,
+    ROWS_VARIATION,
+    WITHIN_LEAVES,
+    CurvatureLevel,
+    LearnedPrior,
+    shrunk_curvatures,
+)
 
 
 def released(generator, truth, curvature, sd, leaves=64):
@@ -20,25 +28,33 @@ def released(generator, truth, curvature, sd, leaves=64):
 @pytest.mark.parametrize("sd", [1.0, 20.0])
 def test_the_prior_is_found_through_the_noise(truth, sd):
     generator = np.random.default_rng(0)
-    learned = LearnedPrior(0.1, 0.001)
+    learned = LearnedPrior(0.001)
     found = [learned.learn(*released(generator, truth, 200.0, sd), sd) for _ in range(150)]
-    assert np.mean(found[60:]) == pytest.approx(truth, rel=0.1)
+    assert np.mean(found[60:]) == pytest.approx(WITHIN_LEAVES * truth, rel=0.1)
 
 
 def test_where_nothing_is_left_the_prior_falls_to_its_bound():
     generator = np.random.default_rng(0)
-    learned = LearnedPrior(0.1, 0.02)
+    learned = LearnedPrior(0.02)
     found = [learned.learn(*released(generator, 0.0, 200.0, 5.0), 5.0) for _ in range(200)]
-    assert found[0] > 0.05
     assert np.mean(found[100:]) < 0.025
     assert min(found) == 0.02
 
 
+def test_a_drowned_release_does_not_move_the_prior():
+    """Noise of 400 on curvatures of 50: one tree says nothing, and a hundred next to nothing."""
+    generator = np.random.default_rng(0)
+    learned = LearnedPrior(0.001)
+    found = [learned.learn(*released(generator, 0.5, 50.0, 400.0), 400.0) for _ in range(100)]
+    assert min(found) > 0.0
+    assert max(found) < 3 * WITHIN_LEAVES * FIRST_VARIANCE
+
+
 def test_absurd_releases_leave_a_prior_that_can_be_used():
-    learned = LearnedPrior(0.1, 0.02)
+    learned = LearnedPrior(0.02)
     for size in (1e12, -1e12, 0.0):
         prior = learned.learn(np.full(8, size), np.full(8, -size), 1e6)
-        assert 0.02 <= prior <= 0.3
+        assert 0.02 <= prior <= LARGEST_PRIOR
 
 
 def test_the_level_of_curvatures_is_seen_where_noise_drowns_every_tree():

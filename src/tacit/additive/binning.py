@@ -27,8 +27,8 @@ Question = tuple[Histogram, Charge, str]
 LOOKS = (0.6, 0.4)
 """Shares of a column's binning budget for the coarse histogram and for splitting its heavy cells."""
 
-THIRD_LOOK = 0.3
-"""What looking into heavy parts of those costs beyond the binning budget, where there are any; relative to it."""
+LATER_LOOK, MOST_LOOKS = 0.3, 6
+"""What each further look costs beyond the binning budget, relative to it; and how many looks there can be."""
 
 LARGEST, SMALLEST, SMALLEST_OF_SHAPES = 48, 6, 12
 MAX_CATEGORIES = 128
@@ -87,7 +87,7 @@ class _Budget:
     rule: RowRule
 
     def part(self, look: int) -> float:
-        return self.share * (*LOOKS, THIRD_LOOK)[look]
+        return self.share * (LOOKS[look] if look < len(LOOKS) else LATER_LOOK)
 
     def sd(self, look: int) -> float:
         return max(self.purse.sd(self.part(look)), LEAST_SD)
@@ -99,7 +99,7 @@ class _Budget:
 
 
 class _Looks(Protocol):
-    """Up to three releases about a column, and the bins that follow from them."""
+    """Some releases about a column, and the bins that follow from them."""
 
     def ask(self, look: int) -> Question | None:
         """What to release at this look; None for nothing."""
@@ -153,7 +153,7 @@ class _Counted:
         self._look = look
         if look == 1 and not zoom.plan_second(budget.sd(1), budget.total):
             return None
-        if look == 2 and not zoom.plan_third(budget.sd(2), budget.total):
+        if look > 2 or (look == 2 and not zoom.plan_third(budget.sd(2), budget.total)):
             return None
         cells = zoom.cells(self._atoms) if look else zoom.first_cells(self._atoms)
         query = Histogram(mapped_cells(self._column.index, cells), budget.rule)
@@ -177,30 +177,42 @@ class _Counted:
 
 
 class _Searched:
-    """Two looks at the shape of a numeric column, where noise drowns what a cell can hold."""
+    """Two looks at the shape of a numeric column, where noise drowns what a cell can hold; more where it is narrow."""
 
     def __init__(self, column: Column, n_codes: int, budget: _Budget) -> None:
-        self._column, self._atoms, self._budget = column, Atoms.of(n_codes), budget
-        self._search = ShapeSearch(column.index, n_codes, budget.total)
+        self._column, self._n_codes, self._budget = column, n_codes, budget
+        self._searches = [ShapeSearch(column.index, n_codes, budget.total)]
 
     def ask(self, look: int) -> Question | None:
-        if look > 1:
+        budget, column = self._budget, self._column
+        if look >= len(LOOKS) and look % 2 == 0:
+            window = self._searches[-1].narrow if len(self._searches) == look // 2 else None
+            if window is None:
+                return None
+            self._searches.append(ShapeSearch(column.index, self._n_codes, budget.total, window))
+        if len(self._searches) <= look // 2:
             return None
-        budget = self._budget
-        query = self._search.query(budget.rule, budget.sd(look), budget.purse.is_pure)
-        what = f"{('outline', 'shape')[look]} of {self._column.name}"
+        query = self._searches[-1].query(budget.rule, budget.sd(look), budget.purse.is_pure)
+        what = f"{('outline', 'shape')[look % 2]} of {column.name}" + ", nearer" * (look // 2)
         return query, budget.purse.charge(budget.part(look)), what
 
     def take(self, release: Measurement) -> None:
-        self._search.observe(release)
+        self._searches[-1].observe(release)
 
     def bins(self) -> Bins:
-        found, total = self._search.masses, self._budget.total
+        total, atoms = self._budget.total, Atoms.of(self._n_codes)
+        found = self._searches[0].masses
+        for search in self._searches[1:]:
+            first, stop = search.window
+            inside = search.masses[:-1]
+            others = np.append(found[:first], found[stop:-1])
+            outside = max(float(found[:-1].sum() - inside.sum()), 0.0) / max(float(others.sum()), 1e-300)
+            found = np.concatenate([found[:first] * outside, inside, found[stop:-1] * outside, found[-1:]])
         masses: Floats = np.zeros(ATOMS)
-        np.add.at(masses, self._atoms.of_code[:-1], found[:-1])
+        np.add.at(masses, atoms.of_code[:-1], found[:-1])
         wanted = int(np.clip(total / (2 * self._budget.sd(0)), SMALLEST_OF_SHAPES, LARGEST))
         bin_of_atom = cut(masses, np.ones(ATOMS, np.int64), wanted)
-        return _bins_of_atoms(self._atoms, bin_of_atom, masses, float(found[-1]), total)
+        return _bins_of_atoms(atoms, bin_of_atom, masses, float(found[-1]), total)
 
 
 def _bins_of_atoms(atoms: Atoms, bin_of_atom: Ints, masses: Floats, missing: float, total: float) -> Bins:
@@ -218,7 +230,7 @@ def measure_bins(
     """Bins of every column, each for ``share`` of the purse; the columns' codes in the table are replaced by them.
 
     Returns:
-        The bins, and what third looks took of the purse beyond that.
+        The bins, and what further looks took of the purse beyond that.
     """
     layout = curator.layout
     budget = _Budget(purse, share, total, fine_count_rule(layout.n_labels))
@@ -227,11 +239,11 @@ def measure_bins(
         (numeric if column.ordered else _Categories)(column, layout.n_codes[column.index], budget) for column in columns
     ]
     more = 0.0
-    for number in range(len(LOOKS) + 1):
+    for number in range(MOST_LOOKS):
         asked = [(look, question) for look in looks if (question := look.ask(number)) is not None]
         for (look, _), release in zip(asked, curator.measure_all([question for _, question in asked]), strict=True):
             look.take(release)
-        more = len(asked) * budget.part(number) if number == len(LOOKS) else 0.0
+        more += len(asked) * budget.part(number) if number >= len(LOOKS) else 0.0
     made = [look.bins() for look in looks]
     for column, bins in zip(columns, made, strict=True):
         curator.coarsen(column.index, bins.mapping)

@@ -13,7 +13,7 @@ from tacit.additive.binning import Bins, Column, measure_bins, release_total
 from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.covariance import categorical_covariances, numeric_covariances
 from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
-from tacit.additive.plan import BINNING_SHARE, LEAST_TREE_PRIOR, Plan, plan, pseudo_terms
+from tacit.additive.plan import BINNING_SHARE, COLUMNS_PER_TREE, LEAST_TREE_PRIOR, Plan, plan, pseudo_terms
 from tacit.additive.sweeps import HyperPrior, Intercept, State, sweep
 from tacit.additive.term import Term
 from tacit.boosting.newton_trees import NewtonPlan, grow_trees
@@ -160,6 +160,7 @@ def _learn_trees(
     newton = NewtonPlan(
         trees=chosen.n_trees,
         depth=chosen.tree_depth,
+        columns_per_tree=COLUMNS_PER_TREE,
         rate=chosen.tree_rate,
         least_prior=LEAST_TREE_PRIOR,
     )

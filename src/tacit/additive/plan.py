@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 BINNING_SHARE = 0.12
 PAIRS_FROM, PAIRS_FULL = 140.0, 1000.0
-TREES_FROM, TREES_FULL = 700.0, 2500.0
+TREES_FROM, TREES_FULL = 600.0, 2000.0
 """Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs (and trees) are tried, and at which
 they get their full share."""
 
@@ -18,20 +18,27 @@ LARGEST_TREE_SHARE = 0.65
 MANY_ROWS = 80_000
 """Beyond this many rows noise hardly matters any more: fewer, deeper trees and fewer sweeps save time."""
 
-TREES, LEAST_TREES = 200, 32
+TREES, MOST_TREES, LEAST_TREES = 400, 1000, 32
+"""How many up to :data:`FAST_FROM`, from :data:`CLEAR_FROM` on, and where rows are very many."""
+
 TREE_RATE, SLOW_TREE_RATE = 0.25, 0.12
 """How far a tree steps towards the posterior mean from :data:`FAST_FROM` on, and up to :data:`TREES_FULL`."""
 
-FAST_FROM = 5000.0
-LEAST_TREE_PRIOR = 0.02
+FAST_FROM, CLEAR_FROM = 5000.0, 20_000.0
+"""Signal-to-noise from which trees step far, and from which noise leaves nothing to save: as many trees as help."""
+
+LEAST_TREE_PRIOR = 0.006
 """Trees learn the size of their steps; they never believe that steps are smaller than this (log-odds squared)."""
 
 LONELY_BELOW, COMPANY_FROM = 10.0, 25.0
 """Signal-to-noise below which a column says so little of the others that they should hardly listen to it (a strong
 hyper-prior), and from which they should."""
 
-DEEP_FROM = 2500.0
-"""Signal-to-noise from which trees have six levels instead of five."""
+COLUMNS_PER_TREE = 6
+"""How many columns a tree may cut: columns and pairs know what few columns say together."""
+
+DEEP_FROM = (2500.0, 10_000.0)
+"""Signal-to-noise from which trees have six levels instead of five, and seven."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +99,8 @@ def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = 
     if not trees or pure or signal < TREES_FROM:
         return glass
     ramp = min(1.0, math.log(signal / TREES_FROM) / math.log(TREES_FULL / TREES_FROM))
-    n_trees = min(TREES, max(int(TREES * 2 * MANY_ROWS / total), LEAST_TREES))
-    depth = 5 if signal < DEEP_FROM else 6
+    n_trees = tree_count(total, signal)
+    depth = 5 + sum(signal >= deep for deep in DEEP_FROM)
     rest, rate = glass.scaled(1 - LARGEST_TREE_SHARE * ramp), tree_rate(signal, n_trees)
     return replace(rest, n_trees=n_trees, tree_depth=depth, tree_rate=rate)
 
@@ -108,6 +115,18 @@ def pseudo_terms(signal: float) -> float:
     return float(40.0 * (3.0 / 40.0) ** min(max(way, 0.0), 1.0))
 
 
+def tree_count(total: float, signal: float) -> int:
+    """How many trees: more where noise is little, fewer where rows are so many that each takes long.
+
+    Args:
+        total: released number of rows.
+        signal: ``q``, as for :func:`plan`.
+    """
+    way = math.log(max(signal, 1e-9) / FAST_FROM) / math.log(CLEAR_FROM / FAST_FROM)
+    wanted = TREES * (MOST_TREES / TREES) ** min(max(way, 0.0), 1.0)
+    return max(int(wanted * min(1.0, (MANY_ROWS / total) ** 1.3)), LEAST_TREES)
+
+
 def tree_rate(signal: float, n_trees: int) -> float:
     """How far a tree steps: slowly where noise is felt, further where trees are few.
 
@@ -117,7 +136,7 @@ def tree_rate(signal: float, n_trees: int) -> float:
     """
     way = math.log(max(signal, 1e-9) / TREES_FULL) / math.log(FAST_FROM / TREES_FULL)
     rate = float(SLOW_TREE_RATE * (TREE_RATE / SLOW_TREE_RATE) ** min(max(way, 0.0), 1.0))
-    return min(rate * math.sqrt(TREES / n_trees), 0.5)
+    return min(rate * math.sqrt(max(TREES / n_trees, 1.0)), 0.5)
 
 
 def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:

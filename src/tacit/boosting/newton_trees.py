@@ -33,8 +33,16 @@ LARGEST_STEP = 2.0
 LOUDEST = 100.0
 """A value whose standard deviation is so many times the noise's scale is taken as it is, but for linear shrinkage."""
 
-PSEUDO_TREES, MEMORY = 5.0, 0.95
-LARGEST_PRIOR = 0.3
+FIRST_VARIANCE, FIRST_SPREAD = 0.02, 0.05
+"""What the variance of leaves' true steps is thought to be before the first tree, and how far that may be off."""
+
+VARIANCE_DRIFT = 0.005
+"""By how much that variance may change from one tree to the next (standard deviation)."""
+
+WITHIN_LEAVES = 4.0
+"""A point's variance relative to that of the mean of its leaf: most of what is left over differs within leaves."""
+
+LARGEST_PRIOR = 1.0
 LEVEL_DRIFT = 0.01
 """By what part of itself the total curvature may change from one tree to the next (standard deviation)."""
 
@@ -106,28 +114,34 @@ def without_laplace(values: Floats, variance: Floats, scale: float) -> Floats:
 
 
 class LearnedPrior:
-    """The variance of true steps by empirical Bayes, from what the last trees released: costs nothing.
+    """The variance of true steps by empirical Bayes, from what all trees so far released: costs nothing.
 
-    A leaf's sum of ``y - p`` varies by the steps it stands for, by the rows themselves and by the noise:
-    ``E g**2 = h**2 prior + k h + sd**2``. On rows whose own variation earlier trees have fitted in part, ``k`` is below
-    1. Where nothing is left to learn, steps die out by themselves, and trees do not fit noise.
+    A leaf's sum of ``y - p`` varies by the step that its rows need on average, by the rows themselves and by the
+    noise: ``E g**2 = h**2 v + k h + sd**2``. On rows whose own variation earlier trees have fitted in part, ``k`` is
+    below 1. A filter over the trees finds ``v``, each tree weighing as much as it can tell: where noise is loud that
+    is next to nothing, and the first belief stays. The prior of a step is :data:`WITHIN_LEAVES` times ``v``, the
+    variance at a point and not of a leaf's mean: a point's score is the sum of steps of many different leaves.
+    Where nothing is left to learn, steps die out by themselves, and trees do not fit noise.
 
     Args:
-        start: the prior to begin with; it counts as :data:`PSEUDO_TREES` trees.
-        least: lower bound.
+        least: lower bound of the prior.
     """
 
-    def __init__(self, start: float, least: float) -> None:
+    def __init__(self, least: float) -> None:
         self._least = least
-        self._found, self._trees = PSEUDO_TREES * start, PSEUDO_TREES
+        self._found, self._uncertainty = FIRST_VARIANCE, FIRST_SPREAD**2
 
     def learn(self, gradients: Floats, curvatures: Floats, sd: float) -> float:
         """Takes a tree's released sums and returns the prior for it."""
         mean = max(float(curvatures.mean()), 0.5)
         excess = float((gradients**2 - ROWS_VARIATION * np.maximum(curvatures, 0.0)).mean()) - sd**2
-        self._found = MEMORY * self._found + excess / mean**2
-        self._trees = MEMORY * self._trees + 1.0
-        return min(max(self._found / self._trees, self._least), LARGEST_PRIOR)
+        expected = (sd**2 + mean) / mean**2 + max(self._found, 0.0)
+        variance = 2.0 / len(gradients) * expected**2
+        self._uncertainty += VARIANCE_DRIFT**2
+        gain = self._uncertainty / (self._uncertainty + variance)
+        self._found += gain * (excess / mean**2 - self._found)
+        self._uncertainty *= 1.0 - gain
+        return min(max(WITHIN_LEAVES * self._found, self._least), LARGEST_PRIOR)
 
 
 class CurvatureLevel:
@@ -234,7 +248,7 @@ def grow_trees(
         return ()
     rule = logistic_gradient_rule(plan.clip, plan.hessian_scale, 1 if purse.is_pure else 2)
     charge, trees = purse.charge(share / plan.trees), []
-    learned = None if plan.least_prior is None else LearnedPrior(plan.prior, plan.least_prior)
+    learned = None if plan.least_prior is None else LearnedPrior(plan.least_prior)
     for number in range(plan.trees):
         if progress is not None and number % max(plan.trees // 10, 1) == 0:
             progress(f"tree {number + 1} of {plan.trees}")

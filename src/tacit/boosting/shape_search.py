@@ -33,6 +33,10 @@ MISFIT = 0.05
 LOUD = 40.0
 """Rows to the noise of a count, below which a histogram is the worse question."""
 
+NARROW_PARTS, NEARLY_ALL, SPIKE = 64, 0.7, 0.4
+"""Two neighbouring ones of so many parts with this share of the rows are worth a search of their own, unless a single
+code has that much."""
+
 LEAST_MASS = 1e-5
 """No group of leaves is believed to be emptier than this."""
 
@@ -104,11 +108,13 @@ class ShapeSearch:
         column: its place in the table.
         n_codes: codes of its public encoding: at least one, in order, and then "missing".
         rows: released number of rows.
+        window: first code, and the one behind the last, of the codes to look at; all others count as missing.
     """
 
-    def __init__(self, column: int, n_codes: int, rows: float) -> None:
-        self._column, self._rows = column, rows
-        self._drawn = _drawn(n_codes - 1)
+    def __init__(self, column: int, n_codes: int, rows: float, window: tuple[int, int] | None = None) -> None:
+        self._column, self._rows, self._n_codes = column, rows, n_codes
+        self.window = window or (0, n_codes - 1)
+        self._drawn = _drawn(self.window[1] - self.window[0])
         self._logs = _family()[0].copy()
         self._asked: list[ReleaseMap] = []
         self._missing, self._precision = 0.0, 0.0
@@ -130,8 +136,9 @@ class ShapeSearch:
             contrasts = contrasts / np.maximum(np.abs(contrasts).sum(axis=0), 1.0)
         self._asked.append(ReleaseMap.from_floats(contrasts))
         group = self._drawn.group
-        cells = mapped_cells(self._column, np.append(group, group[-1] + 1))
-        return Histogram(cells, rule, release_map=self._asked[-1])
+        cells = np.full(self._n_codes, group[-1] + 1)
+        cells[self.window[0] : self.window[1]] = group
+        return Histogram(mapped_cells(self._column, cells), rule, release_map=self._asked[-1])
 
     def observe(self, release: Measurement) -> None:
         """Takes in the answer to the last :meth:`query`."""
@@ -145,10 +152,28 @@ class ShapeSearch:
 
     @property
     def masses(self) -> Floats:
-        """Rows that each code is believed to hold, shape ``(n_codes,)``, "missing" last."""
+        """Rows that each code of the window is believed to hold, and then those outside it or missing."""
         part = self._drawn.part
         shares = (self._weights @ self._drawn.by_part / np.bincount(part))[part]
         return np.append((self._rows - self.missing) * shares, self.missing)
+
+    @property
+    def narrow(self) -> tuple[int, int] | None:
+        """A window for another search, if nearly all rows are believed to lie in a small part of this one.
+
+        A spike is none: it has no inside.
+        """
+        first, stop = self.window
+        if stop - first < 2 * NARROW_PARTS:
+            return None
+        shares = self.masses[:-1] / (self._rows - self.missing)
+        part = np.arange(stop - first) * NARROW_PARTS // (stop - first)
+        two = np.convolve(np.bincount(part, weights=shares), np.ones(2))[1:-1]  # two neighbouring parts together
+        best = int(two.argmax())
+        if two[best] < NEARLY_ALL or shares.max() > SPIKE:
+            return None
+        inside = np.flatnonzero((part >= best - 1) & (part <= best + 2))
+        return first + int(inside[0]), first + int(inside[-1]) + 1
 
     @property
     def missing(self) -> float:
