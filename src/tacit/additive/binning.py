@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -29,6 +30,10 @@ LOOKS = (0.6, 0.4)
 
 LATER_LOOK, MOST_LOOKS = 0.3, 6
 """What each further look costs beyond the binning budget, relative to it; and how many looks there can be."""
+
+SURE_OF_ROWS, LARGEST_ROWS_SHARE = 10.0, 0.08
+"""The number of rows is in doubt below the first many standard deviations; a second release takes at most the second
+of the purse."""
 
 LARGEST, SMALLEST, SMALLEST_OF_SHAPES = 48, 6, 12
 MAX_CATEGORIES = 128
@@ -62,12 +67,24 @@ class Bins:
     ordered: bool
 
 
-def release_total(curator: Curator, purse: Purse, share: float) -> float:
-    """The number of rows that count (those with a known label), with noise, and never absurdly small."""
+def release_total(curator: Curator, purse: Purse, share: float) -> tuple[float, float]:
+    """The number of rows that count (those with a known label), with noise, and never absurdly small.
+
+    Rates are sums over it, so where a first release for ``share`` of the purse leaves it in doubt there is a second.
+
+    Returns:
+        The number, and the share that was spent.
+    """
     query = Histogram(OneCell(), fine_count_rule(curator.layout.n_labels))
     sd = purse.sd(share)
     released = curator.measure(query, purse.charge(share), "number of rows").value.item()
-    return max(released, 30.0, 0.5 * sd)
+    total = max(released, 30.0, 0.5 * sd)
+    again = min(share * (SURE_OF_ROWS * sd / total) ** 2, LARGEST_ROWS_SHARE) if math.isfinite(sd) else 0.0
+    if sd < total / SURE_OF_ROWS or again <= share:
+        return total, share
+    more = curator.measure(query, purse.charge(again), "number of rows, once more").value.item()
+    both = (released * share + more * again) / (share + again)  # precision goes with the share
+    return max(both, 30.0, 0.5 * purse.sd(share + again)), share + again
 
 
 @dataclass(frozen=True)

@@ -75,12 +75,12 @@ def learn_scores(
     count = len(columns)
     tell("counting rows and bins")
     first = BINNING_SHARE / 2 / (count + 1)
-    total = release_total(curator, purse, first)
+    total, counted = release_total(curator, purse, first)
     signal = loss.strength * total / max(purse.sd(1.0) * math.sqrt(max(count, 1)), 1e-12)
     chosen = plan(total, count, signal, purse.is_pure, pairs, trees)
     each = (chosen.binning - first) / count
     bins, more = measure_bins(curator, purse, columns, total, each)
-    chosen = chosen.with_binning(chosen.binning + more)
+    chosen = chosen.with_binning(chosen.binning + more + counted - first)
     start = loss.begin(curator, whole, total)
     share = chosen.mains / (count + 1)
     mains = [

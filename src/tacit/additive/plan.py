@@ -34,6 +34,9 @@ LONELY_BELOW, COMPANY_FROM = 10.0, 25.0
 """Signal-to-noise below which a column says so little of the others that they should hardly listen to it (a strong
 hyper-prior), and from which they should."""
 
+INTERCEPT_CARE, LARGEST_INTERCEPT_PART = 300.0, 0.5
+"""The intercept's part of the budget is the first over the squared signal-to-noise of all rows, at most the second."""
+
 COLUMNS_PER_TREE = 6
 """How many columns a tree may cut: columns and pairs know what few columns say together."""
 
@@ -103,6 +106,21 @@ def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = 
     depth = 5 + sum(signal >= deep for deep in DEEP_FROM)
     rest, rate = glass.scaled(1 - LARGEST_TREE_SHARE * ramp), tree_rate(signal, n_trees)
     return replace(rest, n_trees=n_trees, tree_depth=depth, tree_rate=rate)
+
+
+def intercept_share(signal: float, n_columns: int) -> float:
+    """What the intercept's releases cost relative to a column's: 1, or more where the class shares would be in doubt.
+
+    An error in the intercept costs log loss ``1 / (2 P (1 - P) m**2 f)``, ``m`` the rows relative to the noise of the
+    whole budget and ``f`` the part of it that is spent; in much noise that is more than columns can gain.
+
+    Args:
+        signal: ``q``, as for :func:`plan`.
+        n_columns: columns of the model.
+    """
+    whole = signal**2 * max(n_columns, 1)
+    part = min(INTERCEPT_CARE / max(whole, 1e-9), LARGEST_INTERCEPT_PART)
+    return max(part / (1 - part) * n_columns, 1.0)
 
 
 def pseudo_terms(signal: float) -> float:

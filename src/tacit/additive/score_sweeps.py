@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.imagined import ImaginedRows
+from tacit.additive.intercept import INTERCEPT_VARIANCE, LARGEST_INTERCEPT
 from tacit.additive.score_losses import Loss
 from tacit.additive.score_term import Directions, ScoreTerm
-from tacit.additive.sweeps import INTERCEPT_VARIANCE, LARGEST_INTERCEPT, STEP, HyperPrior
+from tacit.additive.sweeps import STEP, HyperPrior
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.purse import Purse

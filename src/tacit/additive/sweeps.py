@@ -14,12 +14,11 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, ndtri
 
+from tacit.additive.intercept import Intercept, curvature
 from tacit.additive.posterior import SCALES
 from tacit.additive.term import Term
 from tacit.curator.curator import Curator
-from tacit.curator.measurement import LEAST_SD
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
@@ -28,11 +27,6 @@ from tacit.queries.rules import RowRule, signed_margin_rule
 
 Floats = npt.NDArray[np.float64]
 
-LEAST_CURVATURE = 0.005
-INTERCEPT_VARIANCE = 6.0
-"""Prior variance of the intercept (squared log-odds)."""
-
-LARGEST_INTERCEPT = 6.0
 STEP, LONG_STEP = 0.5, 0.9
 """Share of the way from the current effect to the posterior mean that one step goes; long where sweeps are few."""
 
@@ -56,51 +50,6 @@ def mada_boost(margin: Floats) -> Floats:
 def mada_boost_rule() -> RowRule:
     """What a row contributes to a step: its sign times MadaBoost's measure."""
     return signed_margin_rule(mada_boost)
-
-
-def curvature(intercept: float, spread: float) -> float:
-    """Average of ``min(P, 1 - P)``, the slope of the expected step, when log-odds are normal around the intercept."""
-    quantiles = ndtri((np.arange(40) + 0.5) / 40)
-    probability = expit(intercept + spread * quantiles)
-    return max(float(np.minimum(probability, 1 - probability).mean()), LEAST_CURVATURE)
-
-
-@dataclass
-class Intercept:
-    """The constant term: closed form at the first release, damped Newton on the averaged releases afterwards."""
-
-    total: float
-    value: float = 0.0
-    _count: int = 0
-    _precision: float = 0.0
-    _sum: float = 0.0
-    _values: float = 0.0
-    _variance: float = 0.0
-
-    def observe(self, signed_sum: float, sd: float, slope: float) -> float:
-        """Takes a release of ``sum of s w`` and returns how far the intercept moves."""
-        sd = max(sd, LEAST_SD)
-        self._count += 1
-        if self._count == 1:
-            rate = float(np.clip(signed_sum / self.total, -0.97, 0.97)) / (1 + (2 * sd / self.total) ** 2)
-            new = math.log((1 + rate) / (1 - rate))
-        else:
-            weight = (self._count - 1) / sd**2
-            self._precision += weight
-            self._sum += weight * signed_sum
-            self._values += weight * self.value
-            self._variance += (weight * sd) ** 2
-            full = self._values / self._precision + self._sum / self._precision / (self.total * slope)
-            variance = self._variance / self._precision**2 / (self.total * slope) ** 2
-            full *= INTERCEPT_VARIANCE / (INTERCEPT_VARIANCE + variance)
-            new = float(np.clip(full, self.value - 1, self.value + 1))
-        new = float(np.clip(new, -LARGEST_INTERCEPT, LARGEST_INTERCEPT))
-        step, self.value = new - self.value, new
-        return step
-
-    def sd(self, slope: float) -> float:
-        """Standard deviation that noise leaves in the intercept, from all releases but the first."""
-        return math.sqrt(self._variance) / self._precision / (self.total * slope) if self._precision else 0.0
 
 
 class Weighted(Protocol):
@@ -153,19 +102,17 @@ class State:
 def sweep(curator: Curator, purse: Purse, share: float, sweeps: int, terms: list[Term], state: State) -> None:
     """Runs ``sweeps`` sweeps over the intercept and the terms, spending ``share`` of the purse.
 
-    A release's share is proportional to its term's; the intercept counts as one.
+    A release's share is proportional to its term's or the intercept's.
     """
     rule, everything = mada_boost_rule(), OneCell()
     length = STEP if sweeps > FEW_SWEEPS else LONG_STEP
     generator = curator.public_generator
     for number in range(sweeps):
-        unit = share / (sweeps * (1.0 + sum(term.share for term in terms)))
-        release = curator.measure(
-            Histogram(everything, rule, state.margins), purse.charge(unit), f"intercept, sweep {number + 1}"
-        )
+        unit = share / (sweeps * (state.intercept.share + sum(term.share for term in terms)))
+        charge = purse.charge(unit * state.intercept.share)
+        release = curator.measure(Histogram(everything, rule, state.margins), charge, f"intercept, sweep {number + 1}")
         spread = math.sqrt(sum(term.variance for term in terms))
-        state.slope = curvature(state.intercept.value, spread)
-        step = state.intercept.observe(release.value.item(), release.sd, state.slope)
+        step = state.intercept.observe(release.value.item(), release.sd, spread)
         state.margins.add(everything, [step])
         state.slope = curvature(state.intercept.value, spread)
         for index in generator.permutation(len(terms)):

@@ -1,0 +1,92 @@
+"""The constant term where noise leaves the class shares in doubt."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from tacit.additive.binning import SURE_OF_ROWS, release_total
+from tacit.additive.intercept import _GRID, Intercept, curvature, expected_push
+from tacit.additive.plan import LARGEST_INTERCEPT_PART, intercept_share
+from tacit.additive.sweeps import mada_boost
+from tacit.curator.curator import Curator
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.purse import Purse
+from tacit.table.memory import MemoryTable
+
+
+@pytest.mark.parametrize("at", [-2.0, 0.3, 4.0])
+@pytest.mark.parametrize("spread", [0.0, 1.5])
+def test_the_expected_push_is_that_of_rows(at: float, spread: float) -> None:
+    generator = np.random.default_rng(0)
+    truth = _GRID[100]
+    others = spread * generator.normal(size=400_000)
+    positive = generator.random(len(others)) < expit(truth + others)
+    score = at + others
+    push = np.where(positive, mada_boost(score), -mada_boost(-score)).mean()
+    assert expected_push(at, spread)[100] == pytest.approx(push, abs=0.005)
+
+
+def test_the_push_vanishes_at_the_truth() -> None:
+    for place in (20, 140, 230):
+        assert expected_push(float(_GRID[place]), 1.0)[place] == pytest.approx(0.0, abs=1e-12)
+
+
+def rounds(rate: float, noise: float, generator: np.random.Generator, total: float = 2000.0) -> float:
+    """The probability after 24 releases of a table without columns."""
+    intercept = Intercept(total)
+    for _ in range(24):
+        score = np.array([intercept.value])
+        push = (rate * mada_boost(score) - (1 - rate) * mada_boost(-score)).item()
+        intercept.observe(total * push + noise * generator.normal(), noise, 0.0)
+    return float(expit(intercept.value))
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.1, 0.5])
+def test_much_noise_costs_little_log_loss(rate: float) -> None:
+    """Noise of a tenth of the rows once all releases are averaged: rates are known to within .1, not better."""
+    generator = np.random.default_rng(1)
+    found = np.array([rounds(rate, 2000 * 0.1 * math.sqrt(24), generator) for _ in range(60)])
+    excess = rate * np.log(rate / found) + (1 - rate) * np.log((1 - rate) / (1 - found))
+    assert excess.mean() < 0.04
+    assert excess.max() < 0.25
+
+
+def test_little_noise_finds_the_rate() -> None:
+    generator = np.random.default_rng(2)
+    for rate in (0.02, 0.3, 0.9):
+        assert rounds(rate, 4.0, generator) == pytest.approx(rate, abs=0.01)
+
+
+def test_absurd_releases_leave_a_value_that_can_be_used() -> None:
+    intercept = Intercept(30.0)
+    for signed_sum, sd in ((1e9, 1.0), (-1e9, 1e9), (0.0, 0.0), (1e300, 1e-3)):
+        intercept.observe(signed_sum, sd, 2.0)
+        assert math.isfinite(intercept.value)
+        assert curvature(intercept.value, 2.0) > 0
+
+
+def test_its_share_grows_only_where_the_rates_are_in_doubt() -> None:
+    assert intercept_share(1000.0, 14) == 1.0
+    shares = [intercept_share(signal, 14) for signal in (40.0, 10.0, 3.0, 0.1)]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(14 * LARGEST_INTERCEPT_PART / (1 - LARGEST_INTERCEPT_PART))
+
+
+@pytest.mark.parametrize(("rows", "releases"), [(200, 2), (50_000, 1)])
+def test_rows_in_doubt_are_counted_once_more(rows: int, releases: int) -> None:
+    purse = Purse.of(0.5, 1e-6)
+    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    table = MemoryTable([np.zeros(rows, np.uint8)], np.zeros(rows, np.uint8), [2], 2)
+    gate = Curator(table, reservation, SeededSource(3))
+    total, spent = release_total(gate, purse, 0.005)
+    assert len(reservation.entries) == releases
+    charged = math.fsum(1 / entry.charge.noise_multiplier**2 for entry in reservation.entries)  # type: ignore[attr-defined]
+    assert charged == pytest.approx(spent * purse.mu**2, rel=1e-6)
+    assert abs(total - rows) < 6 * purse.sd(spent)
+    assert (rows > SURE_OF_ROWS * purse.sd(0.005)) == (releases == 1)
