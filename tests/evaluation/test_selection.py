@@ -12,10 +12,9 @@ from tacit.curator.curator import Curator
 from tacit.curator.select import Choice
 from tacit.encoding.frames import columns_of
 from tacit.evaluation.private_selection import PrivateSelection
-from tacit.evaluation.scored_rows import Scorer
 from tacit.evaluation.search_plan import EACH, RANDOM_STOPPING, plan_search
 from tacit.evaluation.select_model import choose, select_model, selection_charge
-from tacit.evaluation.utility import LEVELS, utilities, utility_weights
+from tacit.evaluation.utility import LEVELS, Criterion, judges_of, utility_weights
 from tacit.faces.request import Request
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.noise.seeded_source import SeededSource
@@ -28,7 +27,7 @@ from tacit.schema import Schema
 from tacit.table.memory import MemoryTable
 from tests.evaluation.scores import Known, world
 
-CODES = len(utility_weights())
+CODES = len(utility_weights(LEVELS))
 SCHEMA = Schema.from_dict(
     {
         "label": {"column": "y", "classes": [0, 1]},
@@ -57,7 +56,7 @@ class Recorder:
 
 def scores_of(levels, labels=None):
     recorder = Recorder(sealed(np.asarray(levels).reshape(-1, 3), labels))
-    choose(recorder, 3, BoundedRange(1.0), "test")
+    choose(recorder, 3, LEVELS, BoundedRange(1.0), "test")
     return recorder.scores[0], recorder.selection
 
 
@@ -84,7 +83,7 @@ def test_the_choice_follows_the_exponential_mechanism():
     charge, taken = BoundedRange(0.5), 0
     for seed in range(4000):
         curator = Curator(table, Reservation([charge], Neighbouring.ADD_OR_REMOVE_ONE), SeededSource(seed))
-        taken += choose(curator, 2, charge, "test") == 0
+        taken += choose(curator, 2, LEVELS, charge, "test") == 0
     exact = 1 / (1 + math.exp(-1.5))
     assert abs(taken / 4000 - exact) < 4 * math.sqrt(exact * (1 - exact) / 4000)
     # a charge 20 % off gives a share 4 deviations and more away
@@ -94,10 +93,10 @@ def test_the_choice_follows_the_exponential_mechanism():
 @pytest.mark.parametrize("criterion", ["accuracy", "log_loss"])
 def test_utilities_are_levels_of_one_row(criterion):
     X, y = world(400, 0)
-    scorer = Scorer.of(Known(), None)
+    (judge,) = judges_of([Known()], None, Criterion(criterion))
     labels = y.astype(object)
     labels[:10] = "?"
-    levels = utilities(scorer, columns_of(X), X, labels, criterion)
+    levels = judge.utilities(columns_of(X), X, labels)
     assert levels.min() >= 0
     assert levels.max() <= LEVELS
     assert (levels[:10] == 0).all()

@@ -8,18 +8,21 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.curator.random_stopping import best_of_random_runs
 from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import LabelIndex
+from tacit.evaluation.candidates import about_numbers, measure_of
 from tacit.evaluation.measure_scores import declared_schema, rows_and_labels
-from tacit.evaluation.scored_rows import Scorer
+from tacit.evaluation.scored_numbers import numbers_of
 from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
-from tacit.evaluation.select_model import choose, known_labels
-from tacit.evaluation.utility import LEVELS, check_criterion, utilities, utility_encoding, utility_weights
+from tacit.evaluation.select_model import choose
+from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encoding, utility_weights
 from tacit.faces.request import Request, RequestError, is_number
 from tacit.faces.rows import rows_where, vector_where
 from tacit.faces.spend import reserve
@@ -54,8 +57,14 @@ class _Rows:
         return _Rows(data, vector_where(self.labels, mask), frame, unit)
 
 
-class PrivateSelection(ClassifierMixin, BaseEstimator):
+def _has_probabilities(search: PrivateSelection) -> bool:
+    return not search._numbers
+
+
+class PrivateSelection(BaseEstimator):
     """Fits private estimators, judges them on rows set aside, and keeps the best; everything is charged.
+
+    A classifier if its candidates are, and a regressor if those are.
 
     Two ways to search. *Each*: every candidate is fitted once and the exponential mechanism chooses; the fits' costs
     add up. *Random stopping*: randomly chosen candidates are fitted and scored a random number of times, and only the
@@ -63,8 +72,9 @@ class PrivateSelection(ClassifierMixin, BaseEstimator):
     candidates the first is better. The number of runs of the second is secret, and so is how long it took.
 
     Args:
-        candidates: unfitted estimators of this library, two or more. Their ``epsilon``, ``delta``, ``neighbouring`` and
-            ``random_state`` are set by the search; they must have no account of their own.
+        candidates: unfitted estimators of this library, two or more, all of classes or all of numbers, whose targets
+            have declared bounds (a schema's, or ``target_bounds``), the same for all. Their ``epsilon``, ``delta``,
+            ``neighbouring`` and ``random_state`` are set by the search; they must have no account of their own.
         epsilon: privacy parameter of the whole search.
         delta: the same.
         neighbouring: the relation of the guarantee.
@@ -73,7 +83,12 @@ class PrivateSelection(ClassifierMixin, BaseEstimator):
         shape: of the number of runs: 1 geometric, 0 logarithmic; see
             :class:`tacit.privacy.random_stopping.RandomStopping`.
         holdout: share of the rows set aside for judging, by one coin per row; 0 judges on the rows of the fit.
-        criterion: ``"accuracy"``, or ``"log_loss"`` with probabilities clipped at 1 %.
+        criterion: of classes: ``"accuracy"``, or ``"log_loss"`` with probabilities clipped at 1 %. Of numbers:
+            ``"mse"``, ``"mae"`` or ``"pinball"``, a row's loss over that of an error as large as the clip. None for
+            accuracy, mean squared error, or the pinball loss of the candidates' quantile.
+        quantile: of numbers: which one the pinball loss is about, by default the candidates' own.
+        error_clip: of numbers: larger errors count as this large, in units of the target; it must not come from the
+            rows. None for the whole range of the target. A narrow clip tells candidates apart from fewer rows.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this search alone.
         random_state: None for fresh entropy; an integer makes the search repeatable and not releasable.
 
@@ -82,7 +97,7 @@ class PrivateSelection(ClassifierMixin, BaseEstimator):
         best_index_: which candidate it is.
         model_: its model.
         certificate_: what was spent.
-        classes_: its classes.
+        classes_: its classes, if it is about classes.
     """
 
     def __init__(
@@ -95,7 +110,9 @@ class PrivateSelection(ClassifierMixin, BaseEstimator):
         runs: float | None = None,
         shape: float = 1.0,
         holdout: float = 0.2,
-        criterion: str = "accuracy",
+        criterion: str | None = None,
+        quantile: float | None = None,
+        error_clip: float | None = None,
         account: PrivacyAccount | None = None,
         random_state: int | None = None,
     ) -> None:
@@ -108,6 +125,8 @@ class PrivateSelection(ClassifierMixin, BaseEstimator):
         self.shape = shape
         self.holdout = holdout
         self.criterion = criterion
+        self.quantile = quantile
+        self.error_clip = error_clip
         self.account = account
         self.random_state = random_state
 
@@ -121,8 +140,11 @@ class PrivateSelection(ClassifierMixin, BaseEstimator):
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         schema = self._check()
         frame, labels = rows_and_labels(X, y)
+        if self._numbers:
+            labels = numbers_of(labels)
         if not hasattr(X, "tocsr"):
-            refuse_undeclared(frame, labels, schema, getattr(self.candidates[0], "classes", None))
+            classes = (0, 1) if self._numbers else getattr(self.candidates[0], "classes", None)
+            refuse_undeclared(frame, labels, schema, classes)
         unit = None if schema is None or schema.unit is None else frame.column(schema.unit.column)
         plan = self._plan(request, unit is not None)
         data = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, np.ndarray) else dict(frame.columns)
@@ -143,15 +165,23 @@ class PrivateSelection(ClassifierMixin, BaseEstimator):
         )
         best.certificate_ = certificate
         self.best_, self.best_index_, self.certificate_ = best, index, certificate
-        self.model_, self.classes_, self.n_features_in_ = best.model_, best.classes_, best.n_features_in_
+        self.model_, self.n_features_in_ = best.model_, best.n_features_in_
+        if not self._numbers:
+            self.classes_ = best.classes_
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The likeliest class of every row, shape ``(rows,)``."""
+        """The likeliest class of every row, or its number, shape ``(rows,)``."""
         check_is_fitted(self, "best_")
         predicted: npt.NDArray[Any] = self.best_.predict(X)
         return predicted
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy, or R2 of numbers, as scikit-learn has them. Not private: never publish it for private rows."""
+        check_is_fitted(self, "best_")
+        return float(self.best_.score(X, y, sample_weight))
+
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
         check_is_fitted(self, "best_")
@@ -170,6 +200,24 @@ class PrivateSelection(ClassifierMixin, BaseEstimator):
             "charges": [charge.to_dict() for charge in plan.charges],
         }
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.candidates:
+            of = get_tags(self.candidates[0])
+            tags.estimator_type, tags.target_tags = of.estimator_type, of.target_tags
+            tags.classifier_tags, tags.regressor_tags = of.classifier_tags, of.regressor_tags
+            tags.input_tags, tags.non_deterministic = of.input_tags, of.non_deterministic
+        return tags
+
+    @property
+    def _numbers(self) -> bool:
+        """Whether the candidates are about numbers."""
+        return about_numbers(self.candidates)
+
+    def _measure(self) -> Criterion:
+        """By what to judge, checked."""
+        return measure_of(self.candidates, Criterion(self.criterion, self.quantile, None, self.error_clip))
+
     def _plan(self, request: Request, several_rows: bool) -> SearchPlan:
         return plan_search(
             self.candidates, request, self.strategy, self.runs, self.shape, self.holdout > 0 and not several_rows
@@ -177,7 +225,6 @@ class PrivateSelection(ClassifierMixin, BaseEstimator):
 
     def _check(self) -> Schema | None:
         """Checks what is public; returns the candidates' schema."""
-        check_criterion(self.criterion)
         if not is_number(self.holdout) or not 0 <= self.holdout < 1:
             raise RequestError(f"holdout must lie in [0, 1), got {self.holdout!r}")
         if len(self.candidates) < 2:
@@ -193,6 +240,7 @@ class PrivateSelection(ClassifierMixin, BaseEstimator):
             schema = declared_schema(parameters.get("schema"))
             sides = (None, None) if schema is None else (schema.label, schema.unit)
             facts.append((schema, sides, str(parameters.get("classes"))))
+        self._measure()
         if any(fact[1:] != facts[0][1:] for fact in facts):
             raise RequestError("the candidates must declare the same label, classes and unit")
         return facts[0][0]
@@ -213,6 +261,7 @@ class _Search:
         self._plan = plan
         self._request = request
         self._schema = schema
+        self._measure = owner._measure()
         self._reservation = reservation
         self._judge = Vault(Frame({}, 0), np.empty(0), reservation, request.random_state)
         self.noise_name, self.releasable = self._judge.noise_name, self._judge.releasable
@@ -227,12 +276,15 @@ class _Search:
             seed = None if self._request.random_state is None else self._request.random_state + 1 + index
             fitted.append(self._fit(index, training, seed))
         names = tuple(f"candidate {index}" for index in range(len(fitted)))
+        judges = judges_of(fitted, self._schema, self._measure)
         columns: dict[str, Any] = {
-            name: self._utilities(estimator, judging) for name, estimator in zip(names, fitted, strict=True)
+            name: judge.utilities(judging.frame, judging.data, judging.labels)
+            for name, judge in zip(names, judges, strict=True)
         }
-        vault = self._vault(columns, fitted[0], judging, self._reservation, self._request.random_state)
-        curator = vault.seal(utility_encoding(names), LabelIndex((0, 1)))
-        chosen = choose(curator, len(fitted), self._plan.scoring, f"the best candidate by {self._owner.criterion}")
+        vault = self._vault(columns, judges[0], judging, self._reservation, self._request.random_state)
+        levels, label = judges[0].levels, f"the best candidate by {judges[0].criterion}"
+        curator = vault.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
+        chosen = choose(curator, len(fitted), levels, self._plan.scoring, label)
         return chosen, fitted[chosen]
 
     def random_stopping(self, rows: _Rows) -> tuple[int, Any]:
@@ -243,13 +295,15 @@ class _Search:
         def run(index: int, seed: int | None) -> tuple[tuple[int, Any], float]:
             estimator = self._fit(index, training, seed)
             inner = Reservation([self._plan.scoring], self._request.neighbouring, "the score of one run")
-            columns = {"levels": self._utilities(estimator, judging)}
+            (judge,) = judges_of([estimator], self._schema, self._measure)
+            columns = {"levels": judge.utilities(judging.frame, judging.data, judging.labels)}
             noise_seed = None if seed is None else seed + 1
-            curator = self._vault(columns, estimator, judging, inner, noise_seed).seal(
-                utility_encoding(("levels",)), LabelIndex((0, 1))
+            curator = self._vault(columns, judge, judging, inner, noise_seed).seal(
+                utility_encoding(("levels",), judge.levels), LabelIndex((0, 1))
             )
-            weights = utility_weights()
-            query = Histogram(column_cells(0, len(weights)), count_rule(2), None, ReleaseMap(weights[None, :], LEVELS))
+            weights = utility_weights(judge.levels)
+            released = ReleaseMap(weights[None, :], judge.levels)
+            query = Histogram(column_cells(0, len(weights)), count_rule(2), None, released)
             score = curator.measure(query, self._plan.scoring, "score").value
             return (index, estimator), float(score[0, 0])
 
@@ -287,19 +341,14 @@ class _Search:
             reserved.record(charge, "what was charged", "")
         return estimator
 
-    def _utilities(self, estimator: Any, rows: _Rows) -> npt.NDArray[np.int64]:
-        scorer = Scorer.of(estimator, self._schema)
-        return utilities(scorer, rows.frame, rows.data, rows.labels, self._owner.criterion)
-
     def _vault(
-        self, columns: dict[str, Any], estimator: Any, rows: _Rows, reservation: Reservation, seed: int | None
+        self, columns: dict[str, Any], judge: Judge, rows: _Rows, reservation: Reservation, seed: int | None
     ) -> Vault:
         unit = None if self._schema is None else self._schema.unit
         more = {} if unit is None else {"unit": rows.unit}
-        labels = known_labels(Scorer.of(estimator, self._schema), rows.labels)
         return Vault(
             Frame({**columns, **more}, rows.frame.n_rows),
-            labels,
+            judge.known(rows.labels),
             reservation,
             seed,
             None if unit is None else "unit",

@@ -19,7 +19,7 @@ from tacit.evaluation.number_performance import (
     perform_numbers,
 )
 from tacit.evaluation.performance import Estimate
-from tacit.evaluation.scored_numbers import NumberScorer, numbers_of
+from tacit.evaluation.scored_numbers import NumberScorer, clip_share, numbers_of
 from tacit.faces.request import Request, RequestError, is_number
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -120,9 +120,5 @@ def _question(asked: NumberRequest, scorer: NumberScorer) -> NumberQuestion:
             raise RequestError(f"{name} must lie between 0 and 1, got {value!r}")
     clip = 1.0
     if asked.error_clip is not None:
-        if not is_number(asked.error_clip) or not 0 < asked.error_clip <= scorer.range:
-            raise RequestError(
-                f"error_clip must lie between 0 and the range of the target, {scorer.range:g}, got {asked.error_clip!r}"
-            )
-        clip = max(float(asked.error_clip) / scorer.range, float(ErrorGrid.of(1).clips[0]))
+        clip = max(clip_share(asked.error_clip, scorer.range), float(ErrorGrid.of(1).clips[0]))
     return NumberQuestion(metrics, float(quantile), float(asked.confidence), scorer.lower, scorer.upper, clip)

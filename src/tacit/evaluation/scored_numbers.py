@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.values import DROPPED
-from tacit.faces.request import RequestError, two_bounds
+from tacit.faces.request import RequestError, is_number, two_bounds
 from tacit.faces.rows import rows_where
 from tacit.models.base import Model
 from tacit.schema import Schema
@@ -55,9 +55,11 @@ class NumberScorer:
             bounds: those bounds; by default the schema's, or the model's own.
 
         Raises:
-            RequestError: if nobody declares them.
+            RequestError: if nobody declares them, or an estimator of this library was not fitted.
         """
         model = getattr(predictor, "model_", predictor)
+        if model is predictor and hasattr(predictor, "declared_charge"):
+            raise RequestError(f"this {type(predictor).__name__} was not fitted: fit it, or give its model")
         label = None if schema is None else schema.label
         if label is not None and label.kind != "numeric":
             raise RequestError(f"this is a model of a number, and the schema's label '{label.column}' has classes")
@@ -110,6 +112,15 @@ class NumberScorer:
         if said.shape != (frame.n_rows,):
             raise RequestError(f"predict gave shape {said.shape[1:]} per row for a number")
         return said
+
+
+def clip_share(error_clip: Any, span: float) -> float:
+    """Where errors are clipped as a share of the range; raises :class:`RequestError` for a clip that is none."""
+    if error_clip is None:
+        return 1.0
+    if not is_number(error_clip) or not 0 < error_clip <= span:
+        raise RequestError(f"error_clip must lie between 0 and the range of the target, {span:g}, got {error_clip!r}")
+    return float(error_clip) / span
 
 
 def numbers_of(targets: Any) -> Floats:

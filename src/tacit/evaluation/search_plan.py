@@ -73,15 +73,17 @@ def plan_search(
             return _scaled(candidates, request, rule, apart, math.inf)
         return _scaled(candidates, request, None, apart, math.inf)
     wanted = {AUTO: (None, rule), EACH: (None,), RANDOM_STOPPING: (rule,)}[strategy]
-    plans = []
+    plans, refusal = [], RequestError("no search suits these candidates and this budget")
     for stopping in wanted:
         try:
             plans.append(_largest(candidates, request, stopping, apart))
+        except RequestError as error:  # a candidate's own, about its parameters
+            refusal = error
         except ValueError as error:
             if strategy != AUTO:
                 raise RequestError(f"{strategy!r} does not suit these candidates: {error}") from None
     if not plans:
-        raise RequestError("no search suits these candidates and this budget")
+        raise refusal
     return max(plans, key=lambda plan: plan.fit_epsilon)
 
 

@@ -14,8 +14,7 @@ from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import LabelIndex
 from tacit.evaluation.measure_scores import declared_schema, rows_and_labels
-from tacit.evaluation.scored_rows import Scorer
-from tacit.evaluation.utility import LEVELS, check_criterion, utilities, utility_encoding, utility_weights
+from tacit.evaluation.utility import Criterion, judges_of, utility_encoding, utility_weights
 from tacit.faces.request import Request, RequestError
 from tacit.faces.spend import reserve
 from tacit.privacy.account import PrivacyAccount
@@ -53,7 +52,10 @@ def select_model(
     epsilon: float = 0.1,
     delta: float = 1e-6,
     *,
-    criterion: str = "accuracy",
+    criterion: str | None = None,
+    quantile: float | None = None,
+    target_bounds: Sequence[float] | None = None,
+    error_clip: float | None = None,
     schema: Any = None,
     account: PrivacyAccount | None = None,
     neighbouring: str = "add_or_remove_one",
@@ -62,16 +64,25 @@ def select_model(
     """Chooses the model that does best on private rows, best rows that none of them was made from.
 
     Guarantee: the exponential mechanism over the models' sums of utilities: (epsilon, delta), and pure if ``delta`` is
-    0. It finds a model whose share of rows called right is within about ``2 log(models) / (epsilon rows)`` of the best.
+    0. It finds a model whose share of rows called right is within about ``2 log(models) / (epsilon rows)`` of the best;
+    of numbers: whose mean loss is within as much of the least, in units of the loss of an error as large as the clip.
 
     Args:
-        models: finished models or fitted estimators, two or more, all with the same classes.
+        models: finished models or fitted estimators, two or more, all with the same classes, or all of a number.
         X: the rows.
-        y: their labels.
+        y: their labels, or their targets; rows without one are dropped.
         epsilon: what to spend.
         delta: what to spend.
-        criterion: ``"accuracy"``, or ``"log_loss"`` with probabilities clipped at 1 %.
-        schema: declares classes with several values and a unit of several rows; by default that of the first model.
+        criterion: of classes: ``"accuracy"``, or ``"log_loss"`` with probabilities clipped at 1 %. Of numbers:
+            ``"mse"``, ``"mae"`` or ``"pinball"``, a row's loss over that of an error as large as the clip. None for
+            accuracy, mean squared error, or the pinball loss of the models' quantile.
+        quantile: of numbers: which one the pinball loss is about, by default the models' own.
+        target_bounds: of numbers: public bounds of the target, by default the schema's or the models'. Targets and
+            predictions are clipped into them.
+        error_clip: of numbers: larger errors count as this large, in units of the target; it must not come from the
+            rows. None for the whole range of the target. A narrow clip tells models apart from fewer rows.
+        schema: declares classes with several values, bounds of the target, and a unit of several rows; by default that
+            of the first model.
         account: pays, if given.
         neighbouring: the relation of the guarantee.
         random_state: None for fresh entropy; an integer makes the choice repeatable and not releasable.
@@ -81,16 +92,14 @@ def select_model(
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
     request = Request.of(epsilon, delta, neighbouring, random_state)
-    check_criterion(criterion)
     if len(models) < 2:
         raise RequestError(f"a choice needs at least two models, got {len(models)}")
     declared = declared_schema(schema if schema is not None else getattr(models[0], "schema", None))
-    scorers = [Scorer.of(model, declared) for model in models]
-    if any(scorer.label_index != scorers[0].label_index for scorer in scorers):
-        raise RequestError("the models must have the same classes in the same order")
+    judges = judges_of(models, declared, Criterion(criterion, quantile, target_bounds, error_clip))
     frame, labels = rows_and_labels(X, y)
-    for scorer in scorers:
-        scorer.check(frame)
+    known = judges[0].known(labels)
+    for judge in judges:
+        judge.check(frame)
     unit = None if declared is None else declared.unit
     if unit is not None:
         frame.column(unit.column)
@@ -98,20 +107,21 @@ def select_model(
     with reserve(account, request, [charge], f"choice among {len(models)} models") as reservation:
         names = tuple(f"model {index}" for index in range(len(models)))
         columns: dict[str, Any] = {
-            name: utilities(scorer, frame, X, labels, criterion) for name, scorer in zip(names, scorers, strict=True)
+            name: judge.utilities(frame, X, labels) for name, judge in zip(names, judges, strict=True)
         }
         if unit is not None:
             columns["unit"] = frame.column(unit.column)
         vault = Vault(
             Frame(columns, frame.n_rows),
-            known_labels(scorers[0], labels),
+            known,
             reservation,
             request.random_state,
             None if unit is None else "unit",
             1 if unit is None else unit.max_rows,
         )
-        curator = vault.seal(utility_encoding(names), LabelIndex((0, 1)))
-        index = choose(curator, len(models), charge, f"the best of {len(models)} models by {criterion}")
+        levels, measure = judges[0].levels, judges[0].criterion
+        curator = vault.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
+        index = choose(curator, len(models), levels, charge, f"the best of {len(models)} models by {measure}")
     certificate = Certificate.of(
         reservation,
         epsilon=request.epsilon,
@@ -121,7 +131,7 @@ def select_model(
         algorithm="select_model",
         schema=declared,
         account=account,
-        unverified=not all(scorer.verified for scorer in scorers),
+        unverified=not all(judge.verified for judge in judges),
     )
     return Selected(index, certificate)
 
@@ -135,20 +145,13 @@ def selection_charge(epsilon: float, delta: float) -> Charge:
     return BoundedRange(1.0 / calibrate(lambda z: [BoundedRange(1.0 / z)], epsilon, delta, start=1.0 / epsilon))
 
 
-def known_labels(scorer: Scorer, labels: Any) -> npt.NDArray[np.int64]:
-    """0 for rows whose label is a class, something else for the others, which are dropped."""
-    codes = scorer.label_index.encode(labels).astype(np.int64)
-    dropped: npt.NDArray[np.int64] = np.where(codes < scorer.n_classes, 0, -1)
-    return dropped
-
-
-def choose(curator: Curator, candidates: int, charge: Charge, label: str) -> int:
+def choose(curator: Curator, candidates: int, levels: int, charge: Charge, label: str) -> int:
     """The candidate with about the largest sum of utilities; one column of levels per candidate.
 
-    The sums are integers in units of ``1 / LEVELS``. Adding or removing a row moves each of them by 0 to ``LEVELS`` the
-    same way, so that they move by at most ``LEVELS`` relative to each other; replacing one, by at most twice that.
+    The sums are integers in units of ``1 / levels``. Adding or removing a row moves each of them by 0 to ``levels`` the
+    same way, so that they move by at most ``levels`` relative to each other; replacing one, by at most twice that.
     """
-    weights = utility_weights()
+    weights = utility_weights(levels)
     queries = tuple(
         Histogram(column_cells(column, len(weights)), count_rule(curator.layout.n_labels))
         for column in range(candidates)
@@ -157,5 +160,5 @@ def choose(curator: Curator, candidates: int, charge: Charge, label: str) -> int
     def score(_: int, answer: IntArray) -> IntArray:
         return (weights @ answer)[None, :]
 
-    selection = Selection(queries, per_query(score), (1, candidates), LEVELS, THEOREM)
+    selection = Selection(queries, per_query(score), (1, candidates), levels, THEOREM)
     return int(curator.select(selection, charge, label).indices[0])

@@ -1,57 +1,268 @@
-"""What one row says for a model: a few public levels between 0 and 1, so that one row counts no more than another."""
+"""What one row says for a model: a public level between 0 and 1, so that one row counts no more than another."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, final
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.encoding.frames import Frame
+from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
-from tacit.encoding.values import DROPPED, CategoryIndex
+from tacit.encoding.values import DROPPED
+from tacit.evaluation.scored_numbers import NumberScorer, clip_share, numbers_of, predicts_numbers
 from tacit.evaluation.scored_rows import Scorer
-from tacit.faces.request import RequestError
+from tacit.faces.request import RequestError, is_number
+from tacit.schema import Schema
+
+Ints = npt.NDArray[np.int64]
 
 LEVELS = 64
-"""Utilities are multiples of ``1 / LEVELS``."""
+"""Utilities of classes are multiples of ``1 / LEVELS``."""
+
+NUMBER_LEVELS = 4096
+"""Those of numbers are of this: errors are small beside the range of the target, and their squares smaller still."""
 
 CLIP = 0.01
 """Probabilities below this one lose no more."""
 
-CRITERIA = ("accuracy", "log_loss")
+ACCURACY, LOG_LOSS = "accuracy", "log_loss"
+MAE, MSE, PINBALL = "mae", "mse", "pinball"
+CRITERIA = (ACCURACY, LOG_LOSS)
+NUMBER_CRITERIA = (MAE, MSE, PINBALL)
+
+DROPPED_LABEL = -1
+"""What stands for a label that is none: no class, so that the row is dropped."""
 
 
-def check_criterion(criterion: object) -> str:
-    """The criterion; raises :class:`RequestError` for an unknown one."""
-    if criterion not in CRITERIA:
-        raise RequestError(f"criterion must be 'accuracy' or 'log_loss', got {criterion!r}")
-    return str(criterion)
+@final
+@dataclass(frozen=True)
+class Criterion:
+    """How models are judged, as it was asked for.
+
+    Attributes:
+        name: one of :data:`CRITERIA` or of :data:`NUMBER_CRITERIA`; None for what suits the models.
+        quantile: of numbers: which one the pinball loss is about; None for the models' own.
+        target_bounds: of numbers: public bounds of the target; None for the schema's or the models' own.
+        error_clip: of numbers: larger errors count as this large, in units of the target; None for the whole range.
+    """
+
+    name: str | None = None
+    quantile: float | None = None
+    target_bounds: Any = None
+    error_clip: float | None = None
+
+    def checked(self, numbers: bool) -> None:
+        """Checks what needs no model.
+
+        Raises:
+            RequestError: for a criterion that does not exist, or is not about what the models predict.
+        """
+        known, kind = (NUMBER_CRITERIA, "numbers") if numbers else (CRITERIA, "classes")
+        if self.name is not None and self.name not in known:
+            raise RequestError(f"the criterion is one of {', '.join(known)} for models of {kind}, got {self.name!r}")
+        for name in () if numbers else ("quantile", "target_bounds", "error_clip"):
+            if getattr(self, name) is not None:
+                raise RequestError(f"{name} is about numbers, and these are models of classes")
+        if self.quantile is not None and (not is_number(self.quantile) or not 0 < self.quantile < 1):
+            raise RequestError(f"quantile must lie between 0 and 1, got {self.quantile!r}")
+        if self.quantile is not None and self.name not in (None, PINBALL):
+            raise RequestError(f"quantile belongs to criterion='pinball', got criterion={self.name!r}")
+
+    def of_quantiles(self, quantiles: Sequence[float | None]) -> tuple[str, float]:
+        """The criterion of numbers, and the quantile of its pinball loss (.5 where there is none).
+
+        Args:
+            quantiles: what each model is about: a quantile, or None for a mean or what is not known.
+
+        Raises:
+            RequestError: if the models are about different things and nobody said what counts.
+        """
+        if self.quantile is not None:
+            return PINBALL, float(self.quantile)
+        first = quantiles[0]
+        if self.name in (MAE, MSE):
+            return self.name, 0.5
+        if any(quantile != first for quantile in quantiles):
+            raise RequestError(
+                "the models are about different things "
+                f"({', '.join(sorted({'means' if q is None else f'the quantile {q:g}' for q in quantiles}))}): "
+                "give criterion='mae' or 'mse', or criterion='pinball' with a quantile"
+            )
+        if first is not None:
+            return PINBALL, float(first)
+        if self.name == PINBALL:
+            raise RequestError("these are no models of a quantile: criterion='pinball' needs quantile=...")
+        return MSE, 0.5
 
 
-def utilities(scorer: Scorer, frame: Frame, data: object, labels: object, criterion: str) -> npt.NDArray[np.int64]:
-    """The level of every row, shape ``(rows,)``; 0 for rows whose label is no class. A row's depends on it alone.
+class Judge(Protocol):
+    """What rows say for one model. Everything in it is public.
+
+    Attributes:
+        levels: a row's utility is one of ``0 .. levels``, in units of ``1 / levels``.
+        verified: whether the answer to a row is known to depend on that row alone.
+        criterion: by what.
+    """
+
+    @property
+    def levels(self) -> int: ...
+
+    @property
+    def verified(self) -> bool: ...
+
+    @property
+    def criterion(self) -> str: ...
+
+    def check(self, frame: Frame) -> None:
+        """Raises for what is public: a column that is missing or of the wrong kind. Reads no row."""
+
+    def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
+        """The level of every row, shape ``(rows,)``; 0 for rows without a label. A row's depends on it alone."""
+
+    def known(self, labels: Any) -> Ints:
+        """0 for rows with a label, :data:`DROPPED_LABEL` for the others, which are dropped."""
+
+
+@final
+@dataclass(frozen=True)
+class ClassJudge:
+    """Judges a model of classes.
 
     ``accuracy``: all or nothing. ``log_loss``: how much of the loss at probability :data:`CLIP` the row does not make,
     rounded down.
     """
-    chances = scorer.probabilities(frame, data)
-    codes = scorer.label_index.encode(labels).astype(np.int64)
-    known = codes != DROPPED
-    truth = np.where(known, codes, 0)
-    if criterion == "accuracy":
-        level = LEVELS * (chances.argmax(axis=1) == truth)
-    else:
-        chance = np.nan_to_num(np.take_along_axis(chances, truth[:, None], axis=1)[:, 0])
-        level = np.floor(LEVELS * (1.0 - np.log(np.clip(chance, CLIP, 1.0)) / np.log(CLIP)) + 1e-9)
-    out: npt.NDArray[np.int64] = np.where(known, level, 0).astype(np.int64)
-    return out
+
+    scorer: Scorer
+    criterion: str
+
+    @property
+    def levels(self) -> int:
+        return LEVELS
+
+    @property
+    def verified(self) -> bool:
+        return self.scorer.verified
+
+    def check(self, frame: Frame) -> None:
+        self.scorer.check(frame)
+
+    def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
+        chances = self.scorer.probabilities(frame, data)
+        codes = self.scorer.label_index.encode(labels).astype(np.int64)
+        known = codes != DROPPED
+        truth = np.where(known, codes, 0)
+        if self.criterion == ACCURACY:
+            level = LEVELS * (chances.argmax(axis=1) == truth)
+        else:
+            chance = np.nan_to_num(np.take_along_axis(chances, truth[:, None], axis=1)[:, 0])
+            level = np.floor(LEVELS * (1.0 - np.log(np.clip(chance, CLIP, 1.0)) / np.log(CLIP)) + 1e-9)
+        out: Ints = np.where(known, level, 0).astype(np.int64)
+        return out
+
+    def known(self, labels: Any) -> Ints:
+        codes = self.scorer.label_index.encode(labels).astype(np.int64)
+        dropped: Ints = np.where(codes < self.scorer.n_classes, 0, DROPPED_LABEL)
+        return dropped
 
 
-def utility_encoding(names: tuple[str, ...]) -> TableEncoding:
+@final
+@dataclass(frozen=True)
+class NumberJudge:
+    """Judges a model of a number: how much of the loss of an error as large as the clip the row does not make.
+
+    Targets and predictions are clipped into the declared bounds and errors at the clip, so that the loss over its
+    largest value lies in [0, 1] whatever a row holds: the size of the error, its square, or its pinball loss.
+
+    Attributes:
+        scorer: the model, and the public bounds of the target.
+        criterion: one of :data:`NUMBER_CRITERIA`.
+        quantile: of the pinball loss.
+        clip: as a share of the range of the target, in (0, 1].
+    """
+
+    scorer: NumberScorer
+    criterion: str
+    quantile: float
+    clip: float
+
+    @property
+    def levels(self) -> int:
+        return NUMBER_LEVELS
+
+    @property
+    def verified(self) -> bool:
+        return self.scorer.verified
+
+    def check(self, frame: Frame) -> None:
+        self.scorer.check(frame)
+
+    def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
+        columns = self.scorer.columns(frame, data, labels)
+        error = np.clip(columns["error"] / self.clip, -1.0, 1.0)  # target minus prediction, in units of the clip
+        if self.criterion == MSE:
+            loss = np.square(error)
+        elif self.criterion == MAE:
+            loss = np.abs(error)
+        else:
+            steepest = max(self.quantile, 1 - self.quantile)
+            loss = np.where(error >= 0, self.quantile, self.quantile - 1) * error / steepest
+        level = np.floor(NUMBER_LEVELS * (1.0 - loss) + 1e-9)
+        out: Ints = np.where(columns["label"] == DROPPED, 0, np.clip(level, 0, NUMBER_LEVELS)).astype(np.int64)
+        return out
+
+    def known(self, labels: Any) -> Ints:
+        dropped: Ints = np.where(np.isfinite(numbers_of(labels)), 0, DROPPED_LABEL)
+        return dropped
+
+
+def judges_of(models: Sequence[Any], schema: Schema | None, asked: Criterion) -> list[Judge]:
+    """A judge for every model, all of one measure.
+
+    Args:
+        models: finished models or fitted estimators.
+        schema: may declare the classes, or the bounds of the target.
+        asked: how to judge, unchecked.
+
+    Raises:
+        RequestError: if they cannot be judged by one measure.
+    """
+    numbers = [predicts_numbers(model) for model in models]
+    if all(numbers):
+        return list(_number_judges(models, schema, asked))
+    if any(numbers):
+        raise RequestError("some of the models are of classes and some of numbers: compare models of one kind")
+    asked.checked(numbers=False)
+    scorers = [Scorer.of(model, schema) for model in models]
+    if any(scorer.label_index != scorers[0].label_index for scorer in scorers):
+        raise RequestError("the models must have the same classes in the same order")
+    return [ClassJudge(scorer, asked.name or ACCURACY) for scorer in scorers]
+
+
+def _number_judges(models: Sequence[Any], schema: Schema | None, asked: Criterion) -> list[NumberJudge]:
+    asked.checked(numbers=True)
+    scorers = [NumberScorer.of(model, schema, asked.target_bounds) for model in models]
+    bounds = (scorers[0].lower, scorers[0].upper)
+    for scorer in scorers:
+        if (scorer.lower, scorer.upper) != bounds:
+            raise RequestError(
+                f"the models have different bounds of the target, {bounds} and {(scorer.lower, scorer.upper)}, and "
+                "would be judged by different measures: give target_bounds=(lower, upper)"
+            )
+    name, quantile = asked.of_quantiles([scorer.quantile for scorer in scorers])
+    clip = clip_share(asked.error_clip, scorers[0].range)
+    return [NumberJudge(scorer, name, quantile, clip) for scorer in scorers]
+
+
+def utility_encoding(names: tuple[str, ...], levels: int) -> TableEncoding:
     """Columns of levels: code ``k`` is level ``k``."""
-    index = CategoryIndex(tuple(range(LEVELS + 1)))
-    return TableEncoding(names, (index,) * len(names))
+    grid = NumericGrid(-0.5, levels + 0.5, levels + 1)
+    return TableEncoding(names, (grid,) * len(names))
 
 
-def utility_weights() -> npt.NDArray[np.int64]:
-    """What each code of such a column is worth, in units of ``1 / LEVELS``; nothing for "other" and missing."""
-    return np.concatenate([np.arange(LEVELS + 1), [0, 0]]).astype(np.int64)
+def utility_weights(levels: int) -> Ints:
+    """What each code of such a column is worth, in units of ``1 / levels``; nothing for "missing"."""
+    return np.append(np.arange(levels + 1), 0).astype(np.int64)

@@ -156,8 +156,13 @@ class PrivateLearner:
         }
 
     def declared_charge(self, neighbouring: str) -> tuple[Charge, ...]:
-        """The most a fit of this estimator costs under a relation: what a parent must reserve for it."""
+        """The most a fit of this estimator costs under a relation: what a parent must reserve for it.
+
+        Raises:
+            RequestError: for parameters that a fit would refuse: a parent must hear of them before it pays.
+        """
         request = Request.of(self.epsilon, self.delta, neighbouring, self.random_state)
+        self._check_parameters(request)
         schema = self._declared_schema()
         task = Task(schema, () if schema is None else schema.features, self._label_index(schema), None)
         return tuple(self._planned_charges(request.purse, task))

@@ -1,0 +1,327 @@
+"""Choices among models of numbers: bounded utilities, the right law and price, and the better model where it shows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.metrics import mean_pinball_loss
+
+from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.curator.curator import Curator
+from tacit.encoding.frames import Frame
+from tacit.evaluation.private_score import private_score
+from tacit.evaluation.private_selection import PrivateSelection
+from tacit.evaluation.select_model import THEOREM, choose, select_model
+from tacit.evaluation.utility import NUMBER_CRITERIA, NUMBER_LEVELS, Criterion, judges_of, utility_encoding
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy import accountants
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import BoundedRange, Pure, Renyi
+from tacit.privacy.ledger import BudgetExceeded, Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.schema import Schema
+from tacit.table.memory import MemoryTable
+from tests.evaluation.scores import Known
+from tests.evaluation.test_selection import Recorder
+
+BOUNDS = (-4.0, 4.0)
+SCHEMA = Schema.from_dict(
+    {
+        "label": {"column": "y", "kind": "numeric", "lower": -4, "upper": 4},
+        "columns": {name: {"kind": "numeric", "lower": -4, "upper": 4} for name in ("a", "b")},
+    }
+)
+
+
+class Says:
+    """A regressor whose predictions stand in a column."""
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+
+    def predict(self, rows):
+        return np.asarray(rows[self.column], np.float64)
+
+
+def judged(targets, said, name, clip=None, quantile=None):
+    """Levels of rows for models that say a, b, ..., shape ``(rows, models)``."""
+    said = np.asarray(said, np.float64).reshape(len(targets), -1)
+    frame = {str(k): column for k, column in enumerate(said.T)}
+    judges = judges_of([Says(k) for k in frame], None, Criterion(name, quantile, BOUNDS, clip))
+    rows = Frame(dict(frame), len(targets))
+    return np.stack([judge.utilities(rows, frame, np.asarray(targets, np.float64)) for judge in judges], axis=1)
+
+
+def sums(levels):
+    """Scores of the candidates as the mechanism sees them, and the selection."""
+    columns = utility_encoding(("x",), NUMBER_LEVELS).encoders[0].n_codes
+    codes = [column.astype(np.uint16) for column in levels.T]
+    table = MemoryTable(codes, np.zeros(len(levels), np.uint8), [columns] * len(codes), 2)
+    recorder = Recorder(table)
+    choose(recorder, len(codes), NUMBER_LEVELS, BoundedRange(1.0), "test")
+    return recorder.scores[0], recorder.selection
+
+
+ANY = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.floats(-5, 5),
+    st.sampled_from([math.nan, math.inf, -math.inf, 1e308, -4.0, 4.0, 0.0]),
+)
+
+
+@given(
+    st.lists(st.tuples(ANY, ANY, ANY), min_size=2, max_size=5),
+    st.sampled_from(NUMBER_CRITERIA),
+    st.sampled_from([None, 0.01, 1.0, 8.0]),
+    st.sampled_from([0.01, 0.5, 0.9]),
+)
+def test_no_row_moves_the_sums_apart_by_more_than_is_charged(rows, name, clip, quantile):
+    """Whatever targets and predictions are; the last two rows are the ones by which neighbours differ."""
+    rows = np.array(rows)
+    levels = judged(rows[:, 0], rows[:, 1:], name, clip, quantile if name == "pinball" else None)
+    assert levels.min() >= 0
+    assert levels.max() <= NUMBER_LEVELS
+    with_one, selection = sums(levels[:-1])
+    without, _ = sums(levels[:-2])
+    other, _ = sums(np.delete(levels, -2, axis=0))
+    for relation, moved in (
+        (Neighbouring.ADD_OR_REMOVE_ONE, with_one - without),
+        (Neighbouring.REPLACE_ONE, with_one - other),
+    ):
+        assert moved.max() - moved.min() <= selection.score_range(relation)
+
+
+@pytest.mark.parametrize("name", NUMBER_CRITERIA)
+def test_the_bound_is_reached(name):
+    """A range 10 % smaller would not do: one row may say everything for one model and nothing for another."""
+    levels = judged([4.0, 4.0, -4.0], [[0, 0], [4, -4], [4, -4]], name, None, 0.5 if name == "pinball" else None)
+    one, selection = sums(levels[:1])
+    added, _ = sums(levels[:2])
+    replaced, _ = sums(levels[[0, 2]])
+    assert np.ptp(added - one) > 0.9 * selection.score_range(Neighbouring.ADD_OR_REMOVE_ONE)
+    assert np.ptp(added - replaced) > 0.9 * selection.score_range(Neighbouring.REPLACE_ONE)
+    assert selection.movement == NUMBER_LEVELS
+    assert selection.theorem == THEOREM
+
+
+@pytest.mark.parametrize("clip", [None, 0.5])
+@pytest.mark.parametrize("name", NUMBER_CRITERIA)
+def test_utilities_are_the_loss_that_a_row_does_not_make(name, clip):
+    generator = np.random.default_rng(0)
+    targets, said = generator.normal(size=(2, 500)) * 2
+    said[:3], targets[3:6] = (math.nan, math.inf, -9.0), (math.nan, math.inf, -math.inf)
+    levels = judged(targets, said, name, clip, 0.9 if name == "pinball" else None)[:, 0] / NUMBER_LEVELS
+    reach = clip or 8.0
+    error = np.clip(np.clip(targets, *BOUNDS) - np.clip(np.where(np.isnan(said), 0.0, said), *BOUNDS), -reach, reach)
+    for row in (0, 50, 499):
+        loss = {
+            "mse": (error[row] / reach) ** 2,
+            "mae": abs(error[row]) / reach,
+            "pinball": mean_pinball_loss([error[row]], [0.0], alpha=0.9) / (0.9 * reach),
+        }[name]
+        assert levels[row] == pytest.approx(1 - loss, abs=1 / NUMBER_LEVELS)
+    assert (levels[3:6] == 0).all()
+    (judge,) = judges_of([Says("0")], None, Criterion(name, None if name != "pinball" else 0.5, BOUNDS, clip))
+    assert (judge.known(targets)[:8] == [0, 0, 0, -1, -1, -1, 0, 0]).all()
+
+
+def test_the_choice_follows_the_exponential_mechanism():
+    """Three rows tell two candidates apart: the better one is taken with probability 1 / (1 + e^-1.5)."""
+    levels = judged([4.0] * 23, [[4, -4]] * 3 + [[4, 4]] * 20, "mae")
+    codes = utility_encoding(("x",), NUMBER_LEVELS).encoders[0].n_codes
+    table = MemoryTable([c.astype(np.uint16) for c in levels.T], np.zeros(23, np.uint8), [codes] * 2, 2)
+    charge, taken = BoundedRange(0.5), 0
+    for seed in range(4000):
+        curator = Curator(table, Reservation([charge], Neighbouring.ADD_OR_REMOVE_ONE), SeededSource(seed))
+        taken += choose(curator, 2, NUMBER_LEVELS, charge, "test") == 0
+    deviation = math.sqrt(0.25 / 4000)
+    assert abs(taken / 4000 - 1 / (1 + math.exp(-1.5))) < 4 * deviation
+    assert abs(taken / 4000 - 1 / (1 + math.exp(-1.2))) > 2.5 * deviation  # a charge 20 % off
+
+
+def world(n, seed=0):
+    """Three predictions: with errors of .5, of 1, and of .5 with a shift of 1."""
+    generator = np.random.default_rng(seed)
+    targets = generator.normal(size=n)
+    errors = generator.normal(size=(2, n))
+    return {"good": targets + errors[0] / 2, "bad": targets + errors[1], "high": targets + errors[0] / 2 + 1}, targets
+
+
+MODELS = [Says("bad"), Says("good"), Says("high")]
+
+
+@pytest.mark.parametrize("criterion", [None, "mae", "pinball"])
+@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+def test_the_better_model_is_found_and_the_price_is_what_was_asked(criterion, relation, tmp_path):
+    X, y = world(6000)
+    y[:5] = math.nan
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 0.6, 1e-6, relation)
+    options = {"criterion": criterion, "target_bounds": BOUNDS, "account": account, "neighbouring": relation}
+    if criterion == "pinball":
+        options |= {"quantile": 0.95, "error_clip": 2.0}
+    found = select_model(MODELS, X, y, 0.5, **options)
+    assert found.index == (2 if criterion == "pinball" else 1)
+    assert found.certificate.verify() == []
+    assert accountants.epsilon(found.certificate.charges, 1e-6) <= 0.5
+    assert [(type(e.charge), e.theorem) for e in found.certificate.entries] == [(BoundedRange, THEOREM)]
+    assert (criterion or "mse") in found.certificate.entries[0].label
+    with pytest.raises(BudgetExceeded):
+        select_model(MODELS, X, y, 0.5, **options)
+    assert select_model(MODELS, {k: v[:0] for k, v in X.items()}, y[:0], 0.1, target_bounds=BOUNDS).index in (0, 1, 2)
+
+
+def test_a_narrow_clip_tells_apart_what_a_wide_one_cannot():
+    X, y = world(300)
+    wide, narrow = (
+        [select_model(MODELS[:2], X, y, 0.2, random_state=s, target_bounds=(-400, 400), error_clip=c).index
+         for s in range(40)]
+        for c in (None, 2.0)
+    )  # fmt: skip
+    assert np.mean(narrow) > 0.95 > np.mean(wide)
+
+
+@pytest.mark.parametrize(
+    ("models", "change", "message"),
+    [
+        (MODELS[:1], {}, "at least two"),
+        ([Says("good"), Known()], {}, "of classes and some of numbers"),
+        (MODELS, {"criterion": "accuracy"}, "mae, mse, pinball"),
+        (MODELS, {"criterion": "pinball"}, "needs quantile"),
+        (MODELS, {"criterion": "mse", "quantile": 0.5}, "belongs to"),
+        (MODELS, {"quantile": 1.5}, "quantile must lie"),
+        (MODELS, {"target_bounds": None}, "target_bounds"),
+        (MODELS, {"target_bounds": (4, -4)}, "lower one first"),
+        (MODELS, {"error_clip": 9}, "error_clip must lie"),
+        ([Known(), Known()], {}, "target_bounds is about numbers"),
+        ([AdditiveBoostRegressor(schema=SCHEMA)] * 2, {}, "was not fitted"),
+    ],
+)
+def test_mistakes_of_a_choice_cost_nothing(models, change, message, tmp_path):
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
+    X, y = world(30)
+    with pytest.raises(ValueError, match=message) as caught:
+        select_model(models, X, y, 1.0, account=account, **{"target_bounds": BOUNDS} | change)
+    assert "Nothing was spent" in str(caught.value)
+    assert account.spent == 0
+
+
+def test_targets_that_are_no_numbers_cost_nothing(tmp_path):
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
+    X, y = world(30)
+    with pytest.raises(ValueError, match="target"):
+        select_model(MODELS, X, y.astype(str), 1.0, target_bounds=BOUNDS, account=account)
+    with pytest.raises(ValueError, match="target"):
+        PrivateSelection(candidates(2), account=account).fit(rows(30)[0], y.astype(str))
+    assert account.spent == 0
+
+
+def test_models_of_different_bounds_or_quantiles_ask_for_a_measure():
+    X, y = rows(300)
+    other = Schema.from_dict(SCHEMA.to_dict() | {"label": {"column": "y", "kind": "numeric", "lower": -8, "upper": 8}})
+    fitted = [
+        AdditiveBoostRegressor(schema=s, loss=loss, quantile=q, epsilon=4.0).fit(X, y).model_
+        for s, loss, q in ((SCHEMA, "squared", 0.5), (other, "squared", 0.5), (SCHEMA, "quantile", 0.9))
+    ]
+    with pytest.raises(ValueError, match="different bounds"):
+        select_model(fitted[:2], X, y)
+    assert select_model(fitted[:2], X, y, target_bounds=BOUNDS).index in (0, 1)
+    with pytest.raises(ValueError, match=r"means, the quantile 0\.9"):
+        select_model([fitted[0], fitted[2]], X, y)
+    found = select_model([fitted[0], fitted[2]], X, y, math.inf, quantile=0.9)
+    assert "pinball" in found.certificate.entries[0].label
+
+
+# Searches.
+
+
+def rows(n, seed=0):
+    generator = np.random.default_rng(seed)
+    X = {name: generator.normal(size=n) for name in ("a", "b")}
+    return X, X["a"] * X["b"] + 0.3 * generator.normal(size=n)
+
+
+def candidates(count=3, **parameters):
+    """Models without interactions are blind to a product; the last candidate is not."""
+    parameters = {"schema": SCHEMA} | parameters
+    blind = [AdditiveBoostRegressor(interactions=False, **parameters) for _ in range(count - 1)]
+    return [*blind, AdditiveBoostRegressor(**parameters)]
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.0])
+@pytest.mark.parametrize("strategy", ["each", "random_stopping"])
+def test_a_search_finds_the_better_setting_within_its_budget(strategy, delta):
+    X, y = rows(6000)
+    search = PrivateSelection(
+        candidates(), 16.0, delta, strategy=strategy, runs=12, error_clip=2.0, random_state=1
+    ).fit(X, y)
+    assert search.best_index_ == 2
+    assert search.score(*rows(2000, 1)) > 0.15
+    certificate = search.certificate_
+    assert certificate.verify() == []
+    assert 0.9 * 16.0 < accountants.epsilon(certificate.charges, delta) <= 16.0 * (1 + 1e-9)
+    assert search.best_.certificate_ is certificate
+    kinds = {type(charge) for charge in certificate.charges}
+    if strategy == "random_stopping":
+        assert kinds == ({Renyi} if delta else {Pure})
+    else:
+        assert BoundedRange in kinds
+    assert private_score(search, X, y, 1.0)["mae"].value >= 0
+
+
+def test_a_search_is_what_its_candidates_are():
+    search = PrivateSelection(candidates(2), epsilon=4.0)
+    assert is_regressor(search)
+    assert not is_classifier(search)
+    assert not hasattr(search, "predict_proba")
+    classes = PrivateSelection([AdditiveBoostClassifier()] * 2)
+    assert is_classifier(classes)
+    assert hasattr(classes, "predict_proba")
+    search = clone(search).fit(*rows(500))
+    assert not hasattr(search, "classes_")
+    assert search.predict(rows(10)[0]).shape == (10,)
+
+
+@pytest.mark.parametrize("strategy", ["each", "random_stopping"])
+def test_quantiles_are_judged_by_their_own_loss(strategy):
+    X, y = rows(2000)
+    search = PrivateSelection(candidates(2, loss="quantile", quantile=0.9), 8.0, strategy=strategy, random_state=0)
+    search.fit(X, y)
+    assert search.certificate_.verify() == []
+    if strategy == "each":
+        assert any("pinball" in entry.label for entry in search.certificate_.entries)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"candidates": [*candidates(1), AdditiveBoostClassifier(schema=SCHEMA)]}, "of classes and some of numbers"),
+        ({"candidates": candidates(2, schema=None)}, "does not look for them"),
+        ({"candidates": [AdditiveBoostRegressor(target_bounds=(0, b)) for b in (1, 2)]}, "different bounds"),
+        ({"candidates": candidates(2, loss="quantile", quantile=7)}, "quantile must lie"),
+        ({"candidates": [*candidates(1), *candidates(1, loss="quantile")]}, "about different things"),
+        ({"candidates": candidates(2, loss="cubic")}, "loss must be"),
+        ({"criterion": "log_loss"}, "mae, mse, pinball"),
+        ({"criterion": "pinball"}, "needs quantile"),
+        ({"error_clip": -1}, "error_clip must lie"),
+    ],
+)
+def test_mistakes_of_a_search_cost_nothing(change, message, tmp_path):
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
+    arguments = {"candidates": candidates(2), "account": account} | change
+    with pytest.raises(ValueError, match=message) as caught:
+        PrivateSelection(**arguments).fit(*rows(20))
+    assert "Nothing was spent" in str(caught.value)
+    assert account.spent == 0
+
+
+def test_undeclared_columns_need_no_schema_where_they_are_numbers():
+    X, y = rows(500)
+    search = PrivateSelection(candidates(2, schema=None, target_bounds=BOUNDS), epsilon=4.0, random_state=0).fit(X, y)
+    assert search.certificate_.verify() == []
+    assert np.abs(search.predict(X)).max() <= 4
