@@ -84,7 +84,7 @@ def release_total(curator: Curator, purse: Purse, share: float) -> tuple[float, 
         return total, share
     more = curator.measure(query, purse.charge(again), "number of rows, once more").value.item()
     both = (released * share + more * again) / (share + again)  # precision goes with the share
-    return max(both, 30.0, 0.5 * purse.sd(share + again)), share + again
+    return max(both, 30.0, purse.sd(share + again)), share + again
 
 
 @dataclass(frozen=True)

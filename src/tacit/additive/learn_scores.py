@@ -17,7 +17,7 @@ from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.imagined import ImaginedRows
 from tacit.additive.learn import AVERAGING_LOSS, column_prior
 from tacit.additive.pairs import PAIRS_PER_COLUMN, Side, pair_side
-from tacit.additive.plan import BINNING_SHARE, Plan, plan
+from tacit.additive.plan import BINNING_SHARE, Plan, plan, pseudo_terms
 from tacit.additive.score_losses import Loss
 from tacit.additive.score_pairs import score_pair_terms, screen_score_pairs
 from tacit.additive.score_sweeps import ScoreIntercept, ScoreState, sweep_scores
@@ -87,7 +87,8 @@ def learn_scores(
         main_score_term(column, found, purse, share, purse.sd(each), total, loss)
         for column, found in zip(columns, bins, strict=True)
     ]
-    state = _state(curator, bins, loss, start, total, count)
+    hyper_prior = HyperPrior(count, pseudo_terms(signal))
+    state = _state(curator, bins, loss, start, total, hyper_prior)
     tell("learning columns")
     sweep_scores(curator, purse, whole, chosen.mains, chosen.sweeps, mains, state)
     found: list[tuple[Side, Side, ScoreTerm]] = []
@@ -105,9 +106,11 @@ def learn_scores(
     )  # fmt: skip
 
 
-def _state(curator: Curator, bins: Sequence[Bins], loss: Loss, start: Floats, total: float, count: int) -> ScoreState:
+def _state(
+    curator: Curator, bins: Sequence[Bins], loss: Loss, start: Floats, total: float, hyper_prior: HyperPrior
+) -> ScoreState:
     rows = ImaginedRows([found.counts for found in bins], loss.n_scores, curator.public_generator)
-    state = ScoreState(loss, Scores(loss.n_scores), rows, ScoreIntercept(start, total), HyperPrior(count))
+    state = ScoreState(loss, Scores(loss.n_scores), rows, ScoreIntercept(start, total), hyper_prior)
     state.add(OneCell(), start[None, :])
     return state
 

@@ -40,6 +40,11 @@ SKEW = 0.25
 """How much of what is clipped off in all counts as bias, beside what is clipped off on one side only."""
 
 
+LEAST_INSIDE = 0.3
+"""The squared loss's clip leaves this share of the rows unclipped, or more: what lets fewer speak costs more than its
+noise saves, and noise in the histogram would make it look cheap."""
+
+
 class ResidualLoss:
     """Base of the two losses of a numeric target.
 
@@ -83,6 +88,11 @@ class ResidualLoss:
     def least_scatter(self) -> float:
         """Half the variance that the targets began with: caution that helps where noise is loud, and costs little."""
         return min(0.5, 0.25 * self.bound**2)
+
+    @property
+    def gain(self) -> float:
+        """The curvature: a wider clip lets more rows speak, under more noise."""
+        return self._inside
 
     def curvature(self, rows: ImaginedRows) -> Floats:
         """The share of rows that are not clipped: the same for all."""
@@ -140,17 +150,19 @@ class SquaredLoss(ResidualLoss):
     def _choose(self, shares: Floats, purse: Purse, total: float) -> None:
         residuals, weights = spread_out(shares)
         noise = self._noise(purse, total)
-        best, clip = math.inf, LADDER[-1]
+        best, clip = math.inf, float(LADDER[-1])
         for candidate in LADDER:
             over = weights @ np.maximum(residuals - candidate, 0.0)
             under = weights @ np.maximum(-residuals - candidate, 0.0)
-            inside = max(float(weights @ (np.abs(residuals) < candidate)), 0.05)
+            inside = float(weights @ (np.abs(residuals) < candidate))
+            if inside < LEAST_INSIDE:
+                continue
             cost = (candidate * noise / inside) ** 2 + (abs(over - under) + SKEW * (over + under)) ** 2
             if cost < best:
-                best, clip = cost, candidate
+                best, clip = cost, float(candidate)
         inside = float(weights @ (np.abs(residuals) < clip))
         scatter = float(weights @ np.minimum(np.abs(residuals), clip) ** 2)
-        self._set_clip(float(clip), min(max(inside, 0.3), 1.0), max(scatter, 1e-4))
+        self._set_clip(clip, min(max(inside, LEAST_INSIDE), 1.0), max(scatter, 1e-4))
 
 
 class QuantileLoss(ResidualLoss):

@@ -59,6 +59,13 @@ class Loss(Protocol):
     def least_scatter(self) -> float:
         """No variance of a row's contribution is thought smaller while effects are smoothed."""
 
+    @property
+    def gain(self) -> float:
+        """What the mean contribution falls by per unit of the score, as far as that changes with the rule.
+
+        Releases under different rules are averaged in units of this; 1 where the rule stays the same.
+        """
+
     def begin(self, curator: Curator, purse: Purse, total: float) -> Floats:
         """The constant model, shape ``(n_scores,)``."""
 
@@ -108,6 +115,10 @@ class SoftmaxLoss:
     @property
     def least_scatter(self) -> float:
         return 0.0
+
+    @property
+    def gain(self) -> float:
+        return 1.0
 
     def begin(self, curator: Curator, purse: Purse, total: float) -> Floats:
         """Log-odds of the classes from their noisy counts; a class that drowns in noise is thought rare, not absent."""

@@ -40,17 +40,17 @@ class ScoreIntercept:
 
     def observe(self, release: Measurement, directions: Directions) -> Floats:
         """Takes a release of the sum of contributions and returns how far the intercept moves."""
-        sd = max(release.sd, LEAST_SD)
+        sd, gain = max(release.sd, LEAST_SD) / directions.gain, directions.gain
         self._count += 1
         weight = self._count / sd**2
         self._precision += weight
-        self._sum += weight * release.value[0]
+        self._sum += weight * release.value[0] / gain
         self._values += weight * (self.value - self.start)
         self._variance += (weight * sd) ** 2
         slopes = self._total * directions.curvatures
-        mean = self._sum / self._precision / self._total + directions.matrix @ self._values / self._precision
+        mean = gain * self._sum / self._precision / self._total + directions.matrix @ self._values / self._precision
         full = mean @ directions.basis / directions.curvatures
-        variance = self._variance / self._precision**2 / slopes**2
+        variance = gain**2 * self._variance / self._precision**2 / slopes**2
         full *= INTERCEPT_VARIANCE / (INTERCEPT_VARIANCE + variance)
         wanted = self.start + directions.basis @ full
         new = np.clip(np.clip(wanted, self.value - 1, self.value + 1), -LARGEST_INTERCEPT, LARGEST_INTERCEPT)
@@ -61,7 +61,7 @@ class ScoreIntercept:
         """Standard deviation that noise leaves in the intercept, shape ``(n_scores,)``."""
         if not self._precision:
             return np.zeros_like(self.value)
-        variances = self._variance / (self._precision * self._total * directions.curvatures) ** 2
+        variances = self._variance / (self._precision * self._total * directions.curvatures / directions.gain) ** 2
         return np.asarray(np.sqrt(np.square(directions.basis) @ variances))
 
 
@@ -84,7 +84,7 @@ class ScoreState:
     def directions(self) -> Directions:
         """Where the loss is curved now."""
         loss = self.loss
-        return Directions.of(loss.curvature(self.rows), loss.floor, loss.scatter, loss.least_scatter)
+        return Directions.of(loss.curvature(self.rows), loss.floor, loss.scatter, loss.least_scatter, loss.gain)
 
     def query(self, cells: Cells, release_map: ReleaseMap | None = None) -> ScoreHistogram:
         """What rows contribute, by cell."""
@@ -118,7 +118,7 @@ def sweep_scores(
             term = terms[index]
             query = state.query(term.cells, term.release_map)
             label = f"{term.name}, {stage}sweep {number + 1}"
-            term.observe(curator.measure(query, purse.charge(unit * term.share), label))
+            term.observe(curator.measure(query, purse.charge(unit * term.share), label), directions.gain)
             mean = term.solve(directions, state.hyper_prior.log(term.kind))
             term.effect = term.effect + state.add(term.cells, STEP * (mean - term.effect))
         state.hyper_prior.learn(terms)

@@ -35,15 +35,20 @@ class Directions:
         basis: orthonormal columns, shape ``(n_scores, directions)``.
         curvatures: one per direction, none below the floor.
         scatters: variance of a row's contribution, one per direction.
+        gain: what a release made now says per row about effects, relative to others: see :attr:`Loss.gain
+            <tacit.additive.score_losses.Loss.gain>`.
     """
 
     matrix: Floats
     basis: Floats
     curvatures: Floats
     scatters: Floats
+    gain: float = 1.0
 
     @staticmethod
-    def of(matrix: Floats, floor: float, scatter: float, least_scatter: float = 0.0) -> Directions:
+    def of(
+        matrix: Floats, floor: float, scatter: float, least_scatter: float = 0.0, gain: float = 1.0
+    ) -> Directions:
         """Directions of a positive semidefinite matrix.
 
         Args:
@@ -51,11 +56,12 @@ class Directions:
             floor: smaller curvatures count as this.
             scatter: variance of a row's contribution per unit of curvature.
             least_scatter: no variance is thought smaller.
+            gain: see the attribute.
         """
         values, vectors = np.linalg.eigh(matrix)
         kept = values > NEGLIGIBLE * max(float(values[-1]), 1e-300)
         curvatures = np.maximum(values[kept], floor)
-        return Directions(matrix, vectors[:, kept], curvatures, np.maximum(scatter * curvatures, least_scatter))
+        return Directions(matrix, vectors[:, kept], curvatures, np.maximum(scatter * curvatures, least_scatter), gain)
 
 
 class ScoreTerm:
@@ -108,22 +114,25 @@ class ScoreTerm:
         """Posterior probability that the effect is not negligible."""
         return float(self.weights[:, SCALES > 0.05**2].sum())
 
-    def observe(self, release: Measurement) -> None:
-        """Adds a release to the average."""
-        self._average.add(release.value, release.sd, self.effect)
+    def observe(self, release: Measurement, gain: float = 1.0) -> None:
+        """Adds a release to the average, in units of its gain: releases of one effect then agree but for noise."""
+        self._average.add(release.value / gain, release.sd / gain, self.effect)
 
     def solve(self, directions: Directions, log_prior: Floats | None) -> Floats:
         """The posterior mean of the effects given all releases, shape ``(bins, n_scores)``."""
         known = self._average
-        referred = (known.sum + self._design @ known.effects @ directions.matrix) / known.precision @ directions.basis
+        referred = (directions.gain * known.sum + self._design @ known.effects @ directions.matrix) / known.precision @ directions.basis
         means, self._direction_weights = np.empty((len(self.counts), len(directions.curvatures))), []
         for j, curvature in enumerate(directions.curvatures):
             means[:, j], weights = self._posterior(directions, j).solve(
-                referred[:, j], known.noise_variance, float(curvature), log_prior
+                referred[:, j], self._noise_variance(directions), float(curvature), log_prior
             )
             self._direction_weights.append(weights)
         self.weights = np.asarray(np.mean(self._direction_weights, axis=0))
         return project(np.asarray(means @ directions.basis.T), self.counts, self.monotone)
+
+    def _noise_variance(self, directions: Directions) -> float:
+        return directions.gain**2 * self._average.noise_variance
 
     def _posterior(self, directions: Directions, direction: int) -> Posterior:
         """The posterior for how much rows scatter in a direction, relative to the noise: to a factor of the root of 2.
@@ -143,7 +152,7 @@ class ScoreTerm:
     def sd(self, directions: Directions) -> Floats:
         """Posterior standard deviation of the effects from the known noise, shape ``(bins, n_scores)``."""
         sds = [
-            self._posterior(directions, j).sd(self._average.noise_variance, float(directions.curvatures[j]), weights)
+            self._posterior(directions, j).sd(self._noise_variance(directions), float(directions.curvatures[j]), weights)
             for j, weights in enumerate(self._direction_weights)
         ]
         return np.asarray(np.sqrt(np.square(np.array(sds)).T @ np.square(directions.basis).T))
