@@ -16,7 +16,6 @@ from tacit.additive.intercept import Intercept
 from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
 from tacit.additive.plan import (
     BINNING_SHARE,
-    COLUMNS_PER_TREE,
     LEAST_TREE_PRIOR,
     Plan,
     intercept_share,
@@ -170,7 +169,7 @@ def _learn_trees(
     newton = NewtonPlan(
         trees=chosen.n_trees,
         depth=chosen.tree_depth,
-        columns_per_tree=COLUMNS_PER_TREE,
+        columns_per_tree=chosen.tree_columns,
         rate=chosen.tree_rate,
         least_prior=LEAST_TREE_PRIOR,
     )

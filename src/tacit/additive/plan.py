@@ -37,11 +37,12 @@ hyper-prior), and from which they should."""
 INTERCEPT_CARE, LARGEST_INTERCEPT_PART = 300.0, 0.5
 """The intercept's part of the budget is the first over the squared signal-to-noise of all rows, at most the second."""
 
-COLUMNS_PER_TREE = 6
-"""How many columns a tree may cut: columns and pairs know what few columns say together."""
+COLUMNS_PER_TREE, QUICK_COLUMNS = 6, 4
+"""How many columns a tree may cut, as columns and pairs know already what few columns say; and where rows are so many
+that each column takes long."""
 
 DEEP_FROM = (2500.0, 10_000.0)
-"""Signal-to-noise from which trees have six levels instead of five, and seven."""
+"""Signal-to-noise from which trees have six levels instead of five, and (unless rows are very many) seven."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Plan:
         trees: boosting by trees what columns and pairs leave over.
         sweeps, joint_sweeps: how many.
         n_trees, tree_depth, tree_rate: how many trees, how deep, and how far each steps.
+        tree_columns: how many columns a tree may cut.
     """
 
     binning: float
@@ -70,6 +72,7 @@ class Plan:
     n_trees: int = 0
     tree_depth: int = 0
     tree_rate: float = 0.0
+    tree_columns: int = 0
 
     def scaled(self, share: float) -> Plan:
         """The same plan on ``share`` of the purse; what is left is for trees."""
@@ -103,9 +106,10 @@ def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = 
         return glass
     ramp = min(1.0, math.log(signal / TREES_FROM) / math.log(TREES_FULL / TREES_FROM))
     n_trees = tree_count(total, signal)
-    depth = 5 + sum(signal >= deep for deep in DEEP_FROM)
+    depth = 5 + sum(signal >= deep for deep in (DEEP_FROM if total <= MANY_ROWS else DEEP_FROM[:1]))
     rest, rate = glass.scaled(1 - LARGEST_TREE_SHARE * ramp), tree_rate(signal, n_trees)
-    return replace(rest, n_trees=n_trees, tree_depth=depth, tree_rate=rate)
+    width = COLUMNS_PER_TREE if total <= MANY_ROWS else QUICK_COLUMNS
+    return replace(rest, n_trees=n_trees, tree_depth=depth, tree_rate=rate, tree_columns=width)
 
 
 def intercept_share(signal: float, n_columns: int) -> float:
@@ -142,7 +146,7 @@ def tree_count(total: float, signal: float) -> int:
     """
     way = math.log(max(signal, 1e-9) / FAST_FROM) / math.log(CLEAR_FROM / FAST_FROM)
     wanted = TREES * (MOST_TREES / TREES) ** min(max(way, 0.0), 1.0)
-    return max(int(wanted * min(1.0, (MANY_ROWS / total) ** 1.3)), LEAST_TREES)
+    return max(int(wanted * min(1.0, (MANY_ROWS / total) ** 1.4)), LEAST_TREES)
 
 
 def tree_rate(signal: float, n_trees: int) -> float:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tacit.additive.density import smooth_histograms
 from tacit.additive.imagined import ImaginedRows
-from tacit.additive.residual_shape import LADDER, residual_edges, residual_shares, spread_out
+from tacit.additive.residual_shape import LADDER, first_belief, residual_edges, residual_shares, spread_out
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
 from tacit.privacy.purse import Purse
@@ -51,6 +51,10 @@ class ResidualLoss:
     Args:
         n_columns: how many columns share the noise.
         middle: the quantile of the targets at which the score begins.
+
+    Attributes:
+        bias: how far the smoothed loss's optimum is from the loss's own, by what was last seen of the residuals, in
+            units of the score. Noise chooses how much the loss is smoothed, so that fits scatter by about as much.
     """
 
     n_scores = 1
@@ -63,7 +67,8 @@ class ResidualLoss:
         self._n_columns, self._middle = n_columns, middle
         self.scale = TargetScale(0, 1 << TARGET_BITS)
         self._inside, self._scatter = 0.9, 0.5
-        self._looks = FIRST_LOOK
+        self._looks, self._belief = FIRST_LOOK, first_belief()
+        self.bias = 0.0
         self.rule = ResidualRule(self.scale, 0, -ONE, ONE)
 
     @property
@@ -91,8 +96,7 @@ class ResidualLoss:
 
     @property
     def gain(self) -> float:
-        """The curvature: a wider clip lets more rows speak, under more noise."""
-        return self._inside
+        return 1.0
 
     def curvature(self, rows: ImaginedRows) -> Floats:
         """The share of rows that are not clipped: the same for all."""
@@ -121,7 +125,7 @@ class ResidualLoss:
         edges = np.rint(residual_edges() * ONE).astype(np.int64)
         query = ResidualLevels(self.scale, edges, scores)
         release = curator.measure(query, purse.charge(self.share / LOOKS), f"histogram of residuals, {stage}")
-        shares = residual_shares(release.value[:, 0], max(release.sd, LEAST_SD))
+        shares, self._belief = residual_shares(release.value[:, 0], max(release.sd, LEAST_SD), self._belief)
         total = max(float(release.value.sum()), 30.0)
         self._choose(shares, purse, total)
 
@@ -141,6 +145,11 @@ class ResidualLoss:
 
 class SquaredLoss(ResidualLoss):
     """The squared loss, as residuals clipped where clipping costs as much as noise: the clip shrinks with them."""
+
+    @property
+    def gain(self) -> float:
+        """The curvature: a wider clip lets more rows speak, under more noise."""
+        return self._inside
 
     def _set_clip(self, clip: float, inside: float, scatter: float) -> None:
         bound = min(max(round(clip * ONE), 64), LARGEST_BOUND)
@@ -168,6 +177,9 @@ class SquaredLoss(ResidualLoss):
 class QuantileLoss(ResidualLoss):
     """The quantile (pinball) loss, smoothed over a window that narrows as the model comes to its end.
 
+    A wide window has another optimum than a narrow one, so releases are not brought to one gain: those under wide
+    windows, which are noisier, count less than their curvature would have them.
+
     Args:
         n_columns: how many columns share the noise.
         quantile: in (0, 1).
@@ -192,7 +204,7 @@ class QuantileLoss(ResidualLoss):
             bias, inside = _smoothed(centred, weights, q, share * size)
             cost = bias**2 + (noise * 2 * max(q, 1 - q) * share * size / inside) ** 2
             if cost < best:
-                best, chosen = cost, share
+                best, chosen, self.bias = cost, share, abs(bias)
         _, inside = _smoothed(residuals, weights, q, chosen * size)
         window = chosen * size
         contribution = np.clip(residuals + (2 * q - 1) * window, -2 * (1 - q) * window, 2 * q * window)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -28,6 +29,20 @@ def residual_edges() -> Floats:
     return np.concatenate([-LADDER[::-1], [0.0], LADDER])
 
 
+EXPECTED, SPREAD, BELIEF = 0.7, math.log(2.5), 3.0
+"""Residuals are thought about this large in units of the score, by a factor of this (its logarithm); and what earlier
+looks say is believed up to so many units of log-likelihood, because residuals change."""
+
+
+@lru_cache(maxsize=1)
+def first_belief() -> Floats:
+    """Log prior of the shapes, shape ``(shapes,)``: decides only where noise drowns the counts."""
+    each = len(CENTRES) * 3 + 2
+    belief = np.repeat(-0.5 * (np.log(SCALES / EXPECTED) / SPREAD) ** 2, each)
+    belief.flags.writeable = False
+    return belief
+
+
 @lru_cache(maxsize=1)
 def _shapes() -> Floats:
     """Shares of the cells under every shape, shape ``(shapes, cells)``: normal, Laplace, heavy-tailed, one-sided."""
@@ -48,23 +63,29 @@ def _shapes() -> Floats:
     return table
 
 
-def residual_shares(counts: Floats, sd: float) -> Floats:
+def residual_shares(counts: Floats, sd: float, belief: Floats) -> tuple[Floats, Floats]:
     """Shares of rows by cell: the posterior mean over public shapes, corrected where counts are sure to differ.
 
     Args:
         counts: noisy counts between :func:`residual_edges`, shape ``(edges + 1,)``.
         sd: standard deviation of their noise; positive.
+        belief: log prior of the shapes: :func:`first_belief`, or what the last look left.
+
+    Returns:
+        The shares, and the log prior for the next look.
     """
     shapes, total = _shapes(), max(float(counts.sum()), sd)
     # a shape is never exact: its cells are believed to a tenth of what they hold
     variance = sd**2 + (0.1 * total * shapes) ** 2 + total * shapes
     log_likelihood = -0.5 * ((counts - total * shapes) ** 2 / variance + np.log(variance)).sum(axis=1)
-    weights = np.exp(log_likelihood - log_likelihood.max())
+    posterior = log_likelihood + belief
+    posterior -= posterior.max()
+    weights = np.exp(posterior)
     outline = weights / weights.sum() @ shapes
     away = counts / total - outline
     sure = SURE * np.sqrt(sd**2 + total * outline) / total
     shares = np.maximum(outline + np.sign(away) * np.maximum(np.abs(away) - sure, 0.0), 0.0)
-    return np.asarray(shares / shares.sum())
+    return np.asarray(shares / shares.sum()), np.maximum(posterior, -BELIEF)
 
 
 def spread_out(shares: Floats) -> tuple[Floats, Floats]:

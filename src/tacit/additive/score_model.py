@@ -80,8 +80,13 @@ def additive_scores(learned: LearnedScores, encoding: TableEncoding, unit: float
 def regression_scores(
     learned: LearnedScores, encoding: TableEncoding, loss: ResidualLoss, label: NumericLabelIndex
 ) -> AdditiveScores:
-    """The sum of effects in units of the target: a score of 0 is where the loss put its centre."""
+    """The sum of effects in units of the target: a score of 0 is where the loss put its centre.
+
+    What the loss's smoothing may be off by counts as noise of the intercept.
+    """
     per_code = (label.upper - label.lower) / label.unit
-    scores = additive_scores(learned, encoding, loss.scale.codes_per_unit * per_code)
+    unit = loss.scale.codes_per_unit * per_code
+    scores = additive_scores(learned, encoding, unit)
     centre = label.lower + loss.scale.offset * per_code
-    return replace(scores, intercept=scores.intercept + centre)
+    sd = np.hypot(unit * learned.intercept_sd, unit * loss.bias)
+    return replace(scores, intercept=scores.intercept + centre, intercept_sd=sd)

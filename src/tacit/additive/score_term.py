@@ -46,9 +46,7 @@ class Directions:
     gain: float = 1.0
 
     @staticmethod
-    def of(
-        matrix: Floats, floor: float, scatter: float, least_scatter: float = 0.0, gain: float = 1.0
-    ) -> Directions:
+    def of(matrix: Floats, floor: float, scatter: float, least_scatter: float = 0.0, gain: float = 1.0) -> Directions:
         """Directions of a positive semidefinite matrix.
 
         Args:
@@ -121,7 +119,11 @@ class ScoreTerm:
     def solve(self, directions: Directions, log_prior: Floats | None) -> Floats:
         """The posterior mean of the effects given all releases, shape ``(bins, n_scores)``."""
         known = self._average
-        referred = (directions.gain * known.sum + self._design @ known.effects @ directions.matrix) / known.precision @ directions.basis
+        referred = (
+            (directions.gain * known.sum + self._design @ known.effects @ directions.matrix)
+            / known.precision
+            @ directions.basis
+        )
         means, self._direction_weights = np.empty((len(self.counts), len(directions.curvatures))), []
         for j, curvature in enumerate(directions.curvatures):
             means[:, j], weights = self._posterior(directions, j).solve(
@@ -152,7 +154,9 @@ class ScoreTerm:
     def sd(self, directions: Directions) -> Floats:
         """Posterior standard deviation of the effects from the known noise, shape ``(bins, n_scores)``."""
         sds = [
-            self._posterior(directions, j).sd(self._noise_variance(directions), float(directions.curvatures[j]), weights)
+            self._posterior(directions, j).sd(
+                self._noise_variance(directions), float(directions.curvatures[j]), weights
+            )
             for j, weights in enumerate(self._direction_weights)
         ]
         return np.asarray(np.sqrt(np.square(np.array(sds)).T @ np.square(directions.basis).T))

@@ -7,6 +7,7 @@ rows are gives it as many bins as any other column has.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +43,9 @@ class Atoms:
     reachable: npt.NDArray[np.bool_]
 
     @staticmethod
+    @lru_cache(maxsize=4)
     def of(n_codes: int) -> Atoms:
+        """The atoms of an encoding with ``n_codes`` codes, "missing" among them."""
         atom = np.arange(n_codes - 1) * ATOMS // (n_codes - 1)
         reachable = np.zeros(ATOMS, bool)
         reachable[atom] = True
