@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from tacit.additive import binning, learn
+from tacit.boosting import newton_trees
 from tools.fit_planning_rule import CHOICES, loss, signal, table, varied
-from tools.synthetic_tables import TEST_ROWS, TRUTHS, Setting, draw, family
+from tools.synthetic_tables import DENSE, PLAIN, TEST_ROWS, TRUTHS, Setting, dense_family, draw, family
 
 
 @pytest.mark.parametrize("truth", list(TRUTHS))
@@ -26,7 +27,7 @@ def test_a_table_follows_from_its_setting_and_can_be_learned(truth):
 
 def test_the_family_covers_what_it_says():
     settings = family(300)
-    assert {setting.truth for setting in settings} == set(TRUTHS)
+    assert {setting.truth for setting in settings} == set(PLAIN)
     assert (
         min(setting.rows for setting in settings) < 700 < 50_000 < max(setting.rows for setting in settings) <= 100_000
     )
@@ -34,7 +35,26 @@ def test_the_family_covers_what_it_says():
     assert min(signals) < 20 < 5000 < max(signals)
 
 
-@pytest.mark.parametrize("choice", ["sweeps", "binning", "pairs", "tree_share", "n_trees", "tree_depth"])
+def test_in_the_dense_family_columns_hang_together():
+    settings = dense_family(60)
+    assert {setting.truth for setting in settings} == set(DENSE)
+    assert {setting.factors for setting in settings} == {1, 2, 3, 4}
+    tied, loose = Setting("linear", 4000, 8, 1.0, 3, factors=1), Setting("linear", 4000, 8, 1.0, 3)
+    within = [draw(setting).X.select_dtypes("number").rank().corr().abs().to_numpy() for setting in (tied, loose)]
+    assert [np.median(c[np.triu_indices(len(c), 1)]) > 0.5 for c in within] == [True, False]
+
+
+def test_what_trees_believe_is_varied_for_as_long_as_asked():
+    rule = newton_trees.WITHIN_LEAVES
+    for value in CHOICES["within_leaves"]:
+        with varied("within_leaves", value):
+            assert value == newton_trees.WITHIN_LEAVES
+    assert rule == newton_trees.WITHIN_LEAVES
+
+
+@pytest.mark.parametrize(
+    "choice", ["sweeps", "binning", "pairs", "tree_share", "n_trees", "tree_depth", "columns_per_tree"]
+)
 @pytest.mark.parametrize("q", [50.0, 300.0, 3000.0])
 def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
     for value in CHOICES[choice]:
@@ -44,6 +64,8 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
         assert math.isclose(spent, 1.0)
         if choice in ("sweeps", "n_trees", "tree_depth") and (choice == "sweeps" or plan.n_trees):
             assert getattr(plan, choice) == value
+        if choice == "columns_per_tree" and plan.n_trees:
+            assert plan.tree_columns == value
         if choice == "tree_share":
             assert math.isclose(plan.trees, value, abs_tol=1e-12)
     assert learn.plan(5000.0, 10, q, False) == learn.plan(5000.0, 10, q, False)

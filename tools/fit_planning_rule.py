@@ -30,11 +30,12 @@ import numpy as np
 from tacit.additive import binning, learn
 from tacit.additive import pairs as pairs_module
 from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.plan import TREES, tree_rate
+from tacit.additive.plan import COLUMNS_PER_TREE, TREES, tree_rate
+from tacit.boosting import newton_trees
 from tacit.privacy.purse import Purse
 from tacit.trees import gradient
 from tacit.trees.estimator import BoostedTreesClassifier
-from tools.synthetic_tables import Drawn, Setting, draw, family
+from tools.synthetic_tables import Drawn, Setting, dense_family, draw, family
 
 RESULTS = Path(__file__).resolve().parent.parent / "benchmarks" / "results" / "planning.jsonl"
 DELTA = 1e-6
@@ -52,7 +53,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "tree_depth": (3, 4, 5, 6, 7),
     "columns_per_tree": (2, 3, 4, 6),
     "tree_rate": (0.06, 0.12, 0.25, 0.4),
-    "tree_prior": (0.01, 0.03, 0.1, 0.3),
+    "within_leaves": (1.0, 2.0, 4.0, 8.0),
+    "least_tree_prior": (0.001, 0.006, 0.02, 0.05),
     "trees.trees": (125, 250, 500, 1000),
     "trees.depth": (3, 4, 5, 6, 7),
     "trees.columns_per_tree": (2, 3, 4, 6),
@@ -78,13 +80,14 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
             without = value == "none"
             pretended = 1.0 if without else 140.0 * (1000.0 / 140.0) ** value
             glass = from_rule(total, n_columns, pretended, pure, not without, False, **more)
-            grown = {name: getattr(chosen, name) for name in ("n_trees", "tree_depth", "tree_rate")}
+            grown = {name: getattr(chosen, name) for name in ("n_trees", "tree_depth", "tree_rate", "tree_columns")}
             return replace(glass.scaled(1.0 - chosen.trees), **grown) if chosen.n_trees else glass
         if choice == "tree_share":
             glass = from_rule(total, n_columns, q, pure, pairs, False, **more)
             depth = chosen.tree_depth or 4
             n_trees = chosen.n_trees or TREES
-            grown = {"n_trees": n_trees, "tree_depth": depth, "tree_rate": tree_rate(q, n_trees)}
+            width = chosen.tree_columns or COLUMNS_PER_TREE
+            grown = {"n_trees": n_trees, "tree_depth": depth, "tree_rate": tree_rate(q, n_trees), "tree_columns": width}
             return replace(glass.scaled(1.0 - value), **grown) if value else glass
         if choice == "binning":
             others = ("mains", "screening", "pair_counts", "joint")
@@ -93,6 +96,8 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
             return replace(chosen, binning=value * (1.0 - chosen.trees), **scaled)
         if choice == "sweeps":
             return replace(chosen, sweeps=value, joint_sweeps=max(value // 2, 1) if chosen.joint_sweeps else 0)
+        if choice == "columns_per_tree":
+            return replace(chosen, tree_columns=value) if chosen.n_trees else chosen
         if choice == "n_trees":
             return replace(chosen, n_trees=value, tree_rate=tree_rate(q, value)) if chosen.n_trees else chosen
         return replace(chosen, **{choice: value}) if chosen.n_trees else chosen
@@ -113,9 +118,10 @@ def varied(choice: str, value: Any) -> Iterator[None]:
             stack.enter_context(patch.object(binning, "LOUD", value))
         elif choice == "pair_evidence":
             stack.enter_context(patch.object(pairs_module, "LEAST_EVIDENCE", value))
-        elif choice in ("columns_per_tree", "tree_prior"):
-            plain, field = learn.NewtonPlan, choice.removeprefix("tree_")
-            stack.enter_context(patch.object(learn, "NewtonPlan", lambda **facts: plain(**{**facts, field: value})))
+        elif choice == "within_leaves":
+            stack.enter_context(patch.object(newton_trees, "WITHIN_LEAVES", value))
+        elif choice == "least_tree_prior":
+            stack.enter_context(patch.object(learn, "LEAST_TREE_PRIOR", value))
         elif choice != RULE:
             stack.enter_context(patch.object(learn, "plan", _flagship_rule(choice, value)))
         yield
@@ -166,7 +172,8 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         known = {key(line): line for line in map(json.loads, args.results.read_text().splitlines())}
     out, start = [], time.perf_counter()
     low, high = args.signals
-    settings = [s for s in family(args.tables, args.seed, args.most_rows) if low <= signal(s) < high]
+    tables = dense_family if args.dense else family
+    settings = [s for s in tables(args.tables, args.seed, args.most_rows) if low <= signal(s) < high]
     for number, setting in enumerate(settings):
         drawn = None
         for choice in args.choices:
@@ -229,6 +236,7 @@ def main() -> None:
     parser.add_argument("--choices", nargs="+", default=list(CHOICES), choices=list(CHOICES))
     parser.add_argument("--tables", type=int, default=60, help="tables of the family")
     parser.add_argument("--seed", type=int, default=0, help="of the family")
+    parser.add_argument("--dense", action="store_true", help="columns that hang together, and much that interacts")
     parser.add_argument("--most-rows", type=int, default=100_000, help="rows of the largest table")
     parser.add_argument("--signals", type=float, nargs=2, default=(0.0, math.inf), help="only tables of such a q")
     parser.add_argument("--repeats", type=int, default=1, help="fits of each table")

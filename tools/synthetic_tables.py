@@ -27,6 +27,8 @@ class Setting:
         truth: a key of :data:`TRUTHS`.
         rows, columns, epsilon: sizes and budget.
         seed: of truth and rows.
+        factors: how many common factors the columns hang on, each column with half or more of its variance; 0 for one
+            factor that they depend on a little.
     """
 
     truth: str
@@ -34,6 +36,7 @@ class Setting:
     columns: int
     epsilon: float
     seed: int
+    factors: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +117,28 @@ def distance(u: Floats, generator: np.random.Generator) -> Floats:
     )
 
 
+def network(u: Floats, generator: np.random.Generator) -> Floats:
+    """Twelve smooth ridges in random directions: every column interacts with every other, a little."""
+    hidden = 12
+    weights = generator.normal(size=(u.shape[1], hidden)) * generator.exponential(size=(u.shape[1], 1))
+    weights *= 2.0 / np.sqrt((weights**2).sum(axis=0))
+    ridges = np.tanh(math.sqrt(12) * (u - 0.5) @ weights + generator.normal(size=hidden))
+    return np.asarray(ridges @ generator.normal(size=hidden))
+
+
+def forest(u: Floats, generator: np.random.Generator) -> Floats:
+    """A sum of 20 random trees of depth 5 over all columns, some of which are used more than others."""
+    use = generator.exponential(size=u.shape[1])
+    score = np.zeros(len(u))
+    for _ in range(20):
+        leaf = np.zeros(len(u), dtype=np.int64)
+        for level in range(5):
+            columns = generator.choice(u.shape[1], 1 << level, p=use / use.sum())[leaf]
+            leaf = 2 * leaf + (u[np.arange(len(u)), columns] > generator.uniform(0.15, 0.85, 1 << level)[leaf])
+        score += generator.normal(size=32)[leaf]
+    return score
+
+
 TRUTHS: dict[str, Truth] = {
     "linear": linear,
     "additive": additive,
@@ -121,22 +146,39 @@ TRUTHS: dict[str, Truth] = {
     "pairs": pairs,
     "trees": trees,
     "distance": distance,
+    "network": network,
+    "forest": forest,
 }
+PLAIN = ("linear", "additive", "sparse", "pairs", "trees", "distance")
+DENSE = ("linear", "additive", "pairs", "network", "forest", "distance")
+"""The truths of the two families."""
+
 IMBALANCED = -4.6
 """Log-odds around which one table in six lies: about 1 to 3 % positives."""
+
+
+def _tied(setting: Setting, generator: np.random.Generator, rows: int) -> Floats:
+    """Normal columns that hang on common factors."""
+    width = setting.columns
+    if not setting.factors:
+        common = generator.normal(size=(rows, 1))
+        tie = generator.uniform(0.0, 0.6, width)
+    else:
+        weights = generator.normal(size=(setting.factors, width)) * generator.exponential(size=(setting.factors, 1))
+        common = generator.normal(size=(rows, setting.factors)) @ (weights / np.sqrt((weights**2).sum(axis=0)))
+        tie = np.sqrt(generator.uniform(0.5, 0.98, width))
+    return np.asarray(tie * common + np.sqrt(1 - tie**2) * generator.normal(size=(rows, width)))
 
 
 def draw(setting: Setting) -> Drawn:
     """Draws a table.
 
-    A third of the columns are skewed, some are rounded, some are cut into categories; all depend a little on a common
-    factor. Declared bounds are wider than what occurs.
+    A third of the columns are skewed, some are rounded, some are cut into categories; all depend on common factors.
+    Declared bounds are wider than what occurs.
     """
     generator = np.random.default_rng(setting.seed)
     rows, width = setting.rows + TEST_ROWS, setting.columns
-    common = generator.normal(size=(rows, 1))
-    tie = generator.uniform(0.0, 0.6, width)
-    normal = tie * common + np.sqrt(1 - tie**2) * generator.normal(size=(rows, width))
+    normal = _tied(setting, generator, rows)
     uniform = np.argsort(np.argsort(normal, axis=0), axis=0) / rows
     strength = generator.choice([1.0, 2.0, 4.0])
     base = IMBALANCED if generator.random() < 1 / 6 else generator.normal(0.0, 0.7)
@@ -165,11 +207,23 @@ def draw(setting: Setting) -> Drawn:
 
 
 def family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Setting]:
-    """Settings: truths in turn, rows from 500 to ``most_rows``, columns from 4 to 100, epsilon from .05 to 16."""
-    generator, names, out = np.random.default_rng(seed), list(TRUTHS), []
+    """Settings: plain truths in turn, rows from 500 to ``most_rows``, columns from 4 to 100, epsilon from .05 to 16."""
+    generator, out = np.random.default_rng(seed), []
     for number in range(size):
         rows = round(math.exp(generator.uniform(math.log(500), math.log(most_rows))))
         columns = round(math.exp(generator.uniform(math.log(4), math.log(100 if rows < 30_000 else 30))))
         epsilon = round(math.exp(generator.uniform(math.log(0.05), math.log(16.0))), 3)
-        out.append(Setting(names[number % len(names)], rows, columns, epsilon, seed=1000 * seed + number * 7))
+        out.append(Setting(PLAIN[number % len(PLAIN)], rows, columns, epsilon, seed=1000 * seed + number * 7))
+    return out
+
+
+def dense_family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Setting]:
+    """Settings where columns hang together and much interacts: 4 to 40 columns, the rest as :func:`family` has it."""
+    generator, out = np.random.default_rng(seed), []
+    for number in range(size):
+        rows = round(math.exp(generator.uniform(math.log(1000), math.log(most_rows))))
+        columns = round(math.exp(generator.uniform(math.log(4), math.log(40))))
+        epsilon = round(math.exp(generator.uniform(math.log(0.1), math.log(16.0))), 3)
+        truth, factors = DENSE[number % len(DENSE)], int(generator.integers(1, 5))
+        out.append(Setting(truth, rows, columns, epsilon, 1000 * seed + number * 7, factors))
     return out
