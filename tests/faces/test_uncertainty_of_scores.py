@@ -69,6 +69,28 @@ def test_stated_deviations_are_those_of_repeated_fits(kind, case):
     assert ((low <= average) & (average <= high)).mean() > 0.85
 
 
+@pytest.mark.parametrize(
+    ("quantile", "n", "epsilon", "delta", "least"),
+    [(0.5, 4000, 0.1, 1e-6, 0.85), (0.9, 4000, 0.1, 1e-6, 0.85), (0.9, 1000, 0.5, 1e-6, 0.85), (0.5, 4000, 1, 0, 0.4)],
+)
+def test_deviations_of_quantiles_know_what_smoothing_leaves_open(quantile, n, epsilon, delta, least):
+    """In loud noise it is noise that says how much the loss is smoothed, and with it where a tail's quantile lies.
+
+    At a delta of 0 deviations are known to be too small.
+    """
+    frame, _, numbers = world(n, 0)
+    asked, *_ = world(300, 9)
+    said, sds = [], []
+    for seed in range(16):
+        model = AdditiveBoostRegressor(
+            epsilon, delta, schema=NUMBERS, loss="quantile", quantile=quantile, interactions=False, random_state=seed
+        ).fit(frame, numbers)
+        said.append(model.predict(asked))
+        sds.append(model.predict_std(asked))
+    ratio = math.sqrt(np.square(sds).mean() / np.var(said, axis=0, ddof=1).mean())
+    assert least < ratio < 1.6
+
+
 def test_files_keep_it_and_intervals_hold_the_prediction():
     frame, labels, numbers = world(8000, 0)
     several = AdditiveBoostClassifier(epsilon=8.0, schema=CLASSES, random_state=0).fit(frame, labels)

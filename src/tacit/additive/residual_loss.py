@@ -132,9 +132,12 @@ class ResidualLoss:
     def _noise(self, purse: Purse, total: float) -> float:
         """Standard deviation that noise gives a prediction, for contributions of at most 1 that are never clipped.
 
-        Four directions a column are thought to matter, and columns to share the purse.
+        Four directions a column are thought to matter, and columns to share the purse: Gaussian noise goes with the
+        root of how many do, Laplace noise with their number.
         """
-        return 2.0 * math.sqrt(self._n_columns * (self._n_columns + 1.0)) * purse.sd(1.0) / total
+        sharing = self._n_columns + 1.0
+        louder = sharing if purse.is_pure else math.sqrt(sharing)
+        return 2.0 * math.sqrt(self._n_columns) * louder * purse.sd(1.0) / total
 
     def _set_clip(self, clip: float, inside: float, scatter: float) -> None:
         raise NotImplementedError

@@ -72,8 +72,9 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         """Standard deviation that the privacy noise leaves in the prediction for every row, shape ``(rows,)``.
 
         In units of the target. Curves and pairs: the posterior standard deviation of the effect given all releases;
-        trees: the answer of every leaf to the noise in its sum, less what later trees take back. Effects count as
-        independent, and bins, pairs, clips and structures as given.
+        trees: the answer of every leaf to the noise in its sum, less what later trees take back. What smoothing the
+        loss of a quantile leaves open is in it. Effects count as independent, and bins, pairs, clips and structures as
+        given; of quantiles at ``delta=0`` it is too small, by more than half under loud noise.
         """
         return np.sqrt(self._variance(X))
 
