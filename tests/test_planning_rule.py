@@ -44,14 +44,6 @@ def test_in_the_dense_family_columns_hang_together():
     assert [np.median(c[np.triu_indices(len(c), 1)]) > 0.5 for c in within] == [True, False]
 
 
-def test_what_trees_believe_is_varied_for_as_long_as_asked():
-    rule = newton_trees.WITHIN_LEAVES
-    for value in CHOICES["within_leaves"]:
-        with varied("within_leaves", value):
-            assert value == newton_trees.WITHIN_LEAVES
-    assert rule == newton_trees.WITHIN_LEAVES
-
-
 @pytest.mark.parametrize(
     "choice", ["sweeps", "binning", "pairs", "tree_share", "n_trees", "tree_depth", "columns_per_tree"]
 )
@@ -71,12 +63,20 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
     assert learn.plan(5000.0, 10, q, False) == learn.plan(5000.0, 10, q, False)
 
 
-def test_how_loud_noise_must_be_for_shapes_is_varied_for_as_long_as_asked():
-    rule = binning.LOUD
-    for value in CHOICES["loud"]:
-        with varied("loud", value):
-            assert value == binning.LOUD
-    assert rule == binning.LOUD
+@pytest.mark.parametrize(
+    ("choice", "module", "name"),
+    [
+        ("loud", binning, "LOUD"),
+        ("within_leaves", newton_trees, "WITHIN_LEAVES"),
+        ("least_tree_prior", learn, "LEAST_TREE_PRIOR"),
+    ],
+)
+def test_a_constant_is_varied_for_as_long_as_asked(choice, module, name):
+    rule = getattr(module, name)
+    for value in CHOICES[choice]:
+        with varied(choice, value):
+            assert value == getattr(module, name)
+    assert rule == getattr(module, name)
 
 
 def test_loss_is_a_share_of_what_the_base_rate_loses():
