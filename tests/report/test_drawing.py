@@ -123,6 +123,16 @@ def test_a_skewed_column_gets_a_bent_axis() -> None:
     assert straight(50) == pytest.approx(50)
 
 
+@pytest.mark.parametrize("low", [-900_000.0, 1000.0])
+def test_far_outliers_do_not_hide_the_bins(low: float) -> None:
+    edges = [low, *(4200.0 + 5 * k for k in range(20)), 700_000.0]
+    across, ticks = svg.bent_axis(edges, 0.0, 100.0)
+    assert across(4290.0) - across(4210.0) > 50
+    assert [across(edge) for edge in edges] == sorted(across(edge) for edge in edges)
+    assert (across(edges[0]), across(edges[-1])) == (0.0, 100.0)
+    assert ticks == sorted(set(ticks))
+
+
 @pytest.mark.parametrize(
     ("value", "words"), [(1200000, "1.2M"), (0.0123, "0.0123"), (1234, "1234"), (25000, "25k"), (0, "0")]
 )
