@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit.additive import binning, learn
+from tacit.additive import binning, first_look, learn
 from tacit.boosting import newton_trees
 from tools.fit_planning_rule import CHOICES, loss, signal, table, varied
 from tools.synthetic_tables import DENSE, PLAIN, TEST_ROWS, TRUTHS, Setting, dense_family, draw, family
@@ -51,7 +51,7 @@ def test_in_the_dense_family_columns_hang_together():
 def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
     for value in CHOICES[choice]:
         with varied(choice, value):
-            plan = learn.plan(5000.0, 10, q, False)
+            plan = first_look.plan(5000.0, 10, q, False)
         spent = plan.binning + plan.mains + plan.screening + plan.pair_counts + plan.joint + plan.trees
         assert math.isclose(spent, 1.0)
         if choice in ("sweeps", "n_trees", "tree_depth") and (choice == "sweeps" or plan.n_trees):
@@ -60,7 +60,7 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
             assert plan.tree_columns == value
         if choice == "tree_share":
             assert math.isclose(plan.trees, value, abs_tol=1e-12)
-    assert learn.plan(5000.0, 10, q, False) == learn.plan(5000.0, 10, q, False)
+    assert first_look.plan(5000.0, 10, q, False) == first_look.plan(5000.0, 10, q, False)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from tacit.additive import binning, learn
+from tacit.additive import binning, first_look, learn
 from tacit.additive import pairs as pairs_module
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.plan import COLUMNS_PER_TREE, TREES, tree_rate
@@ -72,7 +72,7 @@ def signal(setting: Setting) -> float:
 
 def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
     """The plan with one choice replaced."""
-    from_rule = learn.plan
+    from_rule = first_look.plan
 
     def varied(total: float, n_columns: int, q: float, pure: bool, pairs: bool = True, trees: bool = True, **more: Any):
         chosen = from_rule(total, n_columns, q, pure, pairs, trees, **more)
@@ -123,7 +123,7 @@ def varied(choice: str, value: Any) -> Iterator[None]:
         elif choice == "least_tree_prior":
             stack.enter_context(patch.object(learn, "LEAST_TREE_PRIOR", value))
         elif choice != RULE:
-            stack.enter_context(patch.object(learn, "plan", _flagship_rule(choice, value)))
+            stack.enter_context(patch.object(first_look, "plan", _flagship_rule(choice, value)))
         yield
 
 

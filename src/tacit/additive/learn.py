@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.additive.binning import Bins, Column, measure_bins, release_total
+from tacit.additive.binning import Bins, Column
 from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.covariance import categorical_covariances, numeric_covariances
+from tacit.additive.first_look import first_look
 from tacit.additive.intercept import Intercept
 from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
 from tacit.additive.plan import (
-    BINNING_SHARE,
     LEAST_TREE_PRIOR,
     Plan,
     intercept_share,
-    plan,
     pseudo_terms,
 )
 from tacit.additive.sweeps import HyperPrior, State, sweep
@@ -112,21 +110,15 @@ def learn_additive(
     tell = progress or (lambda _: None)
     count = len(columns)
     tell("counting rows and bins")
-    first = BINNING_SHARE / 2 / (count + 1)  # the plan, which says how much binning may cost, needs the number of rows
-    total, counted = release_total(curator, purse, first)
-    # the noise of one release of all columns, relative to the rows, says what can be afforded
-    signal = total / max(purse.sd(1.0) * math.sqrt(max(count, 1)), 1e-12)
-    chosen = plan(total, count, signal, purse.is_pure, pairs, trees)
-    each = (chosen.binning - first) / count
-    bins, more = measure_bins(curator, purse, columns, total, each)
-    chosen = chosen.with_binning(chosen.binning + more + counted - first)
-    weight = intercept_share(signal, count)
+    known = first_look(curator, purse, columns, pairs, trees)
+    total, chosen, bins = known.total, known.plan, known.bins
+    weight = intercept_share(known.signal, count)
     noise_variance = purse.sd(chosen.mains / (count + weight)) ** 2 * AVERAGING_LOSS
     mains = [
-        main_term(column, found, noise_variance, purse.sd(each), total, purse.is_pure)
+        main_term(column, found, noise_variance, known.binning_sd, total, purse.is_pure)
         for column, found in zip(columns, bins, strict=True)
     ]
-    state = State(Margins(), Intercept(total, weight), HyperPrior(count, pseudo_terms(signal)))
+    state = State(Margins(), Intercept(total, weight), HyperPrior(count, pseudo_terms(known.signal)))
     tell("learning columns")
     sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state)
     found: list[tuple[Side, Side, Term]] = []

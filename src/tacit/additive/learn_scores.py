@@ -5,19 +5,19 @@ Count, bin, sweep, look for pairs, sweep again, boost the rest by trees; see :mo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.additive.binning import Bins, Column, measure_bins, release_total
+from tacit.additive.binning import Bins, Column
 from tacit.additive.constrained import cut_masses, free_columns
+from tacit.additive.first_look import first_look
 from tacit.additive.imagined import ImaginedRows
 from tacit.additive.learn import AVERAGING_LOSS, column_prior
 from tacit.additive.pairs import PAIRS_PER_COLUMN, Side, pair_side
-from tacit.additive.plan import BINNING_SHARE, Plan, plan, pseudo_terms
+from tacit.additive.plan import Plan, pseudo_terms
 from tacit.additive.score_losses import Loss
 from tacit.additive.score_pairs import score_pair_terms, screen_score_pairs
 from tacit.additive.score_sweeps import ScoreIntercept, ScoreState, sweep_scores
@@ -74,20 +74,15 @@ def learn_scores(
     tell, whole, purse = progress or (lambda _: None), purse, purse.part(1 - loss.share)
     count = len(columns)
     tell("counting rows and bins")
-    first = BINNING_SHARE / 2 / (count + 1)
-    total, counted = release_total(curator, purse, first)
-    signal = loss.strength * total / max(purse.sd(1.0) * math.sqrt(max(count, 1)), 1e-12)
-    chosen = plan(total, count, signal, purse.is_pure, pairs, trees)
-    each = (chosen.binning - first) / count
-    bins, more = measure_bins(curator, purse, columns, total, each)
-    chosen = chosen.with_binning(chosen.binning + more + counted - first)
+    known = first_look(curator, purse, columns, pairs, trees, loss.strength)
+    total, chosen, bins = known.total, known.plan, known.bins
     start = loss.begin(curator, whole, total)
     share = chosen.mains / (count + 1)
     mains = [
-        main_score_term(column, found, purse, share, purse.sd(each), total, loss)
+        main_score_term(column, found, purse, share, known.binning_sd, total, loss)
         for column, found in zip(columns, bins, strict=True)
     ]
-    hyper_prior = HyperPrior(count, pseudo_terms(signal))
+    hyper_prior = HyperPrior(count, pseudo_terms(known.signal))
     state = _state(curator, bins, loss, start, total, hyper_prior)
     tell("learning columns")
     sweep_scores(curator, purse, whole, chosen.mains, chosen.sweeps, mains, state)

@@ -1,0 +1,54 @@
+"""How every additive fit begins: the number of rows, what can be afforded for it, and where the rows lie."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tacit.additive.binning import Bins, Column, measure_bins, release_total
+from tacit.additive.plan import BINNING_SHARE, Plan, plan
+from tacit.curator.curator import Curator
+from tacit.privacy.purse import Purse
+
+
+@dataclass(frozen=True, eq=False)
+class FirstLook:
+    """What is known before anything is learned, all of it released.
+
+    Attributes:
+        total: number of rows.
+        signal: ``q``, the rows relative to the noise of one release of all columns.
+        plan: shares of the purse.
+        bins: of every column.
+        binning_sd: standard deviation of the noise in a column's counts.
+    """
+
+    total: float
+    signal: float
+    plan: Plan
+    bins: list[Bins]
+    binning_sd: float
+
+
+def first_look(
+    curator: Curator, purse: Purse, columns: Sequence[Column], pairs: bool, trees: bool, strength: float = 1.0
+) -> FirstLook:
+    """Counts rows, plans, and bins the columns; the columns' codes in the table are replaced by bins.
+
+    Args:
+        curator: the gate to the rows.
+        purse: the budget that the plan divides.
+        columns: columns to use.
+        pairs: whether interactions are wanted.
+        trees: whether trees over the residual are wanted.
+        strength: how much a row says, relative to a row of two classes.
+    """
+    count = len(columns)
+    first = BINNING_SHARE / 2 / (count + 1)  # the plan, which says how much binning may cost, needs the number of rows
+    total, counted = release_total(curator, purse, first)
+    signal = strength * total / max(purse.sd(1.0) * math.sqrt(max(count, 1)), 1e-12)
+    chosen = plan(total, count, signal, purse.is_pure, pairs, trees)
+    each = (chosen.binning - first) / count
+    bins, more = measure_bins(curator, purse, columns, total, each)
+    return FirstLook(total, signal, chosen.with_binning(chosen.binning + more + counted - first), bins, purse.sd(each))
