@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tacit.models.tree import TreeShape, code_set, complete_shape, threshold_sets
+from tacit.models.tree import CODES, TreeShape, complete_shape, threshold_sets
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -77,10 +77,15 @@ class RandomStructures:
 
     def _sets(self, tested: list[int], cuts: list[int]) -> npt.NDArray[np.uint8]:
         sets = threshold_sets(cuts)
-        for node, (column, cut) in enumerate(zip(tested, cuts, strict=True)):
-            rank = self._ranks[column]
-            if rank is not None:
-                sets[node] = code_set(rank > cut)
+        ranked = [node for node, column in enumerate(tested) if self._ranks[column] is not None]
+        if ranked:
+            places = np.full((len(ranked), CODES), -1, np.int64)
+            for line, node in enumerate(ranked):
+                rank = self._ranks[tested[node]]
+                assert rank is not None
+                places[line, : len(rank)] = rank
+            above = places > np.array(cuts, np.int64)[ranked][:, None]
+            sets[ranked] = np.packbits(above, axis=1, bitorder="little")
         return sets
 
     def _next_columns(self, count: int) -> list[int]:

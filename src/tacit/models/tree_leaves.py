@@ -8,6 +8,8 @@ one column share a table from code to mask, so a row costs one look-up per colum
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numba as nb
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +24,7 @@ for _bit in range(WORD):
 _POSITION.flags.writeable = False
 
 
-FOUR = 4
+FOUR, SIX = 4, 6
 """Columns up to which a row's masks are combined in registers."""
 
 
@@ -34,6 +36,15 @@ def leaves_of_four(c0, c1, c2, c3, t0, t1, t2, t3, leaves, start, stop):  # type
     """
     for i in range(nb.uintp(start), nb.uintp(stop)):
         mask = t0[c0[i]] & t1[c1[i]] & t2[c2[i]] & t3[c3[i]]
+        lowest = mask & (~mask + np.uint64(1))
+        leaves[i] = _POSITION[(lowest * _DE_BRUIJN) >> np.uint64(58)]
+
+
+@nb.njit(nogil=True, cache=True)
+def leaves_of_six(c0, c1, c2, c3, c4, c5, t0, t1, t2, t3, t4, t5, leaves, start, stop):  # type: ignore[no-untyped-def]
+    """The same of six."""
+    for i in range(nb.uintp(start), nb.uintp(stop)):
+        mask = t0[c0[i]] & t1[c1[i]] & t2[c2[i]] & t3[c3[i]] & t4[c4[i]] & t5[c5[i]]
         lowest = mask & (~mask + np.uint64(1))
         leaves[i] = _POSITION[(lowest * _DE_BRUIJN) >> np.uint64(58)]
 
@@ -117,10 +128,11 @@ def find_leaves(
         stop: one past the last row.
     """
     words = tables.shape[1]
-    if words == 1 and len(columns) <= FOUR:
-        a, b, c, d = (min(k, len(columns) - 1) for k in range(FOUR))  # a mask may count twice
-        four, table = columns, tables[:, 0]
-        leaves_of_four(four[a], four[b], four[c], four[d], table[a], table[b], table[c], table[d], leaves, start, stop)
+    if words == 1 and len(columns) <= SIX:
+        width = FOUR if len(columns) <= FOUR else SIX
+        combine: Callable[..., None] = leaves_of_four if width == FOUR else leaves_of_six
+        places = [min(k, len(columns) - 1) for k in range(width)]  # a mask may count twice
+        combine(*(columns[k] for k in places), *(tables[k, 0] for k in places), leaves, start, stop)
         return
     masks = np.empty(min(BLOCK, max(stop - start, 0)), np.uint64)
     for low in range(start, stop, BLOCK):
