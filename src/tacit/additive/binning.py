@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tacit.additive.plan import MANY_ROWS
 from tacit.additive.zoom import ATOMS, Atoms, Zoom, cut
 from tacit.boosting.shape_search import LOUD, ShapeSearch
 from tacit.curator.curator import Curator
@@ -35,7 +36,9 @@ SURE_OF_ROWS, LARGEST_ROWS_SHARE = 10.0, 0.08
 """The number of rows is in doubt below the first many standard deviations; a second release takes at most the second
 of the purse."""
 
-LARGEST, SMALLEST, SMALLEST_OF_SHAPES = 48, 6, 12
+LARGEST, LARGEST_OF_MANY, SMALLEST, SMALLEST_OF_SHAPES = 96, 48, 6, 12
+"""Bins of a column: at most, at most where rows are so many that each bin takes long, and at least."""
+
 MAX_CATEGORIES = 128
 
 
@@ -108,6 +111,11 @@ class _Budget:
 
     def sd(self, look: int) -> float:
         return max(self.purse.sd(self.part(look)), LEAST_SD)
+
+    def bins(self, least: int) -> int:
+        """How many bins a column may have: as many as noise lets tell apart."""
+        most = LARGEST if self.total <= MANY_ROWS else LARGEST_OF_MANY
+        return int(np.clip(self.total / (2 * self.sd(0)), least, most))
 
     @property
     def is_loud(self) -> bool:
@@ -182,13 +190,13 @@ class _Counted:
         if self._look:
             self._zoom.again(counts, sd)
             return
-        self._sd, total = sd, self._budget.total
+        total = self._budget.total
         self._missing = max(float(release.value[-1, 0]) - 0.5 * sd, 0.0)
         self._zoom.first(counts, sd, max(total - self._missing, 0.2 * total))
 
     def bins(self) -> Bins:
         zoom, total = self._zoom, self._budget.total
-        bin_of_atom = zoom.bins(int(np.clip(total / (2 * self._sd), SMALLEST, LARGEST)))
+        bin_of_atom = zoom.bins(self._budget.bins(SMALLEST))
         masses = (zoom.masses / zoom.widths)[zoom.group_of_atom]
         return _bins_of_atoms(self._atoms, bin_of_atom, masses, self._missing, total)
 
@@ -227,8 +235,7 @@ class _Searched:
             found = np.concatenate([found[:first] * outside, inside, found[stop:-1] * outside, found[-1:]])
         masses: Floats = np.zeros(ATOMS)
         np.add.at(masses, atoms.of_code[:-1], found[:-1])
-        wanted = int(np.clip(total / (2 * self._budget.sd(0)), SMALLEST_OF_SHAPES, LARGEST))
-        bin_of_atom = cut(masses, np.ones(ATOMS, np.int64), wanted)
+        bin_of_atom = cut(masses, np.ones(ATOMS, np.int64), self._budget.bins(SMALLEST_OF_SHAPES))
         return _bins_of_atoms(atoms, bin_of_atom, masses, float(found[-1]), total)
 
 

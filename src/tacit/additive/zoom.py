@@ -26,6 +26,9 @@ ATOMS = BASE_CELLS * SUB_CELLS * LAST_CELLS
 FEWER_SUB_CELLS = (16, 8)
 """Parts of a cell of over a 16th of the rows, and of one of less: not so heavy that spikes in it are worth finding."""
 
+CLEAR_PART = 2.0
+"""A cell of any mass is split into parts that would hold so many standard deviations of the noise each."""
+
 HEAVY_LEAF = 1 / 24
 """A part of the second look with more than this share of the rows is looked at once more."""
 
@@ -86,11 +89,16 @@ class Zoom:
     def plan_second(self, sd: float, total: float) -> bool:
         """Chooses how to split heavy cells for a look with noise of ``sd``; False if there is none to split."""
         masses = self.masses
-        self._parts = np.select(
+        by_share = np.select(
             [masses <= 4 * sd, masses > total / 8, masses > total / 16, masses > total / 48],
             [0, SUB_CELLS, *FEWER_SUB_CELLS],
             0,
         )
+        seen = masses / (
+            CLEAR_PART * sd
+        )  # in little noise even light cells are worth it: spikes may stand side by side
+        by_noise = np.select([seen >= size for size in (SUB_CELLS, *FEWER_SUB_CELLS)], [SUB_CELLS, *FEWER_SUB_CELLS], 0)
+        self._parts = np.maximum(by_share, by_noise)
         return bool(self._parts.any())
 
     def plan_third(self, sd: float, total: float) -> bool:
