@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.density import smooth_histograms
+from tacit.additive.plan import MANY_ROWS
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -98,7 +99,7 @@ class Zoom:
             CLEAR_PART * sd
         )  # in little noise even light cells are worth it: spikes may stand side by side
         by_noise = np.select([seen >= size for size in (SUB_CELLS, *FEWER_SUB_CELLS)], [SUB_CELLS, *FEWER_SUB_CELLS], 0)
-        self._parts = np.maximum(by_share, by_noise)
+        self._parts = np.maximum(by_share, by_noise) if total <= MANY_ROWS else by_share  # there it takes too long
         return bool(self._parts.any())
 
     def plan_third(self, sd: float, total: float) -> bool:
