@@ -48,11 +48,11 @@ def test_groups_cover_the_range_and_keep_the_mass(seed: int, n_codes: int, sd: f
     assert zoom.widths.sum() == ATOMS
     assert (zoom.masses >= 0).all()
     assert zoom.masses.sum() == pytest.approx(2000)
-    bins = zoom.bins(30)
+    bins = zoom.bins(30, 2 * sd)
     assert bins.shape == (ATOMS,)
     assert set(np.diff(bins)) <= {0, 1}
     assert bins[0] == 0
-    assert bins[-1] < 30
+    assert bins[-1] < 40  # about 30: every stretch between spikes has its own
 
 
 def test_a_column_with_a_far_outlier_has_bins_where_its_rows_are() -> None:
@@ -62,7 +62,7 @@ def test_a_column_with_a_far_outlier_has_bins_where_its_rows_are() -> None:
     position[0] = 0.999
     codes = (np.clip(position, 0, 1) * ATOMS).astype(np.int64)
     zoom = zoomed(codes, ATOMS + 1, 5.0, generator)
-    share = np.bincount(zoom.bins(40)[codes]) / ROWS
+    share = np.bincount(zoom.bins(40, 10.0)[codes]) / ROWS
     assert share.max() < 0.15
     assert (share > 0.02).sum() >= 10
 
@@ -74,8 +74,25 @@ def test_an_even_column_is_not_looked_at_a_third_time() -> None:
 
 
 def test_heavy_and_wide_groups_get_bins() -> None:
-    assert cut(np.array([1.0, 1, 1, 1]), np.array([1, 1, 1, 1]), 2).tolist() == [0, 0, 1, 1]
-    assert cut(np.array([97.0, 1, 1, 1]), np.array([1, 1, 1, 1]), 2).tolist() == [0, 1, 1, 1]
+    assert cut(np.array([1.0, 1, 1, 1]), np.array([1, 1, 1, 1]), 2, 1.0).tolist() == [0, 0, 1, 1]
+    assert cut(np.array([97.0, 1, 1, 1]), np.array([1, 1, 1, 1]), 2, 1.0).tolist() == [0, 1, 1, 1]
+
+
+def test_a_spike_takes_one_bin_and_leaves_the_others_to_the_rest() -> None:
+    masses, widths = np.append(9000.0, np.full(99, 1000 / 99)), np.ones(100, np.int64)
+    quiet = cut(masses, widths, 20, 1.0)
+    assert (quiet == quiet[0]).sum() == 1
+    assert quiet[-1] == 19
+    assert np.ptp(np.bincount(quiet)[1:]) <= 1
+    # where 500 rows are needed for a bin, a tenth of the rows is worth no more than its share of the bins
+    assert cut(masses, widths, 20, 500.0)[-1] < 10
+
+
+def test_next_to_nothing_between_spikes_is_no_bin() -> None:
+    masses, widths = np.array([500.0, 0.0, 1e-6, 500.0]), np.ones(4, np.int64)
+    assert cut(masses, widths, 4, 10.0).tolist() == [0, 0, 0, 1]
+    masses[1] = 20.0
+    assert cut(masses, widths, 4, 10.0).tolist() == [0, 1, 1, 2]
 
 
 @pytest.mark.parametrize("width", [1e-4, 1.0])

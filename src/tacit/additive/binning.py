@@ -111,9 +111,14 @@ class _Budget:
     def sd(self, look: int) -> float:
         return max(self.purse.sd(self.part(look)), LEAST_SD)
 
+    @property
+    def rows_per_bin(self) -> float:
+        """So many rows noise lets tell from none."""
+        return 2 * self.sd(0)
+
     def bins(self, least: int) -> int:
         """How many bins a column may have: as many as noise lets tell apart."""
-        return int(np.clip(self.total / (2 * self.sd(0)), least, LARGEST))
+        return int(np.clip(self.total / self.rows_per_bin, least, LARGEST))
 
     @property
     def is_loud(self) -> bool:
@@ -194,7 +199,7 @@ class _Counted:
 
     def bins(self) -> Bins:
         zoom, total = self._zoom, self._budget.total
-        bin_of_atom = zoom.bins(self._budget.bins(SMALLEST))
+        bin_of_atom = zoom.bins(self._budget.bins(SMALLEST), self._budget.rows_per_bin)
         masses = (zoom.masses / zoom.widths)[zoom.group_of_atom]
         return _bins_of_atoms(self._atoms, bin_of_atom, masses, self._missing, total)
 
@@ -233,7 +238,8 @@ class _Searched:
             found = np.concatenate([found[:first] * outside, inside, found[stop:-1] * outside, found[-1:]])
         masses: Floats = np.zeros(ATOMS)
         np.add.at(masses, atoms.of_code[:-1], found[:-1])
-        bin_of_atom = cut(masses, np.ones(ATOMS, np.int64), self._budget.bins(SMALLEST_OF_SHAPES))
+        wanted = self._budget.bins(SMALLEST_OF_SHAPES)
+        bin_of_atom = cut(masses, np.ones(ATOMS, np.int64), wanted, self._budget.rows_per_bin)
         return _bins_of_atoms(atoms, bin_of_atom, masses, float(found[-1]), total)
 
 

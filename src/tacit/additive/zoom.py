@@ -27,8 +27,9 @@ ATOMS = BASE_CELLS * SUB_CELLS * LAST_CELLS
 FEWER_SUB_CELLS = (16, 8)
 """Parts of a cell of over a 16th of the rows, and of one of less: not so heavy that spikes in it are worth finding."""
 
-CLEAR_PART = 2.0
-"""A cell of any mass is split into parts that would hold so many standard deviations of the noise each."""
+CLEAR_PART = 0.5
+"""A cell of any mass is split into parts that would hold so many standard deviations of the noise each, were they
+alike: a few spikes hold many times that."""
 
 HEAVY_LEAF = 1 / 24
 """A part of the second look with more than this share of the rows is looked at once more."""
@@ -130,15 +131,47 @@ class Zoom:
         self.starts = self.starts[group] + place * (widths[group] // copies[group])
         self.masses = masses
 
-    def bins(self, wanted: int) -> Ints:
-        """The bin of every atom: equal ``.75 mass + .25 sqrt(mass x width)``, non-decreasing from 0, without gaps."""
-        return cut(self.masses, self.widths, wanted)[self.group_of_atom]
+    def bins(self, wanted: int, rows_per_bin: float) -> Ints:
+        """The bin of every atom, non-decreasing from 0, without gaps; see :func:`cut`."""
+        return cut(self.masses, self.widths, wanted, rows_per_bin)[self.group_of_atom]
 
 
-def cut(masses: Floats, widths: Ints, wanted: int) -> Ints:
-    """Neighbouring groups in bins of equal ``.75 mass + .25 sqrt(mass x width)``; shape of ``masses``."""
+def cut(masses: Floats, widths: Ints, wanted: int, rows_per_bin: float) -> Ints:
+    """Neighbouring groups in bins of equal ``.75 mass + .25 sqrt(mass x width)``; shape of ``masses``.
+
+    A group worth more than a bin stands alone and takes no more than one: where nine rows of ten hold a 0, all bins
+    but one are for the tenth.
+
+    Args:
+        masses: rows in every group.
+        widths: atoms in every group.
+        wanted: how many bins, roughly.
+        rows_per_bin: bins that lone groups do not take go to the others as far as these have so many rows for each.
+    """
     spread = np.sqrt(masses * widths)
     measure = MASS_MIX * masses / masses.sum() + (1 - MASS_MIX) * spread / spread.sum()
-    upto = np.cumsum(measure)
-    bins = np.minimum(((upto - measure / 2) * wanted).astype(np.int64), wanted - 1)
+    alone = _lone(measure, wanted, masses >= rows_per_bin)
+    share = max(float(measure[~alone].sum()), 1e-300)
+    left = min(wanted - alone.sum(), max(masses[~alone].sum() / rows_per_bin, share * wanted))
+    units = np.where(alone, 1.0, measure * left / share)
+    bins, known = np.zeros(len(masses), np.int64), 0
+    for run in np.split(np.arange(len(masses)), np.flatnonzero(alone[1:] | alone[:-1]) + 1):
+        upto = np.cumsum(units[run])
+        size = round(float(upto[-1])) or int(masses[run].sum() >= rows_per_bin)
+        if size:
+            bins[run] = known + np.minimum(((upto - units[run] / 2) * size / upto[-1]).astype(np.int64), size - 1)
+            known += size
+        else:  # next to nothing between spikes belongs to the one before
+            bins[run] = max(known - 1, 0)
     return np.unique(bins, return_inverse=True)[1].astype(np.int64)
+
+
+def _lone(measure: Floats, wanted: int, seen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Groups, among those ``seen``, worth more than a bin even where others share the bins that these leave over."""
+    alone = np.zeros(len(measure), bool)
+    while (left := wanted - int(alone.sum())) > 1:
+        heavy = seen & ~alone & (measure * left > measure[~alone].sum())
+        if not heavy.any():
+            break
+        alone |= heavy
+    return alone
