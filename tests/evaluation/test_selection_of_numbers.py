@@ -17,6 +17,7 @@ from tacit.curator.curator import Curator
 from tacit.encoding.frames import Frame
 from tacit.evaluation.private_score import private_score
 from tacit.evaluation.private_selection import PrivateSelection
+from tacit.evaluation.scored_numbers import numbers_of
 from tacit.evaluation.select_model import THEOREM, choose, select_model
 from tacit.evaluation.utility import NUMBER_CRITERIA, NUMBER_LEVELS, Criterion, judges_of, utility_encoding
 from tacit.noise.seeded_source import SeededSource
@@ -219,6 +220,19 @@ def test_targets_that_are_no_numbers_cost_nothing(tmp_path):
     with pytest.raises(ValueError, match="target"):
         PrivateSelection(candidates(2), account=account).fit(rows(30)[0], y.astype(str))
     assert account.spent == 0
+
+
+@pytest.mark.parametrize("odd", ["?", None, "12 apples", [1.0, 2.0], np.datetime64("2020-01-01"), 1j, b"1"])
+def test_what_an_object_holds_never_raises(odd):
+    """A vector of objects has no public dtype: each is a number by itself, or a row without a target."""
+    X, y = world(3000)
+    targets = y.astype(object)
+    targets[0], targets[1] = odd, True
+    found = select_model(MODELS, X, targets, 1.0, target_bounds=BOUNDS, random_state=0)
+    assert found.index == 1
+    numbers = numbers_of(targets)
+    assert np.isnan(numbers[0])
+    assert (numbers[1:] == [1.0, *y[2:]]).all()
 
 
 def test_models_of_different_bounds_or_quantiles_ask_for_a_measure():

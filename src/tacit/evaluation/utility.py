@@ -201,7 +201,7 @@ class NumberJudge:
         self.scorer.check(frame)
 
     def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
-        columns = self.scorer.columns(frame, data, labels)
+        columns = self.scorer.columns(frame, data, numbers_of(labels))
         error = np.clip(columns["error"] / self.clip, -1.0, 1.0)  # target minus prediction, in units of the clip
         if self.criterion == MSE:
             loss = np.square(error)
