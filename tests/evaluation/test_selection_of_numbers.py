@@ -212,6 +212,34 @@ def test_mistakes_of_a_choice_cost_nothing(models, change, message, tmp_path):
     assert account.spent == 0
 
 
+class Seen(float):
+    """A label that keeps count of who looks at it."""
+
+    looks = 0
+
+    def __float__(self):
+        Seen.looks += 1
+        return float.__float__(self)
+
+    def __hash__(self):
+        Seen.looks += 1
+        return float.__hash__(self)
+
+
+@pytest.mark.parametrize("models", [MODELS, [Known(), Known()]], ids=["numbers", "classes"])
+def test_no_label_is_read_before_the_charge_is_durable(models, tmp_path):
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.5, 1e-6)
+    X = world(30)[0] | {"p": np.full(30, 0.5)}
+    labels = np.array([Seen(k % 2) for k in range(30)], object)
+    bounds = BOUNDS if models is MODELS else None
+    select_model(models, X, labels, 1.0, target_bounds=bounds, account=account)
+    assert Seen.looks >= 30
+    Seen.looks = 0
+    with pytest.raises(BudgetExceeded):
+        select_model(models, X, labels, 1.0, target_bounds=bounds, account=account)
+    assert Seen.looks == 0
+
+
 def test_targets_that_are_no_numbers_cost_nothing(tmp_path):
     account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
     X, y = world(30)
@@ -219,6 +247,8 @@ def test_targets_that_are_no_numbers_cost_nothing(tmp_path):
         select_model(MODELS, X, y.astype(str), 1.0, target_bounds=BOUNDS, account=account)
     with pytest.raises(ValueError, match="target"):
         PrivateSelection(candidates(2), account=account).fit(rows(30)[0], y.astype(str))
+    with pytest.raises(ValueError, match="dtype"):
+        select_model([Known(), Known()], {"p": y}, y.astype("datetime64[s]"), 1.0, account=account)
     assert account.spent == 0
 
 

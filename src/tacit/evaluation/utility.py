@@ -16,6 +16,7 @@ from tacit.encoding.values import DROPPED
 from tacit.evaluation.scored_numbers import NumberScorer, clip_share, numbers_of, predicts_numbers
 from tacit.evaluation.scored_rows import Scorer
 from tacit.faces.request import RequestError, is_number
+from tacit.faces.rows import vector_where
 from tacit.schema import Schema
 
 Ints = npt.NDArray[np.int64]
@@ -117,8 +118,8 @@ class Judge(Protocol):
     @property
     def criterion(self) -> str: ...
 
-    def check(self, frame: Frame) -> None:
-        """Raises for what is public: a column that is missing or of the wrong kind. Reads no row."""
+    def check(self, frame: Frame, labels: Any) -> None:
+        """Raises for what is public: a column that is missing, or one or labels of the wrong kind. Reads no row."""
 
     def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
         """The level of every row, shape ``(rows,)``; 0 for rows without a label. A row's depends on it alone."""
@@ -147,8 +148,9 @@ class ClassJudge:
     def verified(self) -> bool:
         return self.scorer.verified
 
-    def check(self, frame: Frame) -> None:
+    def check(self, frame: Frame, labels: Any) -> None:
         self.scorer.check(frame)
+        self.known(vector_where(labels, np.zeros(frame.n_rows, np.bool_)))
 
     def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
         chances = self.scorer.probabilities(frame, data)
@@ -197,8 +199,9 @@ class NumberJudge:
     def verified(self) -> bool:
         return self.scorer.verified
 
-    def check(self, frame: Frame) -> None:
+    def check(self, frame: Frame, labels: Any) -> None:
         self.scorer.check(frame)
+        self.known(vector_where(labels, np.zeros(frame.n_rows, np.bool_)))
 
     def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
         columns = self.scorer.columns(frame, data, numbers_of(labels))
