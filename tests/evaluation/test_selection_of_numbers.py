@@ -28,7 +28,7 @@ from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
 from tacit.table.memory import MemoryTable
-from tests.evaluation.scores import Known
+from tests.evaluation.scores import Known, refused_search
 from tests.evaluation.test_selection import Recorder
 
 BOUNDS = (-4.0, 4.0)
@@ -356,12 +356,7 @@ def test_quantiles_are_judged_by_their_own_loss(strategy):
     ],
 )
 def test_mistakes_of_a_search_cost_nothing(change, message, tmp_path):
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
-    arguments = {"candidates": candidates(2), "account": account} | change
-    with pytest.raises(ValueError, match=message) as caught:
-        PrivateSelection(**arguments).fit(*rows(20))
-    assert "Nothing was spent" in str(caught.value)
-    assert account.spent == 0
+    refused_search({"candidates": candidates(2)} | change, rows(20), message, tmp_path)
 
 
 def test_undeclared_columns_need_no_schema_where_they_are_numbers():
