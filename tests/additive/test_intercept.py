@@ -11,7 +11,7 @@ from scipy.special import expit
 from tacit.additive.binning import SURE_OF_ROWS, release_total
 from tacit.additive.intercept import _GRID, Intercept, curvature, expected_push
 from tacit.additive.plan import LARGEST_INTERCEPT_PART, intercept_share
-from tacit.additive.sweeps import mada_boost
+from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.curator.curator import Curator
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.ledger import Reservation

@@ -14,7 +14,7 @@ from tacit.additive.density import public_shapes, smooth_histograms
 from tacit.additive.intercept import Intercept, curvature
 from tacit.additive.plan import plan
 from tacit.additive.posterior import SCALES, Posterior
-from tacit.additive.sweeps import mada_boost
+from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.boosting.release_map import principal_modes, with_missing
 
 
@@ -108,13 +108,6 @@ def test_noise_alone_is_shrunk_to_nothing_and_a_strong_signal_is_kept():
     gone, _ = posterior.solve(generator.normal(0, 30, 10), 30.0**2, 0.35, None)
     assert np.abs(kept - truth).max() < 0.25
     assert np.abs(gone).max() < 0.1
-
-
-def test_mada_boost_has_its_optimum_at_the_log_odds():
-    for probability in (0.01, 0.3, 0.5, 0.9):
-        log_odds = np.array([math.log(probability / (1 - probability))])
-        push = probability * mada_boost(log_odds) - (1 - probability) * mada_boost(-log_odds)
-        assert push.item() == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("intercept", [-2.0, 0.0, 1.0])

@@ -13,6 +13,7 @@ from tacit.boosting.game import divergence
 from tacit.boosting.measures.bregman import BregmanSum, NotPrivate, bregman_measures, lazy_measures, project
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
+from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.boosting.measures.smooth import WEIGHT_UNIT, SmoothMeasure
 from tacit.privacy.charges import NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
@@ -163,3 +164,10 @@ def test_relations_share_the_capped_bound_and_differ_in_the_stateless_one() -> N
     add, replace = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
     assert capped.sensitivity(add).l2 / capped.unit == capped.sensitivity(replace).l2 / capped.unit == 2.0
     assert (stateless.sensitivity(add).l2 / unit, stateless.sensitivity(replace).l2 / unit) == (1.0, 2.0)
+
+
+def test_mada_boost_has_its_optimum_at_the_log_odds() -> None:
+    for probability in (0.01, 0.3, 0.5, 0.9):
+        log_odds = np.array([math.log(probability / (1 - probability))])
+        push = probability * mada_boost(log_odds) - (1 - probability) * mada_boost(-log_odds)
+        assert push.item() == pytest.approx(0.0, abs=1e-12)

@@ -25,7 +25,7 @@ from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
 from tacit.table.memory import MemoryTable
-from tests.evaluation.scores import Known, world
+from tests.evaluation.scores import Known, refused_search, world
 
 CODES = len(utility_weights(LEVELS))
 SCHEMA = Schema.from_dict(
@@ -273,12 +273,7 @@ def test_any_learner_of_the_library_may_take_part():
     ],
 )
 def test_mistakes_of_a_search_cost_nothing(change, message, tmp_path):
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
-    arguments = {"candidates": candidates(2), "account": account} | change
-    with pytest.raises(ValueError, match=message) as caught:
-        PrivateSelection(**arguments).fit(*rows(20))
-    assert "Nothing was spent" in str(caught.value)
-    assert account.spent == 0
+    refused_search({"candidates": candidates(2)} | change, rows(20), message, tmp_path)
 
 
 def test_a_candidate_s_own_account_is_refused(tmp_path):

@@ -17,6 +17,7 @@ from tacit.curator.curator import Curator
 from tacit.encoding.frames import Frame
 from tacit.evaluation.private_score import private_score
 from tacit.evaluation.private_selection import PrivateSelection
+from tacit.evaluation.scored_numbers import numbers_of
 from tacit.evaluation.select_model import THEOREM, choose, select_model
 from tacit.evaluation.utility import NUMBER_CRITERIA, NUMBER_LEVELS, Criterion, judges_of, utility_encoding
 from tacit.noise.seeded_source import SeededSource
@@ -27,7 +28,7 @@ from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
 from tacit.table.memory import MemoryTable
-from tests.evaluation.scores import Known
+from tests.evaluation.scores import Known, refused_search
 from tests.evaluation.test_selection import Recorder
 
 BOUNDS = (-4.0, 4.0)
@@ -211,6 +212,34 @@ def test_mistakes_of_a_choice_cost_nothing(models, change, message, tmp_path):
     assert account.spent == 0
 
 
+class Seen(float):
+    """A label that keeps count of who looks at it."""
+
+    looks = 0
+
+    def __float__(self):
+        Seen.looks += 1
+        return float.__float__(self)
+
+    def __hash__(self):
+        Seen.looks += 1
+        return float.__hash__(self)
+
+
+@pytest.mark.parametrize("models", [MODELS, [Known(), Known()]], ids=["numbers", "classes"])
+def test_no_label_is_read_before_the_charge_is_durable(models, tmp_path):
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.5, 1e-6)
+    X = world(30)[0] | {"p": np.full(30, 0.5)}
+    labels = np.array([Seen(k % 2) for k in range(30)], object)
+    bounds = BOUNDS if models is MODELS else None
+    select_model(models, X, labels, 1.0, target_bounds=bounds, account=account)
+    assert Seen.looks >= 30
+    Seen.looks = 0
+    with pytest.raises(BudgetExceeded):
+        select_model(models, X, labels, 1.0, target_bounds=bounds, account=account)
+    assert Seen.looks == 0
+
+
 def test_targets_that_are_no_numbers_cost_nothing(tmp_path):
     account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
     X, y = world(30)
@@ -218,7 +247,22 @@ def test_targets_that_are_no_numbers_cost_nothing(tmp_path):
         select_model(MODELS, X, y.astype(str), 1.0, target_bounds=BOUNDS, account=account)
     with pytest.raises(ValueError, match="target"):
         PrivateSelection(candidates(2), account=account).fit(rows(30)[0], y.astype(str))
+    with pytest.raises(ValueError, match="dtype"):
+        select_model([Known(), Known()], {"p": y}, y.astype("datetime64[s]"), 1.0, account=account)
     assert account.spent == 0
+
+
+@pytest.mark.parametrize("odd", ["?", None, "12 apples", [1.0, 2.0], np.datetime64("2020-01-01"), 1j, b"1"])
+def test_what_an_object_holds_never_raises(odd):
+    """A vector of objects has no public dtype: each is a number by itself, or a row without a target."""
+    X, y = world(3000)
+    targets = y.astype(object)
+    targets[0], targets[1] = odd, True
+    found = select_model(MODELS, X, targets, 1.0, target_bounds=BOUNDS, random_state=0)
+    assert found.index == 1
+    numbers = numbers_of(targets)
+    assert np.isnan(numbers[0])
+    assert (numbers[1:] == [1.0, *y[2:]]).all()
 
 
 def test_models_of_different_bounds_or_quantiles_ask_for_a_measure():
@@ -312,12 +356,7 @@ def test_quantiles_are_judged_by_their_own_loss(strategy):
     ],
 )
 def test_mistakes_of_a_search_cost_nothing(change, message, tmp_path):
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
-    arguments = {"candidates": candidates(2), "account": account} | change
-    with pytest.raises(ValueError, match=message) as caught:
-        PrivateSelection(**arguments).fit(*rows(20))
-    assert "Nothing was spent" in str(caught.value)
-    assert account.spent == 0
+    refused_search({"candidates": candidates(2)} | change, rows(20), message, tmp_path)
 
 
 def test_undeclared_columns_need_no_schema_where_they_are_numbers():

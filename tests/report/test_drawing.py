@@ -133,6 +133,14 @@ def test_far_outliers_do_not_hide_the_bins(low: float) -> None:
     assert ticks == sorted(set(ticks))
 
 
+@pytest.mark.parametrize("above", range(1, 12))
+def test_edges_that_floats_cannot_tell_apart_have_an_axis(above: int) -> None:
+    edges = [1e16] * (12 - above) + [1e16 + 2] * above
+    across, ticks = svg.bent_axis(edges, 0.0, 100.0)
+    assert [across(edge) for edge in edges] == [0.0] * (12 - above) + [100.0] * above
+    assert set(ticks) <= {1e16, 1e16 + 2}
+
+
 @pytest.mark.parametrize(
     ("value", "words"), [(1200000, "1.2M"), (0.0123, "0.0123"), (1234, "1234"), (25000, "25k"), (0, "0")]
 )

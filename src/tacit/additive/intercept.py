@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, ndtri
 
+from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.curator.measurement import LEAST_SD
 
 Floats = npt.NDArray[np.float64]
@@ -38,8 +39,7 @@ def expected_push(intercept: float, spread: float) -> Floats:
     """
     truth = expit(_GRID[:, None] + spread * _QUANTILES[None, :])
     score = intercept + spread * _QUANTILES
-    up, down = np.exp(-np.maximum(score, 0.0)), np.exp(np.minimum(score, 0.0))
-    return np.asarray((truth * up - (1 - truth) * down).mean(axis=1))
+    return np.asarray((truth * mada_boost(score) - (1 - truth) * mada_boost(-score)).mean(axis=1))
 
 
 class Intercept:

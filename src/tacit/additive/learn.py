@@ -14,12 +14,7 @@ from tacit.additive.covariance import categorical_covariances, numeric_covarianc
 from tacit.additive.first_look import first_look
 from tacit.additive.intercept import Intercept
 from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
-from tacit.additive.plan import (
-    LEAST_TREE_PRIOR,
-    Plan,
-    intercept_share,
-    pseudo_terms,
-)
+from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, intercept_share, pseudo_terms
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Term
 from tacit.boosting.newton_trees import NewtonPlan, grow_trees

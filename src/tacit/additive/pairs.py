@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from tacit.additive.binning import Bins
 from tacit.additive.covariance import centred
-from tacit.additive.sweeps import State, mada_boost_rule
+from tacit.additive.sweeps import State
 from tacit.additive.term import Term
+from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.boosting.release_map import principal_modes
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD, Measurement

@@ -18,12 +18,12 @@ import numpy.typing as npt
 from tacit.additive.intercept import Intercept, curvature
 from tacit.additive.posterior import SCALES
 from tacit.additive.term import Term
+from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.curator import Curator
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
-from tacit.queries.rules import RowRule, signed_margin_rule
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,19 +37,6 @@ TYPICAL_VARIANCE = 2.0
 
 PSEUDO_TERMS = 3.0
 """How many terms the initial hyper-prior of a kind counts for."""
-
-
-def mada_boost(margin: Floats) -> Floats:
-    """MadaBoost's measure ``min(1, exp(-margin))`` (Domingo and Watanabe 2000).
-
-    Its population optimum is exactly the log-odds; among measures bounded by 1 it carries the most signal.
-    """
-    return np.minimum(1.0, np.exp(-np.maximum(margin, 0.0)))
-
-
-def mada_boost_rule() -> RowRule:
-    """What a row contributes to a step: its sign times MadaBoost's measure."""
-    return signed_margin_rule(mada_boost)
 
 
 class Weighted(Protocol):

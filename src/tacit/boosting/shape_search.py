@@ -91,7 +91,8 @@ class _Drawn:
     by_group: Floats
 
 
-@lru_cache(maxsize=4)
+# one fit has windows of six sizes (32,768 codes, then 2048 or 1536, then 128, 96 or 72), other encodings of others
+@lru_cache(maxsize=8)
 def _drawn(n_values: int) -> _Drawn:
     leaf = np.arange(n_values) * LEAVES // n_values
     starts, part = np.unique(leaf, return_inverse=True)

@@ -125,6 +125,6 @@ def clip_share(error_clip: Any, span: float) -> float:
 
 def numbers_of(targets: Any) -> Floats:
     """Targets as numbers; what is none is missing. A dtype of anything else raises ``FrameError``."""
-    if str(getattr(targets, "dtype", "")) == "object":  # says nothing: taken value by value, as a list is
-        targets = np.asarray(targets).tolist()
-    return np.asarray(as_numbers(targets, "target"), np.float64)
+    untyped = str(getattr(targets, "dtype", "")) == "object"  # says nothing: taken value by value, so that none raises
+    values = np.asarray(targets, object) if untyped else targets
+    return np.asarray(as_numbers(values, "target", loose=untyped), np.float64)

@@ -97,9 +97,8 @@ def select_model(
     declared = declared_schema(schema if schema is not None else getattr(models[0], "schema", None))
     judges = judges_of(models, declared, Criterion(criterion, quantile, target_bounds, error_clip))
     frame, labels = rows_and_labels(X, y)
-    known = judges[0].known(labels)
     for judge in judges:
-        judge.check(frame)
+        judge.check(frame, labels)
     unit = None if declared is None else declared.unit
     if unit is not None:
         frame.column(unit.column)
@@ -113,7 +112,7 @@ def select_model(
             columns["unit"] = frame.column(unit.column)
         vault = Vault(
             Frame(columns, frame.n_rows),
-            known,
+            judges[0].known(labels),
             reservation,
             request.random_state,
             None if unit is None else "unit",

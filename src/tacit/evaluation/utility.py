@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from tacit.encoding.values import DROPPED
 from tacit.evaluation.scored_numbers import NumberScorer, clip_share, numbers_of, predicts_numbers
 from tacit.evaluation.scored_rows import Scorer
 from tacit.faces.request import RequestError, is_number
+from tacit.faces.rows import vector_where
 from tacit.schema import Schema
 
 Ints = npt.NDArray[np.int64]
@@ -99,37 +101,42 @@ class Criterion:
         return MSE, 0.5
 
 
-class Judge(Protocol):
+@dataclass(frozen=True)
+class Judge(ABC):
     """What rows say for one model. Everything in it is public.
 
     Attributes:
-        levels: a row's utility is one of ``0 .. levels``, in units of ``1 / levels``.
-        verified: whether the answer to a row is known to depend on that row alone.
+        scorer: the model, and what is declared of the truth.
         criterion: by what.
+        levels: a row's utility is one of ``0 .. levels``, in units of ``1 / levels``.
     """
 
-    @property
-    def levels(self) -> int: ...
+    scorer: Scorer | NumberScorer
+    criterion: str
+    levels: ClassVar[int]
 
     @property
-    def verified(self) -> bool: ...
+    def verified(self) -> bool:
+        """Whether the answer to a row is known to depend on that row alone."""
+        return self.scorer.verified
 
-    @property
-    def criterion(self) -> str: ...
+    def check(self, frame: Frame, labels: Any) -> None:
+        """Raises for what is public: a column that is missing, or one or labels of the wrong kind. Reads no row."""
+        self.scorer.check(frame)
+        self.known(vector_where(labels, np.zeros(frame.n_rows, np.bool_)))
 
-    def check(self, frame: Frame) -> None:
-        """Raises for what is public: a column that is missing or of the wrong kind. Reads no row."""
-
+    @abstractmethod
     def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
         """The level of every row, shape ``(rows,)``; 0 for rows without a label. A row's depends on it alone."""
 
+    @abstractmethod
     def known(self, labels: Any) -> Ints:
         """0 for rows with a label, :data:`DROPPED_LABEL` for the others, which are dropped."""
 
 
 @final
 @dataclass(frozen=True)
-class ClassJudge:
+class ClassJudge(Judge):
     """Judges a model of classes.
 
     ``accuracy``: all or nothing. ``log_loss``: how much of the loss at probability :data:`CLIP` the row does not make,
@@ -137,18 +144,7 @@ class ClassJudge:
     """
 
     scorer: Scorer
-    criterion: str
-
-    @property
-    def levels(self) -> int:
-        return LEVELS
-
-    @property
-    def verified(self) -> bool:
-        return self.scorer.verified
-
-    def check(self, frame: Frame) -> None:
-        self.scorer.check(frame)
+    levels = LEVELS
 
     def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
         chances = self.scorer.probabilities(frame, data)
@@ -171,7 +167,7 @@ class ClassJudge:
 
 @final
 @dataclass(frozen=True)
-class NumberJudge:
+class NumberJudge(Judge):
     """Judges a model of a number: how much of the loss of an error as large as the clip the row does not make.
 
     Targets and predictions are clipped into the declared bounds and errors at the clip, so that the loss over its
@@ -185,23 +181,12 @@ class NumberJudge:
     """
 
     scorer: NumberScorer
-    criterion: str
     quantile: float
     clip: float
-
-    @property
-    def levels(self) -> int:
-        return NUMBER_LEVELS
-
-    @property
-    def verified(self) -> bool:
-        return self.scorer.verified
-
-    def check(self, frame: Frame) -> None:
-        self.scorer.check(frame)
+    levels = NUMBER_LEVELS
 
     def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
-        columns = self.scorer.columns(frame, data, labels)
+        columns = self.scorer.columns(frame, data, numbers_of(labels))
         error = np.clip(columns["error"] / self.clip, -1.0, 1.0)  # target minus prediction, in units of the clip
         if self.criterion == MSE:
             loss = np.square(error)

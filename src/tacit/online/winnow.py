@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from tacit.curator.stream import Stream, open_row_stream
 from tacit.faces.request import Request, RequestError
+from tacit.online.label_signs import sign_of, signs_of
 from tacit.online.rows import RowError, SchemaRows, SignRows
 from tacit.online.schedule import WinnowRequest, schedule_of
 from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
@@ -121,7 +122,7 @@ class Winnow(_base()):  # type: ignore[misc]
         """One round. Raises before anything changes: for other features, values, labels, or beyond the horizon."""
         rows = self._rows_for(x)
         points, fine = rows.one(x)
-        label = self._sign_of(y)
+        label = sign_of(y, self.labels)
         self._take(points, np.array([label], np.int8), np.array([fine]))
 
     def learn_many(self, X: Any, y: Any) -> None:
@@ -133,7 +134,7 @@ class Winnow(_base()):  # type: ignore[misc]
         """
         rows = self._rows_for(X)
         points, fine = rows.many(self._ordered(X, rows))
-        self._take(points, self._signs_of(y, len(points)), fine)
+        self._take(points, signs_of(y, self.labels, len(points)), fine)
 
     def _take(self, points: npt.NDArray[np.int8], signs: npt.NDArray[np.int8], fine: npt.NDArray[np.bool_]) -> None:
         if self.invalid == "error":
@@ -321,29 +322,6 @@ class Winnow(_base()):  # type: ignore[misc]
         if not self.constant:
             return points
         return np.concatenate([points, np.ones((len(points), 1), np.int8)], axis=1)
-
-    def _sign_of(self, y: Any) -> int:
-        """1, -1, or 0 for what is neither class."""
-        if y is None:
-            return 0
-        value = y.item() if isinstance(y, np.generic) else y
-        if value == self.labels[1]:
-            return 1
-        if value == self.labels[0]:
-            return -1
-        return (1 if value == 1 else -1 if value in (0, -1) else 0) if isinstance(value, int | float) else 0
-
-    def _signs_of(self, y: Any, n: int) -> npt.NDArray[np.int8]:
-        values = np.asarray(y)
-        if values.shape != (n,):
-            raise RowError(f"there must be a label per row, got shape {values.shape} for {n} rows")
-        if values.dtype.kind == "b" and set(self.labels) == {False, True}:
-            return np.where(values == self.labels[1], 1, -1).astype(np.int8)
-        if values.dtype == np.int8 and set(self.labels) <= {-1, 0, 1}:
-            known = (values == 1) | (values == 0) | (values == -1)
-            return np.where(values == 1, 1, np.where(known, -1, 0)).astype(np.int8)
-        distinct, place = np.unique(values, return_inverse=True)
-        return np.array([self._sign_of(value) for value in distinct], np.int8)[place.reshape(-1)]
 
     def _open(self, dimension: int) -> Stream:
         """The stream, opened by the first row: reserves the whole budget."""

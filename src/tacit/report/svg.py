@@ -116,17 +116,16 @@ def bent_axis(edges: Sequence[float], start: float, stop: float) -> tuple[Scale,
     low, high = edges[0], edges[-1]
     middle = edges[len(edges) // 2]
     place = (middle - low) / (high - low) if high > low else 0.5
-    if low < 0 or place > 0.08:
-        if _hides_the_middle(edges, float):
-            return _axis_of_bins(edges, start, stop)
-        return Scale(low, high, start, stop), even_ticks(low, high)
+    linear = low < 0 or place > 0.08
     inner = max(next((e for e in edges if e > max(low, 0.0)), high), 1e-12)
 
     def bend(value: float) -> float:
-        return math.asinh(value / inner)
+        return value if linear else math.asinh(value / inner)
 
     if _hides_the_middle(edges, bend):
         return _axis_of_bins(edges, start, stop)
+    if linear:
+        return Scale(low, high, start, stop), even_ticks(low, high)
     powers = [10.0**k for k in range(math.floor(math.log10(inner)), math.floor(math.log10(high)) + 1)]
     ticks = [p for p in powers if low <= p <= high and p >= inner * 0.99]
     while len(ticks) > 4:
@@ -141,14 +140,15 @@ def _hides_the_middle(edges: Sequence[float], bend: Callable[[float], float]) ->
 
 
 def _axis_of_bins(edges: Sequence[float], start: float, stop: float) -> tuple[Scale, list[float]]:
-    last = len(edges) - 1
+    apart = sorted(set(edges))  # bounds so close that floats cannot tell the bins apart have empty bins
+    last = len(apart) - 1
 
     def bend(value: float) -> float:
-        left = min(max(bisect_right(edges, value) - 1, 0), last - 1)
-        return left + (value - edges[left]) / (edges[left + 1] - edges[left])
+        left = min(max(bisect_right(apart, value) - 1, 0), last - 1)
+        return left + (value - apart[left]) / (apart[left + 1] - apart[left])
 
-    ticks = [edges[round(last * share)] for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
-    return Scale(edges[0], edges[-1], start, stop, bend), ticks
+    ticks = sorted({apart[round(last * share)] for share in (0.0, 0.25, 0.5, 0.75, 1.0)})
+    return Scale(apart[0], apart[-1], start, stop, bend), ticks
 
 
 FACTORS = (1.02, 1.05, 1.1, 1.2, 1.5, 2, 4, 10, 30, 100, 1000, 10_000)

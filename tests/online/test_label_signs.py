@@ -1,0 +1,35 @@
+"""Labels as signs: one by one and many at a time are read the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.online.label_signs import sign_of, signs_of
+from tacit.online.rows import RowError
+
+
+@pytest.mark.parametrize(
+    ("classes", "labels", "signs"),
+    [
+        ((False, True), np.array([True, False]), [1, -1]),
+        ((False, True), np.array([1, 0, -1, 7], np.int8), [1, -1, -1, 0]),
+        ((-1, 1), np.array([1.0, -1.0, 0.0, np.nan]), [1, -1, -1, 0]),
+        (("no", "yes"), np.array(["yes", "no", "maybe"]), [1, -1, 0]),
+        (("no", "yes"), np.array([1, 0]), [1, -1]),
+    ],
+)
+def test_many_labels_are_read_as_one_is(classes: tuple[Any, ...], labels: np.ndarray, signs: list[int]) -> None:
+    assert signs_of(labels, classes, len(labels)).tolist() == signs
+    assert [sign_of(label, classes) for label in labels] == signs
+
+
+def test_no_label_is_neither_class() -> None:
+    assert sign_of(None, (False, True)) == 0
+
+
+def test_there_is_a_label_per_row() -> None:
+    with pytest.raises(RowError, match="a label per row"):
+        signs_of(np.ones((2, 2)), (-1, 1), 2)
