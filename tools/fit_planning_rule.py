@@ -48,7 +48,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "loud": (0.0, 10.0, 20.0, 40.0, 80.0),
     "pairs": ("none", 0.0, 0.33, 0.66, 1.0),
     "pair_evidence": (0.0, 1.0, 3.0, 6.0),
-    "tree_share": (0.0, 0.2, 0.4, 0.65, 0.8),
+    "tree_share": (0.0, 0.2, 0.4, 0.5, 0.65, 0.8),
     "n_trees": (100, 200, 400, 800),
     "tree_depth": (3, 4, 5, 6, 7),
     "columns_per_tree": (2, 3, 4, 6),

@@ -14,7 +14,7 @@ TREES_FROM, TREES_FULL = 600.0, 2000.0
 """Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs (and trees) are tried, and at which
 they get their full share."""
 
-LARGEST_TREE_SHARE = 0.65
+LARGEST_TREE_SHARE = 0.5
 MANY_ROWS = 80_000
 """Beyond this many rows noise hardly matters any more, and time does: fewer trees, of six levels and four columns at
 most, fewer sweeps, and no look inside light cells."""
