@@ -13,13 +13,13 @@ from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame
 from tacit.encoding.table import Encoder, TableEncoding, encoder_of
 from tacit.encoding.values import BooleanIndex, CategoryIndex, LabelIndex
+from tacit.encoding.without_rows import without_rows
 from tacit.evaluation.counts import ScoreCounts, release_counts
 from tacit.evaluation.grid import CELLS, ScoreGrid
 from tacit.evaluation.scored_rows import Scorer
 from tacit.evaluation.strategy import best_charges, shared
 from tacit.faces.inputs import label_vector, table_of
 from tacit.faces.request import Request, RequestError
-from tacit.faces.rows import vector_where
 from tacit.faces.spend import reserve
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -73,7 +73,7 @@ def declared_groups(
         )
     if not isinstance(encoder, CategoryIndex | BooleanIndex):
         raise RequestError(f"column {subgroups!r} is numeric in the schema: subgroups need declared categories")
-    encoder.encode(vector_where(frame.column(subgroups), np.zeros(frame.n_rows, np.bool_)), subgroups)
+    encoder.encode(without_rows(frame.column(subgroups)), subgroups)
     if encoder.n_codes > MOST_GROUPS:
         raise RequestError(f"{subgroups!r} has {encoder.n_codes} groups, and {MOST_GROUPS} can be told apart")
     if isinstance(encoder, BooleanIndex):

@@ -133,7 +133,7 @@ def private_score(
     question = _question(metrics, threshold, cost, clip, confidence, scorer.n_classes)
     frame, labels = rows_and_labels(X, y)
     groups = declared_groups(subgroups, categories, declared, frame)
-    scorer.check(frame)
+    scorer.check(frame, X, labels)
     with_truth, each_class = (scorer.n_classes > 2 and name in question.metrics for name in ("log_loss", "auc"))
     what = f"evaluation of {type(model).__name__}"
     order = Order(frame, X, labels, groups, threshold, with_truth, declared, what, each_class)

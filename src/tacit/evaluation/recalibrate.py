@@ -103,7 +103,7 @@ def recalibrate(
     if scorer.n_classes != 2:
         raise RequestError(f"recalibration is for two classes, and there are {scorer.n_classes}")
     frame, labels = rows_and_labels(X, y)
-    scorer.check(frame)
+    scorer.check(frame, X, labels)
     own = getattr(model, "certificate_", None)
     if isinstance(own, Certificate):
         unit = None if declared is None else declared.unit

@@ -98,7 +98,7 @@ def select_model(
     judges = judges_of(models, declared, Criterion(criterion, quantile, target_bounds, error_clip))
     frame, labels = rows_and_labels(X, y)
     for judge in judges:
-        judge.check(frame, labels)
+        judge.check(frame, X, labels)
     unit = None if declared is None else declared.unit
     if unit is not None:
         frame.column(unit.column)
