@@ -27,9 +27,10 @@ from tacit.encoding.without_rows import without_rows
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
 from tacit.faces.inputs import label_vector, plain, table_of
 from tacit.faces.request import Request, RequestError
+from tacit.faces.spend import reserve
 from tacit.faces.undeclared import Undeclared, label_kind
 from tacit.models.base import Model
-from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
@@ -107,7 +108,8 @@ class PrivateLearner:
             if len(row_weights) != frame.n_rows:
                 raise RequestError(f"there are {frame.n_rows} rows, and sample_weight has {len(row_weights)} weights")
         purse = self._purse(request, task)
-        with self._reserve(request, self._whole_charge(purse, task)) as reservation:
+        charges, label = self._whole_charge(purse, task), f"fit of {self._algorithm}"
+        with reserve(self.account, request, charges, label) as reservation:
             unit = None if task.schema is None else task.schema.unit
             frame, labels = self._read(frame, labels, task)
             vault = Vault(
@@ -318,17 +320,6 @@ class PrivateLearner:
         if declared is not None and len(declared) < 2:
             raise RequestError(f"classes must name at least two classes, got {declared!r}")
         return LabelIndex((0, 1) if declared is None else tuple(plain(value) for value in declared))
-
-    def _reserve(self, request: Request, charges: Sequence[Charge]) -> Reservation:
-        label = f"fit of {self._algorithm}"
-        if self.account is None:
-            return EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(charges, label)
-        if self.account.neighbouring is not request.neighbouring:
-            raise RequestError(
-                f"the account is about {self.account.neighbouring}, and the request about {request.neighbouring}: "
-                "one ledger has one relation"
-            )
-        return self.account.reserve(charges, label)
 
     def _certify(self, request: Request, task: Task, reservation: Reservation, vault: Vault) -> Certificate:
         return Certificate.of(

@@ -14,11 +14,12 @@ import numpy.typing as npt
 
 from tacit.curator.stream import Stream, open_row_stream
 from tacit.faces.request import Request, RequestError
+from tacit.faces.spend import reserve
 from tacit.online.label_signs import sign_of, signs_of
 from tacit.online.rows import RowError, SchemaRows, SignRows
 from tacit.online.schedule import WinnowRequest, schedule_of
 from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
-from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.ledger import Reservation
 from tacit.queries.winnow import WinnowLog, WinnowStream, WinnowUpdate
@@ -346,12 +347,7 @@ class Winnow(_base()):  # type: ignore[misc]
             raise RequestError(f"{error}") from None
         charges = [part.charge for part in spec.charges(request.neighbouring)]
         label = type(self).__name__
-        account: Any = self.account
-        if account is None:
-            account = EphemeralAccount(request.epsilon, request.delta, request.neighbouring)
-        elif account.neighbouring is not request.neighbouring:
-            raise RequestError(f"the account is about {account.neighbouring}, the request about {request.neighbouring}")
-        with account.reserve(charges, label) as reservation:
+        with reserve(self.account, request, charges, label) as reservation:
             stream = open_row_stream(spec, reservation, request.random_state, label)
         self.certificate_ = Certificate.of(
             reservation,
