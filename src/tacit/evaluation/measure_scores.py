@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, final
 
@@ -207,17 +206,6 @@ def _parts(order: Order, n_classes: int) -> dict[str, float]:
     rest = [f"class {k}" for k in range(n_classes)] if order.each_class else []
     left = 0.5 if rest else 1.0
     return dict.fromkeys(plain, left / len(plain)) | dict.fromkeys(rest, 0.5 / max(len(rest), 1))
-
-
-def declared_schema(schema: Any) -> Schema | None:
-    """A schema from what estimators take as one."""
-    if schema is None or isinstance(schema, Schema):
-        return schema
-    if isinstance(schema, Mapping):
-        return Schema.from_dict(schema)
-    if isinstance(schema, str | os.PathLike):
-        return Schema.from_toml(schema)
-    raise RequestError(f"schema must be a Schema, a mapping or a path, got {type(schema).__name__}")
 
 
 def rows_and_labels(X: Any, y: Any) -> tuple[Frame, Any]:

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from tacit.evaluation.measure_scores import Order, declared_groups, declared_schema, measure_scores, rows_and_labels
+from tacit.evaluation.measure_scores import Order, declared_groups, measure_scores, rows_and_labels
 from tacit.evaluation.performance import Estimate, Performance, Question, perform
 from tacit.evaluation.score_numbers import NumberRequest, PrivateNumberScore, score_numbers
 from tacit.evaluation.scored_numbers import predicts_numbers
 from tacit.evaluation.scored_rows import Scorer
-from tacit.faces.request import Request, RequestError, is_number
+from tacit.faces.request import Request, RequestError, declared_schema, is_number
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 

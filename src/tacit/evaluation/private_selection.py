@@ -18,13 +18,13 @@ from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import LabelIndex
 from tacit.evaluation.candidates import about_numbers, measure_of
-from tacit.evaluation.measure_scores import declared_schema, rows_and_labels
+from tacit.evaluation.measure_scores import rows_and_labels
 from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
 from tacit.evaluation.select_model import choose
 from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encoding, utility_weights
 from tacit.faces.base import check_fit
 from tacit.faces.inputs import numbers_of
-from tacit.faces.request import Request, RequestError, is_number
+from tacit.faces.request import Request, RequestError, declared_schema, is_number
 from tacit.faces.rows import rows_where, vector_where
 from tacit.faces.spend import reserve
 from tacit.faces.undeclared import UNTYPED, label_kind, refuse_undeclared

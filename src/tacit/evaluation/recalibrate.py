@@ -14,9 +14,9 @@ from scipy.special import expit
 from tacit.evaluation.calibration import Groups, equal_groups
 from tacit.evaluation.combined import check_combinable, combined_certificate
 from tacit.evaluation.counts import ScoreCounts
-from tacit.evaluation.measure_scores import Order, ScoreGroups, declared_schema, measure_scores, rows_and_labels
+from tacit.evaluation.measure_scores import Order, ScoreGroups, measure_scores, rows_and_labels
 from tacit.evaluation.scored_rows import Scorer
-from tacit.faces.request import Request, RequestError
+from tacit.faces.request import Request, RequestError, declared_schema
 from tacit.models.base import Model
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.privacy.account import PrivacyAccount

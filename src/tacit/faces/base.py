@@ -7,8 +7,7 @@ table: :mod:`tacit.faces.scikit` gives learners its conventions, and the command
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -26,7 +25,7 @@ from tacit.encoding.values import LabelIndex
 from tacit.encoding.without_rows import without_rows
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
 from tacit.faces.inputs import label_vector, plain, table_of
-from tacit.faces.request import Request, RequestError
+from tacit.faces.request import Request, RequestError, declared_schema
 from tacit.faces.spend import reserve
 from tacit.faces.undeclared import Undeclared, label_kind
 from tacit.models.base import Model
@@ -302,13 +301,7 @@ class PrivateLearner:
         return len(table_of(X).names)
 
     def _declared_schema(self) -> Schema | None:
-        if self.schema is None or isinstance(self.schema, Schema):
-            return self.schema
-        if isinstance(self.schema, Mapping):
-            return Schema.from_dict(self.schema)
-        if isinstance(self.schema, str | os.PathLike):
-            return Schema.from_toml(self.schema)
-        raise RequestError(f"schema must be a Schema, a mapping or a path, got {type(self.schema).__name__}")
+        return declared_schema(self.schema)
 
     def _label_index(self, schema: Schema | None) -> LabelIndex:
         label = None if schema is None else schema.label

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.curator.stream import Stream, open_row_stream
-from tacit.faces.request import Request, RequestError
+from tacit.faces.request import Request, RequestError, declared_schema
 from tacit.faces.spend import reserve
 from tacit.online.label_signs import sign_of, signs_of
 from tacit.online.rows import RowError, SchemaRows, SignRows
@@ -23,7 +23,6 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.ledger import Reservation
 from tacit.queries.winnow import WinnowLog, WinnowStream, WinnowUpdate
-from tacit.schema import Schema
 
 
 def _base() -> Any:
@@ -274,12 +273,8 @@ class Winnow(_base()):  # type: ignore[misc]
         return request
 
     def _declared_rows(self) -> SignRows | SchemaRows | None:
-        if self.schema is not None:
-            schema = self.schema
-            if isinstance(schema, Mapping):
-                schema = Schema.from_dict(schema)
-            elif not isinstance(schema, Schema):
-                schema = Schema.from_toml(schema)
+        schema = declared_schema(self.schema)
+        if schema is not None:
             if schema.unit is not None:
                 raise RequestError("a stream protects single rows, and this schema declares units of several")
             return SchemaRows.of(schema, int(self.bins))
