@@ -19,6 +19,7 @@ from tacit.privacy.charges import ApproxDP, Gaussian, Laplace
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.queries.keys import KeyCounts
 from tacit.schema import BooleanColumn, CategoricalColumn, IdColumn, IgnoredColumn, NumericColumn, Schema, Unit
+from tests.seen import Seen, seen_numbers
 
 
 def people(n: int = 5000, seed: int = 0) -> pd.DataFrame:
@@ -265,3 +266,15 @@ def test_inside_a_fit_a_share_is_spent_and_no_more():
     assert index is not None
     assert index.classes == ("no", "yes")
     assert found.label_index(numeric=False, most=1).classes == (NOTHING_FOUND, "no")
+
+
+def test_no_value_is_read_before_the_charge_is_durable(tmp_path):
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.05, 1e-6)
+    table = {"a": list(seen_numbers(40)), "y": seen_numbers(40)}
+    Seen.looks = 0
+    discover_schema(table, "y", kinds={"a": "numeric"}, account=account)
+    assert Seen.looks >= 39
+    Seen.looks = 0
+    with pytest.raises(BudgetExceeded):
+        discover_schema(table, "y", kinds={"a": "numeric"}, account=account)
+    assert Seen.looks == 0

@@ -14,7 +14,11 @@ from scipy import sparse
 
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import columns_of
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding, encoder_from_dict, encoder_of
+from tacit.encoding.values import CategoryIndex
+from tacit.encoding.without_rows import without_rows
 from tacit.schema import (
     BooleanColumn,
     CategoricalColumn,
@@ -145,3 +149,35 @@ def test_check_raises_on_dtypes_before_anything_is_encoded() -> None:
     assert encoding.check(pa.table(ROWS)).names == encoding.names
     with pytest.raises(FrameError, match="'age'"):
         encoding.check(pa.table({**ROWS, "age": ["a", "b", "c"]}))
+
+
+@pytest.mark.parametrize("odd", ["x", b"x", None, 1j, [2.0], np.datetime64("2020-01-01")])
+def test_a_value_in_a_list_does_not_depend_on_its_neighbours(odd: Any) -> None:
+    """In an array a text among numbers makes texts of all of them, and one row would change every code."""
+    values = [True, 2.5, "3"]
+    numbers = as_numbers([*values, odd])
+    assert numbers[:3].tolist() == [1.0, 2.5, 3.0]
+    assert np.isnan(numbers[3])
+    codes = CategoryIndex(("3", 2.5, "TRUE")).encode([*values, odd])
+    assert codes[:3].tolist() == [2, 1, 0]
+    encoding = TableEncoding(("a", "b"), (NumericGrid(0.0, 4.0, 64), CategoryIndex(("3", 2.5, "TRUE"))))
+    matrix = [[value, value] for value in values]
+    if not isinstance(odd, list):
+        for alone, beside in zip(encoding.encode(matrix), encoding.encode([*matrix, [odd, odd]]), strict=True):
+            assert (alone == beside[:3]).all()
+
+
+def test_lists_of_lists_hold_no_values() -> None:
+    assert np.isnan(as_numbers([[1, 2], [3, 4]])).all()
+    assert CategoryIndex((1,)).encode([[1, 2], [3, 4]]).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.array([1.5]), pd.Series([1.5], index=[7.0]), pl.Series([1.5]), pa.array([1.5]), pa.chunked_array([[1.5]])],
+)
+def test_a_vector_without_rows_keeps_its_kind(values: Any) -> None:
+    nothing = without_rows(values)
+    assert len(nothing) == 0
+    assert type(nothing) is type(values)
+    assert getattr(nothing, "dtype", None) == getattr(values, "dtype", None)

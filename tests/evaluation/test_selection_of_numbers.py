@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,9 +18,10 @@ from tacit.curator.curator import Curator
 from tacit.encoding.frames import Frame
 from tacit.evaluation.private_score import private_score
 from tacit.evaluation.private_selection import PrivateSelection
-from tacit.evaluation.scored_numbers import numbers_of
 from tacit.evaluation.select_model import THEOREM, choose, select_model
 from tacit.evaluation.utility import NUMBER_CRITERIA, NUMBER_LEVELS, Criterion, judges_of, utility_encoding
+from tacit.faces.inputs import numbers_of
+from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
@@ -30,6 +32,7 @@ from tacit.schema import Schema
 from tacit.table.memory import MemoryTable
 from tests.evaluation.scores import Known, refused_search
 from tests.evaluation.test_selection import Recorder
+from tests.seen import Seen, seen_numbers
 
 BOUNDS = (-4.0, 4.0)
 SCHEMA = Schema.from_dict(
@@ -212,32 +215,70 @@ def test_mistakes_of_a_choice_cost_nothing(models, change, message, tmp_path):
     assert account.spent == 0
 
 
-class Seen(float):
-    """A label that keeps count of who looks at it."""
-
-    looks = 0
-
-    def __float__(self):
-        Seen.looks += 1
-        return float.__float__(self)
-
-    def __hash__(self):
-        Seen.looks += 1
-        return float.__hash__(self)
+def searched(X, y, **options):
+    PrivateSelection(candidates(2), **options).fit({"a": X["good"], "b": X["bad"]}, y)
 
 
-@pytest.mark.parametrize("models", [MODELS, [Known(), Known()]], ids=["numbers", "classes"])
-def test_no_label_is_read_before_the_charge_is_durable(models, tmp_path):
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.5, 1e-6)
+def searched_classes(X, y, **options):
+    PrivateSelection([AdditiveBoostClassifier(classes=[0, 1])] * 2, **options).fit({"a": X["good"]}, y)
+
+
+def chosen(X, y, **options):
+    select_model(MODELS, X, y, target_bounds=BOUNDS, **options)
+
+
+def chosen_classes(X, y, **options):
+    select_model([Known(), Known()], X, y, **options)
+
+
+def scored(X, y, **options):
+    private_score(MODELS[0], X, y, target_bounds=BOUNDS, **options)
+
+
+def scored_classes(X, y, **options):
+    private_score(Known(), X, y, **options)
+
+
+DOORS = [searched, searched_classes, chosen, chosen_classes, scored, scored_classes]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_no_label_is_read_before_the_charge_is_durable(door, tmp_path):
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.05, 1e-6)
     X = world(30)[0] | {"p": np.full(30, 0.5)}
-    labels = np.array([Seen(k % 2) for k in range(30)], object)
-    bounds = BOUNDS if models is MODELS else None
-    select_model(models, X, labels, 1.0, target_bounds=bounds, account=account)
-    assert Seen.looks >= 30
-    Seen.looks = 0
-    with pytest.raises(BudgetExceeded):
-        select_model(models, X, labels, 1.0, target_bounds=bounds, account=account)
-    assert Seen.looks == 0
+    for labels in (seen_numbers(30), list(seen_numbers(30))):
+        Seen.looks = 0
+        if account.spent == 0:
+            door(X, labels, epsilon=1.0, account=account)
+            assert Seen.looks >= 29
+            Seen.looks = 0
+        with pytest.raises(BudgetExceeded):
+            door(X, labels, epsilon=1.0, account=account)
+        assert Seen.looks == 0
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_labels_of_a_kind_that_cannot_be_cost_nothing(door, tmp_path):
+    """The dtype is public; what a list holds is not, and never raises."""
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
+    X, y = world(30)
+    X |= {"p": np.full(30, 0.5)}
+    with pytest.raises(ValueError, match="dtype") as caught:
+        door(X, y.astype("datetime64[s]"), epsilon=1.0, account=account)
+    assert "Nothing was spent" in str(caught.value)
+    assert account.spent == 0
+    door(X, [*y[:-3].tolist(), "?", 1j, [1.0]], epsilon=1.0, account=account)
+
+
+def test_a_search_hears_what_fits_would_refuse_before_it_pays(tmp_path):
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
+    X, y = rows(30)
+    for wrong in ({"a": X["a"]}, X | {"b": X["b"].astype(str)}):
+        with pytest.raises(ValueError, match="'b'"):
+            PrivateSelection(candidates(2), account=account).fit(wrong, y)
+        with pytest.raises(ValueError, match="'b'"):
+            private_score(candidates(1)[0].fit(X, y), wrong, y, account=account)
+    assert account.spent == 0
 
 
 def test_targets_that_are_no_numbers_cost_nothing(tmp_path):
@@ -245,7 +286,7 @@ def test_targets_that_are_no_numbers_cost_nothing(tmp_path):
     X, y = world(30)
     with pytest.raises(ValueError, match="target"):
         select_model(MODELS, X, y.astype(str), 1.0, target_bounds=BOUNDS, account=account)
-    with pytest.raises(ValueError, match="target"):
+    with pytest.raises(ValueError, match="'y' is numeric"):
         PrivateSelection(candidates(2), account=account).fit(rows(30)[0], y.astype(str))
     with pytest.raises(ValueError, match="dtype"):
         select_model([Known(), Known()], {"p": y}, y.astype("datetime64[s]"), 1.0, account=account)
@@ -263,6 +304,18 @@ def test_what_an_object_holds_never_raises(odd):
     numbers = numbers_of(targets)
     assert np.isnan(numbers[0])
     assert (numbers[1:] == [1.0, *y[2:]]).all()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.ndarray.tolist, pd.DataFrame, dict])
+@pytest.mark.parametrize("learner", [HalfspaceBoostClassifier(row_norm=1.0), AdditiveBoostClassifier()])
+def test_an_estimator_is_checked_on_any_table(learner, kind):
+    matrix = np.random.default_rng(0).normal(size=(60, 2))
+    learner.fit(matrix, np.arange(60) % 2)
+    table = {f"x{k}": column for k, column in enumerate(matrix.T)} if kind is dict else kind(matrix)
+    if kind is pd.DataFrame:
+        table.columns = ["x0", "x1"]
+    if kind is not dict or isinstance(learner, AdditiveBoostClassifier):
+        assert private_score(learner, table, np.arange(60) % 2).certificate.verify() == []
 
 
 def test_models_of_different_bounds_or_quantiles_ask_for_a_measure():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tacit.online.label_signs import sign_of, signs_of
@@ -19,9 +22,19 @@ from tacit.online.rows import RowError
         ((-1, 1), np.array([1.0, -1.0, 0.0, np.nan]), [1, -1, -1, 0]),
         (("no", "yes"), np.array(["yes", "no", "maybe"]), [1, -1, 0]),
         (("no", "yes"), np.array([1, 0]), [1, -1]),
+        ((1, 0), np.array([1, 0, -1, 7], np.int8), [-1, 1, -1, 0]),
+        ((1, 0), np.array([1, 0, -1, 7]), [-1, 1, -1, 0]),
+        ((-1, 0), np.array([1, 0, -1, -128, 127], np.int8), [1, 1, -1, 0, 0]),
+        ((3, 4), np.array([3, 4, 1, 0], np.int8), [-1, 1, 1, -1]),
+        ((True, False), np.array([True, False]), [-1, 1]),
+        ((True, False), np.array([1, 0], np.int8), [-1, 1]),
+        (("no", "yes"), np.array([True, False]), [1, -1]),
+        (("no", "yes"), np.array(["yes", None, "no", 1, math.nan, pd.NA, [1]], object), [1, 0, -1, 1, 0, 0, 0]),
+        (("no", "yes"), ["yes", None, "no", 1, 0.0, b"no"], [1, 0, -1, 1, -1, 0]),
+        (("no", "yes"), [np.zeros(2), Decimal("sNaN"), "no", True], [0, 0, -1, 1]),
     ],
 )
-def test_many_labels_are_read_as_one_is(classes: tuple[Any, ...], labels: np.ndarray, signs: list[int]) -> None:
+def test_many_labels_are_read_as_one_is(classes: tuple[Any, ...], labels: Any, signs: list[int]) -> None:
     assert signs_of(labels, classes, len(labels)).tolist() == signs
     assert [sign_of(label, classes) for label in labels] == signs
 

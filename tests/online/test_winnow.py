@@ -398,3 +398,11 @@ def test_more_mistakes_with_privacy_than_without_on_point_functions() -> None:
         counts[epsilon] = int(mistakes(model, rows, labels, block=1).sum())
     assert counts[0.5] >= counts[math.inf]
     assert counts[0.5] >= math.log2(1024) / 2
+
+
+def test_a_number_too_large_for_a_float_is_no_sign():
+    learner = Winnow(invalid="null")
+    learner.learn_one({"a": 10**400, "b": 1}, True)
+    assert learner.rounds_ == 1
+    with pytest.raises(ValueError, match="other than -1 and 1"):
+        Winnow().learn_one({"a": 10**400, "b": 1}, True)

@@ -177,3 +177,18 @@ def test_stages_of_no_noise_and_of_very_many() -> None:
 )
 def test_stage_of_a_label(label: str, stage: str) -> None:
     assert stage_of(label) == stage
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (0.0, 1.0, [0.0, 0.25, 0.5, 0.75, 1.0]),
+        (-0.3, 0.3, [-0.2, 0.0, 0.2]),
+        (1e16, 1e16 + 4, [1e16, 1e16 + 2, 1e16 + 4]),
+        (1e17, 1e17 + 16, [1e17, 1e17 + 16]),
+        (-1e16 - 4, -1e16, [-1e16 - 4, -1e16 - 2, -1e16]),
+        (0.0, 4e-13, [0.0, 1e-13, 2e-13, 3e-13, 4e-13]),
+    ],
+)
+def test_ticks_are_round_and_no_two_the_same(low: float, high: float, ticks: list[float]) -> None:
+    assert svg.even_ticks(low, high) == ticks

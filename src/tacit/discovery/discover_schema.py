@@ -135,8 +135,9 @@ def _kinds(frame: Frame, label: str, label_kind: str, given: dict[str, str], uni
         found[label] = NUMERIC
     elif found[label] != BOOLEAN:
         found[label] = KEYED
+    public = frame.without_rows()
     for name in (name for name, kind in found.items() if kind == NUMERIC):
-        frame.numbers(name)
+        public.numbers(name)
     if not any(kind not in (ID, IGNORED) for name, kind in found.items() if name != label):
         raise RequestError("there is no column to learn from: all are identifiers or ignored")
     return found

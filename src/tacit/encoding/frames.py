@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import Numbers, as_numbers, texts_as_numbers
+from tacit.encoding.without_rows import without_rows
 from tacit.schema.errors import nearest
 
 
@@ -56,6 +57,10 @@ class Frame:
         if self.untyped and isinstance(column, pa.ChunkedArray):
             return texts_as_numbers(column, name)
         return as_numbers(column, name, loose=self.mixed)
+
+    def without_rows(self) -> Frame:
+        """The same columns with no rows, for checks of what is public."""
+        return Frame({name: without_rows(column) for name, column in self.columns.items()}, 0, self.mixed, self.untyped)
 
     def select(self, names: Iterable[str]) -> Frame:
         """The columns of these names, in that order."""
@@ -123,6 +128,8 @@ def _from_matrix(data: Any, names: Sequence[str] | None) -> Frame:
         matrix = np.asarray(data)
     except ValueError:
         raise FrameError("the rows have different lengths") from None
+    if isinstance(data, list | tuple) and matrix.dtype.kind not in "fiub":  # a value must not depend on its neighbours
+        matrix = np.asarray(data, object)
     if matrix.ndim != 2:
         raise FrameError(
             f"expected a table with rows and columns, got shape {matrix.shape}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -43,18 +44,27 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
         return _from_series(series, name)
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values).astype(np.float64))
-    plain = isinstance(values, list | tuple)
-    try:
-        array = np.asarray(values, object if plain and any(value is None for value in values) else None)
-    except ValueError:
-        raise FrameError(f"{_column(name)} holds lists of different lengths; a column is a vector of numbers") from None
+    if isinstance(values, list | tuple):
+        return _from_list(values)
+    array = np.asarray(values)
     if array.ndim != 1:
         raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")
     if array.dtype.kind in "fiub":
         return array
-    if (loose or plain) and array.dtype.kind in "OUS":
+    if loose and array.dtype.kind in "OUS":
         return np.fromiter(map(number_or_nan, array.tolist()), np.float64, len(array))
     raise _wrong_dtype(name, str(array.dtype))
+
+
+def _from_list(values: Sequence[Any]) -> Numbers:
+    """A list's values, each by itself: in an array they would take one another's type, and one row change all."""
+    try:
+        array = np.asarray(values)
+    except (ValueError, OverflowError):  # some of them are lists
+        array = np.empty(0, object)
+    if array.ndim == 1 and array.dtype.kind in "fiub":
+        return array
+    return np.fromiter(map(number_or_nan, values), np.float64, len(values))
 
 
 def _from_series(series: nw.Series[Any], name: str) -> Numbers:

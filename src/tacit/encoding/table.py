@@ -116,9 +116,9 @@ class TableEncoding:
         return [codes[name] for name in self.names]
 
     def check(self, data: Any) -> Frame:
-        """The features of a table, after checking all public facts that :meth:`encode` would raise on."""
+        """The features of a table, after checking all public facts that :meth:`encode` would raise on. Reads no row."""
         frame = columns_of(data, self.names)
-        self._numbers(frame)
+        self.encode(frame.without_rows(), threads=1)
         return frame
 
     def _numbers(self, frame: Frame) -> dict[str, Numbers]:

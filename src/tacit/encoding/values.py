@@ -104,6 +104,8 @@ def as_tokens(values: Any, name: str = "") -> pa.ChunkedArray | npt.NDArray[np.o
         if isinstance(values, np.ma.MaskedArray):
             hidden, values = np.ma.getmaskarray(values), np.ma.getdata(values).astype(object)
             values[hidden] = None
+        if isinstance(values, list | tuple):
+            return _from_objects(np.fromiter(values, object, len(values)))
         array = np.asarray(values, None if isinstance(values, np.ndarray) else object)
         if array.ndim != 1:
             raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")

@@ -7,10 +7,9 @@ from typing import Any
 
 from sklearn.base import is_regressor
 
-from tacit.evaluation.measure_scores import declared_schema
 from tacit.evaluation.scored_numbers import clip_share
 from tacit.evaluation.utility import PINBALL, Criterion
-from tacit.faces.request import RequestError, is_number, two_bounds
+from tacit.faces.request import RequestError, declared_schema, is_number, two_bounds
 
 
 def about_numbers(candidates: Sequence[Any]) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, final
 
@@ -13,13 +12,13 @@ from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame
 from tacit.encoding.table import Encoder, TableEncoding, encoder_of
 from tacit.encoding.values import BooleanIndex, CategoryIndex, LabelIndex
+from tacit.encoding.without_rows import without_rows
 from tacit.evaluation.counts import ScoreCounts, release_counts
 from tacit.evaluation.grid import CELLS, ScoreGrid
 from tacit.evaluation.scored_rows import Scorer
 from tacit.evaluation.strategy import best_charges, shared
 from tacit.faces.inputs import label_vector, table_of
 from tacit.faces.request import Request, RequestError
-from tacit.faces.rows import vector_where
 from tacit.faces.spend import reserve
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -73,7 +72,7 @@ def declared_groups(
         )
     if not isinstance(encoder, CategoryIndex | BooleanIndex):
         raise RequestError(f"column {subgroups!r} is numeric in the schema: subgroups need declared categories")
-    encoder.encode(vector_where(frame.column(subgroups), np.zeros(frame.n_rows, np.bool_)), subgroups)
+    encoder.encode(without_rows(frame.column(subgroups)), subgroups)
     if encoder.n_codes > MOST_GROUPS:
         raise RequestError(f"{subgroups!r} has {encoder.n_codes} groups, and {MOST_GROUPS} can be told apart")
     if isinstance(encoder, BooleanIndex):
@@ -207,17 +206,6 @@ def _parts(order: Order, n_classes: int) -> dict[str, float]:
     rest = [f"class {k}" for k in range(n_classes)] if order.each_class else []
     left = 0.5 if rest else 1.0
     return dict.fromkeys(plain, left / len(plain)) | dict.fromkeys(rest, 0.5 / max(len(rest), 1))
-
-
-def declared_schema(schema: Any) -> Schema | None:
-    """A schema from what estimators take as one."""
-    if schema is None or isinstance(schema, Schema):
-        return schema
-    if isinstance(schema, Mapping):
-        return Schema.from_dict(schema)
-    if isinstance(schema, str | os.PathLike):
-        return Schema.from_toml(schema)
-    raise RequestError(f"schema must be a Schema, a mapping or a path, got {type(schema).__name__}")
 
 
 def rows_and_labels(X: Any, y: Any) -> tuple[Frame, Any]:

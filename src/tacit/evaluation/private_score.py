@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from tacit.evaluation.measure_scores import Order, declared_groups, declared_schema, measure_scores, rows_and_labels
+from tacit.evaluation.measure_scores import Order, declared_groups, measure_scores, rows_and_labels
 from tacit.evaluation.performance import Estimate, Performance, Question, perform
 from tacit.evaluation.score_numbers import NumberRequest, PrivateNumberScore, score_numbers
 from tacit.evaluation.scored_numbers import predicts_numbers
 from tacit.evaluation.scored_rows import Scorer
-from tacit.faces.request import Request, RequestError, is_number
+from tacit.faces.request import Request, RequestError, declared_schema, is_number
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 
@@ -133,7 +133,7 @@ def private_score(
     question = _question(metrics, threshold, cost, clip, confidence, scorer.n_classes)
     frame, labels = rows_and_labels(X, y)
     groups = declared_groups(subgroups, categories, declared, frame)
-    scorer.check(frame)
+    scorer.check(frame, X, labels)
     with_truth, each_class = (scorer.n_classes > 2 and name in question.metrics for name in ("log_loss", "auc"))
     what = f"evaluation of {type(model).__name__}"
     order = Order(frame, X, labels, groups, threshold, with_truth, declared, what, each_class)

@@ -18,15 +18,16 @@ from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import LabelIndex
 from tacit.evaluation.candidates import about_numbers, measure_of
-from tacit.evaluation.measure_scores import declared_schema, rows_and_labels
-from tacit.evaluation.scored_numbers import numbers_of
+from tacit.evaluation.measure_scores import rows_and_labels
 from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
 from tacit.evaluation.select_model import choose
 from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encoding, utility_weights
-from tacit.faces.request import Request, RequestError, is_number
+from tacit.faces.base import check_fit
+from tacit.faces.inputs import numbers_of
+from tacit.faces.request import Request, RequestError, declared_schema, is_number
 from tacit.faces.rows import rows_where, vector_where
 from tacit.faces.spend import reserve
-from tacit.faces.undeclared import refuse_undeclared
+from tacit.faces.undeclared import UNTYPED, label_kind, refuse_undeclared
 from tacit.privacy.account import EphemeralAccount, PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.ledger import Reservation
@@ -140,18 +141,20 @@ class PrivateSelection(BaseEstimator):
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         schema = self._check()
         frame, labels = rows_and_labels(X, y)
-        if self._numbers:
-            labels = numbers_of(labels)
+        classes = (0, 1) if self._numbers else getattr(self.candidates[0], "classes", None)
+        kind = label_kind(y if isinstance(y, list | tuple) else labels, frame)
         if not hasattr(X, "tocsr"):
-            classes = (0, 1) if self._numbers else getattr(self.candidates[0], "classes", None)
-            refuse_undeclared(frame, labels, schema, classes)
+            refuse_undeclared(frame, kind, schema, classes)
         unit = None if schema is None or schema.unit is None else frame.column(schema.unit.column)
         plan = self._plan(request, unit is not None)
         data = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, np.ndarray) else dict(frame.columns)
-        rows = _Rows(data, labels, frame, unit)
+        checked = np.zeros(frame.n_rows) if kind == UNTYPED and not self._numbers else labels
+        for candidate in self.candidates:
+            check_fit(fresh_candidate(candidate, plan, request, None), data, checked)
         EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(plan.charges, "dry run")
         with reserve(self.account, request, plan.charges, f"search of {len(self.candidates)} candidates") as held:
             search = _Search(self, plan, request, schema, held)
+            rows = _Rows(data, self._read(labels, kind, schema, classes), frame, unit)
             index, best = search.each(rows) if plan.strategy == EACH else search.random_stopping(rows)
         certificate = Certificate.of(
             held,
@@ -218,6 +221,13 @@ class PrivateSelection(BaseEstimator):
         """By what to judge, checked."""
         return measure_of(self.candidates, Criterion(self.criterion, self.quantile, None, self.error_clip))
 
+    def _read(self, labels: Any, kind: str, schema: Schema | None, classes: Any) -> Any:
+        """Labels as candidates take them: without a dtype they are 0 and 1, unless declared. After the charge."""
+        if self._numbers:
+            return numbers_of(labels)
+        declared = classes is not None or (schema is not None and schema.label is not None)
+        return labels if declared or kind != UNTYPED else LabelIndex((0, 1)).encode(labels)
+
     def _plan(self, request: Request, several_rows: bool) -> SearchPlan:
         return plan_search(
             self.candidates, request, self.strategy, self.runs, self.shape, self.holdout > 0 and not several_rows
@@ -244,6 +254,17 @@ class PrivateSelection(BaseEstimator):
         if any(fact[1:] != facts[0][1:] for fact in facts):
             raise RequestError("the candidates must declare the same label, classes and unit")
         return facts[0][0]
+
+
+def fresh_candidate(candidate: Any, plan: SearchPlan, request: Request, seed: int | None) -> Any:
+    """A candidate, unfitted, with what the search leaves for one fit."""
+    return clone(candidate).set_params(
+        epsilon=plan.fit_epsilon,
+        delta=plan.fit_delta,
+        neighbouring=str(request.neighbouring),
+        account=None,
+        random_state=seed,
+    )
 
 
 class _Search:
@@ -327,14 +348,7 @@ class _Search:
 
     def _fit(self, index: int, rows: _Rows, seed: int | None) -> Any:
         """One fit under its own small budget. What it may spend was reserved."""
-        estimator = clone(self._owner.candidates[index])
-        estimator.set_params(
-            epsilon=self._plan.fit_epsilon,
-            delta=self._plan.fit_delta,
-            neighbouring=str(self._request.neighbouring),
-            account=None,
-            random_state=seed,
-        )
+        estimator = fresh_candidate(self._owner.candidates[index], self._plan, self._request, seed)
         estimator.fit(rows.data, rows.labels)
         reserved = Reservation(self._plan.declared[index], self._request.neighbouring, "what was declared")
         for charge in estimator.certificate_.charges:  # a fit that charges more than it declared is a fault

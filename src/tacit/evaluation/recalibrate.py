@@ -14,9 +14,9 @@ from scipy.special import expit
 from tacit.evaluation.calibration import Groups, equal_groups
 from tacit.evaluation.combined import check_combinable, combined_certificate
 from tacit.evaluation.counts import ScoreCounts
-from tacit.evaluation.measure_scores import Order, ScoreGroups, declared_schema, measure_scores, rows_and_labels
+from tacit.evaluation.measure_scores import Order, ScoreGroups, measure_scores, rows_and_labels
 from tacit.evaluation.scored_rows import Scorer
-from tacit.faces.request import Request, RequestError
+from tacit.faces.request import Request, RequestError, declared_schema
 from tacit.models.base import Model
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.privacy.account import PrivacyAccount
@@ -103,7 +103,7 @@ def recalibrate(
     if scorer.n_classes != 2:
         raise RequestError(f"recalibration is for two classes, and there are {scorer.n_classes}")
     frame, labels = rows_and_labels(X, y)
-    scorer.check(frame)
+    scorer.check(frame, X, labels)
     own = getattr(model, "certificate_", None)
     if isinstance(own, Certificate):
         unit = None if declared is None else declared.unit

@@ -19,7 +19,7 @@ from tacit.evaluation.number_performance import (
     perform_numbers,
 )
 from tacit.evaluation.performance import Estimate
-from tacit.evaluation.scored_numbers import NumberScorer, clip_share, numbers_of
+from tacit.evaluation.scored_numbers import NumberScorer, clip_share
 from tacit.faces.request import Request, RequestError, is_number
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -92,11 +92,10 @@ def score_numbers(
     scorer = NumberScorer.of(model, schema, asked.target_bounds)
     question = _question(asked, scorer)
     frame, data, targets = rows
-    numbers = numbers_of(targets)
-    scorer.check(frame)
+    scorer.check(frame, data, targets)
     clip = None if asked.error_clip is None else question.clip
     label = f"evaluation of {type(model).__name__}"
-    order = ErrorOrder(frame, data, numbers, groups, clip, "r2" in question.metrics, schema, label)
+    order = ErrorOrder(frame, data, targets, groups, clip, "r2" in question.metrics, schema, label)
     released = measure_errors(scorer, order, request, account)
     question = replace(question, clip=released.clip)
     by_name = {

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.encoding.frames import Frame
-from tacit.encoding.numbers import as_numbers
 from tacit.encoding.values import DROPPED
+from tacit.encoding.without_rows import without_rows
+from tacit.faces.inputs import numbers_of
 from tacit.faces.request import RequestError, is_number, two_bounds
-from tacit.faces.rows import rows_where
+from tacit.faces.rows import no_rows_of
 from tacit.models.base import Model
 from tacit.schema import Schema
 
@@ -81,10 +82,11 @@ class NumberScorer:
     def range(self) -> float:
         return self.upper - self.lower
 
-    def check(self, frame: Frame) -> None:
-        """Raises for what is public: a column that is missing or of the wrong kind. Reads no row."""
-        if isinstance(self.predictor, Model) and frame.names:
-            self.predictions(rows_where(frame, np.zeros(frame.n_rows, np.bool_)), None)
+    def check(self, frame: Frame, data: Any, targets: Any) -> None:
+        """Raises for what is public: a column that is missing, or one or targets of the wrong kind. Reads no row."""
+        if self.verified and frame.names:
+            self.predictions(frame.without_rows(), no_rows_of(data, frame))
+        numbers_of(without_rows(targets))
 
     def columns(self, frame: Frame, data: Any, targets: Any) -> dict[str, npt.NDArray[Any]]:
         """Private columns, shape ``(rows,)`` each.
@@ -93,7 +95,7 @@ class NumberScorer:
             ``error``, target minus prediction as a share of the range; ``target``, clipped into the bounds and scaled
             to [-1, 1]; ``label``, 0 or :data:`DROPPED` where there is no target.
         """
-        truth = np.asarray(targets, np.float64)
+        truth = numbers_of(targets)
         known = np.isfinite(truth)
         middle = (self.lower + self.upper) / 2
         truth = np.clip(np.where(known, truth, middle), self.lower, self.upper)
@@ -121,10 +123,3 @@ def clip_share(error_clip: Any, span: float) -> float:
     if not is_number(error_clip) or not 0 < error_clip <= span:
         raise RequestError(f"error_clip must lie between 0 and the range of the target, {span:g}, got {error_clip!r}")
     return float(error_clip) / span
-
-
-def numbers_of(targets: Any) -> Floats:
-    """Targets as numbers; what is none is missing. A dtype of anything else raises ``FrameError``."""
-    untyped = str(getattr(targets, "dtype", "")) == "object"  # says nothing: taken value by value, so that none raises
-    values = np.asarray(targets, object) if untyped else targets
-    return np.asarray(as_numbers(values, "target", loose=untyped), np.float64)

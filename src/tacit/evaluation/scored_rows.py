@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import DROPPED, LabelIndex
+from tacit.encoding.without_rows import without_rows
 from tacit.evaluation.grid import log_odds
 from tacit.faces.request import RequestError
-from tacit.faces.rows import rows_where
+from tacit.faces.rows import no_rows_of
 from tacit.models.base import Model
 from tacit.schema import Schema
 
@@ -64,10 +65,11 @@ class Scorer:
     def n_classes(self) -> int:
         return self.label_index.n_classes
 
-    def check(self, frame: Frame) -> None:
-        """Raises for what is public: a column that is missing or of the wrong kind. Reads no row."""
-        if isinstance(self.predictor, Model) and frame.names:
-            self.probabilities(rows_where(frame, np.zeros(frame.n_rows, np.bool_)), None)
+    def check(self, frame: Frame, data: Any, labels: Any) -> None:
+        """Raises for what is public: a column that is missing, or one or labels of the wrong kind. Reads no row."""
+        if self.verified and frame.names:
+            self.probabilities(frame.without_rows(), no_rows_of(data, frame))
+        self.label_index.encode(without_rows(labels), "label")
 
     def columns(self, frame: Frame, data: Any, labels: Any, each_class: bool = False) -> dict[str, npt.NDArray[Any]]:
         """Private columns, shape ``(rows,)`` each.

@@ -13,9 +13,9 @@ from tacit.curator.curator import Curator
 from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import LabelIndex
-from tacit.evaluation.measure_scores import declared_schema, rows_and_labels
+from tacit.evaluation.measure_scores import rows_and_labels
 from tacit.evaluation.utility import Criterion, judges_of, utility_encoding, utility_weights
-from tacit.faces.request import Request, RequestError
+from tacit.faces.request import Request, RequestError, declared_schema
 from tacit.faces.spend import reserve
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.calibration import calibrate
@@ -98,7 +98,7 @@ def select_model(
     judges = judges_of(models, declared, Criterion(criterion, quantile, target_bounds, error_clip))
     frame, labels = rows_and_labels(X, y)
     for judge in judges:
-        judge.check(frame, labels)
+        judge.check(frame, X, labels)
     unit = None if declared is None else declared.unit
     if unit is not None:
         frame.column(unit.column)

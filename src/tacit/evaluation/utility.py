@@ -14,10 +14,10 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import DROPPED
-from tacit.evaluation.scored_numbers import NumberScorer, clip_share, numbers_of, predicts_numbers
+from tacit.evaluation.scored_numbers import NumberScorer, clip_share, predicts_numbers
 from tacit.evaluation.scored_rows import Scorer
+from tacit.faces.inputs import numbers_of
 from tacit.faces.request import RequestError, is_number
-from tacit.faces.rows import vector_where
 from tacit.schema import Schema
 
 Ints = npt.NDArray[np.int64]
@@ -120,10 +120,9 @@ class Judge(ABC):
         """Whether the answer to a row is known to depend on that row alone."""
         return self.scorer.verified
 
-    def check(self, frame: Frame, labels: Any) -> None:
+    def check(self, frame: Frame, data: Any, labels: Any) -> None:
         """Raises for what is public: a column that is missing, or one or labels of the wrong kind. Reads no row."""
-        self.scorer.check(frame)
-        self.known(vector_where(labels, np.zeros(frame.n_rows, np.bool_)))
+        self.scorer.check(frame, data, labels)
 
     @abstractmethod
     def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
@@ -186,7 +185,7 @@ class NumberJudge(Judge):
     levels = NUMBER_LEVELS
 
     def utilities(self, frame: Frame, data: Any, labels: Any) -> Ints:
-        columns = self.scorer.columns(frame, data, numbers_of(labels))
+        columns = self.scorer.columns(frame, data, labels)
         error = np.clip(columns["error"] / self.clip, -1.0, 1.0)  # target minus prediction, in units of the clip
         if self.criterion == MSE:
             loss = np.square(error)

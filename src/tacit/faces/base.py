@@ -7,8 +7,7 @@ table: :mod:`tacit.faces.scikit` gives learners its conventions, and the command
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -23,12 +22,14 @@ from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
+from tacit.encoding.without_rows import without_rows
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
 from tacit.faces.inputs import label_vector, plain, table_of
-from tacit.faces.request import Request, RequestError
+from tacit.faces.request import Request, RequestError, declared_schema
+from tacit.faces.spend import reserve
 from tacit.faces.undeclared import Undeclared, label_kind
 from tacit.models.base import Model
-from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
@@ -106,8 +107,10 @@ class PrivateLearner:
             if len(row_weights) != frame.n_rows:
                 raise RequestError(f"there are {frame.n_rows} rows, and sample_weight has {len(row_weights)} weights")
         purse = self._purse(request, task)
-        with self._reserve(request, self._whole_charge(purse, task)) as reservation:
+        charges, label = self._whole_charge(purse, task), f"fit of {self._algorithm}"
+        with reserve(self.account, request, charges, label) as reservation:
             unit = None if task.schema is None else task.schema.unit
+            frame, labels = self._read(frame, labels, task)
             vault = Vault(
                 frame,
                 labels,
@@ -175,6 +178,11 @@ class PrivateLearner:
 
     def _describe(self, task: Task) -> None:
         """Leaves behind what else is known after a fit."""
+
+    def _read(self, frame: Frame, labels: Any, task: Task) -> tuple[Frame, Any]:
+        """Rows and labels as the vault takes them, once the charge is durable."""
+        del task
+        return frame, labels
 
     def _check_parameters(self, request: Request) -> None:
         """Checks the subclass's own parameters; raises :class:`RequestError`."""
@@ -251,15 +259,18 @@ class PrivateLearner:
         labels = label_vector(y)
         if len(labels) != frame.n_rows:
             raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
+        named = "" if schema is None or schema.label is None else schema.label.column
+        self._check_labels(without_rows(labels), label_index, named)
         if schema is None and not frame.names:
             raise RequestError("0 feature(s) (shape=(n, 0)) while a minimum of 1 is required")
         undeclared = self._undeclared(frame, y if isinstance(y, list | tuple) else labels, schema)
         if schema is None:
             if undeclared is not None:
                 return Task(None, frame.names, label_index, None, undeclared), frame, labels
+            public = frame.without_rows()
             for name in frame.names:
                 try:
-                    frame.numbers(name)
+                    public.numbers(name)
                 except FrameError as error:
                     raise FrameError(
                         f"{error}".removesuffix(" Nothing was spent.")
@@ -271,6 +282,10 @@ class PrivateLearner:
         if schema.unit is not None:
             frame.column(schema.unit.column)
         return Task(schema, schema.features, label_index, encoding, undeclared), frame, labels
+
+    def _check_labels(self, nothing: Any, label_index: LabelIndex, name: str) -> None:
+        """Raises for labels of a dtype that can hold none; ``nothing`` is their vector without rows."""
+        label_index.encode(nothing, name or "label")
 
     def _undeclared(self, frame: Frame, labels: Any, schema: Schema | None) -> Undeclared | None:
         """What is to be found; None if nothing is, or if the learner looks for bounds itself."""
@@ -286,13 +301,7 @@ class PrivateLearner:
         return len(table_of(X).names)
 
     def _declared_schema(self) -> Schema | None:
-        if self.schema is None or isinstance(self.schema, Schema):
-            return self.schema
-        if isinstance(self.schema, Mapping):
-            return Schema.from_dict(self.schema)
-        if isinstance(self.schema, str | os.PathLike):
-            return Schema.from_toml(self.schema)
-        raise RequestError(f"schema must be a Schema, a mapping or a path, got {type(self.schema).__name__}")
+        return declared_schema(self.schema)
 
     def _label_index(self, schema: Schema | None) -> LabelIndex:
         label = None if schema is None else schema.label
@@ -304,17 +313,6 @@ class PrivateLearner:
         if declared is not None and len(declared) < 2:
             raise RequestError(f"classes must name at least two classes, got {declared!r}")
         return LabelIndex((0, 1) if declared is None else tuple(plain(value) for value in declared))
-
-    def _reserve(self, request: Request, charges: Sequence[Charge]) -> Reservation:
-        label = f"fit of {self._algorithm}"
-        if self.account is None:
-            return EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(charges, label)
-        if self.account.neighbouring is not request.neighbouring:
-            raise RequestError(
-                f"the account is about {self.account.neighbouring}, and the request about {request.neighbouring}: "
-                "one ledger has one relation"
-            )
-        return self.account.reserve(charges, label)
 
     def _certify(self, request: Request, task: Task, reservation: Reservation, vault: Vault) -> Certificate:
         return Certificate.of(
@@ -372,3 +370,8 @@ def monotone_of(task: Task, name: str) -> str | None:
     """How the effect of a column is declared to go: ``"increasing"``, ``"decreasing"`` or None."""
     column = None if task.schema is None else task.schema.columns.get(name)
     return column.monotone if isinstance(column, NumericColumn) else None
+
+
+def check_fit(learner: PrivateLearner, X: Any, y: Any) -> None:
+    """Raises what a fit would refuse for public reasons. Reads no row and charges nothing."""
+    learner._checked(X, y)

@@ -20,9 +20,9 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import as_numbers, number_or_nan
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.encoding.values import LabelIndex, ValueIndex, as_tokens, is_missing
+from tacit.encoding.without_rows import without_rows
 from tacit.faces.bounds import SMALLEST_POWER, find_bounds
 from tacit.faces.request import RequestError
-from tacit.faces.rows import vector_where
 from tacit.privacy.charges import ApproxDP, Charge
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import column_cells
@@ -57,7 +57,7 @@ def kind_of(values: Any, name: str = "") -> str:
     """
     if isinstance(values, list | tuple):
         return ASKED
-    nothing = vector_where(values, np.zeros(len(values), np.bool_))
+    nothing = without_rows(values)
     try:
         numbers = as_numbers(nothing, name)
     except FrameError:

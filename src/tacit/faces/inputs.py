@@ -6,9 +6,11 @@ import warnings
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of
+from tacit.encoding.numbers import as_numbers
 from tacit.faces.request import RequestError
 
 
@@ -27,8 +29,12 @@ def table_of(X: Any) -> Frame:
 
 
 def label_vector(y: Any) -> Any:
-    """The labels as a vector of any kind; a column vector is flattened with scikit-learn's warning."""
-    labels = y if hasattr(y, "to_numpy") or hasattr(y, "combine_chunks") else np.asarray(y)
+    """The labels as a vector of any kind; a column vector is flattened with scikit-learn's warning.
+
+    A list becomes objects: in an array its values would take one another's type, and one row change all.
+    """
+    named = hasattr(y, "to_numpy") or hasattr(y, "combine_chunks")
+    labels = y if named else np.asarray(y, object if isinstance(y, list | tuple) else None)
     shape = getattr(labels, "shape", None)
     if shape is not None and len(shape) == 2 and shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
@@ -38,6 +44,13 @@ def label_vector(y: Any) -> Any:
     if shape is not None and len(shape) != 1:
         raise RequestError(f"y must be a vector of labels, got shape {shape}")
     return labels
+
+
+def numbers_of(targets: Any, name: str = "target") -> npt.NDArray[np.float64]:
+    """Targets as numbers; what is none is missing. A dtype of anything else raises ``FrameError``."""
+    untyped = str(getattr(targets, "dtype", "")) == "object"  # says nothing: taken value by value, so that none raises
+    values = np.asarray(targets, object) if untyped else targets
+    return np.asarray(as_numbers(values, name, loose=untyped), np.float64)
 
 
 def plain(value: Any) -> Any:

@@ -14,11 +14,11 @@ from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.labels import NumericLabelIndex
-from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.faces.base import FINE_CELLS, Task
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
+from tacit.faces.inputs import numbers_of
 from tacit.faces.request import Request, RequestError, two_bounds
 from tacit.faces.scikit import PrivateEstimator
 from tacit.faces.uncertainty import deviations_within
@@ -126,15 +126,19 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
 
     def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
         task, frame, labels = super()._task(X, y)
-        if str(getattr(labels, "dtype", "")) == "object":  # says nothing: taken value by value, as a list is
-            labels = np.asarray(labels).tolist()
-        labels = np.asarray(as_numbers(labels, self.target_name(task)), np.float64)
-        if self.target_index(task) is UNBOUNDED:
-            if TARGET in frame.names:
-                raise RequestError(f"a column is named '{TARGET}': declare the target's bounds, or a schema")
-            columns = {name: frame.column(name) for name in frame.names}
-            frame = Frame({**columns, TARGET: labels}, frame.n_rows, frame.mixed, frame.untyped)
+        if self.target_index(task) is UNBOUNDED and TARGET in frame.names:
+            raise RequestError(f"a column is named '{TARGET}': declare the target's bounds, or a schema")
         return task, frame, labels
+
+    def _check_labels(self, nothing: Any, label_index: LabelIndex, name: str) -> None:
+        del label_index
+        numbers_of(nothing, name or TARGET)
+
+    def _read(self, frame: Frame, labels: Any, task: Task) -> tuple[Frame, Any]:
+        numbers = numbers_of(labels, self.target_name(task))
+        if self.target_index(task) is not UNBOUNDED:
+            return frame, numbers
+        return Frame({**frame.columns, TARGET: numbers}, frame.n_rows, frame.mixed, frame.untyped), numbers
 
     @property
     def _discovers(self) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
+from tacit.schema import Schema
 
 
 class RequestError(ValueError):
@@ -19,6 +21,17 @@ class RequestError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(f"{message}. Nothing was spent.")
+
+
+def declared_schema(schema: Any) -> Schema | None:
+    """A schema from what estimators take as one."""
+    if schema is None or isinstance(schema, Schema):
+        return schema
+    if isinstance(schema, Mapping):
+        return Schema.from_dict(schema)
+    if isinstance(schema, str | os.PathLike):
+        return Schema.from_toml(schema)
+    raise RequestError(f"schema must be a Schema, a mapping or a path, got {type(schema).__name__}")
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,17 @@ def rows_where(frame: Frame, mask: Mask) -> Frame:
     return Frame(columns, int(mask.sum()), frame.mixed, frame.untyped)
 
 
+def no_rows_of(data: Any, frame: Frame) -> Any:
+    """A table of the kind of ``data``, whose columns are ``frame``, without rows: what raises on it is public."""
+    if isinstance(data, list | tuple):
+        return np.empty((0, len(frame.names)))
+    if isinstance(data, np.ndarray):
+        return data[:0]
+    if hasattr(data, "head"):
+        return data.head(0)
+    return data.slice(0, 0) if hasattr(data, "slice") else frame.without_rows()
+
+
 def vector_where(values: Any, mask: Mask) -> Any:
     """The entries of a vector where ``mask`` holds."""
     if isinstance(values, pa.Array | pa.ChunkedArray):

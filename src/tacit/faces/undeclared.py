@@ -140,8 +140,14 @@ class Undeclared:
         return Found(schema, label_index, purse.part(1 - self.share))
 
 
-def refuse_undeclared(frame: Frame, labels: Any, schema: Schema | None, classes: Any) -> None:
+def refuse_undeclared(frame: Frame, labels: str, schema: Schema | None, classes: Any) -> None:
     """For callers whose budget has no place for discovery: every column and class must be declared, or be numbers.
+
+    Args:
+        frame: the columns.
+        labels: from :func:`label_kind`.
+        schema: declares columns and classes, if there is one.
+        classes: declared elsewhere; None if not.
 
     Raises:
         RequestError: names what is not.
@@ -154,7 +160,7 @@ def refuse_undeclared(frame: Frame, labels: Any, schema: Schema | None, classes:
             "a schema, or find one with discover_schema"
         )
     unknown = classes is None and (schema is None or schema.label is None)
-    if unknown and label_kind(labels, frame) not in (NUMBERS, UNTYPED):
+    if unknown and labels not in (NUMBERS, UNTYPED):
         raise RequestError(
             "the labels are texts: name the classes in a schema, or by the candidates' parameter classes"
         )

@@ -19,6 +19,7 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
 from tacit.encoding.table import TableEncoding
+from tacit.encoding.without_rows import without_rows
 from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
 from tacit.faces.inputs import label_vector
@@ -269,12 +270,14 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         frame, labels = matrix_frame(X), label_vector(y)
         if len(labels) != frame.n_rows:
             raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
+        label_index = self._label_index(None)
+        self._check_labels(without_rows(labels), label_index, "")
         matrix = frame.column(ROWS)
         constant = float(self.row_norm) if self.fit_intercept else 0.0
         wide = hasattr(matrix, "tocsr") or matrix.shape[1] > WIDE
         clipper = RowClipper(math.hypot(float(self.row_norm), constant), RADIUS_32 if wide else RADIUS_16)
         encoder = MatrixEncoder(int(matrix.shape[1]), clipper, constant)
-        return MatrixTask(None, (ROWS,), self._label_index(None), None, encoder=encoder), frame, labels
+        return MatrixTask(None, (ROWS,), label_index, None, encoder=encoder), frame, labels
 
     def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
         encoder: RowEncoder | MatrixEncoder

@@ -20,11 +20,19 @@ def sign_of(label: Any, classes: tuple[Any, ...]) -> int:
     if label is None:
         return 0
     value = label.item() if isinstance(label, np.generic) else label
-    if value == classes[1]:
+    if _is(value, classes[1]):
         return 1
-    if value == classes[0]:
+    if _is(value, classes[0]):
         return -1
     return (1 if value == 1 else -1 if value in (0, -1) else 0) if isinstance(value, int | float) else 0
+
+
+def _is(value: Any, declared: Any) -> bool:
+    """Whether a label is this class. What cannot be compared is not: what rows hold never raises."""
+    try:
+        return bool(value == declared)
+    except (TypeError, ValueError, ArithmeticError):
+        return False
 
 
 def signs_of(labels: Any, classes: tuple[Any, ...], n: int) -> npt.NDArray[np.int8]:
@@ -33,13 +41,15 @@ def signs_of(labels: Any, classes: tuple[Any, ...], n: int) -> npt.NDArray[np.in
     Raises:
         RowError: if there are not ``n`` of them; public.
     """
-    values = np.asarray(labels)
+    values = np.asarray(labels, object if isinstance(labels, list | tuple) else None)  # in texts 1 would not be 1
     if values.shape != (n,):
         raise RowError(f"there must be a label per row, got shape {values.shape} for {n} rows")
-    if values.dtype.kind == "b" and set(classes) == {False, True}:
-        return np.where(values == classes[1], 1, -1).astype(np.int8)
-    if values.dtype == np.int8 and set(classes) <= {-1, 0, 1}:
-        known = (values == 1) | (values == 0) | (values == -1)
-        return np.where(values == 1, 1, np.where(known, -1, 0)).astype(np.int8)
+    if values.dtype.kind == "b":
+        return np.where(values, sign_of(True, classes), sign_of(False, classes)).astype(np.int8)
+    if values.dtype == np.int8:
+        table = np.array([sign_of(value, classes) for value in range(-128, 128)], np.int8)
+        return table[values.astype(np.int16) + 128]
+    if values.dtype.kind == "O":  # cannot be sorted
+        return np.fromiter((sign_of(value, classes) for value in values), np.int8, n)
     distinct, place = np.unique(values, return_inverse=True)
     return np.array([sign_of(value, classes) for value in distinct], np.int8)[place.reshape(-1)]

@@ -84,7 +84,7 @@ def _sign(value: Any) -> float:
 def _float(value: Any) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return math.nan
 
 

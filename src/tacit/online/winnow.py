@@ -13,16 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.curator.stream import Stream, open_row_stream
-from tacit.faces.request import Request, RequestError
+from tacit.faces.request import Request, RequestError, declared_schema
+from tacit.faces.spend import reserve
 from tacit.online.label_signs import sign_of, signs_of
 from tacit.online.rows import RowError, SchemaRows, SignRows
 from tacit.online.schedule import WinnowRequest, schedule_of
 from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
-from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.ledger import Reservation
 from tacit.queries.winnow import WinnowLog, WinnowStream, WinnowUpdate
-from tacit.schema import Schema
 
 
 def _base() -> Any:
@@ -273,12 +273,8 @@ class Winnow(_base()):  # type: ignore[misc]
         return request
 
     def _declared_rows(self) -> SignRows | SchemaRows | None:
-        if self.schema is not None:
-            schema = self.schema
-            if isinstance(schema, Mapping):
-                schema = Schema.from_dict(schema)
-            elif not isinstance(schema, Schema):
-                schema = Schema.from_toml(schema)
+        schema = declared_schema(self.schema)
+        if schema is not None:
             if schema.unit is not None:
                 raise RequestError("a stream protects single rows, and this schema declares units of several")
             return SchemaRows.of(schema, int(self.bins))
@@ -346,12 +342,7 @@ class Winnow(_base()):  # type: ignore[misc]
             raise RequestError(f"{error}") from None
         charges = [part.charge for part in spec.charges(request.neighbouring)]
         label = type(self).__name__
-        account: Any = self.account
-        if account is None:
-            account = EphemeralAccount(request.epsilon, request.delta, request.neighbouring)
-        elif account.neighbouring is not request.neighbouring:
-            raise RequestError(f"the account is about {account.neighbouring}, the request about {request.neighbouring}")
-        with account.reserve(charges, label) as reservation:
+        with reserve(self.account, request, charges, label) as reservation:
             stream = open_row_stream(spec, reservation, request.random_state, label)
         self.certificate_ = Certificate.of(
             reservation,

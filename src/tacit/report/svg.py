@@ -93,16 +93,22 @@ class Scale:
 
 
 def even_ticks(low: float, high: float, about: int = 4) -> list[float]:
-    """Round numbers between ``low`` and ``high``, about as many as asked for."""
+    """Round numbers between ``low`` and ``high``, about as many as asked for and no two the same.
+
+    Fewer where floats cannot tell them apart.
+    """
     if not high > low:
         return [low]
     rough = (high - low) / about
-    power = 10.0 ** math.floor(math.log10(rough))
+    exponent = math.floor(math.log10(rough))
+    power = 10.0**exponent
     step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * (1 - 1e-9))
     first = math.ceil(low / step - 1e-9)
-    ticks = []
+    ticks: list[float] = []
     while first * step <= high + 1e-9 * step:
-        ticks.append(round(first * step, 12))
+        tick = round(first * step, 12 - exponent)
+        if not ticks or tick > ticks[-1]:
+            ticks.append(tick)
         first += 1
     return ticks
 

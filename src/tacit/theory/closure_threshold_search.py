@@ -84,8 +84,8 @@ class ThresholdSearch:
         known = self._upper.get((hypotheses, points))
         if known is not None:
             return known
-        rows = {self.rows[h] & points for h in _positions(hypotheses)} - {0}
-        columns = {self.columns[x] & hypotheses for x in _positions(points)} - {0}
+        rows = {self.rows[h] & points for h in bit_positions(hypotheses)} - {0}
+        columns = {self.columns[x] & hypotheses for x in bit_positions(points)} - {0}
         bound = min(_staircase([r.bit_count() for r in rows]), _staircase([c.bit_count() for c in columns]))
         self._upper[hypotheses, points] = bound
         return bound
@@ -126,7 +126,8 @@ class ThresholdSearch:
         return None
 
 
-def _positions(subset: int) -> list[int]:
+def bit_positions(subset: int) -> list[int]:
+    """Positions of the ones of an integer, ascending."""
     positions = []
     while subset:
         low = subset & -subset

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tacit.theory.closure_threshold_search import ThresholdSearch
+from tacit.theory.closure_threshold_search import ThresholdSearch, bit_positions
 from tacit.theory.closure_vc_search import search_shattered
 from tacit.theory.closure_witnesses import MistakeTree, ShatteredSet, ThresholdSequence, Witness
 
@@ -107,16 +107,6 @@ class FiniteClass:
 
 def _bits(values: npt.NDArray[np.uint8]) -> int:
     return int.from_bytes(np.packbits(values, bitorder="little").tobytes(), "little")
-
-
-def bit_positions(subset: int) -> list[int]:
-    """Positions of the ones of an integer, ascending."""
-    positions = []
-    while subset:
-        low = subset & -subset
-        positions.append(low.bit_length() - 1)
-        subset ^= low
-    return positions
 
 
 class LittlestoneSearch:
