@@ -136,6 +136,20 @@ def test_plan_needs_no_data(folder: Path, tacit: Callable[..., Any]) -> None:
     assert "Nothing was spent" in tacit("plan").stdout
 
 
+def test_plan_says_what_so_many_rows_can_teach(folder: Path, tacit: Callable[..., Any]) -> None:
+    ask = ("plan", "--schema", "schema.toml", "--epsilon", "1", "--rows")
+    few, many = (" ".join(tacit(*ask, count).stdout.split()) for count in ("50", "1000000"))
+    assert "50 rows" in few
+    assert "worse than the shares of the classes" in few
+    assert "trees" in many
+    assert "worse" not in many
+    assert json.loads(tacit(*ask, "50", "--json").stdout)["outlook"]["sure"] is False
+    for wrong in (("plan", "--rows", "50"), (*ask, "0"), (*ask, "50", "--learner", "trees")):
+        done = tacit(*wrong)
+        assert done.exit_code == 2
+        assert "Nothing was spent" in done.output
+
+
 def test_help_lists_every_command(tacit: Callable[..., Any]) -> None:
     said = tacit("--help").stdout
     for command in ("fit", "predict", "report", "verify", "budget", "schema", "check", "plan", "demo"):

@@ -16,6 +16,7 @@ from tacit.additive.binning import Column
 from tacit.additive.learn import Learned, learn_additive
 from tacit.additive.learn_scores import learn_scores
 from tacit.additive.monotone import DIRECTIONS
+from tacit.additive.outlook import outlook
 from tacit.additive.score_losses import SoftmaxLoss
 from tacit.additive.score_model import additive_scores, features_of, main_effects, pair_effects
 from tacit.curator.curator import Curator
@@ -88,6 +89,13 @@ class AdditiveBoost(Weighting, Uncertainty):
     def _holds_monotone(self, task: Task) -> bool:
         del task
         return True
+
+    def _outlook(self, purse: Purse, task: Task, n: int) -> dict[str, Any]:
+        of_units = task.schema is not None and task.schema.unit is not None
+        if not task.names or of_units or task.label_index.n_classes != 2:
+            return {}
+        pairs, trees = self.interactions is not False, self.interactions is True
+        return {"outlook": outlook(n, len(task.names), purse, pairs, trees)}
 
     def _learn(self, curator: Curator, purse: Purse, task: Task) -> AdditiveModel | AdditiveClassesModel:
         columns, pairs, trees = learned_columns(task), self.interactions is not False, self.interactions is True

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tacit.additive.binning import Bins, Column, measure_bins, release_total
-from tacit.additive.plan import BINNING_SHARE, Plan, plan
+from tacit.additive.plan import BINNING_SHARE, Plan, plan, signal_to_noise
 from tacit.curator.curator import Curator
 from tacit.privacy.purse import Purse
 
@@ -47,7 +46,7 @@ def first_look(
     count = len(columns)
     first = BINNING_SHARE / 2 / (count + 1)  # the plan, which says how much binning may cost, needs the number of rows
     total, counted = release_total(curator, purse, first)
-    signal = strength * total / max(purse.sd(1.0) * math.sqrt(max(count, 1)), 1e-12)
+    signal = signal_to_noise(total, count, purse.sd(1.0), strength)
     chosen = plan(total, count, signal, purse.is_pure, pairs, trees)
     each = (chosen.binning - first) / count
     bins, more = measure_bins(curator, purse, columns, total, each)

@@ -46,6 +46,10 @@ DEEP_FROM = (2500.0, 10_000.0)
 """Signal-to-noise from which trees have six levels instead of five, and (unless rows are very many) seven."""
 
 
+SURE_FROM = 70.0
+"""Signal-to-noise below which probabilities may be worse than the class shares alone (``docs/planning.md``)."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """Shares of the purse, and how many sweeps they are spread over.
@@ -111,6 +115,18 @@ def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = 
     rest, rate = glass.scaled(1 - LARGEST_TREE_SHARE * ramp), tree_rate(signal, n_trees)
     width = COLUMNS_PER_TREE if total <= MANY_ROWS else QUICK_COLUMNS
     return replace(rest, n_trees=n_trees, tree_depth=depth, tree_rate=rate, tree_columns=width)
+
+
+def signal_to_noise(total: float, n_columns: int, sd: float, strength: float = 1.0) -> float:
+    """``q``: the rows relative to the noise of one release of all columns.
+
+    Args:
+        total: number of rows.
+        n_columns: columns of the model.
+        sd: of the noise where one number takes the whole purse.
+        strength: how much a row says, relative to a row of two classes.
+    """
+    return strength * total / max(sd * math.sqrt(max(n_columns, 1)), 1e-12)
 
 
 def intercept_share(signal: float, n_columns: int) -> float:

@@ -220,7 +220,9 @@ def plan(
     margin: Annotated[
         float | None, typer.Option(help="Ask instead what a halfspace of this margin can be expected to do.")
     ] = None,
-    rows: Annotated[int | None, typer.Option(help="With --margin: what error can be expected of so many rows?")] = None,
+    rows: Annotated[
+        int | None, typer.Option(help="What can be expected of so many rows? Of their number say only what is public.")
+    ] = None,
     error: Annotated[float | None, typer.Option(help="With --margin: how many rows does this error take?")] = None,
     dimension: Annotated[int, typer.Option(help="With --margin: number of coordinates.")] = 100,
     repeats: Annotated[int, typer.Option(help="With --margin: made tables per simulated figure.")] = 3,
@@ -235,7 +237,7 @@ def plan(
         return
     from tacit.cli.plan import run
 
-    run(schema, epsilon, delta, neighbouring, learner, as_json)
+    run(schema, epsilon, delta, neighbouring, learner, rows, as_json)
 
 
 @app.command()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from tacit.cli.console import as_json, finite, table
+from tacit.cli.failures import Mistake
 from tacit.cli.fit import charge_words
 from tacit.cli.learners import learner_class
 
 
-def run(schema: Path | None, epsilon: float, delta: float, neighbouring: str, learner: str, json: bool) -> None:
-    """Prints the planned charge of a fit and what it means for one person."""
+def run(
+    schema: Path | None, epsilon: float, delta: float, neighbouring: str, learner: str, n: int | None, json: bool
+) -> None:
+    """Prints the planned charge of a fit, what it means for one person, and what ``n`` rows could teach."""
     from tacit.privacy.accountants import delta as delta_of
     from tacit.privacy.charges import charge_from_dict
     from tacit.report.page import percent
@@ -19,7 +23,14 @@ def run(schema: Path | None, epsilon: float, delta: float, neighbouring: str, le
 
     declared = None if schema is None else Schema.from_toml(schema)
     estimator = learner_class(learner)(epsilon=epsilon, delta=delta, neighbouring=neighbouring, schema=declared)
-    planned = estimator.dry_run()
+    if n is not None and n < 1:
+        raise Mistake(f"--rows must be at least 1, got {n}")
+    planned = estimator.dry_run(n=n)
+    if n is not None and "outlook" not in planned:
+        raise Mistake(
+            "--rows is answered for the learner additive, two classes, no unit, and a --schema that names the columns; "
+            "or with --margin. Leave it out for what a budget buys"
+        )
     charges = [charge_from_dict(charge) for charge in planned["charges"]]
     rows_per_unit = 1 if declared is None or declared.unit is None else declared.unit.max_rows
     promise = describe(epsilon, delta, neighbouring, rows_per_unit, min(1.0, delta_of(charges, 0.0)))
@@ -38,4 +49,21 @@ def run(schema: Path | None, epsilon: float, delta: float, neighbouring: str, le
         rows["columns"] = ", ".join(planned["columns"])
     if planned["bounds_share"]:
         rows["bounds"] = f"{planned['bounds_share']:.0%} of it would find bounds that no schema declares"
+    if n is not None:
+        rows["with"] = _outlook(n, planned["outlook"])
     table(f"A fit with the learner {learner}. Nothing was spent", rows)
+
+
+def _outlook(n: int, known: dict[str, Any]) -> str:
+    said = f"{n:,} rows: {known['signal']:,.1f} times the noise of a column; it learns {', '.join(known['learns'])}"
+    if known["sure"]:
+        return said
+    return (
+        f"{said}. That is little: probabilities may be worse than the shares of the classes alone; from about "
+        f"{round_to_two(known['sure_from']):,} rows on they should not be. Fewer columns or a larger epsilon help, too"
+    )
+
+
+def round_to_two(count: int) -> int:
+    """A count for people: to two digits."""
+    return int(float(f"{count:.2g}"))

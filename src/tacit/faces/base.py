@@ -134,7 +134,13 @@ class PrivateLearner:
         return self
 
     def dry_run(self, n: int | None = None, X: Any = None) -> dict[str, Any]:
-        """What a fit would charge, before it does. Reads no rows and charges nothing."""
+        """What a fit would charge, before it does. Reads no rows and charges nothing.
+
+        Args:
+            n: the number of rows that is publicly expected. With a schema some learners then say in ``"outlook"`` what
+                they could do with them.
+            X: whose columns are meant where no schema names them.
+        """
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         self._check_parameters(request)
         schema = self._declared_schema()
@@ -147,15 +153,17 @@ class PrivateLearner:
                 undeclared = Undeclared.of(frame, True, "numbers", False, request)
         task = Task(schema, names, self._label_index(schema), None, undeclared)
         share = BOUNDS_SHARE if undeclared is None else undeclared.share
+        purse = self._purse(request, task)
         return {
             "estimator": self._algorithm,
             "epsilon": request.epsilon,
             "delta": request.delta,
             "neighbouring": str(request.neighbouring),
-            "charges": [charge.to_dict() for charge in self._whole_charge(self._purse(request, task), task)],
+            "charges": [charge.to_dict() for charge in self._whole_charge(purse, task)],
             "bounds_share": 0.0 if schema is not None else share,
             "columns": list(names),
             "n": n,
+            **(self._outlook(purse, task, n) if n is not None and schema is not None else {}),
         }
 
     def declared_charge(self, neighbouring: str) -> tuple[Charge, ...]:
@@ -171,6 +179,11 @@ class PrivateLearner:
         return tuple(self._planned_charges(request.purse, task))
 
     # What a subclass says.
+
+    def _outlook(self, purse: Purse, task: Task, n: int) -> dict[str, Any]:
+        """``{"outlook": ...}``, what a fit to ``n`` rows could do, where the learner knows."""
+        del purse, task, n
+        return {}
 
     def _learn(self, curator: Curator, purse: Purse, task: Task) -> Model:
         """Learns from measurements alone. ``task.encoding`` is set."""

@@ -1,0 +1,36 @@
+"""What can be expected of so many rows before any is read: the planning rule, asked beforehand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tacit.additive.plan import SURE_FROM, plan, signal_to_noise
+from tacit.privacy.purse import Purse
+
+
+def outlook(rows: int, n_columns: int, purse: Purse, pairs: bool, trees: bool) -> dict[str, Any]:
+    """What a fit to two classes could do with ``rows`` rows.
+
+    Args:
+        rows: how many are expected, from public knowledge.
+        n_columns: columns of the model.
+        purse: the budget.
+        pairs: whether interactions are wanted.
+        trees: whether trees over the residual are wanted.
+
+    Returns:
+        ``signal``, the ratio ``q`` of rows to noise; ``learns``, of "columns", "pairs" and "trees" what there would be
+        budget for; ``sure``, whether probabilities can be expected to be better than the shares of the classes alone;
+        ``sure_from``, the number of rows from which they can.
+    """
+    sd = purse.sd(1.0)
+    signal = signal_to_noise(rows, n_columns, sd)
+    chosen = plan(rows, n_columns, signal, purse.is_pure, pairs, trees)
+    affordable = {"columns": True, "pairs": chosen.looks_for_pairs, "trees": chosen.n_trees > 0}
+    return {
+        "signal": signal,
+        "learns": [name for name, bought in affordable.items() if bought],
+        "sure": signal >= SURE_FROM,
+        "sure_from": math.ceil(SURE_FROM * sd * math.sqrt(max(n_columns, 1))),
+    }
