@@ -64,18 +64,17 @@ def page(facts: dict[str, Any]) -> str:
 
 
 def _gaps(facts: dict[str, Any], heads: list[str]) -> str:
+    ours, free = PEER_NAMES["additive"], facts["gap_closed_without_privacy"]
+    found_by = {label: facts["gap_closed"].get(who, {}) for who, label in PEER_NAMES.items()}
+    found_by[f"{ours}, the EEG left out"] = facts["gap_closed_without_eeg"]
+    found_by["*tuned boosted trees without privacy*"] = free["boosted_trees"]
+    found_by[f"*{ours} without privacy*"] = free["additive"]
     rows = []
-    for who, label in PEER_NAMES.items():
-        found = facts["gap_closed"].get(who, {})
+    for label, found in found_by.items():
         if found:
             sets = max(entry["sets"] for entry in found.values())
             shown = [_percent(found[epsilon]["closed"]) if epsilon in found else "" for epsilon in EPSILONS]
             rows.append([label, str(sets), *shown])
-    found = facts["gap_closed_without_eeg"]
-    if found:
-        shown = [_percent(found[epsilon]["closed"]) if epsilon in found else "" for epsilon in EPSILONS]
-        sets = max(entry["sets"] for entry in found.values())
-        rows.append([f"{PEER_NAMES['additive']}, the EEG left out", str(sets), *shown])
     rows.append(["*aim*", "", *(_percent(facts["gap_aims"][epsilon]) for epsilon in EPSILONS)])
     return _table(["learner", "sets", *heads], rows)
 
