@@ -11,7 +11,7 @@ from tacit.privacy.charges import BoundedRange, Charge, Gaussian, NonPrivate, Re
 from tacit.privacy.ledger import Entry
 from tacit.report import svg
 from tacit.report.budget import stage_of, stages
-from tacit.report.drawing import Drawing, Effect, Side, bars, curve, heat_map, interval, weights
+from tacit.report.drawing import Drawing, Effect, Side, bars, curve, heat_map, interval, weights, worth_naming
 from tacit.report.units import factor
 
 
@@ -192,3 +192,14 @@ def test_stage_of_a_label(label: str, stage: str) -> None:
 )
 def test_ticks_are_round_and_no_two_the_same(low: float, high: float, ticks: list[float]) -> None:
     assert svg.even_ticks(low, high) == ticks
+
+
+def test_a_caption_names_what_stands_beside_a_spike() -> None:
+    """Where one value holds nearly all rows, a hundredth of its rows would be more than any other place has."""
+    supports = [30_000.0, *([100.0] * 40), 1.0]
+    effects = [Effect(-0.2, 0.01, 30_000.0), *(Effect(0.05 * k, 0.2, 100.0) for k in range(40)), Effect(9.0, 5.0, 1.0)]
+    assert 1.0 < worth_naming(supports) <= 100.0
+    drawn = curve("gain", list(range(len(effects) + 1)), effects, None, "x")
+    assert "Highest at 40 to 41" in drawn.caption
+    assert worth_naming([100.0] * 50) == 1.0
+    assert worth_naming([]) == 0.0

@@ -6,7 +6,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from tacit.report import svg
-from tacit.report.drawing import BAND, LABEL, RIGHT, SUPPORT, THIN, WIDTH, Drawing, Effect, apart, interval, spread
+from tacit.report.drawing import (
+    BAND,
+    LABEL,
+    RIGHT,
+    SUPPORT,
+    THIN,
+    WIDTH,
+    Drawing,
+    Effect,
+    apart,
+    interval,
+    spread,
+    worth_naming,
+)
 from tacit.report.units import ODDS
 
 ROW = 38
@@ -89,8 +102,8 @@ def class_bars(
 
 def _reach(effects: Sequence[Sequence[Effect]]) -> float:
     """How far the scale of every row goes: to the largest effect of a place that holds rows."""
-    most = max((e.support for line in effects for e in line), default=0.0)
-    held = [abs(e.value) for line in effects for e in line if e.support >= 0.01 * most]
+    least = worth_naming([e.support for e in effects[0]] if effects else [])
+    held = [abs(e.value) for line in effects for e in line if e.support >= least]
     return max([LEAST_REACH, *held])
 
 
@@ -168,12 +181,12 @@ def _drawing(
 
 def _caption(places: Sequence[str], classes: Sequence[str], effects: Sequence[Sequence[Effect]]) -> str:
     """Where a class gains most, among the places that hold rows."""
-    most = max((e.support for line in effects for e in line), default=0.0)
+    least = worth_naming([e.support for e in effects[0]] if effects else [])
     held = [
         (e.value, label, place)
         for label, line in zip(classes, effects, strict=True)
         for place, e in zip(places, line, strict=True)
-        if e.support >= 0.01 * most
+        if e.support >= least
     ]
     if not held or max(held)[0] < ODDS.least:
         return "No effect that stands out."

@@ -108,10 +108,20 @@ def _table(names: Sequence[str], effects: Sequence[Effect], units: Units) -> tup
     )
 
 
+def worth_naming(supports: Sequence[float]) -> float:
+    """From how many rows on a place is named in a caption.
+
+    A hundredth of the fullest place's; or, where one value holds nearly all rows, a tenth of what places hold on
+    average.
+    """
+    known = [max(support, 0.0) for support in supports]
+    return min(0.01 * max(known, default=0.0), 0.1 * sum(known) / max(len(known), 1))
+
+
 def _summary(names: Sequence[str], effects: Sequence[Effect], units: Units) -> str:
     """Where the effect is highest and lowest among the places that hold rows."""
-    most = max((e.support for e in effects), default=0.0)
-    held = [(e.value, name) for name, e in zip(names, effects, strict=True) if e.support >= 0.01 * most]
+    least = worth_naming([e.support for e in effects])
+    held = [(e.value, name) for name, e in zip(names, effects, strict=True) if e.support >= least]
     if not held or max(held)[0] - min(held)[0] < units.least:
         return "No effect that stands out."
     (low, lowest), (high, highest) = min(held), max(held)

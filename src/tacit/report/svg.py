@@ -113,6 +113,10 @@ def even_ticks(low: float, high: float, about: int = 4) -> list[float]:
     return ticks
 
 
+CROWDED = 0.12
+"""Half of the bins in less than this part of a linear axis could not be told apart."""
+
+
 def bent_axis(edges: Sequence[float], start: float, stop: float) -> tuple[Scale, list[float]]:
     """A horizontal scale and its ticks for bins with these edges.
 
@@ -122,7 +126,7 @@ def bent_axis(edges: Sequence[float], start: float, stop: float) -> tuple[Scale,
     low, high = edges[0], edges[-1]
     middle = edges[len(edges) // 2]
     place = (middle - low) / (high - low) if high > low else 0.5
-    linear = low < 0 or place > 0.08
+    linear = low < 0 or place > CROWDED
     inner = max(next((e for e in edges if e > max(low, 0.0)), high), 1e-12)
 
     def bend(value: float) -> float:
