@@ -55,6 +55,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "tree_rate": (0.06, 0.12, 0.25, 0.4),
     "within_leaves": (1.0, 2.0, 4.0, 8.0),
     "least_tree_prior": (0.001, 0.006, 0.02, 0.05),
+    "trees.prior": (0.1, 0.2, 0.5),
     "trees.trees": (125, 250, 500, 1000),
     "trees.depth": (3, 4, 5, 6, 7),
     "trees.columns_per_tree": (2, 3, 4, 6),

@@ -45,6 +45,10 @@ FAINT = 300.0
 little room, and trees that cut fewer columns say more of each."""
 
 
+CLEAR = 100_000.0
+"""Rows relative to the noise, from which it hardly matters: trees are as bold as without privacy."""
+
+
 def gaussian_plan(rows: float, mu: float) -> NewtonPlan:
     """The rule for Gaussian noise: deeper trees as ``rows * mu``, the rows relative to the noise, grows."""
     signal = rows * mu
@@ -54,8 +58,8 @@ def gaussian_plan(rows: float, mu: float) -> NewtonPlan:
         trees=500 if signal < 6000 else 700,
         depth=4 if signal < 1500 else 5 if signal < 6000 else 6,
         columns_per_tree=2 if faint else 3,
-        rate=0.12 if faint else 0.1 if signal < 6000 else 0.17,
-        prior=1.0 if faint else 0.5,
+        rate=0.12 if faint else 0.1 if signal < CLEAR else 0.17,
+        prior=1.0 if faint else 0.2 if 6000 <= signal < CLEAR else 0.5,
         clip=clip,
         hessian_scale=3.8 * math.sqrt(clip**2 - 0.25),
     )
