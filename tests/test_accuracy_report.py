@@ -36,8 +36,8 @@ def test_half_the_gap_is_half_and_only_the_newest_version_counts():
 
 def test_the_gap_is_told_for_those_without_privacy_too():
     auc = accuracy_report.cells(accuracy_report.newest(lines()), "auc")
-    best = accuracy_report.gap_closed(auc, "boosted_trees", always_at=None)
-    free = accuracy_report.gap_closed(auc, "additive", always_at=accuracy_report.LIMIT)
+    best = accuracy_report.gap_closed(auc, "boosted_trees", at=lambda _: None)
+    free = accuracy_report.gap_closed(auc, "additive", at=lambda _: accuracy_report.LIMIT)
     assert {entry["closed"] for entry in best.values()} == {1.0}  # it is the ceiling
     assert all(entry["closed"] == pytest.approx((0.895 - 0.7015) / 0.2, abs=1e-3) for entry in free.values())
 

@@ -98,7 +98,8 @@ class Zoom:
         )
         # in little noise even light cells are worth it: spikes may stand side by side
         seen = masses / (CLEAR_PART * sd)
-        by_noise = np.select([seen >= size for size in (SUB_CELLS, *FEWER_SUB_CELLS)], [SUB_CELLS, *FEWER_SUB_CELLS], 0)
+        sizes = [SUB_CELLS, *FEWER_SUB_CELLS]
+        by_noise = np.select([seen >= size for size in sizes], sizes, 0)
         self._parts = np.maximum(by_share, by_noise) if total <= MANY_ROWS else by_share  # there it takes too long
         return bool(self._parts.any())
 

@@ -60,10 +60,10 @@ def _outlook(n: int, known: dict[str, Any]) -> str:
         return said
     return (
         f"{said}. That is little: probabilities may be worse than the shares of the classes alone; from about "
-        f"{round_to_two(known['sure_from']):,} rows on they should not be. Fewer columns or a larger epsilon help, too"
+        f"{_rounded(known['sure_from']):,} rows on they should not be. Fewer columns or a larger epsilon help, too"
     )
 
 
-def round_to_two(count: int) -> int:
+def _rounded(count: int) -> int:
     """A count for people: to two digits."""
     return int(float(f"{count:.2g}"))

@@ -100,9 +100,14 @@ def class_bars(
     return _drawing(name, "bars", categories, classes, effects, "".join(parts), base + BOTTOM, identity)
 
 
+def _least_support(effects: Sequence[Sequence[Effect]]) -> float:
+    """From how many rows on a place counts; every class has the same places."""
+    return worth_naming([e.support for e in effects[0]] if effects else [])
+
+
 def _reach(effects: Sequence[Sequence[Effect]]) -> float:
     """How far the scale of every row goes: to the largest effect of a place that holds rows."""
-    least = worth_naming([e.support for e in effects[0]] if effects else [])
+    least = _least_support(effects)
     held = [abs(e.value) for line in effects for e in line if e.support >= least]
     return max([LEAST_REACH, *held])
 
@@ -181,7 +186,7 @@ def _drawing(
 
 def _caption(places: Sequence[str], classes: Sequence[str], effects: Sequence[Sequence[Effect]]) -> str:
     """Where a class gains most, among the places that hold rows."""
-    least = worth_naming([e.support for e in effects[0]] if effects else [])
+    least = _least_support(effects)
     held = [
         (e.value, label, place)
         for label, line in zip(classes, effects, strict=True)
