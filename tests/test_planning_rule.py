@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 from tacit.additive import binning, first_look, learn
 from tacit.boosting import newton_trees
-from tools.fit_planning_rule import CHOICES, loss, signal, table, varied
+from tools.fit_planning_rule import CHOICES, loss, signal, table, varied, version
 from tools.synthetic_tables import DENSE, PLAIN, TEST_ROWS, TRUTHS, Setting, dense_family, draw, family
 
 
@@ -102,3 +103,7 @@ def test_the_printed_table_marks_what_is_better_than_the_rule():
     (row,) = table(more, "sweeps", "auc")[2:]
     assert row.count("**") == 2
     assert "**+0.09" in row or "**+0.1" in row
+
+
+def test_results_belong_to_a_version_of_the_source():
+    assert re.fullmatch("[0-9a-f]{7,40}", version())

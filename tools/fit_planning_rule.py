@@ -151,7 +151,9 @@ def loss(setting: Setting, drawn: Drawn, choice: str, value: Any, repeat: int = 
 def version() -> str:
     """The last commit that touched the library."""
     command = ["git", "log", "-1", "--format=%h", "--", "src/tacit"]
-    return subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        command, cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 def key(line: dict[str, Any]) -> tuple[Any, ...]:
