@@ -11,8 +11,9 @@ import numpy.typing as npt
 from tacit.additive.binning import Bins, Column
 from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.covariance import categorical_covariances, numeric_covariances
-from tacit.additive.first_look import first_look
+from tacit.additive.first_look import FirstLook, first_look
 from tacit.additive.intercept import Intercept
+from tacit.additive.jointly import centred_map, worth_it
 from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
 from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, intercept_share, pseudo_terms
 from tacit.additive.sweeps import HyperPrior, State, sweep
@@ -76,12 +77,25 @@ def column_prior(
     return ColumnPrior(kind, cells, guard, covariances, release_map)
 
 
-def main_term(column: Column, bins: Bins, noise_variance: float, binning_sd: float, total: float, pure: bool) -> Term:
-    """The term of one column."""
-    p = column_prior(column, bins, noise_variance, MODE_CURVATURE, binning_sd, total, pure)
-    term = Term(column.name, p.kind, p.cells, bins.counts, p.guard, p.covariances, p.release_map, noise_variance)
-    term.monotone = column.monotone
-    return term
+def main_terms(
+    purse: Purse, columns: Sequence[Column], known: FirstLook, noise_variance: float
+) -> tuple[list[Term], bool]:
+    """The terms of the columns, and whether rows are to be bounded together over them."""
+    total, terms = known.total, []
+    priors = [
+        column_prior(column, bins, noise_variance, MODE_CURVATURE, known.binning_sd, total, purse.is_pure)
+        for column, bins in zip(columns, known.bins, strict=True)
+    ]
+    masses = [bins.counts / bins.counts.sum() for bins in known.bins]
+    plain = [np.eye(len(m)) if p.release_map is None else p.release_map for p, m in zip(priors, masses, strict=True)]
+    centred = [centred_map(matrix, mass) for matrix, mass in zip(plain, masses, strict=True)]
+    jointly = worth_it(purse, known.signal, centred, masses)
+    for column, bins, p, matrix in zip(columns, known.bins, priors, centred, strict=True):
+        release_map = matrix if jointly else p.release_map
+        term = Term(column.name, p.kind, p.cells, bins.counts, p.guard, p.covariances, release_map, noise_variance)
+        term.monotone = column.monotone
+        terms.append(term)
+    return terms, jointly
 
 
 def learn_additive(
@@ -109,11 +123,9 @@ def learn_additive(
     total, chosen, bins = known.total, known.plan, known.bins
     weight = intercept_share(known.signal, count)
     noise_variance = purse.sd(chosen.mains / (count + weight)) ** 2 * AVERAGING_LOSS
-    mains = [
-        main_term(column, found, noise_variance, known.binning_sd, total, purse.is_pure)
-        for column, found in zip(columns, bins, strict=True)
-    ]
-    state = State(Margins(), Intercept(total, weight), HyperPrior(count, pseudo_terms(known.signal)))
+    mains, jointly = main_terms(purse, columns, known, noise_variance)
+    hyper_prior = HyperPrior(count, pseudo_terms(known.signal))
+    state = State(Margins(), Intercept(total, weight), hyper_prior, jointly=jointly)
     tell("learning columns")
     sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state)
     found: list[tuple[Side, Side, Term]] = []
@@ -181,7 +193,7 @@ def _learn_pairs(
     if not found:
         sweep(curator, purse, chosen.joint + chosen.pair_counts, chosen.joint_sweeps, mains, state)
         return []
-    terms = pair_terms(curator, purse, chosen.pair_counts, chosen.joint, found, len(mains), total)
+    terms = pair_terms(curator, purse, chosen.pair_counts, chosen.joint, found, len(mains), total, state.jointly)
     for term in mains:
         term.share = 0.15 + 0.35 * term.liveliness
     sweep(curator, purse, chosen.joint, chosen.joint_sweeps, mains + terms, state)

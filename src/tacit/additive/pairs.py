@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tacit.additive.binning import Bins
 from tacit.additive.covariance import centred
+from tacit.additive.jointly import centred_map
 from tacit.additive.sweeps import State
 from tacit.additive.term import Term
 from tacit.boosting.measures.mada_boost import mada_boost_rule
@@ -253,11 +254,16 @@ def pair_terms(
     pairs: list[tuple[Side, Side]],
     n_mains: int,
     total: float,
+    centre: bool,
 ) -> list[Term]:
-    """Terms for the chosen pairs; ``share`` pays for their counts, ``learn_share`` is what the sweeps will spend."""
+    """Terms for the chosen pairs; ``share`` pays for their counts, ``learn_share`` is what the sweeps will spend.
+
+    Their release maps are centred where rows are to be bounded together.
+    """
     noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / 3)) ** 2 * 4 / 3
     mode_variance = purse.sd(learn_share / max(n_mains, 1)) ** 2
-    return [
-        Term(t.name, "pair", t.cells, t.counts, t.guard, t.covariances, t.release_map, noise_variance)
-        for t in pair_tables(curator, purse, share, pairs, mode_variance, total)
-    ]
+    terms = []
+    for t in pair_tables(curator, purse, share, pairs, mode_variance, total):
+        release_map = centred_map(t.release_map, t.counts / t.counts.sum()) if centre else t.release_map
+        terms.append(Term(t.name, "pair", t.cells, t.counts, t.guard, t.covariances, release_map, noise_variance))
+    return terms

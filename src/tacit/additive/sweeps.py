@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.intercept import Intercept, curvature
+from tacit.additive.jointly import open_sweeps
 from tacit.additive.posterior import SCALES
 from tacit.additive.term import Term
 from tacit.boosting.measures.mada_boost import mada_boost_rule
@@ -84,6 +85,8 @@ class State:
     intercept: Intercept
     hyper_prior: HyperPrior
     slope: float = 0.5
+    jointly: bool = False
+    """Whether rows are bounded together over the terms of a sweep, whose release maps are centred then."""
 
 
 def sweep(curator: Curator, purse: Purse, share: float, sweeps: int, terms: list[Term], state: State) -> None:
@@ -94,8 +97,9 @@ def sweep(curator: Curator, purse: Purse, share: float, sweeps: int, terms: list
     rule, everything = mada_boost_rule(), OneCell()
     length = STEP if sweeps > FEW_SWEEPS else LONG_STEP
     generator = curator.public_generator
+    unit = share / (sweeps * (state.intercept.share + sum(term.share for term in terms)))
+    joint = open_sweeps(curator, purse, unit, sweeps, terms, rule) if state.jointly else None
     for number in range(sweeps):
-        unit = share / (sweeps * (state.intercept.share + sum(term.share for term in terms)))
         charge = purse.charge(unit * state.intercept.share)
         release = curator.measure(Histogram(everything, rule, state.margins), charge, f"intercept, sweep {number + 1}")
         spread = math.sqrt(sum(term.variance for term in terms))
@@ -104,8 +108,14 @@ def sweep(curator: Curator, purse: Purse, share: float, sweeps: int, terms: list
         state.slope = curvature(state.intercept.value, spread)
         for index in generator.permutation(len(terms)):
             term = terms[index]
-            query = Histogram(term.cells, rule, state.margins, term.release_map)
-            term.observe(curator.measure(query, purse.charge(unit * term.share), f"{term.name}, sweep {number + 1}"))
+            if joint is not None:
+                term.observe(joint.measure(index, state.margins))
+            else:
+                query, charge = (
+                    Histogram(term.cells, rule, state.margins, term.release_map),
+                    purse.charge(unit * term.share),
+                )
+                term.observe(curator.measure(query, charge, f"{term.name}, sweep {number + 1}"))
             new = term.effect + length * (term.solve(state.slope, state.hyper_prior.log(term.kind)) - term.effect)
             state.margins.add(term.cells, new - term.effect)
             term.effect = new

@@ -74,14 +74,31 @@ class Term:
     ) -> None:
         self.name, self.kind, self.cells, self.counts = name, kind, cells, counts
         self.release_map = None if release_map is None else ReleaseMap.from_floats(release_map)
-        matrix = np.eye(len(counts)) if self.release_map is None else self.release_map.matrix / self.release_map.unit
-        weighted = counts + guard
-        self._design = matrix * weighted[None, :]
-        self._posterior = Posterior(weighted, matrix, covariances, max(noise_variance, LEAST_SD**2))
+        self._guarded, self._covariances, self._noise_variance = counts + guard, covariances, noise_variance
+        self.expect()
         self.effect: Floats = np.zeros(len(counts))
         self.share, self.monotone = 1.0, 0
         self.weights: Floats = np.full((len(covariances), len(SCALES)), 1.0 / (len(covariances) * len(SCALES)))
-        self._average = ReleaseAverage((len(matrix),), (len(counts),))
+        self._average = ReleaseAverage((len(self.map_values),), (len(counts),))
+
+    @property
+    def map_values(self) -> Floats:
+        """The release map as numbers, shape ``(outputs, bins)``."""
+        if self.release_map is None:
+            return np.eye(len(self.counts))
+        return np.asarray(self.release_map.matrix / self.release_map.unit)
+
+    def expect(self, seen: Floats | float = 1.0, noise: float = 1.0) -> None:
+        """Says what releases will be like.
+
+        Args:
+            seen: weight of the rows of every bin, where rows are bounded together.
+            noise: variance of the noise, relative to what the term was told.
+        """
+        matrix, weighted = self.map_values, self._guarded * seen
+        self._design = matrix * weighted[None, :]
+        variance = max(self._noise_variance * noise, LEAST_SD**2)
+        self._posterior = Posterior(weighted, matrix, self._covariances, variance)
 
     @property
     def variance(self) -> float:

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.curator.cover import Covering, run_cover
-from tacit.curator.draws import Draws
+from tacit.curator.draws import Drawing, Draws
+from tacit.curator.jointly import JointReleases
 from tacit.curator.measurement import Measurement
 from tacit.curator.select import Choice, select
 from tacit.curator.stream import Stream, open_stream
@@ -24,7 +25,10 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.cover import Cover
 from tacit.queries.cover_charges import Accounting
+from tacit.queries.joint_bound import JointBound, JointHistogram, entries, joint_sensitivity
 from tacit.queries.query import Layout, Query
+from tacit.queries.row_weights import level_weights, weighted_rule
+from tacit.queries.rules import RowRule
 from tacit.queries.selection import Selection
 from tacit.queries.sensitivity import Sensitivity
 from tacit.queries.stream import StreamSpec
@@ -47,6 +51,22 @@ def _additive(charge: Charge) -> Gaussian | Laplace | NonPrivate:
     if not isinstance(charge, Gaussian | Laplace | NonPrivate):
         raise TypeError(f"measure takes a Gaussian, Laplace or NonPrivate charge, got {type(charge).__name__}")
     return charge
+
+
+def _noisy(
+    exact: npt.NDArray[np.int64],
+    query: Query | JointHistogram,
+    scale: float,
+    noise: Drawing | None,
+    charge: Charge,
+    sensitivity: Sensitivity,
+    label: str,
+) -> Measurement:
+    """What leaves: the exact answer and its noise, in natural units."""
+    unit = float(query.unit)
+    noisy = exact if noise is None else exact + noise.result().reshape(query.shape)
+    sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / unit
+    return Measurement(label, noisy / unit, sd, charge, sensitivity.theorem)
 
 
 class Curator:
@@ -125,11 +145,44 @@ class Curator:
         for (query, charge, label), (sensitivity, scale), noise, exact in zip(
             checked, started, noises, answers, strict=True
         ):
-            unit = float(query.unit)
-            noisy = exact if noise is None else exact + noise.result().reshape(query.shape)
-            sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / unit
-            released.append(Measurement(label, noisy / unit, sd, charge, sensitivity.theorem))
+            released.append(_noisy(exact, query, scale, noise, charge, sensitivity, label))
         return released
+
+    def open_jointly(self, bound: JointBound, rule: RowRule, rounds: int) -> JointReleases:
+        """Releases of several weighted histograms in which every row is bounded together.
+
+        Guarantee: that of :class:`tacit.queries.joint_bound.JointBound`. Every release that may come is recorded now,
+        before the first row is read; those that are not made are paid for all the same.
+
+        Args:
+            bound: the parts, with the charge of one release of each, and what no row exceeds.
+            rule: what a row contributes, one number by class and margin.
+            rounds: how often each part may be released.
+
+        Raises:
+            BudgetExceeded: if the reservation does not cover it; nothing is read then.
+        """
+        weighted = self._joint_rule(rule)
+        sensitivity = joint_sensitivity(bound, weighted, self.neighbouring).times(self._rows_per_unit)
+        for charge, label in entries(bound, rounds):
+            self._reservation.record(charge, label, sensitivity.theorem)
+        self._table.bind(bound, self._own_levels)
+        return JointReleases(bound, weighted, rounds, sensitivity, self._release)
+
+    @property
+    def _own_levels(self) -> int:
+        """Levels of weight that the table's labels hold beside the class."""
+        return 1
+
+    def _joint_rule(self, rule: RowRule) -> RowRule:
+        """The rule for labels ``class * N_LEVELS + level``."""
+        return weighted_rule(rule, (1.0,) * len(rule.table), level_weights())
+
+    def _release(self, query: JointHistogram, charge: Gaussian, sensitivity: Sensitivity, label: str) -> Measurement:
+        """An answer that is paid for, with noise."""
+        scale = integer_scale(charge, sensitivity)
+        noise = self._draws.start(True, scale, math.prod(query.shape))
+        return _noisy(self._table.answer(query), query, scale, noise, charge, sensitivity, label)
 
     def select(self, selection: Selection, charge: Charge, label: str) -> Choice:
         """Chooses, in each node of a selection, a candidate with (about) the highest score.

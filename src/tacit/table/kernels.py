@@ -89,3 +89,11 @@ def weighted_sum(codes, labels, rule, channels, margins, cells, start, stop):  #
         cell = nb.uintp(codes[i] * channels)
         for c in range(channels):
             cells[cell + c] += rule[entry + c]
+
+
+@nb.njit(nogil=True, cache=True)
+def add_costs(codes, costs, lengths, start, stop):  # type: ignore[no-untyped-def]
+    """Adds ``costs[codes]`` of rows ``start .. stop - 1`` to ``lengths``, written from position 0."""
+    own = codes[start:stop]
+    for i in range(len(own)):
+        lengths[i] += costs[own[i]]

@@ -16,6 +16,7 @@ from tacit.queries.cell_function import CellFunction
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.cover_candidates import Conjunctions, FirstMatch, StreamedConjunctions
 from tacit.queries.histogram import Histogram
+from tacit.queries.joint_bound import JointBound, JointHistogram
 from tacit.queries.margins import Margins, Update
 from tacit.queries.query import Layout, Query
 from tacit.queries.rules import RowRule
@@ -24,6 +25,7 @@ from tacit.queries.tree_cells import SplitHistogram, TreeCells
 from tacit.table import kernels
 from tacit.table.cover import CoverCounts, StreamedCounts, first_match
 from tacit.table.dense import DENSE_QUERIES, DenseEngine, DenseRows
+from tacit.table.joint_rows import joint_labels
 from tacit.table.products import are_products, product_histograms
 from tacit.table.score_rows import ScoreRows
 from tacit.table.tree_rows import LeafCache, SplitCache, split_histogram
@@ -87,6 +89,7 @@ class MemoryTable:
         self._pool: ThreadPoolExecutor | None = None
         self._margins: WeakKeyDictionary[Margins, _MarginCache] = WeakKeyDictionary()
         self._derived: WeakKeyDictionary[Cells, Codes] = WeakKeyDictionary()
+        self._joint: WeakKeyDictionary[JointBound, Codes] = WeakKeyDictionary()
         self._zeros = np.zeros(len(labels), np.uint8)
         self._counted: dict[int, tuple[RowRule, npt.NDArray[np.int64]]] = {}
         self._dense = None if dense is None else DenseEngine(dense, self._classes(), self._in_parallel)
@@ -99,10 +102,13 @@ class MemoryTable:
         """What is public."""
         return self._layout
 
-    def answer(self, query: Query) -> npt.NDArray[np.int64]:
+    def answer(self, query: Query | JointHistogram) -> npt.NDArray[np.int64]:
         """The exact answer to a query, shape ``query.shape``."""
         if isinstance(query, Histogram):
             return query.finish(self._histogram(query))
+        if isinstance(query, JointHistogram):
+            labels = self._joint[query.bound]
+            return query.histogram.finish(self._histogram(query.histogram, labels))
         if isinstance(query, CellFunction):
             return query.finish(self._histogram(query.histogram))
         if isinstance(query, SplitHistogram):
@@ -126,6 +132,8 @@ class MemoryTable:
         size = int(mapping.max()) + 1
         if len(mapping) != self._layout.n_codes[column] or mapping.min() < 0 or size > 256:
             raise ValueError(f"a map for column {column} needs {self._layout.n_codes[column]} values in 0..255")
+        if len(self._joint):
+            raise RuntimeError("rows are bounded together by their codes: those cannot change now")
         for margins in list(self._margins):  # updates so far speak of the old codes
             self._caught_up(margins)
         self._score_rows.catch_up()
@@ -141,6 +149,11 @@ class MemoryTable:
     def derive(self, cells: Cells) -> None:
         """Keeps the codes of ``cells`` for as long as the object lives, because many queries will use them."""
         self._derived[cells] = self._product(cells) if isinstance(cells, ProductCells) else self._zeros
+
+    def bind(self, bound: JointBound, own_levels: int) -> None:
+        """Weighs every row down until it keeps the bound, for as long as that lives. Codes stay as they are then."""
+        n_labels = self._layout.n_labels
+        self._joint[bound] = joint_labels(bound, self._labels, n_labels, own_levels, self._codes, self._in_parallel)
 
     def open_cover(self, conjunctions: Conjunctions) -> CoverCounts:
         """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
@@ -162,11 +175,15 @@ class MemoryTable:
         parents = self._splits.parents(query)
         return split_histogram(query, leaves, self._columns, self._labels, margins, self._in_parallel, parents)
 
-    def _histogram(self, query: Histogram) -> npt.NDArray[np.int64]:
+    def _histogram(self, query: Histogram, joint: Codes | None = None) -> npt.NDArray[np.int64]:
+        """Sums by cell; ``joint`` in place of the labels where rows are bounded together."""
         channels, rule, labels = query.rule.channels, query.rule.table.reshape(-1), self._labels
+        labels = labels if joint is None else joint
         codes, lookup = self._codes(query.cells)
         run: Pass
         if query.margins is None or not query.rule.uses_margin:
+            if joint is not None:
+                raise TypeError("rows are bounded together in sums that depend on margins")
             return _folded(self._counts(query, codes, len(lookup)), lookup, query.cells.size)
         if channels <= 2:
             margins, last = self._caught_up(query.margins, leave=1)

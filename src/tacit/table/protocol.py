@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tacit.queries.cells import Cells
 from tacit.queries.cover_candidates import Conjunctions, StreamedConjunctions
+from tacit.queries.joint_bound import JointBound, JointHistogram
 from tacit.queries.query import Layout, Query
 
 
@@ -40,7 +41,7 @@ class SealedTable(Protocol):
     def layout(self) -> Layout:
         """What is public."""
 
-    def answer(self, query: Query) -> npt.NDArray[np.int64]:
+    def answer(self, query: Query | JointHistogram) -> npt.NDArray[np.int64]:
         """The exact answer, the same on one partition or many, one thread or many."""
 
     def answer_all(self, queries: Sequence[Query]) -> list[npt.NDArray[np.int64]]:
@@ -51,6 +52,9 @@ class SealedTable(Protocol):
 
     def derive(self, cells: Cells) -> None:
         """Keeps the codes of ``cells`` for as long as the object lives."""
+
+    def bind(self, bound: JointBound, own_levels: int) -> None:
+        """Weighs every row down until it keeps the bound, while that lives; codes cannot change meanwhile."""
 
     def open_cover(self, conjunctions: Conjunctions) -> CoverRows:
         """Class counts of conjunctions over rows that leave as conjunctions are chosen."""

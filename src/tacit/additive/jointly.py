@@ -1,0 +1,132 @@
+"""Sweeps in which rows are bounded together: no row is far out in all columns at once, and none has to be paid for so.
+
+Release maps are centred: what all rows have in common is the intercept's to say, and where most rows share one bin, as
+in a column of rare diagnoses, they add next to nothing. A row's squared length over all terms is then mostly far below
+the number of terms, and so is the limit that noise follows from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.additive.term import Term
+from tacit.curator.curator import Curator
+from tacit.curator.jointly import JointReleases
+from tacit.privacy.charges import Gaussian
+from tacit.privacy.purse import Purse
+from tacit.queries.joint_bound import JointBound, JointPart
+from tacit.queries.rules import RowRule
+
+Floats = npt.NDArray[np.float64]
+
+TIGHTNESS = 0.7
+"""The limit on a row's squared length, relative to what is expected of it: longer rows are shortened."""
+
+WORTHWHILE = 1.1
+"""Rows are bounded together where that is worth so many times the budget, as far as bins tell."""
+
+JOINT_BELOW = 20_000.0
+"""Signal-to-noise up to which it is done: with less noise than that, weighing rows costs more than it saves."""
+
+IMAGINED = 4000
+"""Rows that are made up from the released bins, each column by itself, to see what is to be expected."""
+
+
+def centred_map(release_map: Floats, masses: Floats) -> Floats:
+    """The map less the image of the average row.
+
+    Args:
+        release_map: shape ``(outputs, bins)``.
+        masses: shares of the bins, summing to 1.
+    """
+    return np.asarray(release_map - (release_map @ masses)[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Lengths:
+    """What is expected of rows, from released bins alone.
+
+    Attributes:
+        limit: on a row's squared length, each part counted by its share.
+        seen: per part and bin, the weight that is expected of its rows.
+        worth: by how much bounding rows together multiplies the budget.
+    """
+
+    limit: float
+    seen: list[Floats]
+    worth: float
+
+    @staticmethod
+    def of(maps: Sequence[Floats], masses: Sequence[Floats], shares: Sequence[float]) -> Lengths:
+        """Looks at imagined rows.
+
+        Args:
+            maps: centred release maps, each ``(outputs, bins)``.
+            masses: shares of the bins of each.
+            shares: of each part in the budget, of any sum.
+        """
+        generator, total = np.random.default_rng(0), math.fsum(shares)
+        places, lengths = [], np.zeros(IMAGINED)
+        for matrix, mass, share in zip(maps, masses, shares, strict=True):
+            place = generator.choice(len(mass), IMAGINED, p=mass)
+            places.append(place)
+            lengths += share / total * (matrix**2).sum(axis=0)[place]
+        expected = float(lengths.mean())
+        limit = max(TIGHTNESS * expected, 1e-6)
+        weights = np.minimum(1.0, np.sqrt(limit / np.maximum(lengths, 1e-12)))
+        signal = float((weights * lengths).mean()) / max(expected, 1e-12)
+        return Lengths(
+            limit, [_means(p, weights, len(m)) for p, m in zip(places, masses, strict=True)], signal**2 / limit
+        )
+
+
+def _means(places: npt.NDArray[np.int64], weights: Floats, bins: int) -> Floats:
+    """The mean weight in every bin, drawn to the mean of all where few rows fall."""
+    counts, few = np.bincount(places, minlength=bins), 3.0
+    sums = np.bincount(places, weights=weights, minlength=bins)
+    return np.asarray((sums + few * weights.mean()) / (counts + few))
+
+
+def worth_it(purse: Purse, signal: float, maps: Sequence[Floats], masses: Sequence[Floats]) -> bool:
+    """Whether rows should be bounded together.
+
+    Args:
+        purse: the budget; only Gaussian noise follows squared lengths.
+        signal: ``q``, as for the plan.
+        maps: centred release maps of the columns.
+        masses: shares of their bins.
+    """
+    if not purse.is_private or purse.is_pure or not maps or signal > JOINT_BELOW:
+        return False
+    return Lengths.of(maps, masses, [1.0] * len(maps)).worth > WORTHWHILE
+
+
+def open_sweeps(
+    curator: Curator, purse: Purse, unit: float, sweeps: int, terms: Sequence[Term], rule: RowRule
+) -> JointReleases:
+    """Opens the releases of all sweeps over the terms, and tells the terms what to expect of them.
+
+    Args:
+        curator: the gate to the rows.
+        purse: the budget, of Gaussian noise.
+        unit: share of the purse for a release of a term whose share is 1.
+        sweeps: how many.
+        terms: with centred release maps.
+        rule: what a row contributes.
+    """
+    maps = [term.map_values for term in terms]
+    lengths = Lengths.of(maps, [term.counts / term.counts.sum() for term in terms], [term.share for term in terms])
+    parts = []
+    for term, seen in zip(terms, lengths.seen, strict=True):
+        charge = purse.charge(unit * term.share)
+        assert isinstance(charge, Gaussian)
+        assert term.release_map is not None
+        parts.append(JointPart(term.name, term.cells, term.release_map, charge))
+        term.expect(seen, lengths.limit)
+    scale = parts[0].release_map.unit ** 2
+    return curator.open_jointly(JointBound(tuple(parts), max(math.floor(lengths.limit * scale), 1)), rule, sweeps)

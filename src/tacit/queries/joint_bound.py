@@ -1,0 +1,147 @@
+"""Sums that are bounded together: many histograms to which no row adds much in all.
+
+A row has one place in every column. A histogram of each column, one after the other, is usually charged as if the row
+could be far out in all of them at once; no row is. Here every row is weighed down until what it adds to *all* the sums
+stays below one public limit, and the noise follows from the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.privacy.charges import Gaussian
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.cells import Cells
+from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.row_weights import N_LEVELS, STEPS
+from tacit.queries.rules import RowRule
+from tacit.queries.sensitivity import Sensitivity
+
+Ints = npt.NDArray[np.int64]
+
+FINE = 16
+"""Parts of a squared integer unit in which lengths are added up."""
+
+SLIGHTLY = 1e-12
+"""By this part of themselves floating-point factors are moved to the safe side."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointPart:
+    """One of the sums.
+
+    Attributes:
+        name: for the ledger.
+        cells: which rows fall where.
+        release_map: what is released of the cells; its columns may have any length.
+        charge: of one release.
+    """
+
+    name: str
+    cells: Cells
+    release_map: ReleaseMap
+    charge: Gaussian
+
+    def __post_init__(self) -> None:
+        if self.release_map.matrix.shape[1] != self.cells.size:
+            raise ValueError(
+                f"the release map has {self.release_map.matrix.shape[1]} columns for {self.cells.size} cells"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class JointBound:
+    """Parts, and how long a row may be in all of them together.
+
+    A row with place ``k_j`` in part ``j`` has the squared length ``sum_j f_j ||A_j[:, k_j]||**2``, ``f_j`` the share of
+    part ``j`` in the precision of all, ``A_j`` its map. A row longer than the limit weighs less, by a factor that
+    depends on its places alone: never on its label, its margin or another row.
+
+    Guarantee (both relations; ``docs/theory/joint_bound.md``): release every part ``r`` times, in any order,
+    adaptively, each as ``sum of weight * rule * A_j[:, k_j]`` with Gaussian noise of ``z_j W sqrt(limit)``, ``W`` the
+    longest vector of the rule and ``1 / z_j**2`` the precision of the part's charge. For a row that is added or
+    removed, the squared shifts over the noise add up to at most ``r * sum_j 1 / z_j**2``, as if each release had paid
+    its charge alone; for one that is replaced, with twice the noise, too. Gaussian releases whose squared shifts have
+    such a public bound compose to one (Dong, Roth and Su 2022, Theorem 4 and Corollary 2, pair by pair).
+
+    Attributes:
+        parts: the sums.
+        limit: the largest squared length, in squared units of the maps.
+    """
+
+    parts: tuple[JointPart, ...]
+    limit: int
+
+    def __post_init__(self) -> None:
+        if not self.parts or self.limit < 1:
+            raise ValueError("sums that are bounded together need a part and a limit of at least 1")
+        if len({part.release_map.unit for part in self.parts}) > 1:
+            raise ValueError("the release maps must have one unit")
+
+    @cached_property
+    def costs(self) -> tuple[Ints, ...]:
+        """Per part and cell: what a row there adds to its squared length, in 1 / :data:`FINE`, rounded up."""
+        total = sum(part.charge.precision for part in self.parts)
+        found = []
+        for part in self.parts:
+            share = part.charge.precision / total * (1 + SLIGHTLY)
+            norms = (part.release_map.matrix**2).sum(axis=0)
+            found.append(np.ceil(norms * (share * FINE)).astype(np.int64))
+        return tuple(found)
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """The largest squared length, in 1 / :data:`FINE`, of a row that is weighed down by 0, 1, ... levels.
+
+        The weight of level ``k`` from the top is ``2**(-k / STEPS)``; a row longer than the last has weight 0.
+        """
+        steps = np.arange(N_LEVELS - 1)
+        return np.floor(self.limit * FINE * 2.0 ** (2.0 * steps / STEPS) * (1 - SLIGHTLY)).astype(np.int64)
+
+    def levels(self, lengths: Ints) -> npt.NDArray[np.int64]:
+        """The level of weight (see ``queries.row_weights.level_weights``) of rows of these squared lengths."""
+        return (N_LEVELS - 1) - np.searchsorted(self.lengths, lengths, side="left")
+
+
+@dataclass(frozen=True, eq=False)
+class JointHistogram:
+    """One release of one part, by a rule for labels ``class * N_LEVELS + level`` (see ``queries.row_weights``)."""
+
+    histogram: Histogram
+    bound: JointBound
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(outputs, channels)``."""
+        return self.histogram.shape
+
+    @property
+    def unit(self) -> int:
+        """Integer units that stand for 1.0 in the answer."""
+        return self.histogram.unit
+
+
+def joint_sensitivity(bound: JointBound, rule: RowRule, neighbouring: Neighbouring) -> Sensitivity:
+    """What one release's noise is measured by: the longest vector of the rule times the root of the limit.
+
+    It says how far a row moves all releases *together*, so it stands only for as many releases of every part as are
+    recorded at once: :meth:`tacit.curator.curator.Curator.open_jointly` sees to that.
+    """
+    longest = int(np.abs(rule.table).max())  # one number a row: quicker than rule.longest
+    if rule.channels != 1:
+        raise ValueError("rows that are bounded together contribute one number each")
+    squared = longest**2 * bound.limit
+    theorem = f"weighted histograms of {len(bound.parts)} parts, rows bounded together"
+    if neighbouring is not Neighbouring.ADD_OR_REMOVE_ONE:
+        squared, theorem = 4 * squared, f"{theorem}; replace = remove + add"
+    return Sensitivity(squared, squared, theorem)
+
+
+def entries(bound: JointBound, rounds: int) -> Sequence[tuple[Gaussian, str]]:
+    """Charge and label of every release, in the order of the rounds."""
+    return [(part.charge, f"{part.name}, sweep {number + 1}") for number in range(rounds) for part in bound.parts]

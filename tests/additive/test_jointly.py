@@ -1,0 +1,125 @@
+"""When rows are bounded together over a sweep, and what that is worth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from tacit import AdditiveBoostClassifier
+from tacit.additive import jointly
+from tacit.additive.jointly import JOINT_BELOW, Lengths, centred_map, worth_it
+from tacit.privacy.ledger import uses
+from tacit.privacy.purse import Purse
+from tacit.schema.columns import BooleanColumn, NumericColumn
+from tacit.schema.label import Label
+from tacit.schema.schema import Schema
+from tests.additive.spent import share_spent
+
+RARE = np.array([0.97, 0.03])
+EVEN = np.full(12, 1 / 12)
+
+
+def test_a_centred_map_says_nothing_of_the_average_row():
+    masses = np.random.default_rng(0).dirichlet(np.ones(7))
+    matrix = np.random.default_rng(1).normal(size=(3, 7))
+    assert np.abs(centred_map(matrix, masses) @ masses).max() < 1e-12
+
+
+def lengths_of(masses: np.ndarray, parts: int) -> Lengths:
+    return Lengths.of([centred_map(np.eye(len(masses)), masses)] * parts, [masses] * parts, [1.0] * parts)
+
+
+def test_rare_values_are_worth_a_multiple_and_even_ones_next_to_nothing():
+    """Rows with 3 % in each of 40 columns are a 17th as long as the columns are many, on average; limits are tight."""
+    rare, even = lengths_of(RARE, 40), lengths_of(EVEN, 40)
+    assert rare.worth > 8
+    assert 1.0 < even.worth < 1.15
+    assert rare.limit == pytest.approx(0.7 * 2 * 0.97 * 0.03, rel=0.1)
+
+
+def test_rows_in_rare_bins_are_expected_to_weigh_less():
+    seen = lengths_of(RARE, 10).seen[0]
+    assert seen[1] < seen[0] <= 1
+
+
+@pytest.mark.parametrize(
+    ("purse", "signal", "expected"),
+    [
+        (Purse.of(1.0, 1e-6), 100.0, True),
+        (Purse.of(1.0, 0.0), 100.0, False),
+        (Purse.of(math.inf, 0.0), 100.0, False),
+        (Purse.of(1.0, 1e-6), 2 * JOINT_BELOW, False),
+    ],
+)
+def test_it_is_done_where_noise_is_gaussian_and_matters(purse, signal, expected):
+    maps = [centred_map(np.eye(2), RARE)] * 20
+    assert worth_it(purse, signal, maps, [RARE] * 20) is expected
+
+
+def test_it_is_not_done_where_it_saves_little():
+    maps = [centred_map(np.sign(np.arange(12) - 5.5)[None, :], EVEN)] * 20
+    assert not worth_it(Purse.of(1.0, 1e-6), 100.0, maps, [EVEN] * 20)
+
+
+def diagnoses(seed: int, n: int = 6000, d: int = 60) -> tuple[pd.DataFrame, np.ndarray]:
+    """Rows with a few rare flags, some of which matter."""
+    generator = np.random.default_rng(seed)
+    flags = generator.random((n, d)) < generator.uniform(0.01, 0.06, d)
+    effects = np.random.default_rng(99).normal(0, 1.5, d)
+    score = flags @ effects - 0.5
+    return pd.DataFrame(flags, columns=[f"f{j}" for j in range(d)]), generator.random(n) < 1 / (1 + np.exp(-score))
+
+
+SCHEMA = Schema({f"f{j}": BooleanColumn() for j in range(60)}, Label("y", classes=[False, True]))
+
+
+def auc(seed: int, epsilon: float) -> tuple[float, AdditiveBoostClassifier]:
+    X, y = diagnoses(seed)
+    model = AdditiveBoostClassifier(epsilon=epsilon, schema=SCHEMA, random_state=seed).fit(X[:5000], y[:5000])
+    return roc_auc_score(y[5000:], model.decision_function(X[5000:])), model
+
+
+def test_rare_flags_are_learned_from_a_fraction_of_the_budget(monkeypatch):
+    """With rows bounded together, epsilon 1/2 does what 1 did without, and more."""
+    together = np.mean([auc(seed, 0.5)[0] for seed in range(4)])
+    monkeypatch.setattr(jointly, "JOINT_BELOW", 0.0)
+    apart = np.mean([auc(seed, 1.0)[0] for seed in range(4)])
+    assert together > apart + 0.01
+
+
+def test_the_ledger_says_so_and_adds_up():
+    _, model = auc(0, 1.0)
+    certificate = model.certificate_
+    together = [entry for entry in certificate.entries if "bounded together" in entry.theorem]
+    releases = sum(times for _, times in uses([entry.charge for entry in together]))
+    assert releases >= 24 * 60
+    assert 0.99 < share_spent(certificate) <= 1 + 1e-9
+
+
+def test_tables_of_even_columns_are_learned_as_before():
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.random((2000, 4)), columns=list("abcd"))
+    schema = Schema({name: NumericColumn(0, 1) for name in "abcd"}, Label("y", classes=[False, True]))
+    model = AdditiveBoostClassifier(epsilon=1.0, schema=schema, random_state=0).fit(X, X["a"] > 0.5)
+    assert not any("bounded together" in entry.theorem for entry in model.certificate_.entries)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5])
+def test_a_handful_of_rows_gives_a_model_all_the_same(rows):
+    X, y = diagnoses(1, n=max(rows, 1))
+    model = AdditiveBoostClassifier(epsilon=0.1, schema=SCHEMA, random_state=0).fit(X[:rows], y[:rows])
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_weights_of_rows_and_classes_are_kept():
+    X, y = diagnoses(2)
+    weight = np.random.default_rng(0).uniform(0.1, 1.0, len(y))
+    model = AdditiveBoostClassifier(
+        epsilon=2.0, schema=SCHEMA, random_state=0, class_weight={False: 0.5, True: 1.0}
+    ).fit(X, y, sample_weight=weight)
+    assert any("bounded together" in entry.theorem for entry in model.certificate_.entries)
+    assert roc_auc_score(y, model.decision_function(X)) > 0.6

@@ -1,0 +1,162 @@
+"""Rows that are bounded together: nobody moves all sums by more than the limit, and the limit is needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.privacy.charges import Gaussian
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.cells import ProductCells, column_cells
+from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.joint_bound import FINE, JointBound, JointHistogram, JointPart, joint_sensitivity
+from tacit.queries.margins import Margins
+from tacit.queries.row_weights import N_LEVELS, level_weights, weighted_rule
+from tacit.queries.rules import signed_margin_rule
+from tacit.table.memory import DROPPED, MemoryTable
+
+ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
+CODES = (5, 3, 4)
+UNIT = 1 << 8
+RULE = weighted_rule(signed_margin_rule(lambda m: np.minimum(1.0, np.exp(-m))), (1.0, 1.0), level_weights())
+
+
+def bound_of(seed: int, tightness: float = 0.7) -> JointBound:
+    """Two columns and a pair, with maps, charges and a limit drawn from a seed."""
+    generator = np.random.default_rng(seed)
+    pair = ProductCells((0, 2), (np.array([0, 0, 1, 1, 2]), np.arange(4)), (3, 4))
+    parts, lengths = [], 0.0
+    for name, cells, outputs in (("a", column_cells(0, 5), 3), ("b", column_cells(1, 3), 1), ("ac", pair, 2)):
+        matrix = generator.normal(size=(outputs, cells.size)) * generator.exponential(size=cells.size)
+        parts.append(JointPart(name, cells, ReleaseMap.from_floats(matrix, UNIT), Gaussian(generator.uniform(0.5, 5))))
+    total = sum(part.charge.precision for part in parts)
+    for part in parts:
+        lengths += part.charge.precision / total * (part.release_map.matrix**2).sum(axis=0).mean()
+    return JointBound(tuple(parts), max(int(tightness * lengths), 1))
+
+
+def margins_of(seed: int) -> Margins:
+    margins = Margins()
+    for column in range(3):
+        values = np.random.default_rng(seed + column).normal(0, 2, CODES[column])
+        margins.add(column_cells(column, CODES[column]), values)
+    return margins
+
+
+def answers(rows: list[tuple[int, int, int, int]], bound: JointBound, margins: Margins) -> list[np.ndarray]:
+    """The exact answers of all parts over a table of such rows."""
+    data = np.array(rows, np.int64).reshape(-1, 4)
+    table = MemoryTable([data[:, j].astype(np.uint8) for j in range(3)], data[:, 3].astype(np.uint8), CODES, 2)
+    table.bind(bound, 1)
+    histograms = [Histogram(part.cells, RULE, margins, part.release_map) for part in bound.parts]
+    return [table.answer(JointHistogram(histogram, bound)) for histogram in histograms]
+
+
+def moved(bound: JointBound, one: list[np.ndarray], other: list[np.ndarray]) -> float:
+    """How far answers are apart, in the noise of each, squared: what a Gaussian release of all of them costs."""
+    pairs = zip(bound.parts, one, other, strict=True)
+    return sum(part.charge.precision * float(((a - b) ** 2).sum()) for part, a, b in pairs)
+
+
+def allowed(bound: JointBound, relation: Neighbouring) -> float:
+    """The same if every release cost its charge and no more."""
+    precision = sum(part.charge.precision for part in bound.parts)
+    return precision * joint_sensitivity(bound, RULE, relation).l2_squared
+
+
+row = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 3), st.sampled_from([0, 1, DROPPED]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(row, max_size=6), row, row, st.integers(0, 60))
+def test_no_row_moves_all_sums_by_more_than_is_charged(rows, one, other, seed):
+    bound, margins = bound_of(seed), margins_of(seed)
+    without, with_one, with_other = (answers(r, bound, margins) for r in (rows, [*rows, one], [*rows, other]))
+    assert moved(bound, with_one, without) <= allowed(bound, ADD) * (1 + 1e-12)
+    assert moved(bound, with_one, with_other) <= allowed(bound, REPLACE) * (1 + 1e-12)
+
+
+def test_a_limit_ten_percent_smaller_is_refuted():
+    """A row that is exactly as long as the limit weighs 1, and moves the sums by all that is charged for."""
+    matrix = ReleaseMap.from_floats(np.array([[1.0, 0.0, 0.0, 0.0, 0.5]]), UNIT)
+    flat = ReleaseMap.from_floats(np.array([[1.0, -1.0, 1.0]]), UNIT)
+    parts = (
+        JointPart("a", column_cells(0, 5), matrix, Gaussian(1.0)),
+        JointPart("b", column_cells(1, 3), flat, Gaussian(1.0)),
+    )
+    bound = JointBound(parts, UNIT**2 + 1)
+    margins = Margins()
+    longest = answers([(0, 0, 0, 1)], bound, margins)
+    nothing = [0 * answer for answer in longest]
+    assert moved(bound, longest, nothing) > 0.99 * allowed(bound, ADD)
+    opposite = answers([(0, 1, 0, 0)], bound, margins)
+    mirrored = [-longest[0], opposite[1]]
+    assert moved(bound, longest, [opposite[0], -longest[1]]) > 0.9**2 * allowed(bound, REPLACE)
+    assert moved(bound, longest, mirrored) <= allowed(bound, REPLACE)
+
+
+def test_without_weighing_down_the_limit_does_not_hold():
+    """The search finds rows that are too long: the check above can fail."""
+    bound = bound_of(3, tightness=0.3)
+    precision = sum(part.charge.precision for part in bound.parts)
+    excess = 0.0
+    for a in range(5):
+        for c in range(4):
+            squared = 0.0
+            for part in bound.parts:
+                cell = {"a": a, "b": 0, "ac": [0, 0, 1, 1, 2][a] * 4 + c}[part.name]
+                squared += part.charge.precision / precision * float((part.release_map.matrix[:, cell] ** 2).sum())
+            excess = max(excess, squared / bound.limit)
+    assert excess > 1.2
+
+
+@given(st.integers(1, 1 << 40), st.integers(0, 60))
+def test_the_level_is_the_highest_that_keeps_the_limit(length, seed):
+    bound, weights = bound_of(seed), level_weights()
+    level = int(bound.levels(np.array([length]))[0])
+    most = bound.limit * FINE
+    assert weights[level] ** 2 * length <= most
+    if 0 < level < N_LEVELS - 1:
+        assert weights[level + 1] ** 2 * length > most * (1 - 1e-9)
+    if level == N_LEVELS - 1:
+        assert length <= most
+
+
+def test_lengths_are_rounded_up():
+    bound = bound_of(5)
+    total = sum(part.charge.precision for part in bound.parts)
+    for part, costs in zip(bound.parts, bound.costs, strict=True):
+        exact = (part.release_map.matrix**2).sum(axis=0) * (part.charge.precision / total * FINE)
+        assert (costs >= exact).all()
+        assert (costs <= exact + 1.001).all()
+
+
+def test_rows_with_weights_of_their_own_weigh_the_product():
+    bound = bound_of(7, tightness=0.2)
+    own = np.array([N_LEVELS - 1, N_LEVELS - 11, 0, 5])
+    labels = np.array([1, 0, 1, 0]) * N_LEVELS + own
+    columns = [np.full(4, 2, np.uint8), np.full(4, 1, np.uint8), np.full(4, 3, np.uint8)]
+    weighted = MemoryTable(columns, labels.astype(np.uint8), CODES, 2 * N_LEVELS)
+    plain = MemoryTable(columns, np.array([1, 0, 1, 0], np.uint8), CODES, 2)
+    weighted.bind(bound, N_LEVELS)
+    plain.bind(bound, 1)
+    together, joint = weighted._joint[bound].astype(int), plain._joint[bound].astype(int)
+    lost = N_LEVELS - 1 - joint % N_LEVELS
+    assert lost.min() > 0
+    np.testing.assert_array_equal(together // N_LEVELS, [1, 0, 1, 0])
+    np.testing.assert_array_equal(together % N_LEVELS, np.maximum(own - lost, 0))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: JointPart("a", column_cells(0, 5), ReleaseMap.from_floats(np.eye(4)), Gaussian(1.0)),
+        lambda: JointBound((), 5),
+        lambda: JointBound(bound_of(0).parts, 0),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(build):
+    with pytest.raises(ValueError, match=r"columns|limit"):
+        build()
