@@ -11,10 +11,11 @@ from sklearn.metrics import roc_auc_score
 
 from tacit import AdditiveBoostClassifier
 from tacit.additive import jointly
-from tacit.additive.jointly import JOINT_BELOW, Lengths, centred_map, worth_it
+from tacit.additive.jointly import JOINT_BELOW, Lengths, bounds_jointly
+from tacit.boosting.release_map import centred_map
 from tacit.privacy.ledger import uses
 from tacit.privacy.purse import Purse
-from tacit.schema.columns import BooleanColumn, NumericColumn
+from tacit.schema.columns import BooleanColumn
 from tacit.schema.label import Label
 from tacit.schema.schema import Schema
 from tests.additive.spent import share_spent
@@ -33,12 +34,11 @@ def lengths_of(masses: np.ndarray, parts: int) -> Lengths:
     return Lengths.of([centred_map(np.eye(len(masses)), masses)] * parts, [masses] * parts, [1.0] * parts)
 
 
-def test_rare_values_are_worth_a_multiple_and_even_ones_next_to_nothing():
-    """Rows with 3 % in each of 40 columns are a 17th as long as the columns are many, on average; limits are tight."""
+def test_rows_of_rare_values_are_short_and_those_of_even_ones_are_not():
+    """Rows with 3 % in each column are a 17th as long as where every row counts in full."""
     rare, even = lengths_of(RARE, 40), lengths_of(EVEN, 40)
-    assert rare.worth > 8
-    assert 1.0 < even.worth < 1.15
-    assert rare.limit == pytest.approx(0.7 * 2 * 0.97 * 0.03, rel=0.1)
+    assert rare.limit == pytest.approx(jointly.TIGHTNESS * 2 * 0.97 * 0.03, rel=0.1)
+    assert even.limit == pytest.approx(jointly.TIGHTNESS * 11 / 12, rel=0.01)
 
 
 def test_rows_in_rare_bins_are_expected_to_weigh_less():
@@ -56,13 +56,7 @@ def test_rows_in_rare_bins_are_expected_to_weigh_less():
     ],
 )
 def test_it_is_done_where_noise_is_gaussian_and_matters(purse, signal, expected):
-    maps = [centred_map(np.eye(2), RARE)] * 20
-    assert worth_it(purse, signal, maps, [RARE] * 20) is expected
-
-
-def test_it_is_not_done_where_it_saves_little():
-    maps = [centred_map(np.sign(np.arange(12) - 5.5)[None, :], EVEN)] * 20
-    assert not worth_it(Purse.of(1.0, 1e-6), 100.0, maps, [EVEN] * 20)
+    assert bounds_jointly(purse, signal) is expected
 
 
 def diagnoses(seed: int, n: int = 6000, d: int = 60) -> tuple[pd.DataFrame, np.ndarray]:
@@ -98,14 +92,6 @@ def test_the_ledger_says_so_and_adds_up():
     releases = sum(times for _, times in uses([entry.charge for entry in together]))
     assert releases >= 24 * 60
     assert 0.99 < share_spent(certificate) <= 1 + 1e-9
-
-
-def test_tables_of_even_columns_are_learned_as_before():
-    generator = np.random.default_rng(0)
-    X = pd.DataFrame(generator.random((2000, 4)), columns=list("abcd"))
-    schema = Schema({name: NumericColumn(0, 1) for name in "abcd"}, Label("y", classes=[False, True]))
-    model = AdditiveBoostClassifier(epsilon=1.0, schema=schema, random_state=0).fit(X, X["a"] > 0.5)
-    assert not any("bounded together" in entry.theorem for entry in model.certificate_.entries)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 5])

@@ -17,13 +17,14 @@ from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.margins import Margins
-from tacit.queries.row_weights import level_weights
+from tacit.queries.row_weights import level_weights, weighted_rule
 from tacit.queries.rules import signed_margin_rule
 from tacit.table.memory import MemoryTable
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 WIDTH, UNIT = 200, 1 << 10
 RULE = signed_margin_rule(lambda margin: np.minimum(1.0, np.exp(-margin)))
+WEIGHTED = weighted_rule(RULE, (1.0, 1.0), level_weights())
 
 
 class Spy(MemoryTable):
@@ -65,10 +66,10 @@ def test_noise_is_measured_by_the_limit_and_not_by_the_longest_image(relation, f
     charges = [part.charge for part in joint.parts] * rounds
     table = rows()
     curator, _ = gate(charges, relation, table=table, rows_per_unit=per_unit)
-    opened, margins = curator.open_jointly(joint, RULE, rounds), Margins()
-    released = [opened.measure(0, margins) for _ in range(rounds)]
+    opened, margins = curator.open_jointly(joint, rounds), Margins()
+    released = [opened.measure(0, RULE, margins) for _ in range(rounds)]
     part = joint.parts[0]
-    query = Histogram(part.cells, opened._rule, margins, part.release_map)
+    query = Histogram(part.cells, WEIGHTED, margins, part.release_map)
     exact = table.answer(JointHistogram(query, joint)) / query.unit
     errors = np.concatenate([(one.value - exact).ravel() for one in released])
     wanted = 2.0 * np.sqrt(0.5) * factor * per_unit
@@ -82,12 +83,12 @@ def test_everything_is_recorded_before_anything_is_read():
     joint = bound()
     table = rows()
     curator, reservation = gate([part.charge for part in joint.parts] * 3, table=table)
-    opened = curator.open_jointly(joint, RULE, 3)
+    opened = curator.open_jointly(joint, 3)
     assert [entry.label for entry in reservation.entries] == [
         f"c{j}, sweep {t + 1}" for t in range(3) for j in range(2)
     ]
     assert all("rows bounded together" in entry.theorem for entry in reservation.entries)
-    opened.measure(1, Margins())
+    opened.measure(1, RULE, Margins())
     assert len(reservation.entries) == 6
 
 
@@ -95,26 +96,26 @@ def test_nothing_is_read_where_the_budget_does_not_cover_all_of_it():
     joint, table = bound(), rows()
     curator, _ = gate([part.charge for part in joint.parts] * 2, table=table)
     with pytest.raises(BudgetExceeded):
-        curator.open_jointly(joint, RULE, 3)
+        curator.open_jointly(joint, 3)
     assert table.reads == 0
 
 
 def test_a_part_is_not_released_more_often_than_was_paid_for():
     joint, table = bound(), rows()
     curator, _ = gate([part.charge for part in joint.parts] * 2, table=table)
-    opened, margins = curator.open_jointly(joint, RULE, 2), Margins()
+    opened, margins = curator.open_jointly(joint, 2), Margins()
     for _ in range(2):
-        opened.measure(0, margins)
+        opened.measure(0, RULE, margins)
     before = table.reads
     with pytest.raises(ValueError, match="no more is paid for"):
-        opened.measure(0, margins)
+        opened.measure(0, RULE, margins)
     assert table.reads == before
 
 
 def test_codes_stay_as_they_are_while_rows_are_bounded_by_them():
     table = rows()
     curator, _ = gate([part.charge for part in bound().parts] * 2, table=table)
-    opened = curator.open_jointly(bound(), RULE, 1)
+    opened = curator.open_jointly(bound(), 1)
     with pytest.raises(RuntimeError, match="bounded together"):
         curator.coarsen(0, np.zeros(WIDTH, np.int64))
     del opened
@@ -129,10 +130,12 @@ def test_weights_of_classes_hold_here_too():
     table = MemoryTable(rows()._columns, labels.astype(np.uint8), [WIDTH, WIDTH], 2 * len(levels))
     reservation = Reservation([part.charge for part in joint.parts], ADD, "test")
     curator = WeightedCurator(table, reservation, SeededSource(0), 1, (0.0, 1.0), levels)
-    opened, margins = curator.open_jointly(joint, RULE, 1), Margins()
-    released = opened.measure(0, margins)
+    opened, margins = curator.open_jointly(joint, 1), Margins()
+    released = opened.measure(0, RULE, margins)
     part = joint.parts[0]
-    exact = table.answer(JointHistogram(Histogram(part.cells, opened._rule, margins, part.release_map), joint))
+    rule = weighted_rule(RULE, (0.0, 1.0), levels)
+    exact = table.answer(JointHistogram(Histogram(part.cells, rule, margins, part.release_map), joint))
     assert exact.min() == 0
-    assert exact.sum() == pytest.approx(450 * opened._rule.unit * UNIT, rel=5e-3)
+    assert exact.sum() == pytest.approx(450 * rule.unit * UNIT, rel=5e-3)
+    assert released.value.sum() == pytest.approx(450, abs=5 * 2 * np.sqrt(WIDTH))
     assert released.sd == pytest.approx(2.0, rel=0.01)

@@ -63,7 +63,7 @@ def moved(bound: JointBound, one: list[np.ndarray], other: list[np.ndarray]) -> 
 def allowed(bound: JointBound, relation: Neighbouring) -> float:
     """The same if every release cost its charge and no more."""
     precision = sum(part.charge.precision for part in bound.parts)
-    return precision * joint_sensitivity(bound, RULE, relation).l2_squared
+    return precision * joint_sensitivity(bound, int(np.abs(RULE.table).max()) ** 2, relation).l2_squared
 
 
 row = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 3), st.sampled_from([0, 1, DROPPED]))

@@ -10,41 +10,56 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.additive.term import Term
 from tacit.curator.curator import Curator
 from tacit.curator.jointly import JointReleases
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.purse import Purse
+from tacit.queries.cells import Cells
+from tacit.queries.histogram import ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointPart
-from tacit.queries.rules import RowRule
 
 Floats = npt.NDArray[np.float64]
 
-TIGHTNESS = 0.7
+TIGHTNESS = 0.6
 """The limit on a row's squared length, relative to what is expected of it: longer rows are shortened."""
 
-WORTHWHILE = 1.1
-"""Rows are bounded together where that is worth so many times the budget, as far as bins tell."""
-
 JOINT_BELOW = 20_000.0
-"""Signal-to-noise up to which it is done: with less noise than that, weighing rows costs more than it saves."""
+"""Signal-to-noise up to which it is done: with less noise than that, weighing rows costs more time than it saves."""
 
 IMAGINED = 4000
 """Rows that are made up from the released bins, each column by itself, to see what is to be expected."""
 
 
-def centred_map(release_map: Floats, masses: Floats) -> Floats:
-    """The map less the image of the average row.
+class Bounded(Protocol):
+    """A term over which rows can be bounded together."""
+
+    name: str
+    cells: Cells
+    counts: Floats
+    share: float
+    release_map: ReleaseMap | None
+
+    @property
+    def map_values(self) -> Floats:
+        """The release map as numbers, shape ``(outputs, bins)``."""
+
+    def expect(self, seen: Floats, noise: float) -> None:
+        """Says what releases will be like; see :meth:`tacit.additive.term.Term.expect`."""
+
+
+def bounds_jointly(purse: Purse, signal: float) -> bool:
+    """Whether rows are to be bounded together: where noise matters and is Gaussian, so that it follows squared lengths.
 
     Args:
-        release_map: shape ``(outputs, bins)``.
-        masses: shares of the bins, summing to 1.
+        purse: the budget.
+        signal: ``q``, as for the plan.
     """
-    return np.asarray(release_map - (release_map @ masses)[:, None])
+    return purse.is_private and not purse.is_pure and signal <= JOINT_BELOW
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +69,10 @@ class Lengths:
     Attributes:
         limit: on a row's squared length, each part counted by its share.
         seen: per part and bin, the weight that is expected of its rows.
-        worth: by how much bounding rows together multiplies the budget.
     """
 
     limit: float
     seen: list[Floats]
-    worth: float
 
     @staticmethod
     def of(maps: Sequence[Floats], masses: Sequence[Floats], shares: Sequence[float]) -> Lengths:
@@ -76,13 +89,10 @@ class Lengths:
             place = generator.choice(len(mass), IMAGINED, p=mass)
             places.append(place)
             lengths += share / total * (matrix**2).sum(axis=0)[place]
-        expected = float(lengths.mean())
-        limit = max(TIGHTNESS * expected, 1e-6)
+        limit = max(TIGHTNESS * float(lengths.mean()), 1e-6)
         weights = np.minimum(1.0, np.sqrt(limit / np.maximum(lengths, 1e-12)))
-        signal = float((weights * lengths).mean()) / max(expected, 1e-12)
-        return Lengths(
-            limit, [_means(p, weights, len(m)) for p, m in zip(places, masses, strict=True)], signal**2 / limit
-        )
+        seen = [_means(place, weights, len(mass)) for place, mass in zip(places, masses, strict=True)]
+        return Lengths(limit, seen)
 
 
 def _means(places: npt.NDArray[np.int64], weights: Floats, bins: int) -> Floats:
@@ -92,22 +102,8 @@ def _means(places: npt.NDArray[np.int64], weights: Floats, bins: int) -> Floats:
     return np.asarray((sums + few * weights.mean()) / (counts + few))
 
 
-def worth_it(purse: Purse, signal: float, maps: Sequence[Floats], masses: Sequence[Floats]) -> bool:
-    """Whether rows should be bounded together.
-
-    Args:
-        purse: the budget; only Gaussian noise follows squared lengths.
-        signal: ``q``, as for the plan.
-        maps: centred release maps of the columns.
-        masses: shares of their bins.
-    """
-    if not purse.is_private or purse.is_pure or not maps or signal > JOINT_BELOW:
-        return False
-    return Lengths.of(maps, masses, [1.0] * len(maps)).worth > WORTHWHILE
-
-
 def open_sweeps(
-    curator: Curator, purse: Purse, unit: float, sweeps: int, terms: Sequence[Term], rule: RowRule
+    curator: Curator, purse: Purse, unit: float, sweeps: int, terms: Sequence[Bounded], stage: str = ""
 ) -> JointReleases:
     """Opens the releases of all sweeps over the terms, and tells the terms what to expect of them.
 
@@ -117,7 +113,7 @@ def open_sweeps(
         unit: share of the purse for a release of a term whose share is 1.
         sweeps: how many.
         terms: with centred release maps.
-        rule: what a row contributes.
+        stage: of the fit, for the ledger.
     """
     maps = [term.map_values for term in terms]
     lengths = Lengths.of(maps, [term.counts / term.counts.sum() for term in terms], [term.share for term in terms])
@@ -128,5 +124,5 @@ def open_sweeps(
         assert term.release_map is not None
         parts.append(JointPart(term.name, term.cells, term.release_map, charge))
         term.expect(seen, lengths.limit)
-    scale = parts[0].release_map.unit ** 2
-    return curator.open_jointly(JointBound(tuple(parts), max(math.floor(lengths.limit * scale), 1)), rule, sweeps)
+    limit = max(math.floor(lengths.limit * parts[0].release_map.unit ** 2), 1)
+    return curator.open_jointly(JointBound(tuple(parts), limit), sweeps, stage)

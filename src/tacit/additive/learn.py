@@ -11,16 +11,16 @@ import numpy.typing as npt
 from tacit.additive.binning import Bins, Column
 from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.covariance import categorical_covariances, numeric_covariances
-from tacit.additive.first_look import FirstLook, first_look
+from tacit.additive.first_look import first_look
 from tacit.additive.intercept import Intercept
-from tacit.additive.jointly import centred_map, worth_it
+from tacit.additive.jointly import bounds_jointly
 from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
 from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, intercept_share, pseudo_terms
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Term
 from tacit.boosting.newton_trees import NewtonPlan, grow_trees
 from tacit.boosting.random_trees import RandomStructures
-from tacit.boosting.release_map import principal_modes, with_missing
+from tacit.boosting.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
 from tacit.boosting.tree_noise import LeafNoise
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree
@@ -62,40 +62,42 @@ class ColumnPrior:
 
 
 def column_prior(
-    column: Column, bins: Bins, noise_variance: float, curvature: float, binning_sd: float, total: float, pure: bool
+    column: Column,
+    bins: Bins,
+    noise_variance: float,
+    curvature: float,
+    binning_sd: float,
+    total: float,
+    pure: bool,
+    jointly: bool,
 ) -> ColumnPrior:
-    """The priors of a column, and the release map that fits them."""
+    """The priors of a column, and the release map that fits them: centred where rows are to be bounded together."""
     masses = bins.counts / total
     covariances = numeric_covariances(masses) if bins.ordered else categorical_covariances(masses)
     release_map = None
     if bins.ordered and len(masses) > 3 and not pure:
-        shares = masses[:-1] / masses[:-1].sum()
+        shares, covariance = masses[:-1] / masses[:-1].sum(), covariances[2][:-1, :-1]
         ratio = noise_variance / (MODE_SCALE * total * curvature) ** 2
-        release_map = with_missing(principal_modes(shares, covariances[2][:-1, :-1], ratio))
+        if jointly:
+            release_map = with_missing(natural_modes(shares, covariance, ratio), LONGEST)
+        else:
+            release_map = with_missing(principal_modes(shares, covariance, ratio))
+    if jointly:
+        plain = np.eye(len(masses)) if release_map is None else release_map
+        release_map = centred_map(plain, masses / masses.sum())
     guard = 0.5 * min(binning_sd, total / len(masses))
     kind, cells = "numeric" if bins.ordered else "categorical", column_cells(column.index, len(masses))
     return ColumnPrior(kind, cells, guard, covariances, release_map)
 
 
-def main_terms(
-    purse: Purse, columns: Sequence[Column], known: FirstLook, noise_variance: float
-) -> tuple[list[Term], bool]:
-    """The terms of the columns, and whether rows are to be bounded together over them."""
-    total, terms = known.total, []
-    priors = [
-        column_prior(column, bins, noise_variance, MODE_CURVATURE, known.binning_sd, total, purse.is_pure)
-        for column, bins in zip(columns, known.bins, strict=True)
-    ]
-    masses = [bins.counts / bins.counts.sum() for bins in known.bins]
-    plain = [np.eye(len(m)) if p.release_map is None else p.release_map for p, m in zip(priors, masses, strict=True)]
-    centred = [centred_map(matrix, mass) for matrix, mass in zip(plain, masses, strict=True)]
-    jointly = worth_it(purse, known.signal, centred, masses)
-    for column, bins, p, matrix in zip(columns, known.bins, priors, centred, strict=True):
-        release_map = matrix if jointly else p.release_map
-        term = Term(column.name, p.kind, p.cells, bins.counts, p.guard, p.covariances, release_map, noise_variance)
-        term.monotone = column.monotone
-        terms.append(term)
-    return terms, jointly
+def main_term(
+    column: Column, bins: Bins, noise_variance: float, binning_sd: float, total: float, pure: bool, jointly: bool
+) -> Term:
+    """The term of one column."""
+    p = column_prior(column, bins, noise_variance, MODE_CURVATURE, binning_sd, total, pure, jointly)
+    term = Term(column.name, p.kind, p.cells, bins.counts, p.guard, p.covariances, p.release_map, noise_variance)
+    term.monotone = column.monotone
+    return term
 
 
 def learn_additive(
@@ -123,7 +125,11 @@ def learn_additive(
     total, chosen, bins = known.total, known.plan, known.bins
     weight = intercept_share(known.signal, count)
     noise_variance = purse.sd(chosen.mains / (count + weight)) ** 2 * AVERAGING_LOSS
-    mains, jointly = main_terms(purse, columns, known, noise_variance)
+    jointly = bounds_jointly(purse, known.signal)
+    mains = [
+        main_term(column, found, noise_variance, known.binning_sd, total, purse.is_pure, jointly)
+        for column, found in zip(columns, bins, strict=True)
+    ]
     hyper_prior = HyperPrior(count, pseudo_terms(known.signal))
     state = State(Margins(), Intercept(total, weight), hyper_prior, jointly=jointly)
     tell("learning columns")

@@ -15,6 +15,7 @@ from tacit.additive.binning import Bins, Column
 from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.first_look import first_look
 from tacit.additive.imagined import ImaginedRows
+from tacit.additive.jointly import bounds_jointly
 from tacit.additive.learn import AVERAGING_LOSS, column_prior
 from tacit.additive.pairs import PAIRS_PER_COLUMN, Side, pair_side
 from tacit.additive.plan import Plan, pseudo_terms
@@ -77,13 +78,13 @@ def learn_scores(
     known = first_look(curator, purse, columns, pairs, trees, loss.strength)
     total, chosen, bins = known.total, known.plan, known.bins
     start = loss.begin(curator, whole, total)
-    share = chosen.mains / (count + 1)
+    share, jointly = chosen.mains / (count + 1), bounds_jointly(purse, known.signal)
     mains = [
-        main_score_term(column, found, purse, share, known.binning_sd, total, loss)
+        main_score_term(column, found, purse, share, known.binning_sd, total, loss, jointly)
         for column, found in zip(columns, bins, strict=True)
     ]
     hyper_prior = HyperPrior(count, pseudo_terms(known.signal))
-    state = _state(curator, bins, loss, start, total, hyper_prior)
+    state = _state(curator, bins, loss, start, total, hyper_prior, jointly)
     tell("learning columns")
     sweep_scores(curator, purse, whole, chosen.mains, chosen.sweeps, mains, state)
     found: list[tuple[Side, Side, ScoreTerm]] = []
@@ -102,20 +103,26 @@ def learn_scores(
 
 
 def _state(
-    curator: Curator, bins: Sequence[Bins], loss: Loss, start: Floats, total: float, hyper_prior: HyperPrior
+    curator: Curator,
+    bins: Sequence[Bins],
+    loss: Loss,
+    start: Floats,
+    total: float,
+    hyper_prior: HyperPrior,
+    jointly: bool,
 ) -> ScoreState:
     rows = ImaginedRows([found.counts for found in bins], loss.n_scores, curator.public_generator)
-    state = ScoreState(loss, Scores(loss.n_scores), rows, ScoreIntercept(start, total), hyper_prior)
+    state = ScoreState(loss, Scores(loss.n_scores), rows, ScoreIntercept(start, total), hyper_prior, jointly)
     state.add(OneCell(), start[None, :])
     return state
 
 
 def main_score_term(
-    column: Column, bins: Bins, purse: Purse, share: float, binning_sd: float, total: float, loss: Loss
+    column: Column, bins: Bins, purse: Purse, share: float, binning_sd: float, total: float, loss: Loss, jointly: bool
 ) -> ScoreTerm:
     """The term of one column."""
     noise_variance = purse.sd(share, loss.bound) ** 2 * AVERAGING_LOSS
-    p = column_prior(column, bins, noise_variance, loss.slope, binning_sd, total, purse.is_pure)
+    p = column_prior(column, bins, noise_variance, loss.slope, binning_sd, total, purse.is_pure, jointly)
     term = ScoreTerm(
         column.name, p.kind, p.cells, bins.counts, p.guard, p.covariances, p.release_map, noise_variance, loss.n_scores
     )  # fmt: skip

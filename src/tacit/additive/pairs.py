@@ -11,11 +11,10 @@ import numpy.typing as npt
 
 from tacit.additive.binning import Bins
 from tacit.additive.covariance import centred
-from tacit.additive.jointly import centred_map
 from tacit.additive.sweeps import State
 from tacit.additive.term import Term
 from tacit.boosting.measures.mada_boost import mada_boost_rule
-from tacit.boosting.release_map import principal_modes
+from tacit.boosting.release_map import centred_map, principal_modes
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.charges import Charge
@@ -208,7 +207,13 @@ class PairTable:
 
 
 def pair_tables(
-    curator: Curator, purse: Purse, share: float, pairs: list[tuple[Side, Side]], mode_variance: float, total: float
+    curator: Curator,
+    purse: Purse,
+    share: float,
+    pairs: list[tuple[Side, Side]],
+    mode_variance: float,
+    total: float,
+    centre: bool,
 ) -> list[PairTable]:
     """Counts of the chosen pairs, for ``share`` of the purse together, and what follows from them.
 
@@ -219,6 +224,7 @@ def pair_tables(
         pairs: the pairs.
         mode_variance: noise variance of one release of a pair while it is learned.
         total: released number of rows.
+        centre: whether release maps are centred, because rows are to be bounded together.
     """
     rule, asks = fine_count_rule(curator.layout.n_labels), []
     for left, right in pairs:
@@ -239,10 +245,11 @@ def pair_tables(
             )
             for mains, alone in ((0.0, 0.0), (0.3, 0.05))
         ]
-        kron = np.kron(_modes(left, mode_variance, total), _modes(right, mode_variance, total))
+        kron = np.asarray(np.kron(_modes(left, mode_variance, total), _modes(right, mode_variance, total)), np.float64)
+        release_map = centred_map(kron, counts / total) if centre else kron
         guard, name = 0.5 * np.minimum(sd, expected), f"{left.name} x {right.name}"
         assert isinstance(query.cells, ProductCells)
-        tables.append(PairTable(name, query.cells, counts, guard, covariances, np.asarray(kron, np.float64)))
+        tables.append(PairTable(name, query.cells, counts, guard, covariances, release_map))
     return tables
 
 
@@ -262,8 +269,7 @@ def pair_terms(
     """
     noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / 3)) ** 2 * 4 / 3
     mode_variance = purse.sd(learn_share / max(n_mains, 1)) ** 2
-    terms = []
-    for t in pair_tables(curator, purse, share, pairs, mode_variance, total):
-        release_map = centred_map(t.release_map, t.counts / t.counts.sum()) if centre else t.release_map
-        terms.append(Term(t.name, "pair", t.cells, t.counts, t.guard, t.covariances, release_map, noise_variance))
-    return terms
+    return [
+        Term(t.name, "pair", t.cells, t.counts, t.guard, t.covariances, t.release_map, noise_variance)
+        for t in pair_tables(curator, purse, share, pairs, mode_variance, total, centre)
+    ]

@@ -59,5 +59,5 @@ def score_pair_terms(
         ScoreTerm(
             t.name, "pair", t.cells, t.counts, t.guard, t.covariances, t.release_map, noise_variance, loss.n_scores
         )
-        for t in pair_tables(curator, purse, share, pairs, mode_variance, total)
+        for t in pair_tables(curator, purse, share, pairs, mode_variance, total, state.jointly)
     ]

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tacit.additive.imagined import ImaginedRows
 from tacit.additive.intercept import INTERCEPT_VARIANCE, LARGEST_INTERCEPT
+from tacit.additive.jointly import open_sweeps
 from tacit.additive.score_losses import Loss
 from tacit.additive.score_term import Directions, ScoreTerm
 from tacit.additive.sweeps import STEP, HyperPrior
@@ -74,6 +75,8 @@ class ScoreState:
     rows: ImaginedRows
     intercept: ScoreIntercept
     hyper_prior: HyperPrior
+    jointly: bool = False
+    """Whether rows are bounded together over the terms of a sweep, whose release maps are centred then."""
 
     def add(self, cells: Cells, values: Floats) -> Floats:
         """Adds an update, one line per cell, to all scores; returns it as it was rounded."""
@@ -108,6 +111,7 @@ def sweep_scores(
     """Sweeps over the intercept and the terms, spending ``share`` of the purse; the loss spends from ``whole``."""
     everything, generator = OneCell(), curator.public_generator
     unit = share / (sweeps * (1.0 + sum(term.share for term in terms)))
+    joint = open_sweeps(curator, purse, unit, sweeps, terms, stage) if state.jointly else None
     for number in range(sweeps):
         if number in (REFRESHED_LATER if stage else REFRESHED):
             state.loss.refresh(curator, whole, state.scores, f"{stage}sweep {number + 1}")
@@ -116,9 +120,12 @@ def sweep_scores(
         directions = state.directions()
         for index in generator.permutation(len(terms)):
             term = terms[index]
-            query = state.query(term.cells, term.release_map)
-            label = f"{term.name}, {stage}sweep {number + 1}"
-            term.observe(curator.measure(query, purse.charge(unit * term.share), label), directions.gain)
+            if joint is not None:
+                release = joint.measure(index, state.loss.rule, state.scores)
+            else:
+                query, label = state.query(term.cells, term.release_map), f"{term.name}, {stage}sweep {number + 1}"
+                release = curator.measure(query, purse.charge(unit * term.share), label)
+            term.observe(release, directions.gain)
             mean = term.solve(directions, state.hyper_prior.log(term.kind))
             term.effect = term.effect + state.add(term.cells, STEP * (mean - term.effect))
         state.hyper_prior.learn(terms)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tacit.additive.monotone import project
 from tacit.additive.posterior import NOMINAL_CURVATURE, SCALES, Posterior
-from tacit.additive.term import ReleaseAverage
+from tacit.additive.term import ReleaseAverage, map_values
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
@@ -91,16 +91,25 @@ class ScoreTerm:
     ) -> None:
         self.name, self.kind, self.cells, self.counts = name, kind, cells, counts
         self.release_map = None if release_map is None else ReleaseMap.from_floats(release_map)
-        matrix = np.eye(len(counts)) if self.release_map is None else self.release_map.matrix / self.release_map.unit
-        self._matrix, self._weighted, self._covariances = matrix, counts + guard, covariances
-        self._design = matrix * self._weighted[None, :]
-        self._expected = max(noise_variance, LEAST_SD**2)
-        self._posteriors: dict[int, Posterior] = {}
+        self._guarded, self._covariances, self._told = counts + guard, covariances, noise_variance
+        self.expect()
         self.effect: Floats = np.zeros((len(counts), n_scores))
         self.share, self.monotone = 1.0, 0
         self.weights: Floats = np.full((len(covariances), len(SCALES)), 1.0 / (len(covariances) * len(SCALES)))
-        self._average = ReleaseAverage((len(matrix), n_scores), (len(counts), n_scores))
+        self._average = ReleaseAverage((len(self._matrix), n_scores), (len(counts), n_scores))
         self._direction_weights: list[Floats] = []
+
+    @property
+    def map_values(self) -> Floats:
+        """The release map as numbers, shape ``(outputs, bins)``."""
+        return map_values(self.release_map, len(self.counts))
+
+    def expect(self, seen: Floats | float = 1.0, noise: float = 1.0) -> None:
+        """Says what releases will be like; see :meth:`tacit.additive.term.Term.expect`."""
+        self._matrix, self._weighted = self.map_values, self._guarded * seen
+        self._design = self._matrix * self._weighted[None, :]
+        self._expected = max(self._told * noise, LEAST_SD**2)
+        self._posteriors: dict[int, Posterior] = {}
 
     @property
     def variance(self) -> float:

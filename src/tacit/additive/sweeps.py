@@ -98,7 +98,7 @@ def sweep(curator: Curator, purse: Purse, share: float, sweeps: int, terms: list
     length = STEP if sweeps > FEW_SWEEPS else LONG_STEP
     generator = curator.public_generator
     unit = share / (sweeps * (state.intercept.share + sum(term.share for term in terms)))
-    joint = open_sweeps(curator, purse, unit, sweeps, terms, rule) if state.jointly else None
+    joint = open_sweeps(curator, purse, unit, sweeps, terms) if state.jointly else None
     for number in range(sweeps):
         charge = purse.charge(unit * state.intercept.share)
         release = curator.measure(Histogram(everything, rule, state.margins), charge, f"intercept, sweep {number + 1}")
@@ -109,7 +109,7 @@ def sweep(curator: Curator, purse: Purse, share: float, sweeps: int, terms: list
         for index in generator.permutation(len(terms)):
             term = terms[index]
             if joint is not None:
-                term.observe(joint.measure(index, state.margins))
+                term.observe(joint.measure(index, rule, state.margins))
             else:
                 query, charge = (
                     Histogram(term.cells, rule, state.margins, term.release_map),

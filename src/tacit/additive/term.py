@@ -47,6 +47,11 @@ class ReleaseAverage:
         return max(self._variance / self.precision**2, LEAST_SD**2)
 
 
+def map_values(release_map: ReleaseMap | None, bins: int) -> Floats:
+    """A release map as numbers, shape ``(outputs, bins)``; None stands for the bins themselves."""
+    return np.eye(bins) if release_map is None else np.asarray(release_map.matrix / release_map.unit)
+
+
 class Term:
     """A block of the embedding (a column's bins, or a pair's cells) with its releases so far and its effect.
 
@@ -84,9 +89,7 @@ class Term:
     @property
     def map_values(self) -> Floats:
         """The release map as numbers, shape ``(outputs, bins)``."""
-        if self.release_map is None:
-            return np.eye(len(self.counts))
-        return np.asarray(self.release_map.matrix / self.release_map.unit)
+        return map_values(self.release_map, len(self.counts))
 
     def expect(self, seen: Floats | float = 1.0, noise: float = 1.0) -> None:
         """Says what releases will be like.

@@ -11,11 +11,14 @@ KEPT = 0.02
 """Directions whose water-filled weight is below this share of the first one's are not released."""
 
 
-def principal_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Floats:
+LONGEST = 2.5
+"""Length of an image beyond which it is shortened, where rows are bounded together; 1 is the root mean square."""
+
+
+def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Floats:
     """A release map of leading prior eigenmodes, water-filled against the known noise.
 
-    A bin's image is its column of the map. The release costs as much as its longest image, so columns are scaled to
-    norm at most 1; bins with very short images are not blown up beyond what the median allows.
+    A bin's image is its column of the map. Squared images are 1 on the average of the rows.
 
     Args:
         masses: shares of the bins, shape ``(bins,)``, summing to 1.
@@ -23,7 +26,7 @@ def principal_modes(masses: Floats, covariance: Floats, noise_to_signal: float) 
         noise_to_signal: noise variance over the squared signal that a mode of eigenvalue 1 makes in the sum.
 
     Returns:
-        Array of shape ``(modes, bins)``, column norms at most 1.
+        Array of shape ``(modes, bins)``.
     """
     root = np.sqrt(np.maximum(masses, 1e-12))
     values, vectors = np.linalg.eigh(root[:, None] * covariance * root[None, :])
@@ -39,17 +42,34 @@ def principal_modes(masses: Floats, covariance: Floats, noise_to_signal: float) 
             break
     weights = np.maximum(level - price, 0.0)
     kept = max(int((weights > KEPT * weights[0]).sum()), 1)
-    images = np.sqrt(weights[:kept])[:, None] * (vectors[:, :kept] / root[:, None]).T
+    return np.asarray(np.sqrt(weights[:kept])[:, None] * (vectors[:, :kept] / root[:, None]).T)
+
+
+def principal_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Floats:
+    """:func:`natural_modes` where a release costs as much as its longest image: columns of norm at most 1.
+
+    Bins with very short images are not blown up beyond what the median allows.
+    """
+    images = natural_modes(masses, covariance, noise_to_signal)
     norms = np.sqrt((images**2).sum(axis=0))
-    scaled: Floats = images / np.maximum(norms, 1e-9 + 0.3 * np.median(norms))[None, :]
-    return scaled
+    return np.asarray(images / np.maximum(norms, 1e-9 + 0.3 * np.median(norms))[None, :])
 
 
-def with_missing(modes: Floats) -> Floats:
-    """Adds the missing bin as an output of its own, and makes sure that no column is longer than 1."""
+def with_missing(modes: Floats, longest: float = 1.0) -> Floats:
+    """Adds the missing bin as an output of its own, and makes sure that no column is longer than allowed."""
     outputs, bins = modes.shape
     whole = np.zeros((outputs + 1, bins + 1))
     whole[:-1, :-1] = modes
     whole[-1, -1] = 1.0
-    shortened: Floats = whole / np.maximum(1.0, np.sqrt((whole**2).sum(axis=0)))[None, :]
-    return shortened
+    norms = np.sqrt((whole**2).sum(axis=0))
+    return np.asarray(whole / np.maximum(1.0, norms / longest)[None, :])
+
+
+def centred_map(release_map: Floats, masses: Floats) -> Floats:
+    """The map less the image of the average row: what all rows have in common is the intercept's to say.
+
+    Args:
+        release_map: shape ``(outputs, bins)``.
+        masses: shares of the bins, summing to 1.
+    """
+    return np.asarray(release_map - (release_map @ masses)[:, None])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +26,15 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.cover import Cover
 from tacit.queries.cover_charges import Accounting
-from tacit.queries.joint_bound import JointBound, JointHistogram, entries, joint_sensitivity
+from tacit.queries.histogram import Histogram
+from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart, joint_theorem
+from tacit.queries.margins import Margins
 from tacit.queries.query import Layout, Query
-from tacit.queries.row_weights import level_weights, weighted_rule
+from tacit.queries.row_weights import LabelWeights, level_weights, weighted_rule
 from tacit.queries.rules import RowRule
+from tacit.queries.score_histogram import ScoreHistogram
+from tacit.queries.score_rules import ScoreRule
+from tacit.queries.scores import Scores
 from tacit.queries.selection import Selection
 from tacit.queries.sensitivity import Sensitivity
 from tacit.queries.stream import StreamSpec
@@ -87,6 +93,7 @@ class Curator:
         self._noise = noise
         self._draws = Draws(noise)
         self._rows_per_unit = rows_per_unit
+        self._joint_rules: WeakKeyDictionary[RowRule, RowRule] = WeakKeyDictionary()
 
     @property
     def neighbouring(self) -> Neighbouring:
@@ -148,41 +155,55 @@ class Curator:
             released.append(_noisy(exact, query, scale, noise, charge, sensitivity, label))
         return released
 
-    def open_jointly(self, bound: JointBound, rule: RowRule, rounds: int) -> JointReleases:
-        """Releases of several weighted histograms in which every row is bounded together.
+    def open_jointly(self, bound: JointBound, rounds: int, stage: str = "") -> JointReleases:
+        """Releases of several weighted histograms over which every row is bounded together.
 
         Guarantee: that of :class:`tacit.queries.joint_bound.JointBound`. Every release that may come is recorded now,
         before the first row is read; those that are not made are paid for all the same.
 
         Args:
             bound: the parts, with the charge of one release of each, and what no row exceeds.
-            rule: what a row contributes, one number by class and margin.
             rounds: how often each part may be released.
+            stage: of the fit, for the ledger.
 
         Raises:
             BudgetExceeded: if the reservation does not cover it; nothing is read then.
         """
-        weighted = self._joint_rule(rule)
-        sensitivity = joint_sensitivity(bound, weighted, self.neighbouring).times(self._rows_per_unit)
-        for charge, label in entries(bound, rounds):
-            self._reservation.record(charge, label, sensitivity.theorem)
-        self._table.bind(bound, self._own_levels)
-        return JointReleases(bound, weighted, rounds, sensitivity, self._release)
+        opened = JointReleases(bound, rounds, stage, self._release_jointly)
+        for charge, label in opened.charges():
+            self._reservation.record(charge, label, joint_theorem(bound, self.neighbouring))
+        self._table.bind(bound, len(self._own_levels))
+        return opened
 
     @property
-    def _own_levels(self) -> int:
-        """Levels of weight that the table's labels hold beside the class."""
-        return 1
+    def _own_levels(self) -> npt.NDArray[np.float64]:
+        """Weights that the table's labels hold beside the class."""
+        return np.ones(1)
 
-    def _joint_rule(self, rule: RowRule) -> RowRule:
-        """The rule for labels ``class * N_LEVELS + level``."""
-        return weighted_rule(rule, (1.0,) * len(rule.table), level_weights())
+    @property
+    def _class_weights(self) -> tuple[float, ...]:
+        return (1.0,) * self.layout.n_labels
 
-    def _release(self, query: JointHistogram, charge: Gaussian, sensitivity: Sensitivity, label: str) -> Measurement:
+    def _release_jointly(
+        self, bound: JointBound, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores, label: str
+    ) -> Measurement:
         """An answer that is paid for, with noise."""
-        scale = integer_scale(charge, sensitivity)
+        histogram: Histogram | ScoreHistogram
+        if isinstance(rule, RowRule):
+            assert isinstance(state, Margins)
+            weighted = self._joint_rules.get(rule)
+            if weighted is None:
+                weighted = self._joint_rules[rule] = weighted_rule(rule, self._class_weights, level_weights())
+            histogram = Histogram(part.cells, weighted, state, part.release_map)
+        else:
+            assert isinstance(state, Scores)
+            weights = LabelWeights.of(self._class_weights, level_weights())
+            histogram = ScoreHistogram(part.cells, rule, state, part.release_map, weights)
+        query = JointHistogram(histogram, bound)
+        sensitivity = query.joint_sensitivity(self.neighbouring).times(self._rows_per_unit)
+        scale = integer_scale(part.charge, sensitivity)
         noise = self._draws.start(True, scale, math.prod(query.shape))
-        return _noisy(self._table.answer(query), query, scale, noise, charge, sensitivity, label)
+        return _noisy(self._table.answer(query), query, scale, noise, part.charge, sensitivity, label)
 
     def select(self, selection: Selection, charge: Charge, label: str) -> Choice:
         """Chooses, in each node of a selection, a candidate with (about) the highest score.

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from typing import Protocol
 
 from tacit.curator.measurement import Measurement
 from tacit.privacy.charges import Gaussian
-from tacit.queries.histogram import Histogram
-from tacit.queries.joint_bound import JointBound, JointHistogram
+from tacit.queries.joint_bound import JointBound, JointPart
 from tacit.queries.margins import Margins
 from tacit.queries.rules import RowRule
-from tacit.queries.sensitivity import Sensitivity
+from tacit.queries.score_rules import ScoreRule
+from tacit.queries.scores import Scores
 
-Release = Callable[[JointHistogram, Gaussian, Sensitivity, str], Measurement]
+
+class Release(Protocol):
+    """The curator's way of answering what is paid for."""
+
+    def __call__(
+        self, bound: JointBound, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores, label: str
+    ) -> Measurement: ...
 
 
 class JointReleases:
@@ -21,21 +27,28 @@ class JointReleases:
 
     Args:
         bound: the parts and what no row exceeds.
-        rule: what a row contributes, by label and level of weight.
         rounds: how often each part may be released.
-        sensitivity: what noise is measured by.
-        release: the curator's way of adding noise to an answer that is paid for.
+        stage: of the fit, for the ledger.
+        release: adds noise to the answer.
     """
 
-    def __init__(
-        self, bound: JointBound, rule: RowRule, rounds: int, sensitivity: Sensitivity, release: Release
-    ) -> None:
-        self._bound, self._rule, self._rounds = bound, rule, rounds
-        self._sensitivity, self._release = sensitivity, release
+    def __init__(self, bound: JointBound, rounds: int, stage: str, release: Release) -> None:
+        self._bound, self._rounds, self._stage, self._release = bound, rounds, stage, release
         self._made: Counter[int] = Counter()
 
-    def measure(self, part: int, margins: Margins) -> Measurement:
-        """The next release of a part, at the margins as they are now.
+    def charges(self) -> list[tuple[Gaussian, str]]:
+        """Charge and label of every release, in the order of the rounds."""
+        return [
+            (part.charge, self._label(part, number)) for number in range(self._rounds) for part in self._bound.parts
+        ]
+
+    def measure(self, part: int, rule: RowRule | ScoreRule, state: Margins | Scores) -> Measurement:
+        """The next release of a part.
+
+        Args:
+            part: which one.
+            rule: what a row contributes: by class and margin, or computed from its scores.
+            state: the margins or the scores as they are now.
 
         Raises:
             ValueError: if it has been released as often as was paid for; nothing is read then.
@@ -44,5 +57,7 @@ class JointReleases:
         if self._made[part] >= self._rounds:
             raise ValueError(f"{asked.name} was released {self._rounds} times, and no more is paid for")
         self._made[part] += 1
-        query = JointHistogram(Histogram(asked.cells, self._rule, margins, asked.release_map), self._bound)
-        return self._release(query, asked.charge, self._sensitivity, f"{asked.name}, sweep {self._made[part]}")
+        return self._release(self._bound, asked, rule, state, self._label(asked, self._made[part] - 1))
+
+    def _label(self, part: JointPart, number: int) -> str:
+        return f"{part.name}, {self._stage}sweep {number + 1}"

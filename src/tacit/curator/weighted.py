@@ -17,7 +17,7 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.queries.histogram import Histogram
 from tacit.queries.query import Layout, Query
-from tacit.queries.row_weights import LabelWeights, level_weights, weighted_rule
+from tacit.queries.row_weights import LabelWeights, weighted_rule
 from tacit.queries.rules import RowRule
 from tacit.queries.score_histogram import SCORE_QUERIES, ScoreQuery
 from tacit.table.protocol import SealedTable
@@ -78,11 +78,12 @@ class WeightedCurator(Curator):
         raise TypeError("streams are opened over unweighted rows")
 
     @property
-    def _own_levels(self) -> int:
-        return len(self._levels)
+    def _own_levels(self) -> npt.NDArray[np.float64]:
+        return self._levels
 
-    def _joint_rule(self, rule: RowRule) -> RowRule:
-        return weighted_rule(rule, self._classes, level_weights())
+    @property
+    def _class_weights(self) -> tuple[float, ...]:
+        return self._classes
 
     def _weighted(self, query: Query) -> Histogram | ScoreQuery:
         if isinstance(query, SCORE_QUERIES):

@@ -117,6 +117,13 @@ class Histogram:
         """Integer units that stand for 1.0 in the answer."""
         return self.rule.unit * (1 if self.release_map is None else self.release_map.unit)
 
+    @property
+    def longest(self) -> int:
+        """The squared length of the longest vector that a row can contribute to a cell."""
+        if self.rule.channels == 1:  # quicker than to look for distinct vectors
+            return int(np.abs(self.rule.table).max(initial=0)) ** 2
+        return self.rule.longest[1]
+
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the answer, in integer units."""
         rule = self.rule

@@ -7,7 +7,6 @@ stays below one public limit, and the noise follows from the limit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +18,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.row_weights import N_LEVELS, STEPS
-from tacit.queries.rules import RowRule
+from tacit.queries.score_histogram import ScoreHistogram
 from tacit.queries.sensitivity import Sensitivity
 
 Ints = npt.NDArray[np.int64]
@@ -110,9 +109,12 @@ class JointBound:
 
 @dataclass(frozen=True, eq=False)
 class JointHistogram:
-    """One release of one part, by a rule for labels ``class * N_LEVELS + level`` (see ``queries.row_weights``)."""
+    """One release of one part, by a rule or weights for labels ``class * N_LEVELS + level`` (``queries.row_weights``).
 
-    histogram: Histogram
+    It has no sensitivity of its own: a row may be far out in this part alone.
+    """
+
+    histogram: Histogram | ScoreHistogram
     bound: JointBound
 
     @property
@@ -125,23 +127,24 @@ class JointHistogram:
         """Integer units that stand for 1.0 in the answer."""
         return self.histogram.unit
 
+    def joint_sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
+        """What noise is measured by: the longest vector of the rule times the root of the limit.
 
-def joint_sensitivity(bound: JointBound, rule: RowRule, neighbouring: Neighbouring) -> Sensitivity:
-    """What one release's noise is measured by: the longest vector of the rule times the root of the limit.
+        It says how far a row moves *all* releases together, each in its own noise, so it stands only for as many
+        releases of every part as are recorded at once: :meth:`tacit.curator.curator.Curator.open_jointly` sees to that.
+        """
+        return joint_sensitivity(self.bound, self.histogram.longest, neighbouring)
 
-    It says how far a row moves all releases *together*, so it stands only for as many releases of every part as are
-    recorded at once: :meth:`tacit.curator.curator.Curator.open_jointly` sees to that.
-    """
-    longest = int(np.abs(rule.table).max())  # one number a row: quicker than rule.longest
-    if rule.channels != 1:
-        raise ValueError("rows that are bounded together contribute one number each")
-    squared = longest**2 * bound.limit
+
+def joint_sensitivity(bound: JointBound, longest: int, neighbouring: Neighbouring) -> Sensitivity:
+    """See :meth:`JointHistogram.joint_sensitivity`; ``longest`` is the squared length of the rule's longest vector."""
+    squared = longest * bound.limit
+    if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
+        return Sensitivity(squared, squared, joint_theorem(bound, neighbouring))
+    return Sensitivity(4 * squared, 4 * squared, joint_theorem(bound, neighbouring))
+
+
+def joint_theorem(bound: JointBound, neighbouring: Neighbouring) -> str:
+    """Why noise is what it is, for the ledger."""
     theorem = f"weighted histograms of {len(bound.parts)} parts, rows bounded together"
-    if neighbouring is not Neighbouring.ADD_OR_REMOVE_ONE:
-        squared, theorem = 4 * squared, f"{theorem}; replace = remove + add"
-    return Sensitivity(squared, squared, theorem)
-
-
-def entries(bound: JointBound, rounds: int) -> Sequence[tuple[Gaussian, str]]:
-    """Charge and label of every release, in the order of the rounds."""
-    return [(part.charge, f"{part.name}, sweep {number + 1}") for number in range(rounds) for part in bound.parts]
+    return theorem if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else f"{theorem}; replace = remove + add"

@@ -72,6 +72,11 @@ class ScoreHistogram:
         finer = 0 if self.weights is None else self.rule.finer
         return (self.rule.unit << finer) * (1 if self.release_map is None else self.release_map.unit)
 
+    @property
+    def longest(self) -> int:
+        """The squared length of the longest vector that a row can contribute to a cell."""
+        return (self.rule if self.weights is None else _Weighted(self.rule)).longest[1]
+
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the answer, in integer units."""
         if self.weights is None:

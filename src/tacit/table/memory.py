@@ -107,8 +107,10 @@ class MemoryTable:
         if isinstance(query, Histogram):
             return query.finish(self._histogram(query))
         if isinstance(query, JointHistogram):
-            labels = self._joint[query.bound]
-            return query.histogram.finish(self._histogram(query.histogram, labels))
+            asked, joint = query.histogram, self._joint[query.bound]
+            if isinstance(asked, Histogram):
+                return asked.finish(self._histogram(asked, joint))
+            return self._score_rows.answer(asked, joint)
         if isinstance(query, CellFunction):
             return query.finish(self._histogram(query.histogram))
         if isinstance(query, SplitHistogram):

@@ -59,21 +59,21 @@ class ScoreRows:
         self._scores: WeakKeyDictionary[Scores, _ScoreCache] = WeakKeyDictionary()
         self._exponentials = exponentials()
 
-    def answer(self, query: ScoreQuery) -> npt.NDArray[np.int64]:
-        """The exact answer, shape ``query.shape``."""
+    def answer(self, query: ScoreQuery, joint: Codes | None = None) -> npt.NDArray[np.int64]:
+        """The exact answer, shape ``query.shape``; ``joint`` in place of the labels where rows are bounded together."""
         if isinstance(query, ResidualLevels):
             return self._levels(query)
-        return query.finish(self._histogram(query))
+        return query.finish(self._histogram(query, self._labels if joint is None else joint))
 
     def catch_up(self) -> None:
         """Applies all logs: codes are about to change, and updates so far speak of the old ones."""
         for scores in list(self._scores):
             self._caught_up(scores)
 
-    def _histogram(self, query: ScoreHistogram) -> npt.NDArray[np.int64]:
+    def _histogram(self, query: ScoreHistogram, labels: Codes) -> npt.NDArray[np.int64]:
         rule, scores = query.rule, self._caught_up(query.scores)
         codes, lookup = self._codes_of(query.cells)
-        weights, labels = UNWEIGHTED if query.weights is None else query.weights, self._labels
+        weights = UNWEIGHTED if query.weights is None else query.weights
         classes, factors = weights.classes, weights.factors
         bits = FACTOR_BITS - (0 if query.weights is None else rule.finer)
         run: Pass
