@@ -11,7 +11,18 @@ import pytest
 from tacit.additive import binning, first_look, learn
 from tacit.boosting import newton_trees
 from tools.fit_planning_rule import CHOICES, loss, signal, table, varied, version
-from tools.synthetic_tables import DENSE, PLAIN, TEST_ROWS, TRUTHS, Setting, dense_family, draw, family
+from tools.synthetic_tables import (
+    DENSE,
+    FLAGS,
+    PLAIN,
+    TEST_ROWS,
+    TRUTHS,
+    Setting,
+    dense_family,
+    draw,
+    family,
+    flag_family,
+)
 
 
 @pytest.mark.parametrize("truth", list(TRUTHS))
@@ -43,6 +54,14 @@ def test_in_the_dense_family_columns_hang_together():
     tied, loose = Setting("linear", 4000, 8, 1.0, 3, factors=1), Setting("linear", 4000, 8, 1.0, 3)
     within = [draw(setting).X.select_dtypes("number").rank().corr().abs().to_numpy() for setting in (tied, loose)]
     assert [np.median(c[np.triu_indices(len(c), 1)]) > 0.5 for c in within] == [True, False]
+
+
+def test_in_the_family_of_flags_few_rows_have_one():
+    settings = flag_family(30)
+    assert {setting.truth for setting in settings} == set(FLAGS)
+    drawn = draw(Setting("linear", 4000, 30, 1.0, 3, rare=True))
+    shares = np.sort([column.value_counts(normalize=True).to_numpy() for _, column in drawn.X.items()], axis=1)[:, 0]
+    assert 0.002 < shares.min() < 0.02 < shares.max() < 0.15
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from tacit.additive import binning, first_look, learn
+from tacit.additive import binning, first_look, jointly, learn
 from tacit.additive import pairs as pairs_module
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.plan import COLUMNS_PER_TREE, TREES, tree_rate
@@ -35,7 +35,7 @@ from tacit.boosting import newton_trees
 from tacit.privacy.purse import Purse
 from tacit.trees import gradient
 from tacit.trees.estimator import BoostedTreesClassifier
-from tools.synthetic_tables import Drawn, Setting, dense_family, draw, family
+from tools.synthetic_tables import Drawn, Setting, dense_family, draw, family, flag_family
 
 RESULTS = Path(__file__).resolve().parent.parent / "benchmarks" / "results" / "planning.jsonl"
 DELTA = 1e-6
@@ -45,6 +45,7 @@ SIGNALS = (0.0, 70.0, 140.0, 400.0, 1000.0, 2500.0, 10_000.0, math.inf)
 CHOICES: dict[str, tuple[Any, ...]] = {
     "sweeps": (4, 8, 16, 24, 48),
     "binning": (0.03, 0.06, 0.12, 0.2, 0.3),
+    "tightness": (0.0, 0.3, 0.6, 1.0, 1.5),
     "loud": (0.0, 10.0, 20.0, 40.0, 80.0),
     "pairs": ("none", 0.0, 0.33, 0.66, 1.0),
     "pair_evidence": (0.0, 1.0, 3.0, 6.0),
@@ -115,6 +116,10 @@ def varied(choice: str, value: Any) -> Iterator[None]:
             stack.enter_context(
                 patch.object(gradient, "gaussian_plan", lambda *facts: replace(by_rule(*facts), **{field: value}))
             )
+        elif choice == "tightness" and not value:
+            stack.enter_context(patch.object(jointly, "JOINT_BELOW", 0.0))
+        elif choice == "tightness":
+            stack.enter_context(patch.object(jointly, "TIGHTNESS", value))
         elif choice == "loud":
             stack.enter_context(patch.object(binning, "LOUD", value))
         elif choice == "pair_evidence":
@@ -175,7 +180,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         known = {key(line): line for line in map(json.loads, args.results.read_text().splitlines())}
     out, start = [], time.perf_counter()
     low, high = args.signals
-    tables = dense_family if args.dense else family
+    tables = dense_family if args.dense else flag_family if args.flags else family
     settings = [s for s in tables(args.tables, args.seed, args.most_rows) if low <= signal(s) < high]
     for number, setting in enumerate(settings):
         drawn = None
@@ -240,6 +245,7 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=60, help="tables of the family")
     parser.add_argument("--seed", type=int, default=0, help="of the family")
     parser.add_argument("--dense", action="store_true", help="columns that hang together, and much that interacts")
+    parser.add_argument("--flags", action="store_true", help="columns of rare flags")
     parser.add_argument("--most-rows", type=int, default=100_000, help="rows of the largest table")
     parser.add_argument("--signals", type=float, nargs=2, default=(0.0, math.inf), help="only tables of such a q")
     parser.add_argument("--repeats", type=int, default=1, help="fits of each table")

@@ -29,6 +29,7 @@ class Setting:
         seed: of truth and rows.
         factors: how many common factors the columns hang on, each column with half or more of its variance; 0 for one
             factor that they depend on a little.
+        rare: whether every column is a flag that .5 to 10 % of the rows have.
     """
 
     truth: str
@@ -37,6 +38,7 @@ class Setting:
     epsilon: float
     seed: int
     factors: int = 0
+    rare: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +153,8 @@ TRUTHS: dict[str, Truth] = {
 }
 PLAIN = ("linear", "additive", "sparse", "pairs", "trees", "distance")
 DENSE = ("linear", "additive", "pairs", "network", "forest", "distance")
-"""The truths of the two families."""
+FLAGS = ("linear", "pairs", "sparse")
+"""The truths of the families."""
 
 IMBALANCED = -4.6
 """Log-odds around which one table in six lies: about 1 to 3 % positives."""
@@ -173,13 +176,16 @@ def _tied(setting: Setting, generator: np.random.Generator, rows: int) -> Floats
 def draw(setting: Setting) -> Drawn:
     """Draws a table.
 
-    A third of the columns are skewed, some are rounded, some are cut into categories; all depend on common factors.
+    A third of the columns are skewed, some are rounded, some are cut into categories, unless all are rare flags; all
+    depend on common factors.
     Declared bounds are wider than what occurs.
     """
     generator = np.random.default_rng(setting.seed)
     rows, width = setting.rows + TEST_ROWS, setting.columns
     normal = _tied(setting, generator, rows)
     uniform = np.argsort(np.argsort(normal, axis=0), axis=0) / rows
+    if setting.rare:
+        uniform = (uniform > 1 - np.exp(generator.uniform(math.log(0.005), math.log(0.1), width))).astype(np.float64)
     strength = generator.choice([1.0, 2.0, 4.0])
     base = IMBALANCED if generator.random() < 1 / 6 else generator.normal(0.0, 0.7)
     chances = expit(base + strength * _standard(TRUTHS[setting.truth](uniform, generator)))
@@ -188,9 +194,9 @@ def draw(setting: Setting) -> Drawn:
     categorical = generator.uniform(0.0, 0.6)
     for j in range(width):
         name, shape = f"x{j}", generator.integers(0, 3)
-        if generator.random() < categorical:
-            levels = int(generator.integers(2, 12))
-            codes = generator.permutation(levels)[(uniform[:, j] * levels).astype(np.int64)]
+        if setting.rare or generator.random() < categorical:
+            levels = 2 if setting.rare else int(generator.integers(2, 12))
+            codes = generator.permutation(levels)[np.minimum(uniform[:, j] * levels, levels - 1).astype(np.int64)]
             X[name] = codes.astype(str)
             columns[name] = {"kind": "categorical", "categories": [str(level) for level in range(levels)]}
             continue
@@ -214,6 +220,18 @@ def family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Setting]:
         columns = round(math.exp(generator.uniform(math.log(4), math.log(100 if rows < 30_000 else 30))))
         epsilon = round(math.exp(generator.uniform(math.log(0.05), math.log(16.0))), 3)
         out.append(Setting(PLAIN[number % len(PLAIN)], rows, columns, epsilon, seed=1000 * seed + number * 7))
+    return out
+
+
+def flag_family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Setting]:
+    """Settings of rare flags, 10 to 200 of them; the rest as :func:`dense_family` has it."""
+    generator, out = np.random.default_rng(seed), []
+    for number in range(size):
+        rows = round(math.exp(generator.uniform(math.log(1000), math.log(most_rows))))
+        columns = round(math.exp(generator.uniform(math.log(10), math.log(200))))
+        epsilon = round(math.exp(generator.uniform(math.log(0.1), math.log(8.0))), 3)
+        truth = FLAGS[number % len(FLAGS)]
+        out.append(Setting(truth, rows, columns, epsilon, 1000 * seed + number * 7, rare=True))
     return out
 
 
