@@ -13,8 +13,11 @@ from tacit.queries.cells import ProductCells, column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.joint_bound import FINE, JointBound, JointHistogram, JointPart, joint_sensitivity
 from tacit.queries.margins import Margins
-from tacit.queries.row_weights import N_LEVELS, level_weights, weighted_rule
+from tacit.queries.row_weights import N_LEVELS, LabelWeights, level_weights, weighted_rule
 from tacit.queries.rules import signed_margin_rule
+from tacit.queries.score_histogram import ScoreHistogram
+from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
+from tacit.queries.scores import Scores
 from tacit.table.memory import DROPPED, MemoryTable
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
@@ -76,6 +79,41 @@ def test_no_row_moves_all_sums_by_more_than_is_charged(rows, one, other, seed):
     without, with_one, with_other = (answers(r, bound, margins) for r in (rows, [*rows, one], [*rows, other]))
     assert moved(bound, with_one, without) <= allowed(bound, ADD) * (1 + 1e-12)
     assert moved(bound, with_one, with_other) <= allowed(bound, REPLACE) * (1 + 1e-12)
+
+
+def score_answers(rows: list[tuple[int, int, int, int]], bound: JointBound, seed: int, numeric: bool):
+    """The exact answers of all parts about rows with scores, and the longest vector of their rule, squared."""
+    data = np.array(rows, np.int64).reshape(-1, 4)
+    labels, scores = data[:, 3].astype(np.uint8), Scores(1 if numeric else 3)
+    for column in range(3):
+        values = np.random.default_rng(seed + column).normal(0, 2, (CODES[column], scores.n_scores))
+        scores.add(column_cells(column, CODES[column]), values)
+    classes, rule, targets = 3, SoftmaxRule(3), None
+    if numeric:
+        targets = (np.arange(len(labels)) * 7919 + 13 * data[:, 0]).astype(np.int32) << 6
+        labels, classes = np.where(labels == DROPPED, DROPPED, 0).astype(np.uint8), 1
+        rule = ResidualRule(TargetScale(1 << 23, 1 << 18), 0, -(1 << 16), 1 << 16)
+    table = MemoryTable([data[:, j].astype(np.uint8) for j in range(3)], labels, CODES, classes, targets=targets)
+    table.bind(bound, 1)
+    weights = LabelWeights.of((1.0,) * classes, level_weights())
+    asked = [ScoreHistogram(part.cells, rule, scores, part.release_map, weights) for part in bound.parts]
+    return [table.answer(JointHistogram(histogram, bound)) for histogram in asked], asked[0].longest
+
+
+three = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 3), st.sampled_from([0, 1, 2, DROPPED]))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(three, max_size=4), three, three, st.integers(0, 60), st.booleans())
+def test_the_same_holds_for_rows_with_scores(rows, one, other, seed, numeric):
+    bound = bound_of(seed)
+    precision = sum(part.charge.precision for part in bound.parts)
+    (without, longest), (with_one, _), (with_other, _) = (
+        score_answers(r, bound, seed, numeric) for r in (rows, [*rows, one], [*rows, other])
+    )
+    for relation, pair in ((ADD, (with_one, without)), (REPLACE, (with_one, with_other))):
+        most = precision * joint_sensitivity(bound, longest, relation).l2_squared
+        assert moved(bound, *pair) <= most * (1 + 1e-12)
 
 
 def test_a_limit_ten_percent_smaller_is_refuted():

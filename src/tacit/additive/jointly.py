@@ -116,7 +116,8 @@ def open_sweeps(
         stage: of the fit, for the ledger.
     """
     maps = [term.map_values for term in terms]
-    lengths = Lengths.of(maps, [term.counts / term.counts.sum() for term in terms], [term.share for term in terms])
+    masses = [np.maximum(term.counts, 0.0) / np.maximum(term.counts, 0.0).sum() for term in terms]
+    lengths = Lengths.of(maps, masses, [term.share for term in terms])
     parts = []
     for term, seen in zip(terms, lengths.seen, strict=True):
         charge = purse.charge(unit * term.share)
