@@ -31,7 +31,8 @@ def test_a_centred_map_says_nothing_of_the_average_row():
 
 
 def lengths_of(masses: np.ndarray, parts: int) -> Lengths:
-    return Lengths.of([centred_map(np.eye(len(masses)), masses)] * parts, [masses] * parts, [1.0] * parts)
+    maps = [centred_map(np.eye(len(masses)), masses)] * parts
+    return Lengths.of(maps, [masses] * parts, [1.0] * parts, np.random.default_rng(0))
 
 
 def test_rows_of_rare_values_are_short_and_those_of_even_ones_are_not():

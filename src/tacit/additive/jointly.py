@@ -75,16 +75,18 @@ class Lengths:
     seen: list[Floats]
 
     @staticmethod
-    def of(maps: Sequence[Floats], masses: Sequence[Floats], shares: Sequence[float]) -> Lengths:
+    def of(
+        maps: Sequence[Floats], masses: Sequence[Floats], shares: Sequence[float], generator: np.random.Generator
+    ) -> Lengths:
         """Looks at imagined rows.
 
         Args:
             maps: centred release maps, each ``(outputs, bins)``.
             masses: shares of the bins of each.
             shares: of each part in the budget, of any sum.
+            generator: public randomness.
         """
-        generator, total = np.random.default_rng(0), math.fsum(shares)
-        places, lengths = [], np.zeros(IMAGINED)
+        places, lengths, total = [], np.zeros(IMAGINED), math.fsum(shares)
         for matrix, mass, share in zip(maps, masses, shares, strict=True):
             place = generator.choice(len(mass), IMAGINED, p=mass)
             places.append(place)
@@ -117,7 +119,7 @@ def open_sweeps(
     """
     maps = [term.map_values for term in terms]
     masses = [np.maximum(term.counts, 0.0) / np.maximum(term.counts, 0.0).sum() for term in terms]
-    lengths = Lengths.of(maps, masses, [term.share for term in terms])
+    lengths = Lengths.of(maps, masses, [term.share for term in terms], curator.public_generator)
     parts = []
     for term, seen in zip(terms, lengths.seen, strict=True):
         charge = purse.charge(unit * term.share)

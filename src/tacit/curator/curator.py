@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.curator.cover import Covering, run_cover
 from tacit.curator.draws import Drawing, Draws
-from tacit.curator.jointly import JointReleases
+from tacit.curator.jointly import JointReleases, JointWeights
 from tacit.curator.measurement import Measurement
 from tacit.curator.select import Choice, select
 from tacit.curator.stream import Stream, open_stream
@@ -26,13 +26,10 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.cover import Cover
 from tacit.queries.cover_charges import Accounting
-from tacit.queries.histogram import Histogram
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart, joint_theorem
 from tacit.queries.margins import Margins
 from tacit.queries.query import Layout, Query
-from tacit.queries.row_weights import LabelWeights, level_weights, weighted_rule
 from tacit.queries.rules import RowRule
-from tacit.queries.score_histogram import ScoreHistogram
 from tacit.queries.score_rules import ScoreRule
 from tacit.queries.scores import Scores
 from tacit.queries.selection import Selection
@@ -93,7 +90,6 @@ class Curator:
         self._noise = noise
         self._draws = Draws(noise)
         self._rows_per_unit = rows_per_unit
-        self._joint_rules: WeakKeyDictionary[RowRule, RowRule] = WeakKeyDictionary()
 
     @property
     def neighbouring(self) -> Neighbouring:
@@ -180,26 +176,16 @@ class Curator:
         """Weights that the table's labels hold beside the class."""
         return np.ones(1)
 
-    @property
-    def _class_weights(self) -> tuple[float, ...]:
-        return (1.0,) * self.layout.n_labels
+    @cached_property
+    def _weigh(self) -> JointWeights:
+        """How rows that are bounded together count."""
+        return JointWeights((1.0,) * self.layout.n_labels)
 
     def _release_jointly(
         self, bound: JointBound, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores, label: str
     ) -> Measurement:
         """An answer that is paid for, with noise."""
-        histogram: Histogram | ScoreHistogram
-        if isinstance(rule, RowRule):
-            assert isinstance(state, Margins)
-            weighted = self._joint_rules.get(rule)
-            if weighted is None:
-                weighted = self._joint_rules[rule] = weighted_rule(rule, self._class_weights, level_weights())
-            histogram = Histogram(part.cells, weighted, state, part.release_map)
-        else:
-            assert isinstance(state, Scores)
-            weights = LabelWeights.of(self._class_weights, level_weights())
-            histogram = ScoreHistogram(part.cells, rule, state, part.release_map, weights)
-        query = JointHistogram(histogram, bound)
+        query = JointHistogram(self._weigh.histogram(part, rule, state), bound)
         sensitivity = query.joint_sensitivity(self.neighbouring).times(self._rows_per_unit)
         scale = integer_scale(part.charge, sensitivity)
         noise = self._draws.start(True, scale, math.prod(query.shape))

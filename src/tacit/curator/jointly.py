@@ -3,15 +3,48 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from tacit.curator.measurement import Measurement
 from tacit.privacy.charges import Gaussian
+from tacit.queries.histogram import Histogram
 from tacit.queries.joint_bound import JointBound, JointPart
 from tacit.queries.margins import Margins
+from tacit.queries.row_weights import LabelWeights, level_weights, weighted_rule
 from tacit.queries.rules import RowRule
+from tacit.queries.score_histogram import ScoreHistogram
 from tacit.queries.score_rules import ScoreRule
 from tacit.queries.scores import Scores
+
+
+class JointWeights:
+    """How rows count whose label holds a level of weight beside the class.
+
+    Args:
+        classes: weight of every class, in [0, 1].
+    """
+
+    def __init__(self, classes: Sequence[float]) -> None:
+        self._classes = classes
+        self._rules: WeakKeyDictionary[RowRule, RowRule] = WeakKeyDictionary()
+
+    def histogram(
+        self, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores
+    ) -> Histogram | ScoreHistogram:
+        """What is asked about a part."""
+        if isinstance(state, Scores):
+            if isinstance(rule, RowRule):
+                raise TypeError("rows with scores need a rule of scores")
+            weights = LabelWeights.of(self._classes, level_weights())
+            return ScoreHistogram(part.cells, rule, state, part.release_map, weights)
+        if not isinstance(rule, RowRule):
+            raise TypeError("rows with one margin need a rule of margins")
+        weighted = self._rules.get(rule)
+        if weighted is None:
+            weighted = self._rules[rule] = weighted_rule(rule, self._classes, level_weights())
+        return Histogram(part.cells, weighted, state, part.release_map)
 
 
 class Release(Protocol):

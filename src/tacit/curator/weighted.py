@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.curator.curator import Curator
+from tacit.curator.jointly import JointWeights
 from tacit.curator.measurement import Measurement
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
@@ -81,9 +83,9 @@ class WeightedCurator(Curator):
     def _own_levels(self) -> npt.NDArray[np.float64]:
         return self._levels
 
-    @property
-    def _class_weights(self) -> tuple[float, ...]:
-        return self._classes
+    @cached_property
+    def _weigh(self) -> JointWeights:
+        return JointWeights(self._classes)
 
     def _weighted(self, query: Query) -> Histogram | ScoreQuery:
         if isinstance(query, SCORE_QUERIES):
