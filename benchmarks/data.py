@@ -70,7 +70,7 @@ def load(name: str) -> Table:
 
 
 def splittable(table: Table) -> Table:
-    """The table without categorical columns of one category, which trees refuse (``mushroom`` has one)."""
+    """The table without categorical columns of one category, which say nothing (``mushroom`` has one)."""
     columns = {
         name: column
         for name, column in table.schema.columns.items()

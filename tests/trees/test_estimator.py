@@ -120,13 +120,25 @@ def test_refuses_three_classes() -> None:
         BoostedTreesClassifier(schema=schema).fit(X, ["x"] * 50)
 
 
-@pytest.mark.parametrize("learner", [BoostedTreesClassifier, RandomTreesClassifier])
-def test_refuses_a_categorical_column_of_one_category(learner: type) -> None:
-    X, y = table(50, 0)
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize(
+    ("learner", "more"),
+    [(BoostedTreesClassifier, {}), (BoostedTreesClassifier, {"alpha": 1.0}), (RandomTreesClassifier, {})],
+)
+def test_a_column_of_one_category_is_in_nobodys_way(learner: type, more: dict, delta: float) -> None:
+    """A schema that was found in private has such columns: what came with it may not be refused afterwards."""
+    X, y = table(1500, 0)
+    X = X.assign(town="a")
     town = {"kind": "categorical", "categories": ["a"]}
-    schema = {**SCHEMA, "columns": {**SCHEMA["columns"], "town": town}}
-    with pytest.raises(ValueError, match=r"(?s)'town' has one category, 'a'.*Nothing was spent"):
-        learner(schema=schema).fit(X, y)
+    for columns in ({**SCHEMA["columns"], "town": town}, {"town": town}):
+        schema = {**SCHEMA, "columns": columns}
+        model = learner(epsilon=4.0, delta=delta, schema=schema, random_state=0, **more).fit(X[list(columns)], y)
+        chances = model.predict_proba(X[list(columns)])
+        assert np.isfinite(chances).all()
+        if len(columns) == 1:
+            assert np.ptp(chances[:, 1]) == 0
+        else:
+            assert np.ptp(chances[:, 1]) > 0.1
 
 
 def test_weights_of_classes_are_positive_and_of_rows_at_most_one() -> None:

@@ -20,7 +20,7 @@ from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.charges import Charge
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
-from tacit.schema import CategoricalColumn, OrdinalColumn
+from tacit.schema import OrdinalColumn
 from tacit.trees.bins import Column, TreeBins
 from tacit.trees.budget import SplitBudget
 
@@ -49,12 +49,6 @@ class TreesClassifier(PrivateClassifier):
                 f"there are {task.label_index.n_classes} classes and {type(self).__name__} tells two apart: name the "
                 "positive ones in the schema"
             )
-        for name, column in ({} if task.schema is None else task.schema.columns).items():
-            if isinstance(column, CategoricalColumn | OrdinalColumn) and len(column.categories) < 2:
-                raise RequestError(
-                    f"column {name!r} has one category, {column.categories[0]!r}, and a tree cannot split it: declare "
-                    "the others too, or leave it out of the schema"
-                )
 
     def _search_charges(self, task: Task) -> tuple[Charge, ...]:
         """What finding bounds takes, where no schema declares them."""
