@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from tacit import AdditiveBoostClassifier
+from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.additive import jointly
 from tacit.additive.jointly import JOINT_BELOW, Lengths, bounds_jointly
 from tacit.boosting.release_map import centred_map
@@ -110,3 +110,23 @@ def test_weights_of_rows_and_classes_are_kept():
     ).fit(X, y, sample_weight=weight)
     assert any("bounded together" in entry.theorem for entry in model.certificate_.entries)
     assert roc_auc_score(y, model.decision_function(X)) > 0.6
+
+
+@pytest.mark.parametrize(("loss", "expected"), [("squared", True), ("quantile", False)])
+def test_numbers_are_bounded_together_but_not_where_a_quantile_is_asked_for(loss, expected):
+    X, y = diagnoses(3, n=3000)
+    schema = Schema(SCHEMA.columns, Label("y", kind="numeric", lower=0, upper=1))
+    model = AdditiveBoostRegressor(epsilon=1.0, schema=schema, loss=loss, random_state=0).fit(X, y.astype(float))
+    entries = model.certificate_.entries
+    assert any("bounded together" in entry.theorem for entry in entries) is expected
+    assert 0.99 < share_spent(model.certificate_) <= 1 + 1e-9
+
+
+def test_several_classes_are_bounded_together():
+    X, y = diagnoses(4, n=3000)
+    schema = Schema(SCHEMA.columns, Label("y", classes=[0, 1, 2]))
+    labels = y + X["f0"].to_numpy() * (1 - y)
+    model = AdditiveBoostClassifier(epsilon=1.0, schema=schema, random_state=0).fit(X, labels)
+    assert any("bounded together" in entry.theorem for entry in model.certificate_.entries)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert 0.99 < share_spent(model.certificate_) <= 1 + 1e-9

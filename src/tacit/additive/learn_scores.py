@@ -78,7 +78,7 @@ def learn_scores(
     known = first_look(curator, purse, columns, pairs, trees, loss.strength)
     total, chosen, bins = known.total, known.plan, known.bins
     start = loss.begin(curator, whole, total)
-    share, jointly = chosen.mains / (count + 1), bounds_jointly(purse, known.signal)
+    share, jointly = chosen.mains / (count + 1), loss.jointly and bounds_jointly(purse, known.signal)
     mains = [
         main_score_term(column, found, purse, share, known.binning_sd, total, loss, jointly)
         for column, found in zip(columns, bins, strict=True)

@@ -30,6 +30,7 @@ class Loss(Protocol):
         strength: how much a table says about this loss, relative to balanced classes of two.
         slope: curvature in one direction, as far as it is known beforehand.
         floor: no curvature is thought smaller.
+        jointly: whether rows may be bounded together over a sweep, which leaves the constant to the intercept alone.
         tree_curvature: what a row adds to the last channel of :attr:`tree_rule` per unit of its curvature's trace.
     """
 
@@ -38,6 +39,7 @@ class Loss(Protocol):
     strength: float
     slope: float
     floor: float
+    jointly: bool
 
     @property
     def bound(self) -> float: ...
@@ -90,6 +92,7 @@ class SoftmaxLoss:
 
     share = 0.02
     floor = 0.02
+    jointly = True
 
     def __init__(self, n_classes: int, pure: bool) -> None:
         self.n_scores = n_classes
