@@ -119,7 +119,7 @@ def test_numbers_are_bounded_together_but_not_where_a_quantile_is_asked_for(loss
     model = AdditiveBoostRegressor(epsilon=1.0, schema=schema, loss=loss, random_state=0).fit(X, y.astype(float))
     entries = model.certificate_.entries
     assert any("bounded together" in entry.theorem for entry in entries) is expected
-    assert 0.99 < share_spent(model.certificate_) <= 1 + 1e-9
+    assert 0.97 < share_spent(model.certificate_) <= 1 + 1e-9
 
 
 def test_several_classes_are_bounded_together():
