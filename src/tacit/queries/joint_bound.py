@@ -146,5 +146,8 @@ def joint_sensitivity(bound: JointBound, longest: int, neighbouring: Neighbourin
 
 def joint_theorem(bound: JointBound, neighbouring: Neighbouring) -> str:
     """Why noise is what it is, for the ledger."""
-    theorem = f"weighted histograms of {len(bound.parts)} parts, rows bounded together"
+    theorem = (
+        f"weighted histograms of {len(bound.parts)} parts, rows bounded together over all of them "
+        "(Gaussian composition, row by row: Dong, Roth, Su 2022)"
+    )
     return theorem if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else f"{theorem}; replace = remove + add"
