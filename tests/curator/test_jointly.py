@@ -13,7 +13,7 @@ from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cells import column_cells
+from tacit.queries.cells import Cells, ProductCells, column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.margins import Margins
@@ -106,9 +106,14 @@ def test_a_part_is_not_released_more_often_than_was_paid_for():
     opened, margins = curator.open_jointly(joint, 2), Margins()
     for _ in range(2):
         opened.measure(0, RULE, margins)
+    opened.measure(1, RULE, margins)
+    opened.measure(1, RULE, margins)
     before = table.reads
     with pytest.raises(ValueError, match="no more is paid for"):
         opened.measure(0, RULE, margins)
+    for part in (-1, 2):
+        with pytest.raises(IndexError, match="no part"):
+            opened.measure(part, RULE, margins)
     assert table.reads == before
 
 
@@ -121,6 +126,25 @@ def test_codes_stay_as_they_are_while_rows_are_bounded_by_them():
     del opened
     gc.collect()
     curator.coarsen(0, np.zeros(WIDTH, np.int64))
+
+
+def test_kept_codes_stay_as_they_are_too():
+    """What a pair's rows were bounded by is not derived anew from columns that have changed since."""
+    table = rows()
+    pair = ProductCells((0, 1), (np.arange(WIDTH) % 3, np.arange(WIDTH) % 2), (3, 2))
+    table.derive(pair)
+    before = table._codes(pair)[0].copy()
+    table.coarsen(0, np.zeros(WIDTH, np.int64))
+    table.derive(pair)
+    np.testing.assert_array_equal(table._codes(pair)[0], before)
+    with pytest.raises(TypeError, match="codes of columns can be kept"):
+        table.derive(Cells())
+
+
+def test_units_of_several_rows_are_named_in_the_ledger():
+    curator, reservation = gate([part.charge for part in bound().parts], rows_per_unit=3)
+    curator.open_jointly(bound(), 1)
+    assert all("3 rows per unit" in entry.theorem for entry in reservation.entries)
 
 
 def test_weights_of_classes_hold_here_too():

@@ -26,7 +26,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.cover import Cover
 from tacit.queries.cover_charges import Accounting
-from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart, joint_theorem
+from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart, joint_sensitivity
 from tacit.queries.margins import Margins
 from tacit.queries.query import Layout, Query
 from tacit.queries.rules import RowRule
@@ -166,8 +166,9 @@ class Curator:
             BudgetExceeded: if the reservation does not cover it; nothing is read then.
         """
         opened = JointReleases(bound, rounds, stage, self._release_jointly)
+        theorem = joint_sensitivity(bound, 1, self.neighbouring).times(self._rows_per_unit).theorem
         for charge, label in opened.charges():
-            self._reservation.record(charge, label, joint_theorem(bound, self.neighbouring))
+            self._reservation.record(charge, label, theorem)
         self._table.bind(bound, len(self._own_levels))
         return opened
 

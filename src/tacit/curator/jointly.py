@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from threading import Lock
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -68,6 +69,7 @@ class JointReleases:
     def __init__(self, bound: JointBound, rounds: int, stage: str, release: Release) -> None:
         self._bound, self._rounds, self._stage, self._release = bound, rounds, stage, release
         self._made: Counter[int] = Counter()
+        self._lock = Lock()
 
     def charges(self) -> list[tuple[Gaussian, str]]:
         """Charge and label of every release, in the order of the rounds."""
@@ -85,12 +87,17 @@ class JointReleases:
 
         Raises:
             ValueError: if it has been released as often as was paid for; nothing is read then.
+            IndexError: if there is no such part.
         """
+        if not 0 <= part < len(self._bound.parts):
+            raise IndexError(f"there are parts 0 to {len(self._bound.parts) - 1}, and no part {part}")
         asked = self._bound.parts[part]
-        if self._made[part] >= self._rounds:
-            raise ValueError(f"{asked.name} was released {self._rounds} times, and no more is paid for")
-        self._made[part] += 1
-        return self._release(self._bound, asked, rule, state, self._label(asked, self._made[part] - 1))
+        with self._lock:
+            number = self._made[part]
+            if number >= self._rounds:
+                raise ValueError(f"{asked.name} was released {self._rounds} times, and no more is paid for")
+            self._made[part] += 1
+        return self._release(self._bound, asked, rule, state, self._label(asked, number))
 
     def _label(self, part: JointPart, number: int) -> str:
         return f"{part.name}, {self._stage}sweep {number + 1}"

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cells import Cells
+from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.row_weights import N_LEVELS, STEPS
 from tacit.queries.score_histogram import ScoreHistogram
@@ -47,6 +47,10 @@ class JointPart:
     charge: Gaussian
 
     def __post_init__(self) -> None:
+        if not isinstance(self.charge, Gaussian):
+            raise TypeError(f"only Gaussian noise follows squared lengths, got {type(self.charge).__name__}")
+        if not isinstance(self.cells, ProductCells | OneCell):
+            raise TypeError(f"parts are made of columns, got {type(self.cells).__name__}: other cells may change")
         if self.release_map.matrix.shape[1] != self.cells.size:
             raise ValueError(
                 f"the release map has {self.release_map.matrix.shape[1]} columns for {self.cells.size} cells"
@@ -139,15 +143,10 @@ class JointHistogram:
 def joint_sensitivity(bound: JointBound, longest: int, neighbouring: Neighbouring) -> Sensitivity:
     """See :meth:`JointHistogram.joint_sensitivity`; ``longest`` is the squared length of the rule's longest vector."""
     squared = longest * bound.limit
-    if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
-        return Sensitivity(squared, squared, joint_theorem(bound, neighbouring))
-    return Sensitivity(4 * squared, 4 * squared, joint_theorem(bound, neighbouring))
-
-
-def joint_theorem(bound: JointBound, neighbouring: Neighbouring) -> str:
-    """Why noise is what it is, for the ledger."""
     theorem = (
         f"weighted histograms of {len(bound.parts)} parts, rows bounded together over all of them "
         "(Gaussian composition, row by row: Dong, Roth, Su 2022)"
     )
-    return theorem if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else f"{theorem}; replace = remove + add"
+    if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
+        return Sensitivity(squared, squared, theorem)
+    return Sensitivity(4 * squared, 4 * squared, f"{theorem}; replace = remove + add")

@@ -94,9 +94,12 @@ def weighted_rule(rule: RowRule, classes: Sequence[float], levels: npt.NDArray[n
     Raises:
         ValueError: if a weight lies outside.
     """
-    scale = np.multiply.outer(np.asarray(classes, np.float64), levels).ravel()
+    by_class = np.asarray(classes, np.float64)
+    scale = np.multiply.outer(by_class, levels).ravel()
     if len(classes) != len(rule.table) or not ((scale >= 0) & (scale <= 1)).all():
         raise ValueError(f"weights of {len(rule.table)} classes must lie in [0, 1], got {list(classes)}")
     blow_up = max(WEIGHT_UNIT // max(int(np.abs(rule.table).max(initial=0)), 1), 1)  # so that small weights survive
-    table = np.repeat(rule.table.astype(np.float64) * blow_up, len(levels), axis=0) * scale[:, None, None]
+    # classes first: no entry is then longer than its level's part of the same class's longest, which noise follows
+    whole = np.trunc(rule.table.astype(np.float64) * blow_up * by_class[:, None, None])
+    table = np.repeat(whole, len(levels), axis=0) * np.tile(levels, len(classes))[:, None, None]
     return RowRule(np.trunc(table).astype(np.int32), rule.unit * blow_up)

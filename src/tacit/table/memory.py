@@ -150,7 +150,10 @@ class MemoryTable:
 
     def derive(self, cells: Cells) -> None:
         """Keeps the codes of ``cells`` for as long as the object lives, because many queries will use them."""
-        self._derived[cells] = self._product(cells) if isinstance(cells, ProductCells) else self._zeros
+        if not isinstance(cells, ProductCells | OneCell):
+            raise TypeError(f"codes of columns can be kept, not those of {type(cells).__name__}")
+        if cells not in self._derived:  # kept codes stay what they are, whatever becomes of their columns
+            self._derived[cells] = self._product(cells) if isinstance(cells, ProductCells) else self._zeros
 
     def bind(self, bound: JointBound, own_levels: int) -> None:
         """Weighs every row down until it keeps the bound, for as long as that lives. Codes stay as they are then."""
