@@ -212,13 +212,18 @@ def draw(setting: Setting) -> Drawn:
     return Drawn(frame.iloc[:cut], y[:cut], test, y[cut:], chances[cut:], schema)
 
 
+def _log_uniform(generator: np.random.Generator, low: float, high: float) -> float:
+    """A number between two positive ones, uniform in its logarithm."""
+    return math.exp(generator.uniform(math.log(low), math.log(high)))
+
+
 def family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Setting]:
     """Settings: plain truths in turn, rows from 500 to ``most_rows``, columns from 4 to 100, epsilon from .05 to 16."""
     generator, out = np.random.default_rng(seed), []
     for number in range(size):
-        rows = round(math.exp(generator.uniform(math.log(500), math.log(most_rows))))
-        columns = round(math.exp(generator.uniform(math.log(4), math.log(100 if rows < 30_000 else 30))))
-        epsilon = round(math.exp(generator.uniform(math.log(0.05), math.log(16.0))), 3)
+        rows = round(_log_uniform(generator, 500, most_rows))
+        columns = round(_log_uniform(generator, 4, 100 if rows < 30_000 else 30))
+        epsilon = round(_log_uniform(generator, 0.05, 16.0), 3)
         out.append(Setting(PLAIN[number % len(PLAIN)], rows, columns, epsilon, seed=1000 * seed + number * 7))
     return out
 
@@ -227,9 +232,9 @@ def flag_family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Sett
     """Settings of rare flags, 10 to 200 of them; the rest as :func:`dense_family` has it."""
     generator, out = np.random.default_rng(seed), []
     for number in range(size):
-        rows = round(math.exp(generator.uniform(math.log(1000), math.log(most_rows))))
-        columns = round(math.exp(generator.uniform(math.log(10), math.log(200))))
-        epsilon = round(math.exp(generator.uniform(math.log(0.1), math.log(8.0))), 3)
+        rows = round(_log_uniform(generator, 1000, most_rows))
+        columns = round(_log_uniform(generator, 10, 200))
+        epsilon = round(_log_uniform(generator, 0.1, 8.0), 3)
         truth = FLAGS[number % len(FLAGS)]
         out.append(Setting(truth, rows, columns, epsilon, 1000 * seed + number * 7, rare=True))
     return out
@@ -239,9 +244,9 @@ def dense_family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Set
     """Settings where columns hang together and much interacts: 4 to 40 columns, the rest as :func:`family` has it."""
     generator, out = np.random.default_rng(seed), []
     for number in range(size):
-        rows = round(math.exp(generator.uniform(math.log(1000), math.log(most_rows))))
-        columns = round(math.exp(generator.uniform(math.log(4), math.log(40))))
-        epsilon = round(math.exp(generator.uniform(math.log(0.1), math.log(16.0))), 3)
+        rows = round(_log_uniform(generator, 1000, most_rows))
+        columns = round(_log_uniform(generator, 4, 40))
+        epsilon = round(_log_uniform(generator, 0.1, 16.0), 3)
         truth, factors = DENSE[number % len(DENSE)], int(generator.integers(1, 5))
         out.append(Setting(truth, rows, columns, epsilon, 1000 * seed + number * 7, factors))
     return out

@@ -111,10 +111,8 @@ def sweep(curator: Curator, purse: Purse, share: float, sweeps: int, terms: list
             if joint is not None:
                 term.observe(joint.measure(index, rule, state.margins))
             else:
-                query, charge = (
-                    Histogram(term.cells, rule, state.margins, term.release_map),
-                    purse.charge(unit * term.share),
-                )
+                query = Histogram(term.cells, rule, state.margins, term.release_map)
+                charge = purse.charge(unit * term.share)
                 term.observe(curator.measure(query, charge, f"{term.name}, sweep {number + 1}"))
             new = term.effect + length * (term.solve(state.slope, state.hyper_prior.log(term.kind)) - term.effect)
             state.margins.add(term.cells, new - term.effect)

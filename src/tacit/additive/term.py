@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
 
@@ -84,7 +86,7 @@ class Term:
         self.effect: Floats = np.zeros(len(counts))
         self.share, self.monotone = 1.0, 0
         self.weights: Floats = np.full((len(covariances), len(SCALES)), 1.0 / (len(covariances) * len(SCALES)))
-        self._average = ReleaseAverage((len(self.map_values),), (len(counts),))
+        self._average = ReleaseAverage((len(self._design),), (len(counts),))
 
     @property
     def map_values(self) -> Floats:
@@ -101,7 +103,15 @@ class Term:
         matrix, weighted = self.map_values, self._guarded * seen
         self._design = matrix * weighted[None, :]
         variance = max(self._noise_variance * noise, LEAST_SD**2)
-        self._posterior = Posterior(weighted, matrix, self._covariances, variance)
+        self._factored: Posterior | None = None
+        self._factor = partial(Posterior, weighted, matrix, self._covariances, variance)
+
+    @property
+    def _posterior(self) -> Posterior:
+        """Factored when it is first needed: by then the term knows what to expect."""
+        if self._factored is None:
+            self._factored = self._factor()
+        return self._factored
 
     @property
     def variance(self) -> float:

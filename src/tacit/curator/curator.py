@@ -169,13 +169,13 @@ class Curator:
         theorem = joint_sensitivity(bound, 1, self.neighbouring).times(self._rows_per_unit).theorem
         for charge, label in opened.charges():
             self._reservation.record(charge, label, theorem)
-        self._table.bind(bound, len(self._own_levels))
+        self._table.bind(bound, self._own_levels)
         return opened
 
     @property
-    def _own_levels(self) -> npt.NDArray[np.float64]:
-        """Weights that the table's labels hold beside the class."""
-        return np.ones(1)
+    def _own_levels(self) -> int:
+        """How many levels of weight the table's labels hold beside the class."""
+        return 1
 
     @cached_property
     def _weigh(self) -> JointWeights:

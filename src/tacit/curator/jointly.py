@@ -29,6 +29,7 @@ class JointWeights:
 
     def __init__(self, classes: Sequence[float]) -> None:
         self._classes = classes
+        self._weights = LabelWeights.of(classes, level_weights())
         self._rules: WeakKeyDictionary[RowRule, RowRule] = WeakKeyDictionary()
 
     def histogram(
@@ -38,8 +39,7 @@ class JointWeights:
         if isinstance(state, Scores):
             if isinstance(rule, RowRule):
                 raise TypeError("rows with scores need a rule of scores")
-            weights = LabelWeights.of(self._classes, level_weights())
-            return ScoreHistogram(part.cells, rule, state, part.release_map, weights)
+            return ScoreHistogram(part.cells, rule, state, part.release_map, self._weights)
         if not isinstance(rule, RowRule):
             raise TypeError("rows with one margin need a rule of margins")
         weighted = self._rules.get(rule)

@@ -80,8 +80,8 @@ class WeightedCurator(Curator):
         raise TypeError("streams are opened over unweighted rows")
 
     @property
-    def _own_levels(self) -> npt.NDArray[np.float64]:
-        return self._levels
+    def _own_levels(self) -> int:
+        return len(self._levels)
 
     @cached_property
     def _weigh(self) -> JointWeights:

@@ -120,8 +120,6 @@ class Histogram:
     @property
     def longest(self) -> int:
         """The squared length of the longest vector that a row can contribute to a cell."""
-        if self.rule.channels == 1:  # quicker than to look for distinct vectors
-            return int(np.abs(self.rule.table).max(initial=0)) ** 2
         return self.rule.longest[1]
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:

@@ -66,7 +66,7 @@ class RowRule:
     @cached_property
     def longest(self) -> tuple[int, int]:
         """The largest L1 norm and squared L2 norm of a contribution."""
-        return largest_vector(self.vectors)
+        return largest_vector(self.table.reshape(-1, self.channels).astype(np.int64))
 
     @cached_property
     def diameter(self) -> tuple[int, int]:
