@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from tacit.additive import binning, first_look, learn
+from tacit.additive import binning, first_look, learn, plan
 from tacit.boosting import newton_trees
 from tools.fit_planning_rule import CHOICES, loss, signal, table, varied, version
 from tools.synthetic_tables import (
@@ -22,6 +22,7 @@ from tools.synthetic_tables import (
     draw,
     family,
     flag_family,
+    heavy_family,
 )
 
 
@@ -64,22 +65,39 @@ def test_in_the_family_of_flags_few_rows_have_one():
     assert 0.002 < shares.min() < 0.02 < shares.max() < 0.15
 
 
+def test_in_the_heavy_family_most_of_a_column_lies_in_a_small_part_of_its_range():
+    settings = heavy_family(60)
+    assert {setting.truth for setting in settings} == set(PLAIN)
+    narrow = []
+    for heavy in (True, False):
+        numbers = draw(Setting("linear", 4000, 30, 1.0, 3, heavy=heavy)).X.select_dtypes("number")
+        inner = numbers.quantile(0.95) - numbers.quantile(0.05)
+        narrow.append(float((inner / (numbers.max() - numbers.min())).median()))
+    assert narrow[0] < 0.2 < 0.3 < narrow[1]
+
+
 @pytest.mark.parametrize(
-    "choice", ["sweeps", "binning", "pairs", "tree_share", "n_trees", "tree_depth", "columns_per_tree"]
+    "choice",
+    ["sweeps", "binning", "pairs", "trees_for_pairs", "tree_share", "n_trees", "tree_depth", "columns_per_tree"],
 )
 @pytest.mark.parametrize("q", [50.0, 300.0, 3000.0])
 def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
     for value in CHOICES[choice]:
         with varied(choice, value):
-            plan = first_look.plan(5000.0, 10, q, False)
-        spent = plan.binning + plan.mains + plan.screening + plan.pair_counts + plan.joint + plan.trees
+            chosen = first_look.plan(5000.0, 10, q, False)
+        parts = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint, chosen.trees)
+        spent = sum(parts)
         assert math.isclose(spent, 1.0)
-        if choice in ("sweeps", "n_trees", "tree_depth") and (choice == "sweeps" or plan.n_trees):
-            assert getattr(plan, choice) == value
-        if choice == "columns_per_tree" and plan.n_trees:
-            assert plan.tree_columns == value
+        if choice in ("sweeps", "n_trees", "tree_depth") and (choice == "sweeps" or chosen.n_trees):
+            assert getattr(chosen, choice) == value
+        if choice == "columns_per_tree" and chosen.n_trees:
+            assert chosen.tree_columns == value
+        if choice == "trees_for_pairs":
+            assert chosen.n_trees > 0
+            assert not chosen.looks_for_pairs
+            assert math.isclose(chosen.trees, 1 - value)
         if choice == "tree_share":
-            assert math.isclose(plan.trees, value, abs_tol=1e-12)
+            assert math.isclose(chosen.trees, value, abs_tol=1e-12)
     assert first_look.plan(5000.0, 10, q, False) == first_look.plan(5000.0, 10, q, False)
 
 
@@ -87,6 +105,8 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
     ("choice", "module", "name"),
     [
         ("loud", binning, "LOUD"),
+        ("trees_from", plan, "TREES_FROM"),
+        ("least_bins", binning, "SMALLEST_OF_SHAPES"),
         ("within_leaves", newton_trees, "WITHIN_LEAVES"),
         ("least_tree_prior", learn, "LEAST_TREE_PRIOR"),
     ],

@@ -27,15 +27,15 @@ from unittest.mock import patch
 
 import numpy as np
 
-from tacit.additive import binning, first_look, jointly, learn
+from tacit.additive import binning, first_look, jointly, learn, plan
 from tacit.additive import pairs as pairs_module
 from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.plan import COLUMNS_PER_TREE, TREES, tree_rate
+from tacit.additive.plan import COLUMNS_PER_TREE, TREES, TREES_FROM, TREES_FULL, tree_rate
 from tacit.boosting import newton_trees
 from tacit.privacy.purse import Purse
 from tacit.trees import gradient
 from tacit.trees.estimator import BoostedTreesClassifier
-from tools.synthetic_tables import Drawn, Setting, dense_family, draw, family, flag_family
+from tools.synthetic_tables import Drawn, Setting, dense_family, draw, family, flag_family, heavy_family
 
 RESULTS = Path(__file__).resolve().parent.parent / "benchmarks" / "results" / "planning.jsonl"
 DELTA = 1e-6
@@ -46,9 +46,12 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "sweeps": (4, 8, 16, 24, 48),
     "binning": (0.03, 0.06, 0.12, 0.2, 0.3),
     "tightness": (0.0, 0.3, 0.6, 1.0, 1.5),
+    "least_bins": (12, 24, 48),
     "loud": (0.0, 10.0, 20.0, 40.0, 80.0),
     "pairs": ("none", 0.0, 0.33, 0.66, 1.0),
     "pair_evidence": (0.0, 1.0, 3.0, 6.0),
+    "trees_from": (450.0, 900.0, 1800.0, 3600.0),
+    "trees_for_pairs": (0.2, 0.3, 0.5, 0.7),
     "tree_share": (0.0, 0.2, 0.4, 0.5, 0.65, 0.8),
     "n_trees": (100, 200, 400, 800),
     "tree_depth": (3, 4, 5, 6, 7),
@@ -66,10 +69,18 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 
 RULE = "rule"
 
+PAST_TREES_FROM = 1.001 * TREES_FROM
+"""A signal at which the rule grows trees, whatever the columns."""
+
 
 def signal(setting: Setting) -> float:
     """`q`: the rows relative to the noise of releasing all columns once."""
     return setting.rows * Purse.of(setting.epsilon, DELTA).mu / math.sqrt(setting.columns)
+
+
+def _trees_of(chosen: plan.Plan) -> dict[str, Any]:
+    """How many trees a plan has, and of what kind."""
+    return {name: getattr(chosen, name) for name in ("n_trees", "tree_depth", "tree_rate", "tree_columns")}
 
 
 def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
@@ -82,8 +93,11 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
             without = value == "none"
             pretended = 1.0 if without else 140.0 * (1000.0 / 140.0) ** value
             glass = from_rule(total, n_columns, pretended, pure, not without, False, **more)
-            grown = {name: getattr(chosen, name) for name in ("n_trees", "tree_depth", "tree_rate", "tree_columns")}
-            return replace(glass.scaled(1.0 - chosen.trees), **grown) if chosen.n_trees else glass
+            return replace(glass.scaled(1.0 - chosen.trees), **_trees_of(chosen)) if chosen.n_trees else glass
+        if choice == "trees_for_pairs":
+            with_trees = from_rule(total, n_columns, max(q, PAST_TREES_FROM), pure, pairs, True, **more)
+            glass = from_rule(total, n_columns, q, pure, False, False, **more)
+            return replace(glass.scaled(value), **_trees_of(with_trees))
         if choice == "tree_share":
             glass = from_rule(total, n_columns, q, pure, pairs, False, **more)
             depth = chosen.tree_depth or 4
@@ -120,6 +134,11 @@ def varied(choice: str, value: Any) -> Iterator[None]:
             stack.enter_context(patch.object(jointly, "JOINT_BELOW", 0.0))
         elif choice == "tightness":
             stack.enter_context(patch.object(jointly, "TIGHTNESS", value))
+        elif choice == "least_bins":
+            stack.enter_context(patch.object(binning, "SMALLEST_OF_SHAPES", value))
+        elif choice == "trees_from":
+            stack.enter_context(patch.object(plan, "TREES_FROM", value))
+            stack.enter_context(patch.object(plan, "TREES_FULL", value * TREES_FULL / TREES_FROM))
         elif choice == "loud":
             stack.enter_context(patch.object(binning, "LOUD", value))
         elif choice == "pair_evidence":
@@ -180,7 +199,7 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         known = {key(line): line for line in map(json.loads, args.results.read_text().splitlines())}
     out, start = [], time.perf_counter()
     low, high = args.signals
-    tables = dense_family if args.dense else flag_family if args.flags else family
+    tables = dense_family if args.dense else flag_family if args.flags else heavy_family if args.heavy else family
     settings = [s for s in tables(args.tables, args.seed, args.most_rows) if low <= signal(s) < high]
     for number, setting in enumerate(settings):
         drawn = None
@@ -246,6 +265,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the family")
     parser.add_argument("--dense", action="store_true", help="columns that hang together, and much that interacts")
     parser.add_argument("--flags", action="store_true", help="columns of rare flags")
+    parser.add_argument("--heavy", action="store_true", help="columns of amounts and counts, with long tails")
     parser.add_argument("--most-rows", type=int, default=100_000, help="rows of the largest table")
     parser.add_argument("--signals", type=float, nargs=2, default=(0.0, math.inf), help="only tables of such a q")
     parser.add_argument("--repeats", type=int, default=1, help="fits of each table")

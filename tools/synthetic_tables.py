@@ -30,6 +30,7 @@ class Setting:
         factors: how many common factors the columns hang on, each column with half or more of its variance; 0 for one
             factor that they depend on a little.
         rare: whether every column is a flag that .5 to 10 % of the rows have.
+        heavy: whether columns have far outliers, long tails or many zeros, as counts and amounts have.
     """
 
     truth: str
@@ -39,6 +40,7 @@ class Setting:
     seed: int
     factors: int = 0
     rare: bool = False
+    heavy: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +175,21 @@ def _tied(setting: Setting, generator: np.random.Generator, rows: int) -> Floats
     return np.asarray(tie * common + np.sqrt(1 - tie**2) * generator.normal(size=(rows, width)))
 
 
+def _amount(normal: Floats, generator: np.random.Generator) -> Floats:
+    """A number with a long tail, many zeros or some outliers, in the order of ``normal``."""
+    kind, spread = generator.integers(0, 4), generator.uniform(0.5, 2.0)
+    if kind == 0:
+        return np.exp(spread * normal)
+    if kind == 1:  # a count, mostly small
+        return np.floor(generator.uniform(0.3, 5.0) * np.exp(spread * normal))
+    if kind == 2:  # nothing, or some amount
+        zeros = generator.uniform(0.3, 0.95)
+        least = float(np.quantile(normal, zeros))
+        return np.where(normal > least, np.exp(spread * (normal - least)), 0.0)
+    far = generator.random(len(normal)) < 0.002
+    return np.where(far, normal * generator.uniform(10.0, 100.0), normal)
+
+
 def draw(setting: Setting) -> Drawn:
     """Draws a table.
 
@@ -200,7 +217,10 @@ def draw(setting: Setting) -> Drawn:
             X[name] = codes.astype(str)
             columns[name] = {"kind": "categorical", "categories": [str(level) for level in range(levels)]}
             continue
-        values = np.exp(normal[:, j]) if shape == 0 else normal[:, j] if shape == 1 else uniform[:, j]
+        if setting.heavy:
+            values = _amount(normal[:, j], generator)
+        else:
+            values = np.exp(normal[:, j]) if shape == 0 else normal[:, j] if shape == 1 else uniform[:, j]
         X[name] = np.round(values, 1) if generator.random() < 0.3 else values
         low, high = float(values.min()), float(values.max())
         columns[name] = {"kind": "numeric", "lower": low - 0.2 * (high - low), "upper": high + 0.2 * (high - low)}
@@ -215,6 +235,20 @@ def draw(setting: Setting) -> Drawn:
 def _log_uniform(generator: np.random.Generator, low: float, high: float) -> float:
     """A number between two positive ones, uniform in its logarithm."""
     return math.exp(generator.uniform(math.log(low), math.log(high)))
+
+
+def _sizes(
+    generator: np.random.Generator,
+    rows: tuple[float, float],
+    columns: tuple[float, float],
+    epsilon: tuple[float, float],
+) -> tuple[int, int, float]:
+    """Rows, columns and epsilon between these bounds."""
+    return (
+        round(_log_uniform(generator, *rows)),
+        round(_log_uniform(generator, *columns)),
+        round(_log_uniform(generator, *epsilon), 3),
+    )
 
 
 def family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Setting]:
@@ -232,11 +266,19 @@ def flag_family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Sett
     """Settings of rare flags, 10 to 200 of them; the rest as :func:`dense_family` has it."""
     generator, out = np.random.default_rng(seed), []
     for number in range(size):
-        rows = round(_log_uniform(generator, 1000, most_rows))
-        columns = round(_log_uniform(generator, 10, 200))
-        epsilon = round(_log_uniform(generator, 0.1, 8.0), 3)
+        rows, columns, epsilon = _sizes(generator, (1000, most_rows), (10, 200), (0.1, 8.0))
         truth = FLAGS[number % len(FLAGS)]
         out.append(Setting(truth, rows, columns, epsilon, 1000 * seed + number * 7, rare=True))
+    return out
+
+
+def heavy_family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Setting]:
+    """Settings of amounts and counts, 4 to 60 columns that hang together a little; the rest as in :func:`family`."""
+    generator, out = np.random.default_rng(seed), []
+    for number in range(size):
+        rows, columns, epsilon = _sizes(generator, (500, most_rows), (4, 60), (0.05, 4.0))
+        truth, factors = PLAIN[number % len(PLAIN)], int(generator.integers(0, 3))
+        out.append(Setting(truth, rows, columns, epsilon, 1000 * seed + number * 7, factors, heavy=True))
     return out
 
 
@@ -244,9 +286,7 @@ def dense_family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Set
     """Settings where columns hang together and much interacts: 4 to 40 columns, the rest as :func:`family` has it."""
     generator, out = np.random.default_rng(seed), []
     for number in range(size):
-        rows = round(_log_uniform(generator, 1000, most_rows))
-        columns = round(_log_uniform(generator, 4, 40))
-        epsilon = round(_log_uniform(generator, 0.1, 16.0), 3)
+        rows, columns, epsilon = _sizes(generator, (1000, most_rows), (4, 40), (0.1, 16.0))
         truth, factors = DENSE[number % len(DENSE)], int(generator.integers(1, 5))
         out.append(Setting(truth, rows, columns, epsilon, 1000 * seed + number * 7, factors))
     return out

@@ -132,6 +132,13 @@ def test_the_intercept_finds_the_rate_without_noise():
         assert 1 / (1 + math.exp(-intercept.value)) == pytest.approx(rate, abs=0.005)
 
 
+@pytest.mark.parametrize("columns", [1, 9, 100])
+def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns):
+    """They cost the same however many columns there are; pairs do not."""
+    shares = [plan(5000.0, columns, whole / math.sqrt(columns), False).trees for whole in (899.0, 1500.0, 3001.0)]
+    assert shares == pytest.approx([0.0, 0.5 * math.log(1500 / 900) / math.log(3000 / 900), 0.5])
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.floats(30, 1e7), st.integers(1, 500), st.floats(0.01, 1e6), st.booleans(), st.booleans(), st.booleans())
 def test_a_plan_spends_the_purse_and_no_more(total, columns, signal, pure, pairs, trees):

@@ -12,6 +12,7 @@ from tacit.boosting.newton_trees import (
     WITHIN_LEAVES,
     CurvatureLevel,
     LearnedPrior,
+    mean_above_zero,
     shrunk_curvatures,
 )
 
@@ -48,6 +49,26 @@ def test_a_drowned_release_does_not_move_the_prior():
     found = [learned.learn(*released(generator, 0.5, 50.0, 400.0), 400.0) for _ in range(100)]
     assert min(found) > 0.0
     assert max(found) < 3 * WITHIN_LEAVES * FIRST_VARIANCE
+
+
+@pytest.mark.parametrize("mean", [-2e5, -40.0, -1.0, 0.0, 0.3, 50.0])
+def test_a_variance_is_believed_to_be_positive(mean):
+    """Against integration of the normal density over the positive numbers; its tail is exponential."""
+    sd = 0.8
+    grid = np.linspace(0.0, max(mean, 0.0) + 60 * sd if mean > -3 * sd else 60 * sd**2 / -mean, 400_001)
+    weights = np.exp((grid * mean - 0.5 * grid**2 - 0.5 * max(mean, 0.0) ** 2) / sd**2)  # 1 at its largest
+    expected = float((grid * weights).sum() / weights.sum())
+    assert mean_above_zero(mean, sd) == pytest.approx(expected, rel=1e-3)
+
+
+def test_unlucky_trees_do_not_silence_the_others():
+    """Loud noise, true steps of .1: the filter is often below zero, and what is believed is not."""
+    generator = np.random.default_rng(0)
+    found = []
+    for _ in range(20):
+        learned = LearnedPrior(0.001)
+        found += [learned.learn(*released(generator, 0.1, 5.0, 10.0), 10.0) for _ in range(200)][100:]
+    assert np.quantile(found, 0.05) > 0.02
 
 
 def test_absurd_releases_leave_a_prior_that_can_be_used():

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 BINNING_SHARE = 0.12
 PAIRS_FROM, PAIRS_FULL = 140.0, 1000.0
-TREES_FROM, TREES_FULL = 600.0, 2000.0
-"""Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs (and trees) are tried, and at which
-they get their full share."""
+"""Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs are tried, and at which they get their full share."""
+
+TREES_FROM, TREES_FULL = 900.0, 3000.0
+"""The same for trees, in ``n mu``: a row pays for its one leaf of a tree, however many columns there are."""
 
 LARGEST_TREE_SHARE = 0.5
 MANY_ROWS = 80_000
@@ -23,10 +24,11 @@ TREES, MOST_TREES, LEAST_TREES = 400, 1000, 32
 """How many up to :data:`FAST_FROM`, from :data:`CLEAR_FROM` on, and where rows are very many."""
 
 TREE_RATE, SLOW_TREE_RATE = 0.25, 0.12
-"""How far a tree steps towards the posterior mean from :data:`FAST_FROM` on, and up to :data:`TREES_FULL`."""
+"""How far a tree steps towards the posterior mean from :data:`FAST_FROM` on, and up to :data:`SLOW_UPTO`."""
 
-FAST_FROM, CLEAR_FROM = 5000.0, 20_000.0
-"""Signal-to-noise from which trees step far, and from which noise leaves nothing to save: as many trees as help."""
+SLOW_UPTO, FAST_FROM, CLEAR_FROM = 2000.0, 5000.0, 20_000.0
+"""Signal-to-noise up to which trees step slowly, from which they step far, and from which noise leaves nothing to save:
+as many trees as help."""
 
 LEAST_TREE_PRIOR = 0.006
 """Trees learn the size of their steps; they never believe that steps are smaller than this (log-odds squared)."""
@@ -107,9 +109,10 @@ def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = 
         trees: whether trees over the residual are wanted.
     """
     glass = _glass_box(total, n_columns, signal, pure, pairs)
-    if not trees or pure or signal < TREES_FROM:
+    whole = signal * math.sqrt(max(n_columns, 1))
+    if not trees or pure or whole <= TREES_FROM:
         return glass
-    ramp = min(1.0, math.log(signal / TREES_FROM) / math.log(TREES_FULL / TREES_FROM))
+    ramp = min(1.0, math.log(whole / TREES_FROM) / math.log(TREES_FULL / TREES_FROM))
     n_trees = tree_count(total, signal)
     depth = 5 + sum(signal >= deep for deep in (DEEP_FROM if total <= MANY_ROWS else DEEP_FROM[:1]))
     rest, rate = glass.scaled(1 - LARGEST_TREE_SHARE * ramp), tree_rate(signal, n_trees)
@@ -173,7 +176,7 @@ def tree_rate(signal: float, n_trees: int) -> float:
         signal: ``q``, as for :func:`plan`.
         n_trees: how many there are.
     """
-    way = math.log(max(signal, 1e-9) / TREES_FULL) / math.log(FAST_FROM / TREES_FULL)
+    way = math.log(max(signal, 1e-9) / SLOW_UPTO) / math.log(FAST_FROM / SLOW_UPTO)
     rate = float(SLOW_TREE_RATE * (TREE_RATE / SLOW_TREE_RATE) ** min(max(way, 0.0), 1.0))
     return min(rate * math.sqrt(max(TREES / n_trees, 1.0)), 0.5)
 

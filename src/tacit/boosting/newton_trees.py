@@ -36,7 +36,10 @@ LOUDEST = 100.0
 FIRST_VARIANCE, FIRST_SPREAD = 0.02, 0.05
 """What the variance of leaves' true steps is thought to be before the first tree, and how far that may be off."""
 
-VARIANCE_DRIFT = 0.005
+FAR_BELOW = -1e3
+"""Standard deviations below 0 at which only the tail of a normal distribution is left."""
+
+VARIANCE_DRIFT = 0.001
 """By how much that variance may change from one tree to the next (standard deviation)."""
 
 WITHIN_LEAVES = 4.0
@@ -113,15 +116,30 @@ def without_laplace(values: Floats, variance: Floats, scale: float) -> Floats:
     return mean
 
 
+def mean_above_zero(mean: float, sd: float) -> float:
+    """The mean of a normal variable that is known to be positive.
+
+    Args:
+        mean: without that knowledge.
+        sd: positive.
+    """
+    ratio = mean / sd
+    if ratio < FAR_BELOW:  # the first term of its asymptotic series; the difference below would cancel
+        return -sd / ratio
+    return mean + sd * math.exp(-0.5 * ratio**2 - 0.5 * math.log(2.0 * math.pi) - float(log_ndtr(ratio)))
+
+
 class LearnedPrior:
     """The variance of true steps by empirical Bayes, from what all trees so far released: costs nothing.
 
     A leaf's sum of ``y - p`` varies by the step that its rows need on average, by the rows themselves and by the
     noise: ``E g**2 = h**2 v + k h + sd**2``. On rows whose own variation earlier trees have fitted in part, ``k`` is
     below 1. A filter over the trees finds ``v``, each tree weighing as much as it can tell: where noise is loud that
-    is next to nothing, and the first belief stays. The prior of a step is :data:`WITHIN_LEAVES` times ``v``, the
-    variance at a point and not of a leaf's mean: a point's score is the sum of steps of many different leaves.
-    Where nothing is left to learn, steps die out by themselves, and trees do not fit noise.
+    is next to nothing, and the first belief stays. A variance is not negative: what is believed is the mean of the
+    filter's normal distribution cut off at 0, so that a few unlucky trees do not silence all others. The prior of a
+    step is :data:`WITHIN_LEAVES` times that, the variance at a point and not of a leaf's mean: a point's score is the
+    sum of steps of many different leaves. Where it is sure that nothing is left to learn, steps die out by
+    themselves, and trees do not fit noise.
 
     Args:
         least: lower bound of the prior.
@@ -141,7 +159,8 @@ class LearnedPrior:
         gain = self._uncertainty / (self._uncertainty + variance)
         self._found += gain * (excess / mean**2 - self._found)
         self._uncertainty *= 1.0 - gain
-        return min(max(WITHIN_LEAVES * self._found, self._least), LARGEST_PRIOR)
+        believed = mean_above_zero(self._found, math.sqrt(self._uncertainty))
+        return min(max(WITHIN_LEAVES * believed, self._least), LARGEST_PRIOR)
 
 
 class CurvatureLevel:
