@@ -17,9 +17,10 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.encoding.errors import FrameError
-from tacit.faces.bounds import DEFAULT_BOUNDS, exponential_grid, find_bounds
+from tacit.faces.bounds import DEFAULT_BOUNDS, exponential_grid, find_bounds, inhabited, sure_levels
 from tacit.faces.request import RequestError
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.schema import Schema
 
@@ -269,6 +270,37 @@ def test_bounds_are_found_from_noisy_counts(values, bounds):
 
     found = find_bounds(CountingVault(values), ["x"], LabelIndex((0, 1)), Purse(1.0, 1e-6, 0.3), 1.0)
     assert found["x"] == bounds
+
+
+@pytest.mark.parametrize("charge", [Gaussian(3.0), Laplace(3.0)])
+def test_noise_alone_makes_no_bin_look_inhabited(charge, monkeypatch):
+    """The chance over all bins of all columns is what it says, seen at a tenth; an honest count is found."""
+    from tacit.faces import bounds
+
+    monkeypatch.setattr(bounds, "MISTAKEN", 0.1)
+    monkeypatch.setattr(bounds, "LEAST_LEVELS", np.inf)
+    n_bins, n_columns, tables = 124, 3, 4000
+    levels = sure_levels(charge, n_bins * n_columns)
+    generator = np.random.default_rng(5)
+    draw = generator.normal if isinstance(charge, Gaussian) else generator.laplace
+    noise = draw(0.0, 3.0, (tables, n_columns, n_bins))
+    sd = 3.0 if isinstance(charge, Gaussian) else 3.0 * np.sqrt(2.0)
+
+    def lost(threshold: float) -> float:
+        return np.mean([any(len(inhabited(counts, sd, threshold)) for counts in table) for table in noise])
+
+    assert 0.08 < lost(levels) < 0.115
+    assert lost(0.9 * levels) > 0.15
+    counts = noise[0, 0].copy()
+    counts[40:43] = 100 * sd
+    assert inhabited(counts, sd, levels).tolist() == [40, 41, 42]
+
+
+def test_where_no_bin_is_sure_the_fullest_counts():
+    counts = np.array([0.0, 4.5, 4.2, -1.0])
+    assert inhabited(counts, 1.0, sure_levels(Gaussian(1.0), 124)).tolist() == [1]
+    assert inhabited(counts, 1.5, sure_levels(Gaussian(1.0), 124)).tolist() == []
+    assert inhabited(counts, 1.0, 4.1).tolist() == [1, 2]
 
 
 def test_the_exponential_grid_is_public_and_covers_the_line():
