@@ -27,12 +27,12 @@ SMALLEST_POWER, LARGEST_POWER = -20, 40
 MISTAKEN = 1e-5
 """Chance that noise alone makes any bin of any column look inhabited.
 
-A bin that nobody lives in, far from the others, widens bounds until all rows share one cell: the column is lost. A column
-has over a hundred bins, so what would do for one count is far too little for all of them.
+A bin that nobody lives in, far from the others, widens bounds until all rows share one cell: the column is lost. A
+column has over a hundred bins, so what would do for one count is far too little for all of them.
 """
 
 LEAST_LEVELS = 4.0
-"""Where no bin is sure to be inhabited, the fullest counts if it is so many standard deviations of the noise above 0."""
+"""Where no bin is sure to be inhabited, the fullest counts if it is so many standard deviations of noise above 0."""
 
 DEFAULT_BOUNDS = (-1.0, 1.0)
 
