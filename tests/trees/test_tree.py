@@ -155,6 +155,17 @@ def test_no_row_contributes_more_than_the_clip(clip: float, scale: float, norm: 
     assert np.all(rule.table[0, :, 0] <= 0)
 
 
+@pytest.mark.parametrize(("clip", "scale", "norm"), [(0.55, 0.87, 2), (0.505, 0.27, 2), (1.0, 3.33, 2), (0.65, 0.6, 1)])
+def test_rows_whose_label_is_as_likely_as_their_score_says_push_nowhere(clip: float, scale: float, norm: int) -> None:
+    """The optimum is the log-odds, at every margin and to the rounding of the table; and its slope is the curvature."""
+    rule, p = logistic_gradient_rule(clip, scale, norm), 1 / (1 + np.exp(-middle_margins()))
+    push = p * rule.table[1, :, 0] + (1 - p) * rule.table[0, :, 0]
+    assert np.abs(push).max() <= 1
+    assert np.array_equal(rule.table[0, :, 1], rule.table[1, :, 1])  # one weight for both labels
+    slope = (p * (1 - p)) * (rule.table[1, :, 0] - rule.table[0, :, 0])  # of the push, in the chance of label 1
+    assert np.abs(slope * scale - rule.table[0, :, 1]).max() <= 2 + 2 * scale
+
+
 def test_the_hessian_is_free_up_to_the_stated_constant() -> None:
     """With clip 1, c^2 = 11.09 clips no row under the L2 norm and 10 % more does; under L1 the limit is c = 1."""
     p = np.linspace(0, 1, 100001)

@@ -23,8 +23,8 @@ RUNS = 6
 """How often noise is run through the rounds."""
 
 ANSWERED = 0.7
-"""How far a sum of clipped gradients answers to scores, relative to its released curvature: rows on the wrong side of
-the clip say the same whatever their score (.61 where all scores are 0, .82 at scores of 1, more beyond)."""
+"""How far a sum of weighted gradients answers to noise in the scores, relative to its released curvature. Over rows
+whose scores are right it would be all the way; rows are not, and leaves of other trees hold others than noise moved."""
 
 LEAST_SUM = 0.25
 """Sums nearer to 0 than this many standard deviations say little of the answer to them: the tree's median stands in."""

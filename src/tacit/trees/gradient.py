@@ -73,7 +73,7 @@ def laplace_plan(rows: float, epsilon: float) -> NewtonPlan:
         trees=trees,
         depth=4 + sum(signal >= more for more in (1000, 6000, 30_000)),
         columns_per_tree=2 if signal < 1000 else 3 if signal < 10_000 else 4,
-        rate=min(0.4, 1.5 / math.sqrt(trees)),
+        rate=min(0.3, 1.05 / math.sqrt(trees)),
         prior=1.0,
         clip=0.65,
         hessian_scale=0.6,
