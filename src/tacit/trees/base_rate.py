@@ -1,8 +1,8 @@
 """The base rate, from everything released that bears on it; and the intercept that it asks for.
 
 Trees start from a score of 0 and not from the base rate: at 0 both classes contribute alike, while near the rate of a
-rare class the many rows of the other one hardly say anything. As long as scores are near 0 the totals of a tree's leaves
-say how many rows there are and by how many the classes differ, more precisely than a separate release could afford to.
+rare class the many rows of the other one hardly say anything. As long as scores are near 0 the totals of a tree's
+leaves say how many rows there are and by how many the classes differ, more precisely than a separate release could.
 """
 
 from __future__ import annotations
