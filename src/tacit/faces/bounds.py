@@ -56,10 +56,9 @@ def sure_levels(charge: Charge, n_counts: int) -> float:
 def inhabited(counts: npt.NDArray[np.float64], sd: float, levels: float) -> npt.NDArray[np.int64]:
     """The bins in which there are rows: sure ones, or else the fullest, or none."""
     sure = np.flatnonzero(counts > max(levels * sd, 0.5))
-    if len(sure) > 0:
-        return sure
-    fullest = int(counts.argmax())
-    return np.flatnonzero(np.arange(len(counts)) == fullest) if counts[fullest] > max(LEAST_LEVELS * sd, 0.5) else sure
+    if len(sure) == 0 and counts.max() > max(LEAST_LEVELS * sd, 0.5):
+        return np.array([counts.argmax()])
+    return sure
 
 
 def find_bounds(
