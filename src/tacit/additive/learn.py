@@ -15,9 +15,10 @@ from tacit.additive.first_look import first_look
 from tacit.additive.intercept import Intercept
 from tacit.additive.jointly import bounds_jointly
 from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
-from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, intercept_share, pseudo_terms
+from tacit.additive.plan import LEAST_TREE_PRIOR, MANY_ROWS, Plan, intercept_share, pseudo_terms, with_choices
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Term
+from tacit.boosting.chosen_trees import ChosenStructures
 from tacit.boosting.newton_trees import NewtonPlan, grow_trees
 from tacit.boosting.random_trees import RandomStructures
 from tacit.boosting.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
@@ -122,7 +123,8 @@ def learn_additive(
     count = len(columns)
     tell("counting rows and bins")
     known = first_look(curator, purse, columns, pairs, trees)
-    total, chosen, bins = known.total, known.plan, known.bins
+    total, bins = known.total, known.bins
+    chosen = with_choices(known.plan, total, count, known.signal)
     weight = intercept_share(known.signal, count)
     noise_variance = purse.sd(chosen.mains / (count + weight)) ** 2 * AVERAGING_LOSS
     jointly = bounds_jointly(purse, known.signal)
@@ -141,7 +143,7 @@ def learn_additive(
     grown: tuple[Tree, ...] = ()
     if chosen.n_trees:
         tell("boosting what is left over by trees")
-        grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state)
+        grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state, total)
     return Learned(
         total,
         state.intercept.value,
@@ -164,22 +166,28 @@ def _learn_trees(
     bins: Sequence[Bins],
     mains: Sequence[Term],
     state: State,
+    total: float,
 ) -> tuple[Tree, ...]:
     """Trees over the residual; unordered columns are cut in the order of their effects."""
     ranks = [
         None if found.ordered else np.argsort(np.argsort(term.effect, kind="stable"), kind="stable")
         for found, term in zip(bins, mains, strict=True)
     ]
-    structures = RandomStructures(cut_masses(columns, bins), curator.public_generator, ranks)
+    masses, for_leaves = cut_masses(columns, bins), chosen.trees * (1.0 - chosen.tree_choice)
+    structures = RandomStructures(masses, curator.public_generator, ranks)
+    if chosen.tree_choice:
+        charge = purse.selection(chosen.trees * chosen.tree_choice / (chosen.n_trees * chosen.tree_depth))
+        structures = ChosenStructures(curator, charge, state.margins, masses, ranks)
     newton = NewtonPlan(
         trees=chosen.n_trees,
         depth=chosen.tree_depth,
         columns_per_tree=chosen.tree_columns,
         rate=chosen.tree_rate,
         least_prior=LEAST_TREE_PRIOR,
+        stops_when_sure=total > MANY_ROWS,
     )
     noise = LeafNoise()
-    grown = grow_trees(curator, purse, chosen.trees, structures, newton, state.margins, observe=noise.observe)
+    grown = grow_trees(curator, purse, for_leaves, structures, newton, state.margins, observe=noise.observe)
     return noise.annotate(grown, [found.counts for found in bins], curator.public_generator)
 
 

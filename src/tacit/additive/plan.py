@@ -17,11 +17,14 @@ TREES_FROM, TREES_FULL = 900.0, 3000.0
 
 LARGEST_TREE_SHARE = 0.5
 MANY_ROWS = 80_000
-"""Beyond this many rows noise hardly matters any more, and time does: fewer trees, of six levels and four columns at
-most, fewer sweeps, and no look inside light cells."""
+"""Beyond this many rows noise hardly matters any more, and time does: trees of six levels at most, which end where
+nothing is left to learn, fewer sweeps, and no look inside light cells."""
 
 TREES, MOST_TREES, LEAST_TREES = 400, 1000, 32
 """How many up to :data:`FAST_FROM`, from :data:`CLEAR_FROM` on, and where rows are very many."""
+
+TREE_ROWS = 6.4e7
+"""Trees times rows: no more of them, as each takes long."""
 
 TREE_RATE, SLOW_TREE_RATE = 0.25, 0.12
 """How far a tree steps towards the posterior mean from :data:`FAST_FROM` on, and up to :data:`SLOW_UPTO`."""
@@ -40,9 +43,23 @@ hyper-prior), and from which they should."""
 INTERCEPT_CARE, LARGEST_INTERCEPT_PART = 300.0, 0.5
 """The intercept's part of the budget is the first over the squared signal-to-noise of all rows, at most the second."""
 
-COLUMNS_PER_TREE, QUICK_COLUMNS = 6, 4
-"""How many columns a tree may cut, as columns and pairs know already what few columns say; and where rows are so many
-that each column takes long."""
+COLUMNS_PER_TREE = 6
+"""How many columns a tree may cut, as columns and pairs know already what few columns say."""
+
+CHOICE_FROM = 100_000.0
+"""Signal-to-noise ``n mu`` from which trees of tables of very many rows choose their splits."""
+
+CHOICE_SHARE = 0.6
+"""Of the trees' budget goes to that."""
+
+CHOOSING_TREES, MOST_CHOOSING_TREES, CHOOSING_ROWS = 64, 256, 2e8
+"""Trees whose splits are chosen see in one look what random ones need many for, so there are fewer: from
+:data:`CHOICE_FROM` on, at most, and how many times the rows at most."""
+
+CHOOSING_DEPTH, CHOOSING_RATE = 6, 0.45
+
+CHOOSING_COLUMNS, WIDE_UPTO = 20, 300_000.0
+"""Columns that such a tree may cut up to so many rows, and fewer beyond: they cost time alone."""
 
 DEEP_FROM = (2500.0, 10_000.0)
 """Signal-to-noise from which trees have six levels instead of five, and (unless rows are very many) seven."""
@@ -66,6 +83,7 @@ class Plan:
         sweeps, joint_sweeps: how many.
         n_trees, tree_depth, tree_rate: how many trees, how deep, and how far each steps.
         tree_columns: how many columns a tree may cut.
+        tree_choice: share of the trees' budget that goes to choosing their splits; 0 for random ones.
     """
 
     binning: float
@@ -80,6 +98,7 @@ class Plan:
     tree_depth: int = 0
     tree_rate: float = 0.0
     tree_columns: int = 0
+    tree_choice: float = 0.0
 
     def scaled(self, share: float) -> Plan:
         """The same plan on ``share`` of the purse; what is left is for trees."""
@@ -116,8 +135,31 @@ def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = 
     n_trees = tree_count(total, signal)
     depth = 5 + sum(signal >= deep for deep in (DEEP_FROM if total <= MANY_ROWS else DEEP_FROM[:1]))
     rest, rate = glass.scaled(1 - LARGEST_TREE_SHARE * ramp), tree_rate(signal, n_trees)
-    width = COLUMNS_PER_TREE if total <= MANY_ROWS else QUICK_COLUMNS
-    return replace(rest, n_trees=n_trees, tree_depth=depth, tree_rate=rate, tree_columns=width)
+    return replace(rest, n_trees=n_trees, tree_depth=depth, tree_rate=rate, tree_columns=COLUMNS_PER_TREE)
+
+
+def with_choices(plan: Plan, total: float, n_columns: int, signal: float) -> Plan:
+    """The plan with trees whose splits are chosen, where rows are very many and noise lets choices see.
+
+    Args:
+        plan: for the same table.
+        total: released number of rows.
+        n_columns: columns of the model.
+        signal: ``q``, as for :func:`plan`.
+    """
+    whole = signal * math.sqrt(max(n_columns, 1))
+    if not plan.n_trees or total <= MANY_ROWS or whole < CHOICE_FROM:
+        return plan
+    wanted = min(CHOOSING_TREES * math.sqrt(whole / CHOICE_FROM), MOST_CHOOSING_TREES, CHOOSING_ROWS / total)
+    width = CHOOSING_COLUMNS * min(math.sqrt(WIDE_UPTO / total), 1.0)
+    return replace(
+        plan,
+        n_trees=max(int(wanted), CHOOSING_TREES),
+        tree_depth=CHOOSING_DEPTH,
+        tree_rate=CHOOSING_RATE,
+        tree_columns=max(int(width), COLUMNS_PER_TREE),
+        tree_choice=CHOICE_SHARE,
+    )
 
 
 def signal_to_noise(total: float, n_columns: int, sd: float, strength: float = 1.0) -> float:
@@ -166,7 +208,7 @@ def tree_count(total: float, signal: float) -> int:
     """
     way = math.log(max(signal, 1e-9) / FAST_FROM) / math.log(CLEAR_FROM / FAST_FROM)
     wanted = TREES * (MOST_TREES / TREES) ** min(max(way, 0.0), 1.0)
-    return max(int(wanted * min(1.0, (MANY_ROWS / total) ** 1.4)), LEAST_TREES)
+    return max(int(min(wanted, TREE_ROWS / total)), LEAST_TREES)
 
 
 def tree_rate(signal: float, n_trees: int) -> float:

@@ -1,4 +1,4 @@
-"""Rounds of boosting by random trees with private Newton leaves: one release per tree.
+"""Rounds of boosting by trees with private Newton leaves: one release per tree, whoever chose its splits.
 
 A row's whole contribution to a tree is one short integer vector ``(g, c h)`` in one leaf, so adding a row moves a
 release by that vector alone, and the margins of all rows follow from what was released (the family of Maddock and
@@ -46,6 +46,11 @@ WITHIN_LEAVES = 4.0
 """A point's variance relative to that of the mean of its leaf: most of what is left over differs within leaves."""
 
 LARGEST_PRIOR = 1.0
+
+NOTHING = 0.5
+SURE = 2.0
+"""Standard deviations by which the learned variance must be too small before growing ends."""
+
 LEVEL_DRIFT = 0.01
 """By what part of itself the total curvature may change from one tree to the next (standard deviation)."""
 
@@ -69,6 +74,8 @@ class NewtonPlan:
         clip: the largest norm of a row's contribution.
         hessian_scale: by how much the curvature is blown up to share the noise better.
         least_prior: if given, the prior is learned from the released sums (:class:`LearnedPrior`), never below this.
+        stops_when_sure: whether growing ends, and what is left of the budget stays unspent, once the learned prior is
+            sure that true steps are smaller than ``least_prior``.
     """
 
     trees: int
@@ -79,6 +86,7 @@ class NewtonPlan:
     clip: float = 0.55
     hessian_scale: float = 0.87
     least_prior: float | None = None
+    stops_when_sure: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +156,11 @@ class LearnedPrior:
     def __init__(self, least: float) -> None:
         self._least = least
         self._found, self._uncertainty = FIRST_VARIANCE, FIRST_SPREAD**2
+
+    @property
+    def is_sure_of_nothing(self) -> bool:
+        """Whether true steps are surely smaller than the least prior: what trees would add is not worth their time."""
+        return WITHIN_LEAVES * (self._found + SURE * math.sqrt(self._uncertainty)) < NOTHING * self._least
 
     def learn(self, gradients: Floats, curvatures: Floats, sd: float) -> float:
         """Takes a tree's released sums and returns the prior for it."""
@@ -284,4 +297,6 @@ def grow_trees(
         if observe is not None:
             observe(LeafSums(gradients, curvatures, release.sd, release.sd / plan.hessian_scale), steps)
         trees.append(Tree(cells.shape, steps, np.maximum(curvatures, 0.0)))
+        if plan.stops_when_sure and learned is not None and learned.is_sure_of_nothing:
+            break
     return tuple(trees)

@@ -10,6 +10,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, final
 
+from tacit.privacy.gaussian import gaussian_of_range
+
 
 class Charge:
     """Base of all charges. Subclasses are frozen, final and carry their JSON name in ``kind``."""
@@ -77,6 +79,12 @@ class BoundedRange(Charge):
 
     def __post_init__(self) -> None:
         _require(self.range >= 0, f"range must not be negative, got {self.range}")
+
+    @property
+    def precision(self) -> float:
+        """``mu**2`` of the Gaussian privacy that it has, too: what it costs where Gaussian releases share a pool."""
+        mu = gaussian_of_range(self.range)
+        return mu * mu
 
 
 @final

@@ -3,7 +3,8 @@
 All functions speak of ``mu``, sensitivity over standard deviation: ``mu = 1 / noise_multiplier``. Results are rounded
 in the direction that keeps the claim true.
 
-Source: Balle, Wang 2018, Theorem 8; Dong, Roth, Su 2022, Corollary 2.13.
+Source: Balle, Wang 2018, Theorem 8; Dong, Roth, Su 2022, Corollary 2.13. What a bounded range is in Gaussian terms is
+proved in ``docs/theory/bounded_range.md``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,15 @@ ULPS = 8.0 * 2.0**-52
 
 SMALLEST_DELTA = 1e-290
 """Below this the density underflows, and a tail bound answers instead of the exact formula."""
+
+SMALL_SPAN = 4.0
+"""Ranges below this are converted by way of the centre of the normal distribution, larger ones by way of its tail."""
+
+LARGEST_ARGUMENT = 26.0
+"""Of ``erfc``, before it underflows."""
+
+RANGE_ERROR = 1e-12
+"""Relative error granted to a conversion between a range and a Gaussian."""
 
 
 def _mills(x: float) -> float:
@@ -92,3 +102,24 @@ def smallest_gaussian_multiplier(epsilon: float, delta: float) -> float:
     while enough(low):
         high, low = low, low / 2
     return smallest_true(enough, low, high)
+
+
+def gaussian_of_range(span: float) -> float:
+    """The ``mu`` of Gaussian privacy that a mechanism of bounded range ``span`` has, rounded up.
+
+    ``2 q`` with ``P(N <= q) = 1 / (1 + exp(-span / 2))``; about ``.627 span`` for small spans.
+    """
+    from scipy.special import erfinv, ndtri_exp  # see _mills
+
+    if span < SMALL_SPAN:
+        half = math.sqrt(2) * float(erfinv(math.tanh(span / 4)))
+    else:  # the quantile of an upper tail that is known by its logarithm
+        half = -float(ndtri_exp(-span / 2 - math.log1p(math.exp(-span / 2))))
+    return 2 * half * (1 + RANGE_ERROR)
+
+
+def range_of_gaussian(mu: float) -> float:
+    """The largest bounded range whose Gaussian privacy is at most ``mu``, rounded down; finite whatever ``mu`` is."""
+    x = min(mu / math.sqrt(8), LARGEST_ARGUMENT)
+    span = 4 * math.atanh(math.erf(x)) if x < 1 else 2 * math.log((2 - math.erfc(x)) / math.erfc(x))
+    return span * (1 - RANGE_ERROR)

@@ -5,7 +5,8 @@ to be covered by them. Every planned charge is an interactive mechanism that may
 and interactive mechanisms that run side by side compose like one-shot ones (Vadhan, Zhang 2023). So the splits may be
 chosen as the fit goes along, as long as each planned charge pays only for what its own adaptive theorem allows:
 
-* Gaussian charges add up to one pool of precision, split at will: the Gaussian filter (Smith, Thakurta 2022).
+* Gaussian charges add up to one pool of precision, split at will: the Gaussian filter (Smith, Thakurta 2022). It may
+  pay for bounded ranges too, at the Gaussian privacy that they have (``docs/theory/bounded_range.md``).
 * ZCDP charges add up to one pool of rho, which may pay for Gaussian, bounded-range and pure releases too: the Renyi
   filter (Feldman, Zrnic 2021).
 * A pure charge (``Pure``, ``Laplace``) may be split by plain sums, but two of them do not merge: ten releases at 0.1
@@ -175,7 +176,8 @@ class Coverage:
                 return self._pure.take(epsilon) or self._rho.take(epsilon * epsilon / 2)
             case BoundedRange():
                 span = charge.range
-                return self._range.take(span) or self._pure.take(span) or self._rho.take(span * span / 8)
+                alone = self._range.take(span) or self._pure.take(span)
+                return alone or self._rho.take(span * span / 8) or self._precision.take(charge.precision)
             case _:
                 return self._take_other(charge)
 

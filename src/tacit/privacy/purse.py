@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tacit.privacy.charges import Charge, Gaussian, NonPrivate, Pure
+from tacit.privacy.charges import BoundedRange, Charge, Gaussian, NonPrivate, Pure
 from tacit.privacy.charges import Laplace as LaplaceCharge
+from tacit.privacy.gaussian import range_of_gaussian
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,18 @@ class Purse:
         if self.is_pure:
             return LaplaceCharge(1.0 / (self.epsilon * share))
         return Gaussian(1.0 / (self.mu * math.sqrt(share)))
+
+    def selection(self, share: float) -> Charge:
+        """The charge of one choice by the exponential mechanism that takes ``share`` of the purse, ``0 < share <= 1``.
+
+        Of a Gaussian purse it is the largest range whose Gaussian privacy the share covers
+        (``docs/theory/bounded_range.md``).
+        """
+        if not 0 < share <= 1 + 1e-9:
+            raise ValueError(f"a share lies in (0, 1], got {share}")
+        if not self.is_private:
+            return NonPrivate()
+        return BoundedRange(self.epsilon * share if self.is_pure else range_of_gaussian(self.mu * math.sqrt(share)))
 
     def sd(self, share: float, sensitivity: float = 1.0) -> float:
         """Standard deviation of the noise of such a release, for a release of this sensitivity; 0 without privacy."""
