@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from tacit.boosting.chosen_trees import NO_CANDIDATE, PART_UNIT, ChosenStructures, EdgeScore
+from tacit.boosting.chosen_trees import (
+    NO_CANDIDATE,
+    PART_UNIT,
+    ChosenStructures,
+    EdgeScore,
+    edge_selection,
+    structures_of,
+)
 from tacit.boosting.measures.mada_boost import mada_boost
+from tacit.boosting.newton_trees import NewtonPlan
 from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
+from tacit.curator.weighted import WeightedCurator
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.purse import Purse
 from tacit.queries.cells import column_cells
 from tacit.queries.margins import MARGIN_BITS, Margins
+from tacit.queries.row_weights import level_weights
 from tacit.queries.rules import WEIGHT_UNIT
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
@@ -24,6 +37,8 @@ from tacit.table.memory import MemoryTable
 SIZES = [4, 3]
 RULE = class_weight_rule(mada_boost, split=False)
 MOVEMENT = 2 * WEIGHT_UNIT * PART_UNIT
+"""What an edge selection declares; the search below finds it."""
+
 ROOT = TreeCells(complete_shape([], threshold_sets([])))
 
 Row = tuple[int, int, int]
@@ -55,8 +70,7 @@ def selection(parts: list[list[int]], margins: Margins | None = None) -> Selecti
     """The choice at the root, with these parts."""
     query = SplitHistogram(ROOT, (0, 1), tuple(SIZES), RULE, margins or Margins())
     orders = tuple(np.arange(size) for size in SIZES)
-    score = EdgeScore(orders, tuple(np.array([part]) for part in parts))
-    return Selection((query,), score, (1, sum(SIZES) - 2), MOVEMENT, "test")
+    return edge_selection(query, EdgeScore(orders, tuple(np.array([part]) for part in parts)))
 
 
 def scores(choice: Selection, rows: list[Row]) -> np.ndarray:
@@ -104,6 +118,7 @@ def test_no_neighbour_moves_edges_by_more_than_the_range_and_some_reach_it():
             added = max(added, spread(choice, rows, [*rows, row]))
             other = grown[int(rng.integers(len(grown)))]
             replaced = max(replaced, spread(choice, [*rows, row], [*rows, other]))
+    assert selection(parts).movement == MOVEMENT
     assert 0.9 * MOVEMENT < added <= selection(parts).score_range(Neighbouring.ADD_OR_REMOVE_ONE)
     assert replaced <= selection(parts).score_range(Neighbouring.REPLACE_ONE)
     assert replaced > 0.9 * MOVEMENT
@@ -113,7 +128,8 @@ def test_a_row_moves_its_own_node_alone_and_cuts_outside_a_box_are_no_candidates
     cells = TreeCells(complete_shape([0], threshold_sets([1])))
     query = SplitHistogram(cells, (0, 1), tuple(SIZES), RULE, Margins())
     parts = (np.array([[HALF, 0, 0], [0, 0, HALF]]), np.array([[HALF, HALF]] * 2))
-    choice = Selection((query,), EdgeScore(tuple(map(np.arange, SIZES)), parts), (2, 5), MOVEMENT, "test")
+    choice = edge_selection(query, EdgeScore(tuple(map(np.arange, SIZES)), parts))
+    assert choice.shape == (2, 5)
     rows = [(0, 0, 0), (3, 1, 1), (2, 2, 0)]
     before, after = scores(choice, rows), scores(choice, [*rows, (3, 2, 1)])
     assert (before[0] == after[0]).all()
@@ -221,3 +237,70 @@ def test_boxes_shrink_as_they_are_cut():
         root, left, right = cuts
         assert left[0] != root[0] or left[1] < root[1]
         assert right[0] != root[0] or right[1] > root[1]
+
+
+def weighted(rows: list[Row], levels: list[int], classes: tuple[float, float]) -> WeightedCurator:
+    """The gate to rows with weights of their own, and of their classes."""
+    weights = level_weights()
+    labels = np.array([y * len(weights) + level for (_, _, y), level in zip(rows, levels, strict=True)], np.uint16)
+    columns = [np.array([r[k] for r in rows], np.uint8) for k in range(2)]
+    sealed = MemoryTable(columns, labels, SIZES, 2 * len(weights), threads=1)
+    reservation = Reservation([NonPrivate()], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    return WeightedCurator(sealed, reservation, SeededSource(0), 1, classes, weights)
+
+
+def edges_of(curator: Curator, parts: list[list[int]]) -> np.ndarray:
+    """The scores that a choice is made by, caught on their way."""
+    caught = []
+    whole = selection(parts)
+
+    def score(answers):
+        caught.append(whole.score(answers))
+        return caught[0]
+
+    curator.select(replace(whole, score=score), NonPrivate(), "look")
+    return caught[0]
+
+
+def test_weighted_rows_weigh_less_in_edges_and_move_them_no_further():
+    rng, full = np.random.default_rng(4), len(level_weights()) - 1
+    parts = [[HALF, 1, PART_UNIT - 1], [HALF, PART_UNIT - 1]]
+    rows = [tuple(int(v) for v in r) for r in rng.integers(0, (4, 3, 2), (12, 3))]
+    plain = scores(selection(parts), rows)
+    assert (edges_of(weighted(rows, [full] * 12, (1.0, 1.0)), parts) == plain).all()
+    halves = edges_of(weighted(rows, [full - 10] * 12, (1.0, 1.0)), parts)  # ten levels to an octave
+    assert halves == pytest.approx(plain / 2, abs=PART_UNIT * 12)
+    ones = [(a, b, 1) for a, b, y in rows if y]
+    assert (edges_of(weighted(rows, [full] * 12, (0.0, 1.0)), parts) == scores(selection(parts), ones)).all()
+    worst = 0
+    for row in [(a, b, y) for a in range(4) for b in range(3) for y in range(2)]:
+        for level in (0, 30, full - 5, full):
+            classes = (float(rng.uniform(0.5, 1.0)), 1.0)
+            before = edges_of(weighted(rows, [full] * 12, classes), parts)
+            moves = edges_of(weighted([*rows, row], [*[full] * 12, level], classes), parts) - before
+            worst = max(worst, int(moves.max() - moves.min()))
+            assert level > 0 or worst == 0 or not moves.any()
+    assert 0.9 * MOVEMENT < worst <= MOVEMENT
+
+
+def test_a_choice_that_does_not_hold_for_lighter_rows_is_refused_before_anything_is_read():
+    curator = weighted([(0, 0, 0), (1, 1, 1)], [50, 60], (1.0, 1.0))
+    with pytest.raises(TypeError, match="unweighted"):
+        curator.select(replace(selection([[1, 1, 1], [1, 1]]), holds_for_lighter_rows=False), NonPrivate(), "no")
+
+
+def test_a_plan_that_chooses_leaves_the_rest_for_leaves():
+    purse, margins, masses = Purse.of(1.0, 1e-6), Margins(), [np.ones(4), np.ones(3)]
+    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    curator = Curator(table([(0, 0, 0), (3, 1, 1)]), reservation, SeededSource(0))
+    plan = NewtonPlan(trees=5, depth=3, choice=0.6)
+    choosing, share = structures_of(plan, curator, purse, 0.5, margins, masses)
+    assert isinstance(choosing, ChosenStructures)
+    assert share == pytest.approx(0.2)
+    for _ in range(5):
+        choosing.draw(3, 2)
+    spent = sum(entry.charge.precision for entry in reservation.entries)
+    assert spent == pytest.approx(0.3 * purse.mu**2)
+    random, whole = structures_of(replace(plan, choice=0.0), curator, purse, 0.5, margins, masses)
+    assert type(random) is RandomStructures
+    assert whole == 0.5

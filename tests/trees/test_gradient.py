@@ -12,7 +12,7 @@ from tacit.boosting.newton_trees import LeafSums, without_laplace
 from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.charges import Gaussian, Laplace, NonPrivate
+from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
@@ -276,3 +276,37 @@ def test_no_bin_looks_at_rows_before_they_are_paid_for() -> None:
     assert all(np.array_equal(a.mapping, b.mapping) for a, b in zip(*made, strict=True))
     assert made[0][0].mapping[CELLS] == made[0][0].size - 1
     assert made[0][0].mass[0] > 0
+
+
+def test_in_little_noise_trees_of_many_rows_choose_their_splits() -> None:
+    codes, y = toy(90_000, 1)
+    purse = Purse.of(8.0, 1e-6)
+    curator, reservation = gate(codes, y, purse)
+    learned = learn_gradient_trees(curator, purse, COLUMNS)
+    assert learned.plan.choice > 0
+    charges = [entry.charge for entry in reservation.entries]
+    assert {type(charge) for charge in charges} == {Gaussian, BoundedRange}
+    spent = sum(charge.precision for charge in charges)
+    grown = len(learned.trees) / learned.plan.trees
+    assert (0.9 * grown) * purse.mu**2 < spent <= purse.mu**2 * (1 + 1e-9)
+    fresh, truth = toy(4000, 2)
+    found = roc_auc_score(truth, scores(learned, fresh))
+    assert found > 0.88
+    random, _ = gate(codes, y, purse)
+    blind = learn_gradient_trees(random, purse, COLUMNS, n_trees=len(learned.trees), depth=learned.plan.depth)
+    assert blind.plan.choice == 0
+    assert roc_auc_score(truth, scores(blind, fresh)) < found
+
+
+@pytest.mark.parametrize(("rows", "mu", "may"), [(79_000.0, 9.0, True), (1e6, 0.09, True), (1e6, 1.0, False)])
+def test_elsewhere_splits_are_random(rows: float, mu: float, may: bool) -> None:
+    assert gaussian_plan(rows, mu, may).choice == 0
+
+
+@pytest.mark.parametrize("rows", [81_000.0, 1e6, 1e8, 1e12])
+def test_plans_that_choose_are_sane_for_any_number_of_rows(rows: float) -> None:
+    chosen = gaussian_plan(rows, 2.0)
+    assert 0 < chosen.choice < 1
+    assert 64 <= chosen.trees <= 150
+    assert 6 <= chosen.columns_per_tree <= 20
+    assert chosen.rate <= 0.5

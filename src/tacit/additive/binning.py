@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tacit.additive.plan import MANY_ROWS
 from tacit.additive.zoom import ATOMS, Atoms, Zoom, cut
 from tacit.boosting.shape_search import LOUD, ShapeSearch
 from tacit.curator.curator import Curator
@@ -35,8 +36,8 @@ SURE_OF_ROWS, LARGEST_ROWS_SHARE = 10.0, 0.08
 """The number of rows is in doubt below the first many standard deviations; a second release takes at most the second
 of the purse."""
 
-LARGEST, SMALLEST, SMALLEST_OF_SHAPES = 48, 6, 12
-"""Bins of a column: at most, and at least."""
+LARGEST, LARGEST_OF_MANY, SMALLEST, SMALLEST_OF_SHAPES = 48, 96, 6, 12
+"""Bins of a column: at most, at most where rows are very many, and at least."""
 
 MAX_CATEGORIES = 128
 
@@ -118,7 +119,8 @@ class _Budget:
 
     def bins(self, least: int) -> int:
         """How many bins a column may have: as many as noise lets tell apart."""
-        return int(np.clip(self.total / self.rows_per_bin, least, LARGEST))
+        most = LARGEST if self.total <= MANY_ROWS else LARGEST_OF_MANY
+        return int(np.clip(self.total / self.rows_per_bin, least, most))
 
     @property
     def is_loud(self) -> bool:

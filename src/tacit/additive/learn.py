@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,11 @@ from tacit.additive.first_look import first_look
 from tacit.additive.intercept import Intercept
 from tacit.additive.jointly import bounds_jointly
 from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
-from tacit.additive.plan import LEAST_TREE_PRIOR, MANY_ROWS, Plan, intercept_share, pseudo_terms, with_choices
+from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, intercept_share, pseudo_terms, with_choices
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Term
-from tacit.boosting.chosen_trees import ChosenStructures
+from tacit.boosting.chosen_trees import structures_of
 from tacit.boosting.newton_trees import NewtonPlan, grow_trees
-from tacit.boosting.random_trees import RandomStructures
 from tacit.boosting.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
 from tacit.boosting.tree_noise import LeafNoise
 from tacit.curator.curator import Curator
@@ -135,15 +134,17 @@ def learn_additive(
     hyper_prior = HyperPrior(count, pseudo_terms(known.signal))
     state = State(Margins(), Intercept(total, weight), hyper_prior, jointly=jointly)
     tell("learning columns")
-    sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state)
+    left = sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state, chosen.settles)
+    chosen = chosen.passed_on(left)
     found: list[tuple[Side, Side, Term]] = []
     if chosen.looks_for_pairs:
         tell("looking for interactions")
-        found = _learn_pairs(curator, purse, chosen, columns, bins, mains, state, total)
+        found, left = _learn_pairs(curator, purse, chosen, columns, bins, mains, state, total)
+        chosen = replace(chosen, trees=chosen.trees + left) if chosen.n_trees else chosen
     grown: tuple[Tree, ...] = ()
     if chosen.n_trees:
         tell("boosting what is left over by trees")
-        grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state, total)
+        grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state)
     return Learned(
         total,
         state.intercept.value,
@@ -166,28 +167,25 @@ def _learn_trees(
     bins: Sequence[Bins],
     mains: Sequence[Term],
     state: State,
-    total: float,
 ) -> tuple[Tree, ...]:
     """Trees over the residual; unordered columns are cut in the order of their effects."""
     ranks = [
         None if found.ordered else np.argsort(np.argsort(term.effect, kind="stable"), kind="stable")
         for found, term in zip(bins, mains, strict=True)
     ]
-    masses, for_leaves = cut_masses(columns, bins), chosen.trees * (1.0 - chosen.tree_choice)
-    structures = RandomStructures(masses, curator.public_generator, ranks)
-    if chosen.tree_choice:
-        charge = purse.selection(chosen.trees * chosen.tree_choice / (chosen.n_trees * chosen.tree_depth))
-        structures = ChosenStructures(curator, charge, state.margins, masses, ranks)
     newton = NewtonPlan(
         trees=chosen.n_trees,
         depth=chosen.tree_depth,
         columns_per_tree=chosen.tree_columns,
         rate=chosen.tree_rate,
         least_prior=LEAST_TREE_PRIOR,
-        stops_when_sure=total > MANY_ROWS,
+        choice=chosen.tree_choice,
+        enough=chosen.tree_enough,
     )
+    masses = cut_masses(columns, bins)
+    structures, share = structures_of(newton, curator, purse, chosen.trees, state.margins, masses, ranks)
     noise = LeafNoise()
-    grown = grow_trees(curator, purse, for_leaves, structures, newton, state.margins, observe=noise.observe)
+    grown = grow_trees(curator, purse, share, structures, newton, state.margins, observe=noise.observe)
     return noise.annotate(grown, [found.counts for found in bins], curator.public_generator)
 
 
@@ -200,15 +198,16 @@ def _learn_pairs(
     mains: list[Term],
     state: State,
     total: float,
-) -> list[tuple[Side, Side, Term]]:
+) -> tuple[list[tuple[Side, Side, Term]], float]:
+    """The pairs that were found, and the share of the purse that was not needed."""
     sides = [pair_side(columns[i].index, columns[i].name, bins[i]) for i in free_columns(columns, mains)]
     most = int(max(3, PAIRS_PER_COLUMN * len(columns)))
     found = screen_pairs(curator, purse, chosen.screening, sides, most, state, total) if len(sides) > 1 else []
     if not found:
-        sweep(curator, purse, chosen.joint + chosen.pair_counts, chosen.joint_sweeps, mains, state)
-        return []
+        share = chosen.joint + chosen.pair_counts
+        return [], sweep(curator, purse, share, chosen.joint_sweeps, mains, state, chosen.settles)
     terms = pair_terms(curator, purse, chosen.pair_counts, chosen.joint, found, len(mains), total, state.jointly)
     for term in mains:
         term.share = 0.15 + 0.35 * term.liveliness
-    sweep(curator, purse, chosen.joint, chosen.joint_sweeps, mains + terms, state)
-    return [(left, right, term) for (left, right), term in zip(found, terms, strict=True)]
+    unspent = sweep(curator, purse, chosen.joint, chosen.joint_sweeps, mains + terms, state, chosen.settles)
+    return [(left, right, term) for (left, right), term in zip(found, terms, strict=True)], unspent

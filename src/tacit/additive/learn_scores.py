@@ -86,7 +86,7 @@ def learn_scores(
     hyper_prior = HyperPrior(count, pseudo_terms(known.signal))
     state = _state(curator, bins, loss, start, total, hyper_prior, jointly)
     tell("learning columns")
-    sweep_scores(curator, purse, whole, chosen.mains, chosen.sweeps, mains, state)
+    sweep_scores(curator, purse, whole, chosen.mains, chosen.sweeps, mains, state, settles=chosen.settles)
     found: list[tuple[Side, Side, ScoreTerm]] = []
     if chosen.looks_for_pairs:
         tell("looking for interactions")
@@ -165,11 +165,11 @@ def _learn_pairs(
     found = screen_score_pairs(curator, purse, chosen.screening, sides, most, state, total) if len(sides) > 1 else []
     if not found:
         share = chosen.joint + chosen.pair_counts
-        sweep_scores(curator, purse, whole, share, chosen.joint_sweeps, mains, state, "second ")
+        sweep_scores(curator, purse, whole, share, chosen.joint_sweeps, mains, state, "second ", chosen.settles)
         return []
     counts, joint = chosen.pair_counts, chosen.joint
     terms = score_pair_terms(curator, purse, counts, joint, found, len(mains), total, state)
     for term in mains:
         term.share = 0.15 + 0.35 * term.liveliness
-    sweep_scores(curator, purse, whole, joint, chosen.joint_sweeps, mains + terms, state, "joint ")
+    sweep_scores(curator, purse, whole, joint, chosen.joint_sweeps, mains + terms, state, "joint ", chosen.settles)
     return [(left, right, term) for (left, right), term in zip(found, terms, strict=True)]

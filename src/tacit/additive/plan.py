@@ -36,6 +36,9 @@ as many trees as help."""
 LEAST_TREE_PRIOR = 0.006
 """Trees learn the size of their steps; they never believe that steps are smaller than this (log-odds squared)."""
 
+RANDOM_ENOUGH, CHOOSING_ENOUGH = 0.003, 0.006
+"""Where rows are very many, trees end once steps are surely smaller than that; those that choose take longer each."""
+
 LONELY_BELOW, COMPANY_FROM = 10.0, 25.0
 """Signal-to-noise below which a column says so little of the others that they should hardly listen to it (a strong
 hyper-prior), and from which they should."""
@@ -81,9 +84,11 @@ class Plan:
         joint: sweeps over columns and pairs together.
         trees: boosting by trees what columns and pairs leave over.
         sweeps, joint_sweeps: how many.
+        settles: whether there is so little noise that steps are long, and sweeps end once effects hardly move.
         n_trees, tree_depth, tree_rate: how many trees, how deep, and how far each steps.
         tree_columns: how many columns a tree may cut.
         tree_choice: share of the trees' budget that goes to choosing their splits; 0 for random ones.
+        tree_enough: trees end once their steps have surely a smaller prior than this; 0 for never.
     """
 
     binning: float
@@ -93,12 +98,14 @@ class Plan:
     joint: float
     sweeps: int
     joint_sweeps: int
+    settles: bool = False
     trees: float = 0.0
     n_trees: int = 0
     tree_depth: int = 0
     tree_rate: float = 0.0
     tree_columns: int = 0
     tree_choice: float = 0.0
+    tree_enough: float = 0.0
 
     def scaled(self, share: float) -> Plan:
         """The same plan on ``share`` of the purse; what is left is for trees."""
@@ -110,6 +117,12 @@ class Plan:
         rest = (1 - binning) / (1 - self.binning)
         kept = {name: getattr(self, name) * rest for name in ("mains", "screening", "pair_counts", "joint", "trees")}
         return replace(self, binning=binning, **kept)
+
+    def passed_on(self, share: float) -> Plan:
+        """The plan when ``share`` is left over after the first sweeps: joint sweeps have it, or else trees."""
+        if self.looks_for_pairs:
+            return replace(self, joint=self.joint + share)
+        return replace(self, trees=self.trees + share) if self.n_trees else self
 
     @property
     def looks_for_pairs(self) -> bool:
@@ -135,7 +148,10 @@ def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = 
     n_trees = tree_count(total, signal)
     depth = 5 + sum(signal >= deep for deep in (DEEP_FROM if total <= MANY_ROWS else DEEP_FROM[:1]))
     rest, rate = glass.scaled(1 - LARGEST_TREE_SHARE * ramp), tree_rate(signal, n_trees)
-    return replace(rest, n_trees=n_trees, tree_depth=depth, tree_rate=rate, tree_columns=COLUMNS_PER_TREE)
+    enough = RANDOM_ENOUGH if total > MANY_ROWS else 0.0
+    return replace(
+        rest, n_trees=n_trees, tree_depth=depth, tree_rate=rate, tree_columns=COLUMNS_PER_TREE, tree_enough=enough
+    )
 
 
 def with_choices(plan: Plan, total: float, n_columns: int, signal: float) -> Plan:
@@ -159,6 +175,7 @@ def with_choices(plan: Plan, total: float, n_columns: int, signal: float) -> Pla
         tree_rate=CHOOSING_RATE,
         tree_columns=max(int(width), COLUMNS_PER_TREE),
         tree_choice=CHOICE_SHARE,
+        tree_enough=CHOOSING_ENOUGH,
     )
 
 
@@ -226,14 +243,14 @@ def tree_rate(signal: float, n_trees: int) -> float:
 def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:
     sweeps = 4 if pure else 24
     joint_sweeps = 3 if pure else 12
-    if total > MANY_ROWS and signal > 10 * PAIRS_FULL and not pure:  # little noise: a few long steps do as well
-        sweeps, joint_sweeps = 3, 2
+    settles = total > MANY_ROWS and signal > 10 * PAIRS_FULL and not pure
+    if settles:
+        sweeps, joint_sweeps = 12, 8
     mains = 1 - BINNING_SHARE
     if not pairs or n_columns < 2 or signal < PAIRS_FROM:
-        return Plan(BINNING_SHARE, mains, 0.0, 0.0, 0.0, sweeps, 0)
+        return Plan(BINNING_SHARE, mains, 0.0, 0.0, 0.0, sweeps, 0, settles)
     ramp = min(1.0, math.log(signal / PAIRS_FROM) / math.log(PAIRS_FULL / PAIRS_FROM))
     screening, pair_counts = 0.1 * (0.4 + 0.6 * ramp), 0.05
     first = (mains - 0.1) * (1 - ramp) + 0.35 * ramp - 0.1 * (1 - ramp)
-    return Plan(
-        BINNING_SHARE, first, screening, pair_counts, mains - first - screening - pair_counts, sweeps, joint_sweeps
-    )
+    joint = mains - first - screening - pair_counts
+    return Plan(BINNING_SHARE, first, screening, pair_counts, joint, sweeps, joint_sweeps, settles)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from tacit.additive.intercept import INTERCEPT_VARIANCE, LARGEST_INTERCEPT
 from tacit.additive.jointly import open_sweeps
 from tacit.additive.score_losses import Loss
 from tacit.additive.score_term import Directions, ScoreTerm
-from tacit.additive.sweeps import STEP, HyperPrior
+from tacit.additive.sweeps import LONG_STEP, SETTLED, STEP, HyperPrior, mean_square
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.purse import Purse
@@ -107,12 +108,18 @@ def sweep_scores(
     terms: list[ScoreTerm],
     state: ScoreState,
     stage: str = "",
+    settles: bool = False,
 ) -> None:
-    """Sweeps over the intercept and the terms, spending ``share`` of the purse; the loss spends from ``whole``."""
+    """Sweeps over the intercept and the terms, spending at most ``share`` of the purse; the loss spends from ``whole``.
+
+    With ``settles`` steps are long, and sweeps end once effects have settled; what is left is not spent.
+    """
     everything, generator = OneCell(), curator.public_generator
     unit = share / (sweeps * (1.0 + sum(term.share for term in terms)))
     joint = open_sweeps(curator, purse, unit, sweeps, terms, stage) if state.jointly else None
+    length = LONG_STEP if settles else STEP
     for number in range(sweeps):
+        moved = 0.0
         if number in (REFRESHED_LATER if stage else REFRESHED):
             state.loss.refresh(curator, whole, state.scores, f"{stage}sweep {number + 1}")
         release = curator.measure(state.query(everything), purse.charge(unit), f"intercept, {stage}sweep {number + 1}")
@@ -127,5 +134,9 @@ def sweep_scores(
                 release = curator.measure(query, purse.charge(unit * term.share), label)
             term.observe(release, directions.gain)
             mean = term.solve(directions, state.hyper_prior.log(term.kind))
-            term.effect = term.effect + state.add(term.cells, STEP * (mean - term.effect))
+            step = state.add(term.cells, length * (mean - term.effect))
+            moved += mean_square(term.counts, step)
+            term.effect = term.effect + step
         state.hyper_prior.learn(terms)
+        if settles and math.sqrt(moved) < SETTLED:
+            return

@@ -33,6 +33,9 @@ STEP, LONG_STEP = 0.5, 0.9
 
 FEW_SWEEPS = 4
 
+SETTLED = 0.06
+"""Effects have settled when a sweep moves scores by less log-odds than this, as a root of the mean square."""
+
 TYPICAL_VARIANCE = 2.0
 """What the variance of a table's log-odds is thought to be before anything is known, all columns together."""
 
@@ -89,17 +92,39 @@ class State:
     """Whether rows are bounded together over the terms of a sweep, whose release maps are centred then."""
 
 
-def sweep(curator: Curator, purse: Purse, share: float, sweeps: int, terms: list[Term], state: State) -> None:
-    """Runs ``sweeps`` sweeps over the intercept and the terms, spending ``share`` of the purse.
+def mean_square(counts: Floats, change: Floats) -> float:
+    """The mean square over the rows of a change of an effect; of several scores their sum.
 
-    A release's share is proportional to its term's or the intercept's.
+    Args:
+        counts: rows by cell, shape ``(cells,)``.
+        change: shape ``(cells,)``, or ``(cells, n_scores)``.
+    """
+    squares = change**2 if change.ndim == 1 else (change**2).sum(axis=1)
+    return float(counts @ squares / max(float(counts.sum()), 1e-9))
+
+
+def sweep(
+    curator: Curator,
+    purse: Purse,
+    share: float,
+    sweeps: int,
+    terms: list[Term],
+    state: State,
+    settles: bool = False,
+) -> float:
+    """Runs ``sweeps`` sweeps over the intercept and the terms, spending at most ``share`` of the purse.
+
+    A release's share is proportional to its term's or the intercept's. With ``settles`` steps are long and sweeps end
+    once effects have settled; rows that are bounded together have paid for all sweeps before the first, which end then
+    for nothing. Returns the share that was not spent.
     """
     rule, everything = mada_boost_rule(), OneCell()
-    length = STEP if sweeps > FEW_SWEEPS else LONG_STEP
+    length = STEP if sweeps > FEW_SWEEPS and not settles else LONG_STEP
     generator = curator.public_generator
     unit = share / (sweeps * (state.intercept.share + sum(term.share for term in terms)))
     joint = open_sweeps(curator, purse, unit, sweeps, terms) if state.jointly else None
     for number in range(sweeps):
+        moved = 0.0
         charge = purse.charge(unit * state.intercept.share)
         release = curator.measure(Histogram(everything, rule, state.margins), charge, f"intercept, sweep {number + 1}")
         spread = math.sqrt(sum(term.variance for term in terms))
@@ -116,5 +141,9 @@ def sweep(curator: Curator, purse: Purse, share: float, sweeps: int, terms: list
                 term.observe(curator.measure(query, charge, f"{term.name}, sweep {number + 1}"))
             new = term.effect + length * (term.solve(state.slope, state.hyper_prior.log(term.kind)) - term.effect)
             state.margins.add(term.cells, new - term.effect)
+            moved += mean_square(term.counts, new - term.effect)
             term.effect = new
         state.hyper_prior.learn(terms)
+        if settles and math.sqrt(moved) < SETTLED:
+            return 0.0 if joint is not None else share * (1.0 - (number + 1) / sweeps)
+    return 0.0

@@ -9,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.boosting.measures.mada_boost import mada_boost
+from tacit.boosting.newton_trees import NewtonPlan
 from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
 from tacit.models.tree import TreeShape, complete_shape
 from tacit.privacy.charges import Charge
+from tacit.privacy.purse import Purse
 from tacit.queries.margins import Margins
 from tacit.queries.rules import WEIGHT_UNIT
 from tacit.queries.selection import Selection
@@ -59,6 +61,16 @@ class EdgeScore:
         return np.concatenate(scores, axis=1)
 
 
+def edge_selection(query: SplitHistogram, score: EdgeScore) -> Selection:
+    """The choice of a cut in every node, by its edge.
+
+    A row of weight at most 1 raises the edge of one cut and lowers that of another by at most 1 each: the range is 2.
+    """
+    shape = (query.cells.size, sum(len(order) - 1 for order in score.orders))
+    movement = 2 * WEIGHT_UNIT * PART_UNIT
+    return Selection((query,), score, shape, movement, THEOREM, holds_for_lighter_rows=True)
+
+
 class ChosenStructures(RandomStructures):
     """Complete trees whose nodes cut where labels still differ most from what the scores say.
 
@@ -72,7 +84,7 @@ class ChosenStructures(RandomStructures):
         curator: the gate to a table with two labels.
         charge: what the choices of one level cost.
         margins: the log that the measure depends on.
-        masses, ranks: as :class:`~tacit.boosting.random_trees.RandomStructures` takes them.
+        masses, ranks, reordered: as :class:`~tacit.boosting.random_trees.RandomStructures` takes them.
     """
 
     def __init__(
@@ -82,8 +94,9 @@ class ChosenStructures(RandomStructures):
         margins: Margins,
         masses: Sequence[Floats],
         ranks: Sequence[Ints | None] | None = None,
+        reordered: Sequence[int] = (),
     ) -> None:
-        super().__init__(masses, curator.public_generator, ranks)
+        super().__init__(masses, curator.public_generator, ranks, reordered)
         self._curator, self._charge, self._margins = curator, charge, margins
         self._rule = class_weight_rule(mada_boost, split=False)
         self._trees = 0
@@ -103,10 +116,8 @@ class ChosenStructures(RandomStructures):
             parts = tuple(self._parts(column, [box[k] for box in boxes]) for k, column in enumerate(columns))
             cells = TreeCells(complete_shape(tested, self._sets(tested, at)))
             query = SplitHistogram(cells, columns, tuple(sizes), self._rule, self._margins)
-            choice = Selection(
-                (query,), EdgeScore(orders, parts), (len(boxes), len(cuts)), 2 * WEIGHT_UNIT * PART_UNIT, THEOREM
-            )
-            chosen = self._curator.select(choice, self._charge, f"splits of tree {self._trees}, depth {level}").indices
+            label = f"splits of tree {self._trees}, depth {level}"
+            chosen = self._curator.select(edge_selection(query, EdgeScore(orders, parts)), self._charge, label).indices
             boxes = [
                 child
                 for box, place in zip(boxes, chosen, strict=True)
@@ -131,6 +142,34 @@ class ChosenStructures(RandomStructures):
         units = np.clip(np.rint(parts * PART_UNIT), 1, PART_UNIT - 1)
         units_inside: Ints = np.where(inside, units, 0).astype(np.int64)
         return units_inside
+
+
+def structures_of(
+    plan: NewtonPlan,
+    curator: Curator,
+    purse: Purse,
+    share: float,
+    margins: Margins,
+    masses: Sequence[Floats],
+    ranks: Sequence[Ints | None] | None = None,
+    reordered: Sequence[int] = (),
+) -> tuple[RandomStructures, float]:
+    """Where a plan's tree structures come from, and how much of ``share`` they leave for leaves.
+
+    Args:
+        plan: how trees are grown.
+        curator: the gate to a table with two labels.
+        purse: the whole budget.
+        share: what all trees together may spend of it.
+        margins: the log that trees are appended to.
+        masses: as :class:`~tacit.boosting.random_trees.RandomStructures` takes them, and what follows, too.
+        ranks: per column, the order in which its codes are cut.
+        reordered: columns whose codes are put into a new order for every tree.
+    """
+    if not plan.choice:
+        return RandomStructures(masses, curator.public_generator, ranks, reordered), share
+    charge = purse.selection(share * plan.choice / (plan.trees * plan.depth))
+    return ChosenStructures(curator, charge, margins, masses, ranks, reordered), share * (1.0 - plan.choice)
 
 
 def _cut_box(box: tuple[tuple[int, int], ...], side: int, cut: int) -> list[tuple[tuple[int, int], ...]]:

@@ -47,9 +47,8 @@ WITHIN_LEAVES = 4.0
 
 LARGEST_PRIOR = 1.0
 
-NOTHING = 0.5
 SURE = 2.0
-"""Standard deviations by which the learned variance must be too small before growing ends."""
+"""Standard deviations above what was found, up to which the variance of true steps may lie."""
 
 LEVEL_DRIFT = 0.01
 """By what part of itself the total curvature may change from one tree to the next (standard deviation)."""
@@ -74,8 +73,9 @@ class NewtonPlan:
         clip: the largest norm of a row's contribution.
         hessian_scale: by how much the curvature is blown up to share the noise better.
         least_prior: if given, the prior is learned from the released sums (:class:`LearnedPrior`), never below this.
-        stops_when_sure: whether growing ends, and what is left of the budget stays unspent, once the learned prior is
-            sure that true steps are smaller than ``least_prior``.
+        choice: share of the budget that goes to choosing splits, for structures that choose; 0 for random ones.
+        enough: growing ends, and what is left of the budget stays unspent, once the learned prior is surely below this
+            (log-odds squared); 0 for never.
     """
 
     trees: int
@@ -86,7 +86,8 @@ class NewtonPlan:
     clip: float = 0.55
     hessian_scale: float = 0.87
     least_prior: float | None = None
-    stops_when_sure: bool = False
+    choice: float = 0.0
+    enough: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,9 +159,9 @@ class LearnedPrior:
         self._found, self._uncertainty = FIRST_VARIANCE, FIRST_SPREAD**2
 
     @property
-    def is_sure_of_nothing(self) -> bool:
-        """Whether true steps are surely smaller than the least prior: what trees would add is not worth their time."""
-        return WITHIN_LEAVES * (self._found + SURE * math.sqrt(self._uncertainty)) < NOTHING * self._least
+    def surely_below(self) -> float:
+        """What the prior would be at most, were it not for its lower bound."""
+        return WITHIN_LEAVES * (self._found + SURE * math.sqrt(self._uncertainty))
 
     def learn(self, gradients: Floats, curvatures: Floats, sd: float) -> float:
         """Takes a tree's released sums and returns the prior for it."""
@@ -297,6 +298,6 @@ def grow_trees(
         if observe is not None:
             observe(LeafSums(gradients, curvatures, release.sd, release.sd / plan.hessian_scale), steps)
         trees.append(Tree(cells.shape, steps, np.maximum(curvatures, 0.0)))
-        if plan.stops_when_sure and learned is not None and learned.is_sure_of_nothing:
+        if learned is not None and max(learned.surely_below, 0.0) < plan.enough:
             break
     return tuple(trees)

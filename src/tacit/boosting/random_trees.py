@@ -56,9 +56,6 @@ class RandomStructures:
         if not self.can_split:
             return complete_shape([], threshold_sets([]))
         columns = self._next_columns(min(n_columns, len(self._usable)))
-        for column in self._reordered.intersection(columns):
-            rank = self._generator.permutation(len(self._masses[column])).astype(np.int64)
-            self._ranks[column], self._upto[column] = rank, _upto(self._masses[column], rank)
         splits = (1 << depth) - 1
         picks = self._generator.integers(0, len(columns), (splits, TRIES)).tolist()
         places = self._generator.random(splits).tolist()
@@ -89,11 +86,15 @@ class RandomStructures:
         return sets
 
     def _next_columns(self, count: int) -> list[int]:
+        """The next columns of the cycle, those without an order of their own in a new one."""
         chosen: list[int] = []
         while len(chosen) < count:
             column = next(self._cycle)
             if column not in chosen:
                 chosen.append(column)
+        for column in self._reordered.intersection(chosen):
+            rank = self._generator.permutation(len(self._masses[column])).astype(np.int64)
+            self._ranks[column], self._upto[column] = rank, _upto(self._masses[column], rank)
         return chosen
 
     def _cut(self, column: int, low: int, high: int, place: float) -> int:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tacit.curator.curator import Curator
 from tacit.curator.jointly import JointWeights
 from tacit.curator.measurement import Measurement
+from tacit.curator.select import Choice
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
@@ -22,14 +23,16 @@ from tacit.queries.query import Layout, Query
 from tacit.queries.row_weights import LabelWeights, weighted_rule
 from tacit.queries.rules import RowRule
 from tacit.queries.score_histogram import SCORE_QUERIES, ScoreQuery
+from tacit.queries.selection import Selection
+from tacit.queries.tree_cells import SplitHistogram
 from tacit.table.protocol import SealedTable
 
 
 class WeightedCurator(Curator):
     """The gate in front of a table whose labels are ``class * levels + level``. A learner sees classes alone.
 
-    It measures weighted histograms, of rows with scores too, and nothing else; their sensitivity is that of the
-    weighted rule (see :mod:`tacit.queries.row_weights`).
+    It measures weighted histograms, of rows with scores too; their sensitivity is that of the weighted rule (see
+    :mod:`tacit.queries.row_weights`). It chooses splits by weighted rows, and nothing else.
 
     Args:
         table: the sealed rows, with such labels.
@@ -67,9 +70,18 @@ class WeightedCurator(Curator):
         """
         return super().measure_all([(self._weighted(query), charge, label) for query, charge, label in asks])
 
-    def select(self, *_: Any, **__: Any) -> Any:
-        """Not for weighted rows."""
-        raise TypeError("choices are made over unweighted rows")
+    def select(self, selection: Selection, charge: Charge, label: str) -> Choice:
+        """Chooses by weighted rows; see :meth:`Curator.select`.
+
+        A weighted row weighs at most what the rule gives it, so a movement that holds for lighter rows holds here.
+
+        Raises:
+            TypeError: for a selection that does not say so, or whose queries know no weights; nothing was read.
+        """
+        if not selection.holds_for_lighter_rows:
+            raise TypeError("this choice is made over unweighted rows")
+        queries = tuple(self._weighted_splits(query) for query in selection.queries)
+        return super().select(replace(selection, queries=queries), charge, label)
 
     def cover(self, *_: Any, **__: Any) -> Any:
         """Not for weighted rows."""
@@ -92,7 +104,15 @@ class WeightedCurator(Curator):
             return replace(query, weights=self._label_weights)
         if not isinstance(query, Histogram):
             raise TypeError(f"a {type(query).__name__} knows no weights of rows")
-        rule = self._rules.get(query.rule)
-        if rule is None:
-            rule = self._rules[query.rule] = weighted_rule(query.rule, self._classes, self._levels)
-        return replace(query, rule=rule)
+        return replace(query, rule=self._weighted_rule(query.rule))
+
+    def _weighted_splits(self, query: Query) -> SplitHistogram:
+        if not isinstance(query, SplitHistogram):
+            raise TypeError(f"a {type(query).__name__} knows no weights of rows in choices")
+        return replace(query, rule=self._weighted_rule(query.rule), classes=self._label_weights.classes)
+
+    def _weighted_rule(self, rule: RowRule) -> RowRule:
+        weighted = self._rules.get(rule)
+        if weighted is None:
+            weighted = self._rules[rule] = weighted_rule(rule, self._classes, self._levels)
+        return weighted

@@ -41,6 +41,8 @@ class Selection:
         theorem: the claim that ``movement`` stands on.
         replaced: a bound on the same when a row of a node is replaced by another of the same node; None for twice the
             movement, which always holds.
+        holds_for_lighter_rows: whether the movement bounds that of a row of less weight than the rule gives it, too:
+            only then may weighted rows be chosen by.
     """
 
     queries: tuple[Query, ...]
@@ -49,6 +51,7 @@ class Selection:
     movement: int
     theorem: str
     replaced: int | None = None
+    holds_for_lighter_rows: bool = False
 
     def __post_init__(self) -> None:
         if not self.queries:

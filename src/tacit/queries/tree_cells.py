@@ -43,6 +43,8 @@ class SplitHistogram:
         n_codes: how many codes each has.
         rule: one channel: the weight of a row by label and margin, not negative.
         margins: the score the weights depend on.
+        classes: the class, 0 or 1, of every label code, where labels hold weights of rows beside classes; None where
+            they are classes.
     """
 
     cells: TreeCells
@@ -50,10 +52,13 @@ class SplitHistogram:
     n_codes: tuple[int, ...]
     rule: RowRule
     margins: Margins
+    classes: npt.NDArray[np.uint8] | None = None
 
     def __post_init__(self) -> None:
-        if self.rule.channels != 1 or self.rule.table.shape[0] != 2 or self.rule.table.min() < 0:
+        if self.rule.channels != 1 or self.rule.table.shape[0] != len(self.class_of) or self.rule.table.min() < 0:
             raise ValueError("splits are scored by one weight per row, not negative, and two classes")
+        if self.class_of.max() > 1:
+            raise ValueError("splits are scored by two classes")
         if len(self.columns) != len(self.n_codes) or not self.columns:
             raise ValueError("columns and n_codes must have one, equal, length of at least 1")
 
@@ -64,6 +69,11 @@ class SplitHistogram:
     @property
     def unit(self) -> int:
         return self.rule.unit
+
+    @property
+    def class_of(self) -> npt.NDArray[np.uint8]:
+        """The class of every label code."""
+        return np.arange(2, dtype=np.uint8) if self.classes is None else self.classes
 
     @property
     def offsets(self) -> npt.NDArray[np.int64]:
@@ -77,6 +87,7 @@ class SplitHistogram:
         return (
             self.rule is other.rule
             and self.margins is other.margins
+            and self.classes is other.classes
             and (self.columns, self.n_codes) == (other.columns, other.n_codes)
             and mine.n_leaves == 2 * theirs.n_leaves
             and mine.is_complete

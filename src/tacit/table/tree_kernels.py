@@ -11,17 +11,18 @@ TOP = LEVELS - 1
 
 
 @nb.njit(nogil=True, cache=True)
-def place_rows(leaves, labels, margins, rule, levels, stride, places, weights, start, stop):  # type: ignore[no-untyped-def]
+def place_rows(leaves, labels, classes, margins, rule, levels, stride, places, weights, start, stop):  # type: ignore[no-untyped-def]
     """Per row of a block: the first cell of its leaf and class, and its weight ``rule[label, level]``.
 
-    ``rule`` is flat; ``levels`` is 1 where the margin plays no part. Written from position 0.
+    ``rule`` is flat; ``levels`` is 1 where the margin plays no part; ``classes`` holds the class of every label.
+    Written from position 0.
     """
     own_leaves, own_labels, own_margins = leaves[start:stop], labels[start:stop], margins[start:stop]
     for i in range(len(own_leaves)):
         level = 0
         if levels > 1:
             level = max(min((own_margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
-        places[i] = 2 * stride * own_leaves[i] + own_labels[i]
+        places[i] = 2 * stride * own_leaves[i] + classes[own_labels[i]]
         weights[i] = rule[nb.uintp(own_labels[i] * levels + level)]
 
 
@@ -34,7 +35,7 @@ def add_column(codes, offset, places, weights, sums, start, stop):  # type: igno
 
 
 @nb.njit(nogil=True, cache=True)
-def place_left_rows(leaves, labels, margins, rule, levels, stride, rows, places, weights, start, stop):  # type: ignore[no-untyped-def]
+def place_left_rows(leaves, labels, classes, margins, rule, levels, stride, rows, places, weights, start, stop):  # type: ignore[no-untyped-def]
     """As :func:`place_rows` for the rows of left children alone (even leaves), by parent; returns how many there are.
 
     ``rows`` receives their numbers.
@@ -46,7 +47,7 @@ def place_left_rows(leaves, labels, margins, rule, levels, stride, rows, places,
         if levels > 1:
             level = max(min((margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
         rows[count] = i
-        places[count] = stride * leaf + labels[i]  # 2 * stride cells for every parent, leaf // 2
+        places[count] = stride * leaf + classes[labels[i]]  # 2 * stride cells for every parent, leaf // 2
         weights[count] = rule[nb.uintp(labels[i] * levels + level)]
         count += 1 - (leaf & 1)  # the next row takes the place of a right one: no branch to mispredict
     return count

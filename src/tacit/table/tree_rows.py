@@ -109,12 +109,13 @@ def split_histogram(
     codes = [columns[column] for column in query.columns]
     offsets = [int(offset) for offset in query.offsets]
     rule, levels = np.ascontiguousarray(query.rule.table.reshape(-1)), query.rule.table.shape[1]
+    classes = query.class_of
 
     def run(start: int, stop: int, sums: npt.NDArray[np.int64]) -> None:
         places, weights = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32)
         for low in range(start, stop, BLOCK):
             high = min(low + BLOCK, stop)
-            tree_kernels.place_rows(leaves, labels, margins, rule, levels, stride, places, weights, low, high)
+            tree_kernels.place_rows(leaves, labels, classes, margins, rule, levels, stride, places, weights, low, high)
             for column, offset in zip(codes, offsets, strict=True):
                 tree_kernels.add_column(column, offset, places, weights, sums, low, high)
 
@@ -124,7 +125,7 @@ def split_histogram(
         for low in range(start, stop, BLOCK):
             high = min(low + BLOCK, stop)
             count = tree_kernels.place_left_rows(
-                leaves, labels, margins, rule, levels, stride, rows, places, weights, low, high
+                leaves, labels, classes, margins, rule, levels, stride, rows, places, weights, low, high
             )
             for column, offset in zip(codes, offsets, strict=True):
                 tree_kernels.add_rows(column, offset, rows, places, weights, sums, count)

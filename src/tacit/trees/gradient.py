@@ -1,4 +1,4 @@
-"""Gradient trees: random structure, private Newton leaves, one release per tree.
+"""Gradient trees: random or chosen structure, private Newton leaves, one release per tree.
 
 Of the family of Maddock and others 2022 ("Federated boosted decision trees with differential privacy"). A row's whole
 contribution to a tree is one short integer vector in one leaf, so adding a row moves a release by that vector alone,
@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from tacit.boosting.chosen_trees import structures_of
 from tacit.boosting.newton_trees import CurvatureLevel, LeafSums, NewtonPlan, grow_trees
-from tacit.boosting.random_trees import RandomStructures
 from tacit.boosting.tree_noise import LeafNoise
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree
@@ -49,9 +49,50 @@ CLEAR = 100_000.0
 """Rows relative to the noise, from which it hardly matters: trees are as bold as without privacy."""
 
 
-def gaussian_plan(rows: float, mu: float) -> NewtonPlan:
-    """The rule for Gaussian noise: deeper trees as ``rows * mu``, the rows relative to the noise, grows."""
+MANY_ROWS = 80_000
+"""Beyond so many rows, and from :data:`CLEAR` on, splits are chosen: elsewhere random trees see as much for nothing."""
+
+CHOICE_SHARE = 0.5
+"""Of the trees' budget goes to that."""
+
+CHOOSING_TREES, LEAST_CHOOSING_TREES, CHOOSING_ROWS = 150, 64, 1e8
+"""How many such trees, how many at least, and how many times the rows at most: each takes long."""
+
+CHOOSING_COLUMNS, LEAST_CHOOSING_COLUMNS, WIDE_UPTO = 20, 6, 300_000.0
+"""Columns that such a tree may cut up to so many rows, and at least where rows are more: they cost time alone."""
+
+ENOUGH = 0.006
+"""Such trees end once the prior of their steps is surely below this (log-odds squared)."""
+
+
+def choosing_plan(rows: float) -> NewtonPlan:
+    """The rule for trees that choose their splits, which see in one look what random ones need many for."""
+    wanted = max(min(CHOOSING_TREES, CHOOSING_ROWS / rows), LEAST_CHOOSING_TREES)
+    width = max(CHOOSING_COLUMNS * min(math.sqrt(WIDE_UPTO / rows), 1.0), LEAST_CHOOSING_COLUMNS)
+    return NewtonPlan(
+        trees=int(wanted),
+        depth=6,
+        columns_per_tree=int(width),
+        rate=0.3 * math.sqrt(CHOOSING_TREES / wanted),
+        clip=0.53,
+        hessian_scale=3.8 * math.sqrt(0.53**2 - 0.25),
+        least_prior=ENOUGH,
+        choice=CHOICE_SHARE,
+        enough=ENOUGH,
+    )
+
+
+def gaussian_plan(rows: float, mu: float, may_choose: bool = True) -> NewtonPlan:
+    """The rule for Gaussian noise: deeper trees as ``rows * mu``, the rows relative to the noise, grows.
+
+    Args:
+        rows: the released number of rows.
+        mu: of the whole budget.
+        may_choose: whether trees may choose their splits, which takes longer.
+    """
     signal = rows * mu
+    if may_choose and rows > MANY_ROWS and signal >= CLEAR:
+        return choosing_plan(rows)
     faint = signal < FAINT
     clip = 0.505 if faint else 0.53
     return NewtonPlan(
@@ -90,7 +131,7 @@ class LearnedTrees:
         bins: per column, the map from codes to bins.
         trees: tested columns are numbered as ``bins`` are.
         plan: how they were grown.
-        share: of the budget that each tree took.
+        share: of the budget that the leaves of each tree took.
         intercept_sd: standard deviation of the noise in the intercept.
     """
 
@@ -118,40 +159,40 @@ def learn_gradient_trees(
         curator: the gate to a table with two labels.
         purse: the whole budget of the fit; all of it is planned for.
         columns: the columns to use, in the order in which trees will number them; they must be the table's columns.
-        n_trees: instead of the rule's number of trees.
-        depth: instead of the rule's depth.
+        n_trees: instead of the rule's number of trees; of random ones.
+        depth: instead of the rule's depth; of random trees.
         progress: told the name of every stage.
         plan: changes what the rule made of the released number of rows.
     """
     tell = progress or (lambda _: None)
     tell("counting")
     generator = curator.public_generator
-    totals, bins, by_rule, left = _prepare(curator, purse, columns)
+    totals, bins, by_rule, left = _prepare(curator, purse, columns, n_trees is None and depth is None)
     chosen = plan(replace(by_rule, trees=n_trees or by_rule.trees, depth=depth or by_rule.depth))
     unordered = [
         place
         for place, (column, b) in enumerate(zip(columns, bins, strict=True))
         if not (column.ordered or b.is_ranked)
     ]
-    structures = RandomStructures([b.mass for b in bins], generator, reordered=unordered)
     margins, base_rate = Margins(), BaseRate(totals)
-    noise = LeafNoise()
+    masses, noise = [b.mass for b in bins], LeafNoise()
+    structures, share = structures_of(chosen, curator, purse, left, margins, masses, reordered=unordered)
 
     def observe(sums: LeafSums, steps: npt.NDArray[np.float64]) -> None:
         base_rate.add_tree(sums, steps)
         noise.observe(sums, steps)
 
     level = None if purse.is_pure else CurvatureLevel(totals.rows, math.sqrt(2.0) * totals.sd)
-    trees = grow_trees(curator, purse, left, structures, chosen, margins, progress, observe, level)
+    trees = grow_trees(curator, purse, share, structures, chosen, margins, progress, observe, level)
     tell("setting the intercept")
     intercept = set_intercept(curator, purse, margins, base_rate, _intercept_share(purse), INTERCEPT_STEPS)
-    trees = noise.annotate(trees, [b.mass for b in bins], generator)
+    trees = noise.annotate(trees, masses, generator)
     sd = base_rate.intercept_sd(purse.sd(_intercept_share(purse)))
-    return LearnedTrees(base_rate.rows, intercept, bins, trees, chosen, left / chosen.trees, sd)
+    return LearnedTrees(base_rate.rows, intercept, bins, trees, chosen, share / chosen.trees, sd)
 
 
 def _prepare(
-    curator: Curator, purse: Purse, columns: Sequence[Column]
+    curator: Curator, purse: Purse, columns: Sequence[Column], may_choose: bool
 ) -> tuple[Totals, tuple[TreeBins, ...], NewtonPlan, float]:
     """Class totals, bins, the plan that follows from them, and the share of the budget that is left for trees."""
     steps = INTERCEPT_STEPS * _intercept_share(purse)
@@ -164,7 +205,8 @@ def _prepare(
         if totals.rows * epsilon < SIGNAL_FOR_BINS * len(columns):
             return totals, public_bins(curator, columns), chosen, left
     else:
-        chosen = gaussian_plan(totals.rows, math.inf if totals.sd == 0 else 1.0 / (totals.sd * math.sqrt(ROWS_SHARE)))
+        mu = math.inf if totals.sd == 0 else 1.0 / (totals.sd * math.sqrt(ROWS_SHARE))
+        chosen = gaussian_plan(totals.rows, mu, may_choose)
     bins, spent = counted_bins(curator, columns, purse, BINS_SHARE, totals)
     return totals, bins, chosen, left - spent
 
