@@ -180,7 +180,7 @@ def test_a_machine_gets_no_more_than_its_spec_declared() -> None:
     stream = open_greedy(Repeated(BoundedRange(0.1), 10), Pure(1.0), Gaussian(4.0))
     assert stream.feed(lambda g: g.choose(SCORES, 3, BoundedRange(0.1), size=7)).shape == (7,)
     with pytest.raises(BudgetExceeded):
-        stream.feed(lambda g: g.choose(SCORES, 3, BoundedRange(0.2), size=8))
+        stream.feed(lambda g: g.choose(SCORES, 3, BoundedRange(0.2), size=9))
     noisy = stream.feed(lambda g: g.noisy(SCORES, Sensitivity(1, 1, "one"), Gaussian(4.0)))
     assert noisy.dtype == np.int64
     assert stream.feed(lambda g: not g.above_threshold(1.0, 10**6, Queries.ANY).test(0))
