@@ -23,6 +23,7 @@ from tools.synthetic_tables import (
     family,
     flag_family,
     heavy_family,
+    large_family,
 )
 
 
@@ -76,6 +77,15 @@ def test_in_the_heavy_family_most_of_a_column_lies_in_a_small_part_of_its_range(
     assert narrow[0] < 0.2 < 0.3 < narrow[1]
 
 
+def test_the_large_family_has_very_many_rows_and_noise_of_all_sizes():
+    settings = large_family(120)
+    assert {setting.truth for setting in settings} == set(DENSE)
+    assert 100_000 <= min(setting.rows for setting in settings) < 130_000
+    assert 700_000 < max(setting.rows for setting in settings) <= 1_000_000
+    signals = [signal(setting) for setting in settings]
+    assert min(signals) < 5000 < 150_000 < max(signals)
+
+
 @pytest.mark.parametrize(
     "choice",
     ["sweeps", "binning", "pairs", "trees_for_pairs", "tree_share", "n_trees", "tree_depth", "columns_per_tree"],
@@ -109,6 +119,9 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
         ("least_bins", binning, "SMALLEST_OF_SHAPES"),
         ("within_leaves", newton_trees, "WITHIN_LEAVES"),
         ("least_tree_prior", learn, "LEAST_TREE_PRIOR"),
+        ("choice_from", plan, "CHOICE_FROM"),
+        ("choice_share", plan, "CHOICE_SHARE"),
+        ("choosing_rate", plan, "CHOOSING_RATE"),
     ],
 )
 def test_a_constant_is_varied_for_as_long_as_asked(choice, module, name):

@@ -35,11 +35,11 @@ from tacit.boosting import newton_trees
 from tacit.privacy.purse import Purse
 from tacit.trees import gradient
 from tacit.trees.estimator import BoostedTreesClassifier
-from tools.synthetic_tables import Drawn, Setting, dense_family, draw, family, flag_family, heavy_family
+from tools.synthetic_tables import Drawn, Setting, dense_family, draw, family, flag_family, heavy_family, large_family
 
 RESULTS = Path(__file__).resolve().parent.parent / "benchmarks" / "results" / "planning.jsonl"
 DELTA = 1e-6
-SIGNALS = (0.0, 70.0, 140.0, 400.0, 1000.0, 2500.0, 10_000.0, math.inf)
+SIGNALS = (0.0, 70.0, 140.0, 400.0, 1000.0, 2500.0, 10_000.0, 30_000.0, 100_000.0, math.inf)
 """Ends of the groups of `q` by which losses are averaged."""
 
 CHOICES: dict[str, tuple[Any, ...]] = {
@@ -59,6 +59,9 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "tree_rate": (0.06, 0.12, 0.25, 0.4),
     "within_leaves": (1.0, 2.0, 4.0, 8.0),
     "least_tree_prior": (0.001, 0.006, 0.02, 0.05),
+    "choice_from": (0.0, 30_000.0, 300_000.0, 1e12),
+    "choice_share": (0.3, 0.45, 0.6, 0.75),
+    "choosing_rate": (0.2, 0.3, 0.45, 0.6),
     "trees.prior": (0.1, 0.2, 0.5),
     "trees.trees": (125, 250, 500, 1000),
     "trees.depth": (3, 4, 5, 6, 7),
@@ -139,6 +142,8 @@ def varied(choice: str, value: Any) -> Iterator[None]:
         elif choice == "trees_from":
             stack.enter_context(patch.object(plan, "TREES_FROM", value))
             stack.enter_context(patch.object(plan, "TREES_FULL", value * TREES_FULL / TREES_FROM))
+        elif choice in ("choice_from", "choice_share", "choosing_rate"):
+            stack.enter_context(patch.object(plan, choice.upper(), value))
         elif choice == "loud":
             stack.enter_context(patch.object(binning, "LOUD", value))
         elif choice == "pair_evidence":
@@ -199,7 +204,8 @@ def run(args: argparse.Namespace) -> list[dict[str, Any]]:
         known = {key(line): line for line in map(json.loads, args.results.read_text().splitlines())}
     out, start = [], time.perf_counter()
     low, high = args.signals
-    tables = dense_family if args.dense else flag_family if args.flags else heavy_family if args.heavy else family
+    kinds = {"dense": dense_family, "flags": flag_family, "heavy": heavy_family, "large": large_family}
+    tables = next((made for name, made in kinds.items() if getattr(args, name)), family)
     settings = [s for s in tables(args.tables, args.seed, args.most_rows) if low <= signal(s) < high]
     for number, setting in enumerate(settings):
         drawn = None
@@ -266,6 +272,7 @@ def main() -> None:
     parser.add_argument("--dense", action="store_true", help="columns that hang together, and much that interacts")
     parser.add_argument("--flags", action="store_true", help="columns of rare flags")
     parser.add_argument("--heavy", action="store_true", help="columns of amounts and counts, with long tails")
+    parser.add_argument("--large", action="store_true", help="100,000 rows and more")
     parser.add_argument("--most-rows", type=int, default=100_000, help="rows of the largest table")
     parser.add_argument("--signals", type=float, nargs=2, default=(0.0, math.inf), help="only tables of such a q")
     parser.add_argument("--repeats", type=int, default=1, help="fits of each table")

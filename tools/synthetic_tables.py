@@ -290,3 +290,13 @@ def dense_family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Set
         truth, factors = DENSE[number % len(DENSE)], int(generator.integers(1, 5))
         out.append(Setting(truth, rows, columns, epsilon, 1000 * seed + number * 7, factors))
     return out
+
+
+def large_family(size: int, seed: int = 0, most_rows: int = 1_000_000) -> list[Setting]:
+    """Settings of very many rows: 100,000 at least, 5 to 40 columns; the rest as :func:`dense_family` has it."""
+    generator, out = np.random.default_rng(seed), []
+    for number in range(size):
+        rows, columns, epsilon = _sizes(generator, (100_000, most_rows), (5, 40), (0.5, 8.0))
+        truth, factors = DENSE[number % len(DENSE)], int(generator.integers(1, 5))
+        out.append(Setting(truth, rows, columns, epsilon, 1000 * seed + number * 7, factors))
+    return out

@@ -63,7 +63,7 @@ def structures(
     reservation = Reservation([planned], relation, "test")
     curator = Curator(table(rows), reservation, SeededSource(seed))
     held = [np.array(mass) for mass in masses or [[1.0] * size for size in SIZES]]
-    return ChosenStructures(curator, charge, margins or Margins(), held, ranks), reservation
+    return ChosenStructures(curator, charge, margins or Margins(), held, curator.public_generator, ranks), reservation
 
 
 def selection(parts: list[list[int]], margins: Margins | None = None) -> Selection:
@@ -214,7 +214,9 @@ def test_odd_tables_have_trees_too(masses):
         columns = [np.array([r[k] for r in rows], np.uint8) for k in range(2)]
         sealed = MemoryTable(columns, np.array([r[2] for r in rows], np.uint8), sizes, 2, threads=1)
         curator = Curator(sealed, reservation, SeededSource(0))
-        chooser = ChosenStructures(curator, BoundedRange(0.5), Margins(), [np.array(m) for m in masses])
+        chooser = ChosenStructures(
+            curator, BoundedRange(0.5), Margins(), [np.array(m) for m in masses], curator.public_generator
+        )
         if not chooser.can_split:
             assert max(sizes) == 1
             continue
@@ -294,13 +296,14 @@ def test_a_plan_that_chooses_leaves_the_rest_for_leaves():
     reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     curator = Curator(table([(0, 0, 0), (3, 1, 1)]), reservation, SeededSource(0))
     plan = NewtonPlan(trees=5, depth=3, choice=0.6)
-    choosing, share = structures_of(plan, curator, purse, 0.5, margins, masses)
+    generator = curator.public_generator
+    choosing, share = structures_of(plan, curator, purse, 0.5, margins, masses, generator)
     assert isinstance(choosing, ChosenStructures)
     assert share == pytest.approx(0.2)
     for _ in range(5):
         choosing.draw(3, 2)
     spent = sum(entry.charge.precision for entry in reservation.entries)
     assert spent == pytest.approx(0.3 * purse.mu**2)
-    random, whole = structures_of(replace(plan, choice=0.0), curator, purse, 0.5, margins, masses)
+    random, whole = structures_of(replace(plan, choice=0.0), curator, purse, 0.5, margins, masses, generator)
     assert type(random) is RandomStructures
     assert whole == 0.5

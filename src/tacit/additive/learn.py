@@ -182,8 +182,8 @@ def _learn_trees(
         choice=chosen.tree_choice,
         enough=chosen.tree_enough,
     )
-    masses = cut_masses(columns, bins)
-    structures, share = structures_of(newton, curator, purse, chosen.trees, state.margins, masses, ranks)
+    masses, generator = cut_masses(columns, bins), curator.public_generator
+    structures, share = structures_of(newton, curator, purse, chosen.trees, state.margins, masses, generator, ranks)
     noise = LeafNoise()
     grown = grow_trees(curator, purse, share, structures, newton, state.margins, observe=noise.observe)
     return noise.annotate(grown, [found.counts for found in bins], curator.public_generator)

@@ -84,7 +84,7 @@ class ChosenStructures(RandomStructures):
         curator: the gate to a table with two labels.
         charge: what the choices of one level cost.
         margins: the log that the measure depends on.
-        masses, ranks, reordered: as :class:`~tacit.boosting.random_trees.RandomStructures` takes them.
+        masses, generator, ranks, reordered: as :class:`~tacit.boosting.random_trees.RandomStructures` takes them.
     """
 
     def __init__(
@@ -93,10 +93,11 @@ class ChosenStructures(RandomStructures):
         charge: Charge,
         margins: Margins,
         masses: Sequence[Floats],
+        generator: np.random.Generator,
         ranks: Sequence[Ints | None] | None = None,
         reordered: Sequence[int] = (),
     ) -> None:
-        super().__init__(masses, curator.public_generator, ranks, reordered)
+        super().__init__(masses, generator, ranks, reordered)
         self._curator, self._charge, self._margins = curator, charge, margins
         self._rule = class_weight_rule(mada_boost, split=False)
         self._trees = 0
@@ -151,6 +152,7 @@ def structures_of(
     share: float,
     margins: Margins,
     masses: Sequence[Floats],
+    generator: np.random.Generator,
     ranks: Sequence[Ints | None] | None = None,
     reordered: Sequence[int] = (),
 ) -> tuple[RandomStructures, float]:
@@ -163,13 +165,14 @@ def structures_of(
         share: what all trees together may spend of it.
         margins: the log that trees are appended to.
         masses: as :class:`~tacit.boosting.random_trees.RandomStructures` takes them, and what follows, too.
+        generator: public randomness.
         ranks: per column, the order in which its codes are cut.
         reordered: columns whose codes are put into a new order for every tree.
     """
     if not plan.choice:
-        return RandomStructures(masses, curator.public_generator, ranks, reordered), share
+        return RandomStructures(masses, generator, ranks, reordered), share
     charge = purse.selection(share * plan.choice / (plan.trees * plan.depth))
-    return ChosenStructures(curator, charge, margins, masses, ranks, reordered), share * (1.0 - plan.choice)
+    return ChosenStructures(curator, charge, margins, masses, generator, ranks, reordered), share * (1.0 - plan.choice)
 
 
 def _cut_box(box: tuple[tuple[int, int], ...], side: int, cut: int) -> list[tuple[tuple[int, int], ...]]:

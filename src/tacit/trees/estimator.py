@@ -39,8 +39,9 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
     """Private boosted decision trees.
 
     By default, gradient trees: their structure looks at no row, their leaves take private Newton steps, one release
-    per tree. Bins, the number of trees and their depth follow from public and released numbers by a fixed rule;
-    nothing is to be tuned.
+    per tree. Where rows are very many and noise is little, and neither ``n_trees`` nor ``max_depth`` is given, splits
+    are chosen by the exponential mechanism instead. Bins, the number of trees and their depth follow from public and
+    released numbers by a fixed rule; nothing is to be tuned.
 
     With ``alpha``, the M-alpha-boost of Nock and Henecka (2020): splits chosen by the exponential mechanism, leaves
     from released class weights. It is there to be compared with, and for few and readable trees.
@@ -56,8 +57,8 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
             texts, the two most frequent ones are found, too, and sorted.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
-        n_trees: how many trees; None for the rule's number.
-        max_depth: depth of every tree, 1 to 16; None for the rule's (4 with ``alpha``).
+        n_trees: how many trees; None for the rule's number. If given, their structure is random.
+        max_depth: depth of every tree, 1 to 16; None for the rule's (4 with ``alpha``). If given, structure is random.
         alpha: None for gradient trees; a number in (0, 1] for the M-alpha loss; ``"calibrated"`` for objective
             calibration.
         criterion: with ``alpha``, what scores splits instead of the M-alpha loss: ``"gini"``, ``"entropy"`` or

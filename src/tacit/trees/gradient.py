@@ -58,6 +58,9 @@ CHOICE_SHARE = 0.5
 CHOOSING_TREES, LEAST_CHOOSING_TREES, CHOOSING_ROWS = 150, 64, 1e8
 """How many such trees, how many at least, and how many times the rows at most: each takes long."""
 
+CHOOSING_RATE = 0.22
+"""How far each of so many steps towards the posterior mean; further where they are fewer."""
+
 CHOOSING_COLUMNS, LEAST_CHOOSING_COLUMNS, WIDE_UPTO = 20, 6, 300_000.0
 """Columns that such a tree may cut up to so many rows, and at least where rows are more: they cost time alone."""
 
@@ -73,7 +76,7 @@ def choosing_plan(rows: float) -> NewtonPlan:
         trees=int(wanted),
         depth=6,
         columns_per_tree=int(width),
-        rate=0.3 * math.sqrt(CHOOSING_TREES / wanted),
+        rate=CHOOSING_RATE * math.sqrt(CHOOSING_TREES / wanted),
         clip=0.53,
         hessian_scale=3.8 * math.sqrt(0.53**2 - 0.25),
         least_prior=ENOUGH,
@@ -176,7 +179,7 @@ def learn_gradient_trees(
     ]
     margins, base_rate = Margins(), BaseRate(totals)
     masses, noise = [b.mass for b in bins], LeafNoise()
-    structures, share = structures_of(chosen, curator, purse, left, margins, masses, reordered=unordered)
+    structures, share = structures_of(chosen, curator, purse, left, margins, masses, generator, reordered=unordered)
 
     def observe(sums: LeafSums, steps: npt.NDArray[np.float64]) -> None:
         base_rate.add_tree(sums, steps)
