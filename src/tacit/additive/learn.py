@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tacit.additive.binning import Bins, Column
 from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.covariance import categorical_covariances, numeric_covariances
-from tacit.additive.first_look import first_look
+from tacit.additive.first_look import FirstLook, first_look
 from tacit.additive.intercept import Intercept
 from tacit.additive.jointly import bounds_jointly
 from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
@@ -124,18 +124,12 @@ def learn_additive(
     known = first_look(curator, purse, columns, pairs, trees)
     total, bins = known.total, known.bins
     chosen = with_choices(known.plan, total, count, known.signal)
-    weight = intercept_share(known.signal, count)
-    noise_variance = purse.sd(chosen.mains / (count + weight)) ** 2 * AVERAGING_LOSS
-    jointly = bounds_jointly(purse, known.signal)
-    mains = [
-        main_term(column, found, noise_variance, known.binning_sd, total, purse.is_pure, jointly)
-        for column, found in zip(columns, bins, strict=True)
-    ]
+    weight, jointly = intercept_share(known.signal, count), bounds_jointly(purse, known.signal)
+    mains = _main_terms(purse, known, columns, chosen.mains / (count + weight), jointly)
     hyper_prior = HyperPrior(count, pseudo_terms(known.signal))
     state = State(Margins(), Intercept(total, weight), hyper_prior, jointly=jointly)
     tell("learning columns")
-    left = sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state, chosen.settles)
-    chosen = chosen.passed_on(left)
+    chosen = chosen.passed_on(sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state, chosen.settles))
     found: list[tuple[Side, Side, Term]] = []
     if chosen.looks_for_pairs:
         tell("looking for interactions")
@@ -157,6 +151,15 @@ def learn_additive(
         state.slope,
         state.intercept.sd(state.slope),
     )
+
+
+def _main_terms(purse: Purse, known: FirstLook, columns: Sequence[Column], share: float, jointly: bool) -> list[Term]:
+    """A term per column, of which the purse's ``share`` is for each."""
+    noise_variance = purse.sd(share) ** 2 * AVERAGING_LOSS
+    return [
+        main_term(column, found, noise_variance, known.binning_sd, known.total, purse.is_pure, jointly)
+        for column, found in zip(columns, known.bins, strict=True)
+    ]
 
 
 def _learn_trees(
