@@ -59,7 +59,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "tree_rate": (0.06, 0.12, 0.25, 0.4),
     "within_leaves": (1.0, 2.0, 4.0, 8.0),
     "least_tree_prior": (0.001, 0.006, 0.02, 0.05),
-    "choice_from": (0.0, 30_000.0, 300_000.0, 1e12),
+    "choice_from": (30_000.0, 300_000.0, 1e12),
     "choice_share": (0.3, 0.45, 0.6, 0.75),
     "choosing_rate": (0.2, 0.3, 0.45, 0.6),
     "trees.prior": (0.1, 0.2, 0.5),

@@ -265,3 +265,8 @@ def test_a_schema_cannot_be_changed() -> None:
         schema.columns["y"] = BooleanColumn()  # type: ignore[index]
     with pytest.raises(AttributeError):
         schema.label = None  # type: ignore[misc]
+
+
+def test_bounds_of_a_label_of_classes_say_what_is_missing():
+    with pytest.raises(SchemaError, match="kind = 'numeric'"):
+        Label.from_dict({"column": "cost", "lower": 0, "upper": 50})

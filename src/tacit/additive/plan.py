@@ -56,8 +56,11 @@ CHOICE_SHARE = 0.6
 """Of the trees' budget goes to that."""
 
 CHOOSING_TREES, MOST_CHOOSING_TREES, CHOOSING_ROWS = 64, 256, 2e8
-"""Trees whose splits are chosen see in one look what random ones need many for, so there are fewer: from
-:data:`CHOICE_FROM` on, at most, and how many times the rows at most."""
+"""Trees whose splits are chosen see in one look what random ones need many for, so there are fewer: at least, at most,
+and how many times the rows at most."""
+
+TREES_BY_ROOT = 0.2
+"""How many such trees, relative to the root of ``n mu``."""
 
 CHOOSING_DEPTH, CHOOSING_RATE = 6, 0.45
 
@@ -166,7 +169,7 @@ def with_choices(plan: Plan, total: float, n_columns: int, signal: float) -> Pla
     whole = signal * math.sqrt(max(n_columns, 1))
     if not plan.n_trees or total <= MANY_ROWS or whole < CHOICE_FROM:
         return plan
-    wanted = min(CHOOSING_TREES * math.sqrt(whole / CHOICE_FROM), MOST_CHOOSING_TREES, CHOOSING_ROWS / total)
+    wanted = min(TREES_BY_ROOT * math.sqrt(whole), MOST_CHOOSING_TREES, CHOOSING_ROWS / total)
     width = CHOOSING_COLUMNS * min(math.sqrt(WIDE_UPTO / total), 1.0)
     return replace(
         plan,

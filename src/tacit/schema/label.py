@@ -55,6 +55,9 @@ class Label:
             raise SchemaError(f"unknown kind {self.kind!r}", nearest(str(self.kind), ("classes", "numeric")), "kind")
 
     def _check_classes(self) -> None:
+        for field in ("lower", "upper"):
+            if getattr(self, field) is not None:
+                raise SchemaError("belongs to a numeric label", "leave it out, or set kind = 'numeric'", field)
         classes = distinct_values(self.classes, "classes", 2, MOST_CLASSES)
         given = self.positive if _is_list(self.positive) else () if self.positive is None else (self.positive,)
         names = {identity(value): value for value in classes}
@@ -67,9 +70,6 @@ class Label:
             positive.append(names[identity(value)])
         if positive and len(set(map(identity, positive))) == len(classes):
             raise SchemaError("all classes are positive", "leave at least one out", "positive")
-        for field in ("lower", "upper"):
-            if getattr(self, field) is not None:
-                raise SchemaError("belongs to a numeric label", "leave it out, or set kind = 'numeric'", field)
         chosen = {identity(value) for value in positive}
         object.__setattr__(self, "classes", classes)
         object.__setattr__(self, "positive", tuple(value for value in classes if identity(value) in chosen))
