@@ -87,7 +87,7 @@ def test_an_edge_is_what_mass_does_not_explain():
     margins = Margins()
     margins.add(column_cells(0, 4), np.array([-1.0, 0.0, 0.5, 2.0]))
     steps = margins.updates[0].values / 2.0**MARGIN_BITS
-    parts = [[10_000, 30_000, 60_000], [20_000, 50_000]]
+    parts = [[150, 460, 930], [310, 780]]
     found = scores(selection(parts, margins), rows)[0] / (PART_UNIT * WEIGHT_UNIT)
     signed = [(2 * y - 1) * float(mada_boost(np.array((2 * y - 1) * steps[a]))) for a, b, y in rows]
     expected = [

@@ -91,8 +91,7 @@ class AdditiveBoost(Weighting, Uncertainty):
         return True
 
     def _outlook(self, purse: Purse, task: Task, n: int) -> dict[str, Any]:
-        of_units = task.schema is not None and task.schema.unit is not None
-        if not task.names or of_units or task.label_index.n_classes != 2:
+        if not task.names or task.label_index.n_classes != 2:
             return {}
         pairs, trees = self.interactions is not False, self.interactions is True
         return {"outlook": outlook(n, len(task.names), purse, pairs, trees)}

@@ -247,8 +247,6 @@ def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: b
     sweeps = 4 if pure else 24
     joint_sweeps = 3 if pure else 12
     settles = total > MANY_ROWS and signal > 10 * PAIRS_FULL and not pure
-    if settles:
-        sweeps, joint_sweeps = 12, 8
     mains = 1 - BINNING_SHARE
     if not pairs or n_columns < 2 or signal < PAIRS_FROM:
         return Plan(BINNING_SHARE, mains, 0.0, 0.0, 0.0, sweeps, 0, settles)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +12,7 @@ from tacit.additive.intercept import INTERCEPT_VARIANCE, LARGEST_INTERCEPT
 from tacit.additive.jointly import open_sweeps
 from tacit.additive.score_losses import Loss
 from tacit.additive.score_term import Directions, ScoreTerm
-from tacit.additive.sweeps import LONG_STEP, SETTLED, STEP, HyperPrior, mean_square
+from tacit.additive.sweeps import LONG_STEP, STEP, HyperPrior, have_settled, mean_square
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.purse import Purse
@@ -119,11 +118,10 @@ def sweep_scores(
     joint = open_sweeps(curator, purse, unit, sweeps, terms, stage) if state.jointly else None
     length = LONG_STEP if settles else STEP
     for number in range(sweeps):
-        moved = 0.0
         if number in (REFRESHED_LATER if stage else REFRESHED):
             state.loss.refresh(curator, whole, state.scores, f"{stage}sweep {number + 1}")
         release = curator.measure(state.query(everything), purse.charge(unit), f"intercept, {stage}sweep {number + 1}")
-        state.add(everything, state.intercept.observe(release, state.directions())[None, :])
+        moved = float((state.add(everything, state.intercept.observe(release, state.directions())[None, :]) ** 2).sum())
         directions = state.directions()
         for index in generator.permutation(len(terms)):
             term = terms[index]
@@ -138,5 +136,5 @@ def sweep_scores(
             moved += mean_square(term.counts, step)
             term.effect = term.effect + step
         state.hyper_prior.learn(terms)
-        if settles and math.sqrt(moved) < SETTLED:
+        if settles and have_settled(moved, terms):
             return

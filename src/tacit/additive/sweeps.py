@@ -33,8 +33,8 @@ STEP, LONG_STEP = 0.5, 0.9
 
 FEW_SWEEPS = 4
 
-SETTLED = 0.06
-"""Effects have settled when a sweep moves scores by less log-odds than this, as a root of the mean square."""
+SETTLED = 0.03
+"""Effects have settled when a sweep moves scores by less than this part of what they vary by."""
 
 TYPICAL_VARIANCE = 2.0
 """What the variance of a table's log-odds is thought to be before anything is known, all columns together."""
@@ -48,6 +48,13 @@ class Weighted(Protocol):
 
     kind: str
     weights: Floats
+
+
+class Settling(Protocol):
+    """A term as it is asked whether it still moves."""
+
+    counts: Floats
+    effect: Floats
 
 
 class HyperPrior:
@@ -103,6 +110,11 @@ def mean_square(counts: Floats, change: Floats) -> float:
     return float(counts @ squares / max(float(counts.sum()), 1e-9))
 
 
+def have_settled(moved: float, terms: Sequence[Settling]) -> bool:
+    """Whether a sweep that moved scores by a mean square of ``moved`` was hardly worth its while."""
+    return moved < SETTLED**2 * sum(mean_square(term.counts, term.effect) for term in terms)
+
+
 def sweep(
     curator: Curator,
     purse: Purse,
@@ -124,12 +136,12 @@ def sweep(
     unit = share / (sweeps * (state.intercept.share + sum(term.share for term in terms)))
     joint = open_sweeps(curator, purse, unit, sweeps, terms) if state.jointly else None
     for number in range(sweeps):
-        moved = 0.0
         charge = purse.charge(unit * state.intercept.share)
         release = curator.measure(Histogram(everything, rule, state.margins), charge, f"intercept, sweep {number + 1}")
         spread = math.sqrt(sum(term.variance for term in terms))
         step = state.intercept.observe(release.value.item(), release.sd, spread)
         state.margins.add(everything, [step])
+        moved = step**2
         state.slope = curvature(state.intercept.value, spread)
         for index in generator.permutation(len(terms)):
             term = terms[index]
@@ -144,6 +156,6 @@ def sweep(
             moved += mean_square(term.counts, new - term.effect)
             term.effect = new
         state.hyper_prior.learn(terms)
-        if settles and math.sqrt(moved) < SETTLED:
+        if settles and have_settled(moved, terms):
             return 0.0 if joint is not None else share * (1.0 - (number + 1) / sweeps)
     return 0.0

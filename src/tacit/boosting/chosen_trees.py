@@ -16,15 +16,15 @@ from tacit.models.tree import TreeShape, complete_shape
 from tacit.privacy.charges import Charge
 from tacit.privacy.purse import Purse
 from tacit.queries.margins import Margins
-from tacit.queries.rules import WEIGHT_UNIT
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-PART_UNIT = 1 << 16
-"""Integer units of a whole node: what part of it is expected on the left of a cut."""
+PART_UNIT = 1 << 10
+"""Integer units of a whole node: what part of it is expected on the left of a cut. Few, as scores grow with them and
+with the rows that one protected unit may hold."""
 
 NO_CANDIDATE = -(1 << 62)
 """The score of a cut outside a node's box: below any edge, and the same whatever the rows are."""
@@ -64,10 +64,10 @@ class EdgeScore:
 def edge_selection(query: SplitHistogram, score: EdgeScore) -> Selection:
     """The choice of a cut in every node, by its edge.
 
-    A row of weight at most 1 raises the edge of one cut and lowers that of another by at most 1 each: the range is 2.
+    A row raises the edge of one cut and lowers that of another by at most its weight each: the range is twice that.
     """
     shape = (query.cells.size, sum(len(order) - 1 for order in score.orders))
-    movement = 2 * WEIGHT_UNIT * PART_UNIT
+    movement = 2 * int(query.rule.table.max()) * PART_UNIT
     return Selection((query,), score, shape, movement, THEOREM, holds_for_lighter_rows=True)
 
 

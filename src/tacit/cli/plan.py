@@ -28,7 +28,7 @@ def run(
     planned = estimator.dry_run(n=n)
     if n is not None and "outlook" not in planned:
         raise Mistake(
-            "--rows is answered for the learner additive, two classes, no unit, and a --schema that names the columns; "
+            "--rows is answered for the learner additive, two classes, and a --schema that names the columns; "
             "or with --margin. Leave it out for what a budget buys"
         )
     charges = [charge_from_dict(charge) for charge in planned["charges"]]

@@ -243,7 +243,9 @@ class PrivateLearner:
         return self._learn(vault.seal(encoding, task.label_index), purse.part(1 - BOUNDS_SHARE), found)
 
     def _purse(self, request: Request, task: Task) -> Purse:
-        return request.purse if task.undeclared is None else task.undeclared.purse(request.epsilon)
+        purse = request.purse if task.undeclared is None else task.undeclared.purse(request.epsilon)
+        unit = None if task.schema is None else task.schema.unit
+        return purse if unit is None else replace(purse, reach=float(unit.max_rows))
 
     def _whole_charge(self, purse: Purse, task: Task) -> list[Charge]:
         keys = [] if task.undeclared is None else task.undeclared.key_charges

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, NonPrivate, Pure
 from tacit.privacy.charges import Laplace as LaplaceCharge
@@ -22,11 +22,14 @@ class Purse:
     Attributes:
         epsilon, delta: the request.
         mu: the Gaussian privacy parameter that (epsilon, delta) buys; 0 when ``delta == 0``.
+        reach: how far one protected unit can move a sum, relative to one row that is added: noise is so much louder.
+            It does not change what anything costs.
     """
 
     epsilon: float
     delta: float
     mu: float
+    reach: float = 1.0
 
     @staticmethod
     def of(epsilon: float, delta: float) -> Purse:
@@ -59,7 +62,9 @@ class Purse:
         """A purse with ``share`` of what is in this one."""
         if not self.is_private:
             return self
-        return Purse(self.epsilon * share if self.is_pure else self.epsilon, self.delta, self.mu * math.sqrt(share))
+        if self.is_pure:
+            return replace(self, epsilon=self.epsilon * share)
+        return replace(self, mu=self.mu * math.sqrt(share))
 
     def charge(self, share: float) -> Charge:
         """The charge of one release that takes ``share`` of the purse, ``0 < share <= 1``."""
@@ -88,5 +93,5 @@ class Purse:
         if not self.is_private:
             return 0.0
         if self.is_pure:
-            return math.sqrt(2.0) * sensitivity / (self.epsilon * share)
-        return sensitivity / (self.mu * math.sqrt(share))
+            return math.sqrt(2.0) * self.reach * sensitivity / (self.epsilon * share)
+        return self.reach * sensitivity / (self.mu * math.sqrt(share))

@@ -175,6 +175,9 @@ class MemoryTable:
         return self._labels.astype(np.uint8, copy=False)
 
     def _split_histogram(self, query: SplitHistogram) -> npt.NDArray[np.int64]:
+        held = tuple(self._layout.n_codes[column] for column in query.columns)
+        if any(asked < codes for asked, codes in zip(query.n_codes, held, strict=True)):
+            raise ValueError(f"the columns have {held} codes, and the query knows {query.n_codes}")
         margins, _ = self._caught_up(query.margins)
         leaves = self._leaves.of(query.cells)
         parents = self._splits.parents(query)

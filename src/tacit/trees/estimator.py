@@ -132,7 +132,7 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         if self.alpha is None:
             for name in ("criterion", "max_leaves"):
                 if getattr(self, name) is not None:
-                    raise RequestError(f"{name} belongs to alpha: gradient trees choose no splits")
+                    raise RequestError(f"{name} belongs to alpha: gradient trees have no use for it")
             if self.analysis == "paper":
                 raise RequestError("analysis='paper' belongs to alpha: give alpha=1.0, 0.1 or 'calibrated'")
             return
