@@ -36,7 +36,7 @@ as many trees as help."""
 LEAST_TREE_PRIOR = 0.006
 """Trees learn the size of their steps; they never believe that steps are smaller than this (log-odds squared)."""
 
-RANDOM_ENOUGH, CHOOSING_ENOUGH = 0.003, 0.006
+RANDOM_ENOUGH, CHOOSING_ENOUGH = 0.003, 0.01
 """Where rows are very many, trees end once steps are surely smaller than that; those that choose take longer each."""
 
 LONELY_BELOW, COMPANY_FROM = 10.0, 25.0
