@@ -36,7 +36,7 @@ SURE_OF_ROWS, LARGEST_ROWS_SHARE = 10.0, 0.08
 """The number of rows is in doubt below the first many standard deviations; a second release takes at most the second
 of the purse."""
 
-LARGEST, LARGEST_OF_MANY, SMALLEST, SMALLEST_OF_SHAPES = 48, 96, 6, 12
+LARGEST, LARGEST_OF_MANY, SMALLEST, SMALLEST_OF_SHAPES = 48, 64, 6, 12
 """Bins of a column: at most, at most where rows are very many, and at least."""
 
 MAX_CATEGORIES = 128

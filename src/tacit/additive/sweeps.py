@@ -33,7 +33,7 @@ STEP, LONG_STEP = 0.5, 0.9
 
 FEW_SWEEPS = 4
 
-SETTLED = 0.03
+SETTLED = 0.04
 """Effects have settled when a sweep moves scores by less than this part of what they vary by."""
 
 TYPICAL_VARIANCE = 2.0
