@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -10,10 +12,17 @@ import pytest
 
 from tacit import AdditiveBoostClassifier
 from tacit.additive import first_look
+from tacit.additive.binning import Column
 from tacit.additive.outlook import outlook
 from tacit.additive.plan import SURE_FROM, plan
+from tacit.curator.curator import Curator
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
 from tacit.schema import Schema
+from tacit.table.memory import MemoryTable
+from tools.synthetic_tables import Setting, draw
 
 SCHEMA = Schema.from_dict(
     {
@@ -43,6 +52,62 @@ def test_the_signal_is_that_of_the_fit(neighbouring: str, delta: float) -> None:
     said = learner.dry_run(n=round(total))["outlook"]
     assert n_columns == 3
     assert said["signal"] == pytest.approx(signal, rel=1e-3)
+
+
+def test_where_a_person_has_several_rows_noise_is_so_much_louder() -> None:
+    """The plan knows, as the promise does beforehand; before, plans took the noise of single rows for granted."""
+    generator = np.random.default_rng(0)
+    frame = pd.DataFrame(generator.random((3000, 3)), columns=["a", "b", "c"])
+    frame["who"] = [str(row // 5) for row in range(3000)]
+    declared = Schema.from_dict({**SCHEMA.to_dict(), "unit": {"column": "who", "max_rows": 5}})
+    learner = AdditiveBoostClassifier(epsilon=4.0, schema=declared, random_state=0, interactions=False)
+    seen = []
+
+    def spied(total: float, n_columns: int, signal: float, *rest: bool) -> object:
+        seen.append((total, signal))
+        return plan(total, n_columns, signal, *rest)
+
+    with patch.object(first_look, "plan", spied):
+        learner.fit(frame, generator.integers(0, 2, 3000))
+    [(total, signal)] = seen
+    said = learner.dry_run(n=round(total))["outlook"]["signal"]
+    assert said == pytest.approx(signal, rel=1e-3)
+    alone = AdditiveBoostClassifier(epsilon=4.0, schema=SCHEMA).dry_run(n=round(total))["outlook"]["signal"]
+    assert said == pytest.approx(alone / 5)
+
+
+def test_a_plan_believes_in_the_noise_that_releases_have() -> None:
+    generator, rows, believed = np.random.default_rng(0), 4000, []
+    columns = [(generator.random(rows) * 4096).astype(np.uint16) for _ in range(2)]
+    for reach in (1, 5):
+        purse = replace(Purse.of(2.0, 1e-6), reach=float(reach))
+        reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+        sealed = MemoryTable(columns, generator.integers(0, 2, rows).astype(np.uint8), [4097] * 2, 2)
+        curator = Curator(sealed, reservation, SeededSource(0), reach)
+        found, measure_all = [], curator.measure_all
+
+        def measure(asks: Any, found: list[Any] = found, measure_all: Any = measure_all) -> Any:
+            found.extend(released := measure_all(asks))
+            return released
+
+        names = [Column(0, "a", True), Column(1, "b", True)]
+        with patch.object(curator, "measure_all", measure):
+            known = first_look.first_look(curator, purse, names, pairs=True, trees=True)
+        assert len(found) > 2
+        for one in found:
+            assert one.sd == pytest.approx(purse.sd(1.0 / (purse.mu * one.charge.noise_multiplier) ** 2), rel=0.01)
+        believed.append(known.binning_sd)
+    assert believed[1] == pytest.approx(5 * believed[0], rel=0.05)
+
+
+def test_very_many_rows_of_a_person_can_be_learned_from() -> None:
+    """Choices would need a scale beyond what noise is drawn at; there is nothing to choose in so much noise."""
+    drawn = draw(Setting("pairs", 90_000, 4, 8.0, 1, 2))
+    frame = drawn.X.assign(who=[str(row) for row in range(len(drawn.X))])
+    declared = Schema.from_dict({**drawn.schema.to_dict(), "unit": {"column": "who", "max_rows": 50_000}})
+    learner = AdditiveBoostClassifier(epsilon=8.0, schema=declared, random_state=0).fit(frame, drawn.y)
+    assert learner.model_.trees == ()
+    assert np.isfinite(learner.predict_proba(frame.iloc[:100])).all()
 
 
 def test_more_rows_buy_more() -> None:

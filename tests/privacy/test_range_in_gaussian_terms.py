@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -98,3 +99,13 @@ def test_shares_of_a_purse_are_what_its_reservation_covers():
     assert Purse.of(math.inf, 1e-6).selection(0.1) == NonPrivate()
     with pytest.raises(ValueError, match="share"):
         purse.selection(0.0)
+
+
+def test_reach_makes_noise_louder_and_nothing_dearer():
+    for purse in (Purse.of(1.0, 1e-6), Purse.of(1.0, 0.0), Purse.of(math.inf, 1e-6)):
+        wide = replace(purse, reach=3.0)
+        assert wide.sd(0.2) == pytest.approx(3.0 * purse.sd(0.2))
+        assert wide.part(0.5).sd(0.2) == pytest.approx(3.0 * purse.part(0.5).sd(0.2))
+        assert wide.charge(0.2) == purse.charge(0.2)
+        assert wide.selection(0.2) == purse.selection(0.2)
+        assert wide.whole == purse.whole
