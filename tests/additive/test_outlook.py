@@ -77,7 +77,7 @@ def test_where_a_person_has_several_rows_noise_is_so_much_louder() -> None:
 
 
 def test_a_plan_believes_in_the_noise_that_releases_have() -> None:
-    generator, rows, believed = np.random.default_rng(0), 4000, []
+    generator, rows = np.random.default_rng(0), 4000
     columns = [(generator.random(rows) * 4096).astype(np.uint16) for _ in range(2)]
     for reach in (1, 5):
         purse = replace(Purse.of(2.0, 1e-6), reach=float(reach))
@@ -92,12 +92,10 @@ def test_a_plan_believes_in_the_noise_that_releases_have() -> None:
 
         names = [Column(0, "a", True), Column(1, "b", True)]
         with patch.object(curator, "measure_all", measure):
-            known = first_look.first_look(curator, purse, names, pairs=True, trees=True)
+            first_look.first_look(curator, purse, names, pairs=True, trees=True)
         assert len(found) > 2
         for one in found:
             assert one.sd == pytest.approx(purse.sd(1.0 / (purse.mu * one.charge.noise_multiplier) ** 2), rel=0.01)
-        believed.append(known.binning_sd)
-    assert believed[1] == pytest.approx(5 * believed[0], rel=0.05)
 
 
 def test_very_many_rows_of_a_person_can_be_learned_from() -> None:
