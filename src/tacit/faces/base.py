@@ -33,6 +33,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
 from tacit.schema import NumericColumn, Schema
 
@@ -245,7 +246,9 @@ class PrivateLearner:
     def _purse(self, request: Request, task: Task) -> Purse:
         purse = request.purse if task.undeclared is None else task.undeclared.purse(request.epsilon)
         unit = None if task.schema is None else task.schema.unit
-        return purse if unit is None else replace(purse, reach=float(unit.max_rows))
+        rows = 1 if unit is None else unit.max_rows
+        sides = 2 if request.neighbouring is Neighbouring.REPLACE_ONE else 1  # a replaced row may change its sign
+        return replace(purse, reach=float(sides * rows))
 
     def _whole_charge(self, purse: Purse, task: Task) -> list[Charge]:
         keys = [] if task.undeclared is None else task.undeclared.key_charges

@@ -22,8 +22,8 @@ class Purse:
     Attributes:
         epsilon, delta: the request.
         mu: the Gaussian privacy parameter that (epsilon, delta) buys; 0 when ``delta == 0``.
-        reach: how far one protected unit can move a sum, relative to one row that is added: noise is so much louder.
-            It does not change what anything costs.
+        reach: how far one protected unit can move a sum, relative to one row that is added: noise is so much louder
+            (2 where rows are replaced, as a row may change its sign). It does not change what anything costs.
     """
 
     epsilon: float
