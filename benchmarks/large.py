@@ -96,7 +96,7 @@ def measured(table: Drawn, fit: Callable[[Drawn, float], Guess], epsilon: float)
 
 def run(args: argparse.Namespace) -> list[str]:
     """All that was asked for, as lines of a markdown table."""
-    lines = Lines("large")
+    lines, means = Lines("large"), dict[tuple[str, float], list[dict[str, float]]]()
     out = [f"| truth | rows | epsilon | {' | '.join(args.who)} |", "|---" * (3 + len(args.who)) + "|"]
     for rows in args.rows:
         for truth in args.truths:
@@ -118,9 +118,17 @@ def run(args: argparse.Namespace) -> list[str]:
 
             for epsilon in args.epsilon:
                 found = [result(who, epsilon) for who in args.who]
+                for who, one in zip(args.who, found, strict=True):
+                    means.setdefault((who, epsilon), []).append(one)
                 cells = [f"{one['auc']:.4f} {one['log_loss']:.4f} {one['seconds']:.1f} s" for one in found]
                 out.append(f"| {truth} | {rows:,} | {epsilon:g} | {' | '.join(cells)} |")
                 print(out[-1], flush=True)
+    for epsilon in args.epsilon:
+        cells = []
+        for who in args.who:
+            of = {what: float(np.mean([one[what] for one in means[who, epsilon]])) for what in ("auc", "log_loss")}
+            cells.append(f"{of['auc']:.4f} {of['log_loss']:.4f}")
+        out.append(f"| mean | | {epsilon:g} | {' | '.join(cells)} |")
     return out
 
 
