@@ -289,12 +289,17 @@ def test_in_little_noise_trees_of_many_rows_choose_their_splits() -> None:
     spent = sum(charge.precision for charge in charges)
     grown = len(learned.trees) / learned.plan.trees
     assert (0.9 * grown) * purse.mu**2 < spent <= purse.mu**2 * (1 + 1e-9)
+    choices = sum(charge.precision for charge in charges if isinstance(charge, BoundedRange))
+    assert choices == pytest.approx(len(learned.trees) * sum(learned.level_shares) * purse.mu**2)
+    leaves = sum(e.charge.precision for e in reservation.entries if e.label.startswith("tree "))
+    assert leaves == pytest.approx(len(learned.trees) * learned.share * purse.mu**2)
     fresh, truth = toy(4000, 2)
     found = roc_auc_score(truth, scores(learned, fresh))
     assert found > 0.88
     random, _ = gate(codes, y, purse)
     blind = learn_gradient_trees(random, purse, COLUMNS, n_trees=len(learned.trees), depth=learned.plan.depth)
     assert blind.plan.choice == 0
+    assert blind.level_shares == ()
     assert roc_auc_score(truth, scores(blind, fresh)) < found
 
 

@@ -193,7 +193,7 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         if self.alpha is None:
             learned = learn_gradient_trees(curator, purse, columns, n_trees=self.n_trees, depth=self.max_depth)
             features = features_of(task, learned.bins)
-            spending = TreeSpending(leaves=learned.share)
+            spending = TreeSpending(learned.level_shares, learned.share)
             return TreeEnsembleModel(
                 names, learned.intercept, features, learned.trees, Link("logistic"), spending, learned.intercept_sd
             )

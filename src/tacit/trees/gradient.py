@@ -146,6 +146,13 @@ class LearnedTrees:
     share: float
     intercept_sd: float = 0.0
 
+    @property
+    def level_shares(self) -> tuple[float, ...]:
+        """The share that the splits of each level of a tree took; nothing where they are random."""
+        if not self.plan.choice:
+            return ()
+        return (self.share * self.plan.choice / (1.0 - self.plan.choice) / self.plan.depth,) * self.plan.depth
+
 
 def learn_gradient_trees(
     curator: Curator,
