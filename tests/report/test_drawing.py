@@ -7,7 +7,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tacit.privacy.charges import BoundedRange, Charge, Gaussian, NonPrivate, Repeated
+from tacit.privacy.charges import ZCDP, BoundedRange, Charge, Gaussian, NonPrivate, Repeated
+from tacit.privacy.gaussian import range_of_gaussian
 from tacit.privacy.ledger import Entry
 from tacit.report import svg
 from tacit.report.budget import stage_of, stages
@@ -159,6 +160,9 @@ def test_stages_of_no_noise_and_of_very_many() -> None:
     assert one.share == 1.0
     [gathered] = stages([release("round #", Repeated(Gaussian(1.0), 200))])
     assert (gathered.name, gathered.releases) == ("rounds", 200)
+    mixed = [release("splits", BoundedRange(range_of_gaussian(1.0))), release("leaves", Gaussian(1.0))]
+    assert [stage.share for stage in stages(mixed, [Gaussian(2**-0.5)])] == pytest.approx([0.5, 0.5])
+    assert stages(mixed, [ZCDP(1.0)])[0].share < 0.45
     many = stages([release(name, BoundedRange(0.1)) for name in "abcdefghijklmnop"])
     assert len(many) == 9
     assert sum(s.share for s in many) == pytest.approx(1.0)

@@ -22,10 +22,15 @@ from tacit.privacy.charges import (
 from tacit.privacy.ledger import Entry, uses
 
 
-def size(charge: Charge) -> float:
+def size(charge: Charge, gaussian: bool = False) -> float:
     """How much of a budget a charge takes, for the length of a bar: a rho of zCDP where the charge has one.
 
-    Exact shares when all charges are Gaussian; a guide to the eye when kinds are mixed. Never used to account.
+    Exact shares when all are paid from one Gaussian pool; a guide to the eye when kinds are mixed. Never used to
+    account.
+
+    Args:
+        charge: of a release.
+        gaussian: whether a Gaussian pool pays, for choices, too.
     """
     match charge:
         case Gaussian():
@@ -33,11 +38,11 @@ def size(charge: Charge) -> float:
         case Laplace() | Pure():
             return charge.epsilon**2 / 2
         case BoundedRange():
-            return charge.range**2 / 8
+            return charge.precision / 2 if gaussian else charge.range**2 / 8
         case ZCDP():
             return charge.rho
         case Repeated():
-            return charge.times * size(charge.charge)
+            return charge.times * size(charge.charge, gaussian)
         case ApproxDP():
             return charge.epsilon**2 / 2
         case Renyi():
@@ -104,17 +109,23 @@ def stage_of(label: str) -> str:
 MOST_STAGES = 9
 
 
-def stages(releases: Iterable[Entry]) -> list[Stage]:
-    """Releases gathered by stage, in the order in which the stages began; the smallest share one line if many."""
+def stages(releases: Iterable[Entry], planned: Sequence[Charge] = ()) -> list[Stage]:
+    """Releases gathered by stage, in the order in which the stages began; the smallest share one line if many.
+
+    Args:
+        releases: the entries of a certificate.
+        planned: what was reserved for them.
+    """
+    gaussian = any(isinstance(charge, Gaussian) for charge, _ in uses(planned))
     groups: dict[str, list[Entry]] = {}
     for release in releases:
         groups.setdefault(stage_of(release.label), []).append(release)
     if len(groups) > MOST_STAGES:
-        by_size = sorted(groups, key=lambda g: -sum(size(r.charge) for r in groups[g]))
+        by_size = sorted(groups, key=lambda g: -sum(size(r.charge, gaussian) for r in groups[g]))
         rest = [r for name in by_size[MOST_STAGES - 1 :] for r in groups.pop(name)]
         groups["everything else"] = rest
     counts = {name: sum(times for _, times in uses([r.charge for r in found])) for name, found in groups.items()}
-    sizes = {name: sum(size(r.charge) for r in found) for name, found in groups.items()}
+    sizes = {name: sum(size(r.charge, gaussian) for r in found) for name, found in groups.items()}
     total = sum(sizes.values())
     return [
         Stage(
