@@ -19,6 +19,7 @@ from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.margins import Margins
 from tacit.queries.row_weights import N_LEVELS, level_weights, weight_levels, weighted_rule
 from tacit.queries.rules import RowRule, class_count_rule, count_rule, signed_margin_rule
+from tacit.queries.selection import Selection
 from tacit.queries.sensitivity import largest_difference
 from tacit.queries.tree_cells import logistic_gradient_rule
 from tacit.table.memory import MemoryTable
@@ -117,8 +118,12 @@ def test_a_learner_sees_classes_and_measures_weighted_rows():
     assert release.value[0] == pytest.approx([1.5, 0.375], abs=1e-3)
     noisy = gate.measure(query, Gaussian(1.0), "counts with noise")
     assert noisy.sd == pytest.approx(1.0, rel=1e-3)
-    with pytest.raises(TypeError, match="unweighted"):
-        gate.select(None)
+    for lighter, why in ((False, "unweighted"), (True, "knows no weights")):
+        choice = Selection(
+            (query,), lambda _: np.zeros((1, 2), np.int64), (1, 2), 1, "x", holds_for_lighter_rows=lighter
+        )
+        with pytest.raises(TypeError, match=why):
+            gate.select(choice, NonPrivate(), "a choice")
     with pytest.raises(TypeError, match="knows no weights"):
         gate.measure(object(), NonPrivate(), "something else")
 
