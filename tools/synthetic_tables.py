@@ -284,19 +284,21 @@ def heavy_family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Set
 
 def dense_family(size: int, seed: int = 0, most_rows: int = 100_000) -> list[Setting]:
     """Settings where columns hang together and much interacts: 4 to 40 columns, the rest as :func:`family` has it."""
-    generator, out = np.random.default_rng(seed), []
-    for number in range(size):
-        rows, columns, epsilon = _sizes(generator, (1000, most_rows), (4, 40), (0.1, 16.0))
-        truth, factors = DENSE[number % len(DENSE)], int(generator.integers(1, 5))
-        out.append(Setting(truth, rows, columns, epsilon, 1000 * seed + number * 7, factors))
-    return out
+    return _tied_family(size, seed, (1000, most_rows), (4, 40), (0.1, 16.0))
 
 
 def large_family(size: int, seed: int = 0, most_rows: int = 1_000_000) -> list[Setting]:
     """Settings of very many rows: 100,000 at least, 5 to 40 columns; the rest as :func:`dense_family` has it."""
+    return _tied_family(size, seed, (100_000, most_rows), (5, 40), (0.5, 8.0))
+
+
+def _tied_family(
+    size: int, seed: int, rows: tuple[float, float], columns: tuple[float, float], epsilon: tuple[float, float]
+) -> list[Setting]:
+    """Settings of the dense truths in turn, sizes between these bounds, columns that hang on one to four factors."""
     generator, out = np.random.default_rng(seed), []
     for number in range(size):
-        rows, columns, epsilon = _sizes(generator, (100_000, most_rows), (5, 40), (0.5, 8.0))
+        sizes = _sizes(generator, rows, columns, epsilon)
         truth, factors = DENSE[number % len(DENSE)], int(generator.integers(1, 5))
-        out.append(Setting(truth, rows, columns, epsilon, 1000 * seed + number * 7, factors))
+        out.append(Setting(truth, *sizes, 1000 * seed + number * 7, factors))
     return out

@@ -259,6 +259,18 @@ def test_a_split_query_is_answered_afresh_when_margins_move() -> None:
     assert not np.array_equal(table.answer(query), first)
 
 
+def test_a_split_query_that_does_not_know_the_columns_codes_or_classes_is_refused() -> None:
+    rule = class_weight_rule(MAlphaLoss(1.0).boosting_weight, split=False)
+    cells = TreeCells(complete_shape([], threshold_sets([])))
+    table = MemoryTable([np.array([3], np.uint8)], np.array([1], np.uint8), [4], 2)
+    with pytest.raises(ValueError, match="codes"):
+        table.answer(SplitHistogram(cells, (0,), (3,), rule, Margins()))
+    with pytest.raises(ValueError, match="two classes"):
+        SplitHistogram(cells, (0,), (4,), rule, Margins(), np.array([0, 2], np.uint8))
+    with pytest.raises(ValueError, match="two classes"):
+        SplitHistogram(cells, (0,), (4,), rule, Margins(), np.zeros(3, np.uint8))
+
+
 def test_a_level_made_from_the_one_above_is_exact() -> None:
     """Right children as parent minus sibling: the same integers as from all rows, and only where it applies."""
     rng = np.random.default_rng(12)

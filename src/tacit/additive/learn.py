@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -134,7 +134,7 @@ def learn_additive(
     if chosen.looks_for_pairs:
         tell("looking for interactions")
         found, left = _learn_pairs(curator, purse, chosen, columns, bins, mains, state, total)
-        chosen = replace(chosen, trees=chosen.trees + left) if chosen.n_trees else chosen
+        chosen = chosen.passed_to_trees(left)
     grown: tuple[Tree, ...] = ()
     if chosen.n_trees:
         tell("boosting what is left over by trees")

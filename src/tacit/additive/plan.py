@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from tacit.boosting.chosen_trees import columns_to_cut
+
 BINNING_SHARE = 0.12
 PAIRS_FROM, PAIRS_FULL = 140.0, 1000.0
 """Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs are tried, and at which they get their full share."""
@@ -18,7 +20,7 @@ TREES_FROM, TREES_FULL = 900.0, 3000.0
 LARGEST_TREE_SHARE = 0.5
 MANY_ROWS = 80_000
 """Beyond this many rows noise hardly matters any more, and time does: trees of six levels at most, which end where
-nothing is left to learn, fewer sweeps, and no look inside light cells."""
+nothing is left to learn, sweeps that end where effects have settled, and no look inside light cells."""
 
 TREES, MOST_TREES, LEAST_TREES = 400, 1000, 32
 """How many up to :data:`FAST_FROM`, from :data:`CLEAR_FROM` on, and where rows are very many."""
@@ -63,9 +65,7 @@ TREES_BY_ROOT = 0.2
 """How many such trees, relative to the root of ``n mu``."""
 
 CHOOSING_DEPTH, CHOOSING_RATE = 6, 0.45
-
-CHOOSING_COLUMNS, WIDE_UPTO = 20, 300_000.0
-"""Columns that such a tree may cut up to so many rows, and fewer beyond: they cost time alone."""
+"""Levels of such a tree, and how far it steps towards the posterior mean."""
 
 DEEP_FROM = (2500.0, 10_000.0)
 """Signal-to-noise from which trees have six levels instead of five, and (unless rows are very many) seven."""
@@ -125,6 +125,10 @@ class Plan:
         """The plan when ``share`` is left over after the first sweeps: joint sweeps have it, or else trees."""
         if self.looks_for_pairs:
             return replace(self, joint=self.joint + share)
+        return self.passed_to_trees(share)
+
+    def passed_to_trees(self, share: float) -> Plan:
+        """The plan when ``share`` is left over before the trees, if there are any."""
         return replace(self, trees=self.trees + share) if self.n_trees else self
 
     @property
@@ -170,13 +174,12 @@ def with_choices(plan: Plan, total: float, n_columns: int, signal: float) -> Pla
     if not plan.n_trees or total <= MANY_ROWS or whole < CHOICE_FROM:
         return plan
     wanted = min(TREES_BY_ROOT * math.sqrt(whole), MOST_CHOOSING_TREES, CHOOSING_ROWS / total)
-    width = CHOOSING_COLUMNS * min(math.sqrt(WIDE_UPTO / total), 1.0)
     return replace(
         plan,
         n_trees=max(int(wanted), CHOOSING_TREES),
         tree_depth=CHOOSING_DEPTH,
         tree_rate=CHOOSING_RATE,
-        tree_columns=max(int(width), COLUMNS_PER_TREE),
+        tree_columns=columns_to_cut(total),
         tree_choice=CHOICE_SHARE,
         tree_enough=CHOOSING_ENOUGH,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,9 @@ with the rows that one protected unit may hold."""
 
 NO_CANDIDATE = -(1 << 62)
 """The score of a cut outside a node's box: below any edge, and the same whatever the rows are."""
+
+MOST_COLUMNS, LEAST_COLUMNS, WIDE_UPTO = 20, 6, 300_000.0
+"""Columns that a tree may cut up to so many rows, and at least where rows are more: they cost time alone."""
 
 THEOREM = "edges of splits: a row moves each by at most its weight, up or down"
 
@@ -143,6 +147,11 @@ class ChosenStructures(RandomStructures):
         units = np.clip(np.rint(parts * PART_UNIT), 1, PART_UNIT - 1)
         units_inside: Ints = np.where(inside, units, 0).astype(np.int64)
         return units_inside
+
+
+def columns_to_cut(rows: float) -> int:
+    """How many columns a tree that chooses its splits may cut, by the released number of rows."""
+    return int(max(MOST_COLUMNS * min(math.sqrt(WIDE_UPTO / rows), 1.0), LEAST_COLUMNS))
 
 
 def structures_of(

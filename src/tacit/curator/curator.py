@@ -102,11 +102,6 @@ class Curator:
         return self._table.layout
 
     @property
-    def rows_per_unit(self) -> int:
-        """How many rows one protected unit may hold; public."""
-        return self._rows_per_unit
-
-    @property
     def public_generator(self) -> np.random.Generator:
         """Randomness for choices that protect nobody."""
         return self._noise.public_generator()

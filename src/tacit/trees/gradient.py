@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from tacit.boosting.chosen_trees import structures_of
+from tacit.boosting.chosen_trees import columns_to_cut, structures_of
 from tacit.boosting.newton_trees import CurvatureLevel, LeafSums, NewtonPlan, grow_trees
 from tacit.boosting.tree_noise import LeafNoise
 from tacit.curator.curator import Curator
@@ -45,6 +45,9 @@ FAINT = 300.0
 little room, and trees that cut fewer columns say more of each."""
 
 
+CLIP, FAINT_CLIP = 0.53, 0.505
+"""The largest norm of a row's contribution under Gaussian noise, and below :data:`FAINT`."""
+
 CLEAR = 100_000.0
 """Rows relative to the noise, from which it hardly matters: trees are as bold as without privacy."""
 
@@ -61,24 +64,25 @@ CHOOSING_TREES, LEAST_CHOOSING_TREES, CHOOSING_ROWS = 150, 64, 1e8
 CHOOSING_RATE = 0.22
 """How far each of so many steps towards the posterior mean; further where they are fewer."""
 
-CHOOSING_COLUMNS, LEAST_CHOOSING_COLUMNS, WIDE_UPTO = 20, 6, 300_000.0
-"""Columns that such a tree may cut up to so many rows, and at least where rows are more: they cost time alone."""
-
 ENOUGH = 0.006
 """Such trees end once the prior of their steps is surely below this (log-odds squared)."""
+
+
+def _hessian_scale(clip: float) -> float:
+    """How far the curvature is blown up: as far as it fits beside the gradient of a row at score 0."""
+    return 3.8 * math.sqrt(clip**2 - 0.25)
 
 
 def choosing_plan(rows: float) -> NewtonPlan:
     """The rule for trees that choose their splits, which see in one look what random ones need many for."""
     wanted = max(min(CHOOSING_TREES, CHOOSING_ROWS / rows), LEAST_CHOOSING_TREES)
-    width = max(CHOOSING_COLUMNS * min(math.sqrt(WIDE_UPTO / rows), 1.0), LEAST_CHOOSING_COLUMNS)
     return NewtonPlan(
         trees=int(wanted),
         depth=6,
-        columns_per_tree=int(width),
+        columns_per_tree=columns_to_cut(rows),
         rate=CHOOSING_RATE * math.sqrt(CHOOSING_TREES / wanted),
-        clip=0.53,
-        hessian_scale=3.8 * math.sqrt(0.53**2 - 0.25),
+        clip=CLIP,
+        hessian_scale=_hessian_scale(CLIP),
         least_prior=ENOUGH,
         choice=CHOICE_SHARE,
         enough=ENOUGH,
@@ -97,7 +101,7 @@ def gaussian_plan(rows: float, mu: float, may_choose: bool = True) -> NewtonPlan
     if may_choose and rows > MANY_ROWS and signal >= CLEAR:
         return choosing_plan(rows)
     faint = signal < FAINT
-    clip = 0.505 if faint else 0.53
+    clip = FAINT_CLIP if faint else CLIP
     return NewtonPlan(
         trees=500 if signal < 6000 else 700,
         depth=4 if signal < 1500 else 5 if signal < 6000 else 6,
@@ -105,7 +109,7 @@ def gaussian_plan(rows: float, mu: float, may_choose: bool = True) -> NewtonPlan
         rate=0.12 if faint else 0.1 if signal < CLEAR else 0.17,
         prior=1.0 if faint else 0.2 if 6000 <= signal < CLEAR else 0.5,
         clip=clip,
-        hessian_scale=3.8 * math.sqrt(clip**2 - 0.25),
+        hessian_scale=_hessian_scale(clip),
     )
 
 
