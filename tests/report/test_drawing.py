@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -12,7 +13,8 @@ from tacit.privacy.gaussian import range_of_gaussian
 from tacit.privacy.ledger import Entry
 from tacit.report import svg
 from tacit.report.budget import stage_of, stages
-from tacit.report.drawing import Drawing, Effect, Side, bars, curve, heat_map, interval, weights, worth_naming
+from tacit.report.class_drawing import class_curves
+from tacit.report.drawing import Drawing, Effect, Side, bars, curve, heat_map, weights, worth_naming
 from tacit.report.units import factor
 
 
@@ -64,7 +66,6 @@ def test_rows_at_one_value_show_in_the_strip() -> None:
     drawing = curve("x", [0.0, 0.001, 50.0, 100.0], effects, None, "i")
     heights = [float(e.get("height") or 0) for e in parsed(drawing).iter("rect") if e.get("class") == "support"]
     assert heights[0] == pytest.approx(26.0)
-    assert interval(5.0, 5.0001) == "about 5"
 
 
 def test_a_weak_interaction_is_pale() -> None:
@@ -207,3 +208,46 @@ def test_a_caption_names_what_stands_beside_a_spike() -> None:
     assert "Highest at 40 to 41" in drawn.caption
     assert worth_naming([100.0] * 50) == 1.0
     assert worth_naming([]) == 0.0
+
+
+def test_a_caption_calls_the_bin_of_a_value_by_the_value() -> None:
+    effects = [Effect(-0.2, 0.01, 1000.0), Effect(0.4, 0.1, 300.0), Effect(0.1, 0.1, 200.0)]
+    drawn = curve("children", [0.0, 0.00018, 3.0, 6.0], effects, Effect(0.0, 0.1, 5.0), "i")
+    assert drawn.caption == "Highest at just over 0 to 3 (odds ×1.49), lowest at 0 (odds ÷1.22)."
+    assert [row[0] for row in drawn.rows] == ["0", "just over 0 to 3", "3 to 6", "missing"]
+    assert "e-04" not in drawn.markup
+
+
+@pytest.mark.parametrize("high", [6.0, 12.0, 20.0, 87.0, 100.0, 995.0, 5200.0, 100_000.0, 1_250_000.0, 0.0001])
+@pytest.mark.parametrize("bent", [False, True])
+def test_no_number_of_an_axis_touches_another_or_the_word_missing(high: float, bent: bool) -> None:
+    edges = [0.0, *(high * (k / 20) ** (8 if bent else 1) for k in range(1, 21))]
+    effects = [Effect(0.1, 0.1, 10.0) for _ in edges]
+    curves = curve("x", edges, effects[:-1], effects[-1], "i")
+    classes = class_curves("x", edges, ["a", "b"], [effects, effects], "j")
+    for drawing in (curves, classes):
+        written = [e for e in parsed(drawing).iter("text") if (e.get("class") or "").startswith("tick")]
+        [missing] = [e for e in written if e.text == "missing"]
+        below = [extent(e) for e in written if e.get("y") == missing.get("y")]
+        assert len(below) >= 3
+        assert all(one[1] + 2 <= other[0] for one, other in pairwise(sorted(below)))
+
+
+def extent(element: ET.Element) -> tuple[float, float]:
+    """From where to where a word reaches, in a wide font."""
+    size = 10 if "small" in (element.get("class") or "") else 11
+    x, wide = float(element.get("x") or 0), svg.text_width(element.text or "") * size / 12
+    left = x - wide * {"start": 0.0, "middle": 0.5, "end": 1.0}[element.get("text-anchor") or "start"]
+    return (left, left + wide)
+
+
+def test_a_name_without_room_loses_its_middle() -> None:
+    name = "highest_completed_education_of_the_mother"
+    assert svg.shortened(name, 1000.0) == name
+    shown = svg.shortened(name, 200.0)
+    start, end = shown.split("…")
+    assert name.startswith(start)
+    assert name.endswith(end)
+    assert abs(len(start) - len(end)) <= 1
+    assert 150.0 < svg.text_width(shown) <= 200.0
+    assert svg.shortened(name, 0.0) == "…"

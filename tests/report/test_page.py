@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tacit.privacy.certificate import Certificate
 from tacit.report.page import compose, percent
-from tacit.report.portrait import Portrait
+from tacit.report.portrait import Portrait, PublicColumn
 
 CLASSES = ("<=50K", ">50K")
 WIDTHS = (390, 800, 1400)
@@ -74,6 +75,27 @@ def test_no_word_is_cut_off(visit: Any, sample_portrait: Portrait, sample_claim:
            }).map(t => t.textContent)"""
     )
     assert cut == []
+
+
+@pytest.mark.parametrize("width", [360, 400, 1280])
+def test_long_names_do_not_break_the_words_beside_them(
+    visit: Any, sample_portrait: Portrait, sample_claim: Certificate, width: int
+) -> None:
+    names = "hours_worked_per_week_including_unpaid_overtime", "A very long name that nobody would shorten"
+    public = tuple(
+        PublicColumn(name, kind, "from 17 to 90") for name in names for kind in ("numeric", "categorical", "boolean")
+    )
+    page = visit(compose(replace(sample_portrait, public=public), CLASSES, sample_claim, "t"), width).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    broken = page.evaluate(
+        """() => [...document.querySelectorAll('#public td + td')].flatMap(cell => {
+             const text = cell.firstChild, range = document.createRange();
+             return [...text.data.matchAll(/\\S+/g)].filter(word => {
+               range.setStart(text, word.index); range.setEnd(text, word.index + word[0].length);
+               return range.getClientRects().length > 1;
+             }).map(word => word[0]) })"""
+    )
+    assert broken == []
 
 
 def test_markup_in_names_is_text(visit: Any, sample_portrait: Portrait, sample_claim: Certificate) -> None:

@@ -13,6 +13,7 @@ from tacit.models.additive import Feature, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel, AdditiveScores, ScoreTree
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.report.class_drawing import class_bars, class_curves
+from tacit.report.draw_scores import side_of
 from tacit.report.drawing import Effect
 from tacit.report.portrait import portrait
 from tacit.report.units import ODDS, Amounts
@@ -59,6 +60,18 @@ def test_captions_name_the_class_that_gains_most():
     assert drawn.caption == "Speaks loudest for yes, at b (odds ×7.39)."
     flat = class_bars("ward", ["a"], ["no", "yes"], [[Effect(0.0, 0.1, 5.0)]] * 2, "d")
     assert flat.caption == "No effect that stands out."
+
+
+def test_places_of_several_classes_and_of_pairs_are_called_by_their_values():
+    lines = [[Effect(v, 0.0, 50.0) for v in values] for values in ((0.0, 0.1, 0.1, 0.0), (2.0, -0.1, 0.0, 0.0))]
+    drawn = class_curves("children", [0.0, 0.00018, 3.0, 6.0], ["no", "yes"], lines, "d")
+    assert drawn.caption == "Speaks loudest for yes, at 0 (odds ×7.39)."
+    assert "0: about 50 rows" in drawn.markup
+    assert "e-04" not in drawn.markup
+    cells = np.repeat([0, 1, 2, 3], [1, 4000, 4191, 1])
+    children = Feature("children", NumericGrid(0.0, 6.0, 8192), cells, True)
+    assert side_of(children, np.array([0, 1, 1, 2])).labels == ("0", ">0–6", "missing")
+    assert side_of(children, np.array([0, 0, 1, 1])).labels == ("0–2.93", "2.93–6")
 
 
 @pytest.mark.parametrize("n_classes", [3, 10])

@@ -9,26 +9,23 @@ from tacit.report import svg
 from tacit.report.drawing import (
     BAND,
     LABEL,
+    MISSING,
     RIGHT,
     SUPPORT,
     THIN,
     WIDTH,
     Drawing,
     Effect,
-    apart,
-    interval,
     spread,
     worth_naming,
 )
+from tacit.report.places import intervals
 from tacit.report.units import ODDS
 
 ROW = 38
 """Height of the row of a class."""
 
 TOP, BOTTOM = 10, 26
-MISSING = 36
-"""Width of the place for the missing bin."""
-
 LEAST_REACH = 0.3
 """Effects smaller than this do not fill their rows."""
 
@@ -47,7 +44,8 @@ def class_curves(
         effects: per class, one effect per bin, and the missing bin's last.
         identity: unique on the page.
     """
-    right = WIDTH - RIGHT - MISSING
+    right, gap = WIDTH - RIGHT - MISSING, WIDTH - RIGHT - MISSING / 2 + 2
+    places = [*intervals(edges), "missing"]
     across, ticks = svg.bent_axis(edges, LABEL + 2, right)
     pixels = [across(edge) for edge in edges]
     reach = _reach(effects)
@@ -55,14 +53,10 @@ def class_curves(
     for place, (label, line) in enumerate(zip(classes, effects, strict=True)):
         parts += _curve_row(label, line, pixels, reach, TOP + ROW * place, right)
     base = TOP + ROW * len(classes) + SUPPORT + 4
-    parts += _support(effects[0][:-1], pixels, edges, base)
-    parts += _missing_places(classes, effects, right + MISSING / 2, reach)
-    for tick in apart(ticks, across, 30):
-        anchor = "end" if across(tick) > right - 12 else "middle"
-        parts.append(svg.line(across(tick), base, across(tick), base + 4, "axis"))
-        parts.append(svg.text(across(tick), base + 17, svg.short(tick), "tick", anchor))
-    parts.append(svg.text(right + MISSING / 2, base + 17, "missing", "tick small", "middle"))
-    places = [*(interval(a, b) for a, b in pairwise(edges)), "missing"]
+    parts += _support(effects[0][:-1], pixels, places[:-1], base)
+    parts += _missing_places(classes, effects, gap, reach)
+    parts += svg.ticks_below(ticks, across, base, right)
+    parts.append(svg.text(gap, base + 17, "missing", "tick small", "middle"))
     return _drawing(name, "curve", places, classes, effects, "".join(parts), base + BOTTOM, identity)
 
 
@@ -138,13 +132,13 @@ def _curve_row(
     return parts
 
 
-def _support(effects: Sequence[Effect], pixels: Sequence[float], edges: Sequence[float], base: float) -> list[str]:
+def _support(effects: Sequence[Effect], pixels: Sequence[float], names: Sequence[str], base: float) -> list[str]:
     dense = [max(e.support, 0.0) / max(b - a, THIN) for (a, b), e in zip(pairwise(pixels), effects, strict=True)]
     tallest, parts = max(dense, default=0.0), []
-    for (a, b), (low, high), effect, value in zip(pairwise(pixels), pairwise(edges), effects, dense, strict=True):
+    for (a, b), name, effect, value in zip(pairwise(pixels), names, effects, dense, strict=True):
         height = SUPPORT * value / tallest if tallest > 0 else 0.0
         thick = max(b - a, THIN)
-        hint = f"{interval(low, high)}: about {svg.short(effect.support)} rows"
+        hint = f"{name}: about {svg.short(effect.support)} rows"
         parts.append(svg.rect((a + b - thick) / 2, base - height, thick, height, "support", hint))
     parts.append(svg.line(pixels[0], base, pixels[-1], base, "axis"))
     return parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import cast
 
 from tacit.models.base import Model
@@ -12,10 +13,17 @@ from tacit.report.portrait import Portrait
 from tacit.report.public_facts import public_column
 
 MARGIN = 8.0
+ROOM = WIDTH - 2 * MARGIN
+"""Width of the place for a line of words."""
+INDENT = 16.0
+"""How far a test that stands below the name of its column is moved to the right."""
 LINE, BAR, GAP = 16.0, 8.0, 12.0
 """Heights: a line of words, the bar below them, the space to the next rule."""
 COUNT = 96
 """Width of the place for the number of rows, right of the bar."""
+
+Line = tuple[float, str]
+"""Where a line of words begins, and the words."""
 
 
 def draw(model: Model) -> Portrait:
@@ -39,15 +47,29 @@ def draw(model: Model) -> Portrait:
     )
 
 
-def words(model: DecisionListModel, place: int) -> list[str]:
-    """The lines of one rule: a condition each, then what follows."""
+def lines(model: DecisionListModel, place: int) -> list[Line]:
+    """The lines of one rule: its conditions, then what follows."""
     rule = model.rules[place]
     outcome = str(model.classes[rule.outcome])
     if not rule.conditions:
-        return [f"{'otherwise' if place else 'always'}: {outcome}"]
-    conditions = [model.condition_text([condition]) for condition in rule.conditions]
-    lines = [f"{'else if' if place else 'if'} {conditions[0]}", *(f"and {text}" for text in conditions[1:])]
-    return [*lines, f"then {outcome}"]
+        return [(MARGIN, svg.shortened(f"{'otherwise' if place else 'always'}: {outcome}", ROOM))]
+    out: list[Line] = []
+    for condition in rule.conditions:
+        start = "and" if out else "else if" if place else "if"
+        out += _condition(start, model.names[condition.feature], model.condition_text([condition]))
+    return [*out, (MARGIN, svg.shortened(f"then {outcome}", ROOM))]
+
+
+def _condition(start: str, name: str, said: str) -> list[Line]:
+    """A condition on one line, or on two: its test below a long name, as rules that hide their tests look alike."""
+    whole = f"{start} {said}"
+    if svg.text_width(whole) <= ROOM:
+        return [(MARGIN, whole)]
+    test = said.removeprefix(name).strip()
+    return [
+        (MARGIN, svg.shortened(f"{start} {name}", ROOM)),
+        (MARGIN + INDENT, svg.shortened(test, ROOM - INDENT)),
+    ]
 
 
 def rule_list(model: DecisionListModel, identity: str) -> Drawing:
@@ -56,11 +78,13 @@ def rule_list(model: DecisionListModel, identity: str) -> Drawing:
     parts: list[str] = []
     y = MARGIN
     for place, rule in enumerate(model.rules):
-        for line in words(model, place):
+        said = [svg.element("title", escape(_line(model, place)[0]))]
+        for x, line in lines(model, place):
             y += LINE
-            parts.append(svg.text(MARGIN, y - 4, svg.fitted(line, WIDTH - 2 * MARGIN), "name"))
+            said.append(svg.text(x, y - 4, line, "name"))
+        parts.append(svg.element("g", "".join(said)))
         if rule.support is not None:
-            parts += _bar(model, rule, y, (WIDTH - 2 * MARGIN - COUNT) * rule.support / most)
+            parts += _bar(model, rule, y, (ROOM - COUNT) * rule.support / most)
             y += BAR
         y += GAP
     caption = f"{len(model.rules)} rules; the first that fits decides."

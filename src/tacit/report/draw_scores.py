@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from tacit.models.additive import TREES, Feature
 from tacit.models.additive_scores import AdditiveScores
-from tacit.report import svg
 from tacit.report.drawing import Drawing, Effect, Side, ranking
+from tacit.report.places import named
 from tacit.report.portrait import PublicColumn
 from tacit.report.public_facts import public_column
 
@@ -90,12 +90,8 @@ def side_of(feature: Feature, groups: npt.NDArray[np.int64]) -> Side:
         labels = feature.bin_labels()
         members = [[labels[b] for b in np.flatnonzero(groups == g)] for g in range(count)]
         return Side(feature.name, tuple(m[0] if len(m) == 1 else f"{len(m)} others" for m in members))
-    edges, names = feature.edges(), []
-    for group in range(count):
-        inside = np.flatnonzero(groups == group)
-        intervals = inside[inside < len(edges) - 1]
-        if len(intervals) == 0:
-            names.append("missing")
-        else:
-            names.append(f"{svg.short(float(edges[intervals[0]]))}–{svg.short(float(edges[intervals[-1] + 1]))}")
-    return Side(feature.name, tuple(names))
+    edges = feature.edges()
+    inside = [np.flatnonzero(groups[: len(edges) - 1] == group) for group in range(count)]
+    spans = [(float(edges[bins[0]]), float(edges[bins[-1] + 1])) for bins in inside if len(bins)]
+    names = iter(named(spans, "–", ">"))
+    return Side(feature.name, tuple(next(names) if len(bins) else "missing" for bins in inside))

@@ -15,9 +15,11 @@ from tacit.report.drawing import NAMES, WIDTH, Drawing
 from tacit.report.portrait import Portrait
 from tacit.report.public_facts import public_column
 
-WIDE = 780
-"""Width of a picture of a tree."""
-VALUE = 150
+LEVEL = 147
+"""Least width of a level: room for a test and the words above it. Six of them fit the page on a wide screen."""
+FEW_LEVELS, ROOMY = 3, 210
+"""Trees of so few levels have more room in each, for long names."""
+VALUE = 152
 """Width of the place for what a leaf adds, right of the tree."""
 HEAD, LEAF, ROW, FOOT = 30.0, 26.0, 16.0, 8.0
 PICTURES, FEW_LEAVES = 3, 16
@@ -71,7 +73,8 @@ def tree_picture(model: TreeEnsembleModel, number: int, identity: str) -> Drawin
     tree = model.trees[number]
     shape = tree.shape
     depth = shape.depth
-    step = (WIDE - VALUE) / max(depth, 1)
+    tree_width = max(LEVEL * depth, ROOMY * min(depth, FEW_LEVELS))
+    step, width = tree_width / max(depth, 1), tree_width + VALUE
     height = HEAD + LEAF * shape.n_leaves + FOOT
     leaf_y = [HEAD + LEAF * (k + 0.5) for k in range(shape.n_leaves)]
     levels, nodes = _levels(model, number), _places(model, number, leaf_y)
@@ -85,13 +88,13 @@ def tree_picture(model: TreeEnsembleModel, number: int, identity: str) -> Drawin
         parts += _test(model, number, split, x + 10, y, step - 10)
     largest = float(np.abs(tree.values).max(initial=0.0)) or 1.0
     for leaf, (value, support) in enumerate(zip(tree.values, tree.support, strict=True)):
-        parts += _leaf(float(value), float(support), leaf_y[leaf], largest)
+        parts += _leaf(float(value), float(support), leaf_y[leaf], largest, width)
     title = f"Tree {number + 1}"
     caption = f"{shape.n_leaves} leaves; " + _spent(model)
-    markup = svg.figure(WIDE, int(height), title, f"{caption}. {model.text(number)}", "".join(parts), identity)
+    markup = svg.figure(width, int(height), title, f"{caption}. {model.text(number)}", "".join(parts), identity)
     rows = tuple(_row(model, number, leaf) for leaf in range(shape.n_leaves))
     gain = float(tree.split_gains().sum())
-    return Drawing(title, "bars", markup, caption, gain, ("if", "adds", "weight"), rows, wide=True)
+    return Drawing(title, "bars", markup, caption, gain, ("if", "adds", "weight"), rows, wide=True, least=width)
 
 
 def _levels(model: TreeEnsembleModel, number: int) -> list[int]:
@@ -114,7 +117,7 @@ def _head(model: TreeEnsembleModel, depth: int, step: float) -> list[str]:
     """Above each level, what its tests took of the budget."""
     levels = model.spending.levels or (0.0,) * depth
     parts = [
-        svg.text(step * level + 12, 14, f"tests: {_share(share)}", "tick") for level, share in enumerate(levels[:depth])
+        svg.text(step * level + 10, 14, f"tests: {_share(share)}", "tick") for level, share in enumerate(levels[:depth])
     ]
     return [*parts, svg.text(step * depth + 4, 14, f"leaves: {_share(model.spending.leaves)}", "tick")]
 
@@ -135,21 +138,21 @@ def _test(model: TreeEnsembleModel, number: int, split: int, x: float, y: float,
     column = int(shape.columns[split])
     said = model.condition(column, shape.goes_right(split))
     name = model.features[column].name
-    lines = svg.text(x, y - 2, svg.fitted(name, room), "name")
-    lines += svg.text(x, y + 10, svg.fitted(said.removeprefix(name).strip(), room), "tick")
+    lines = svg.text(x, y - 2, svg.shortened(name, room), "name")
+    lines += svg.text(x, y + 10, svg.fitted(said.removeprefix(name).strip(), room / svg.SMALLER), "tick")
     return [svg.element("g", svg.element("title", escape(said)) + lines)]
 
 
-def _leaf(value: float, support: float, y: float, largest: float) -> list[str]:
+def _leaf(value: float, support: float, y: float, largest: float, width: int) -> list[str]:
     """A bar from the middle of its place, and the weight it stands on."""
-    middle, room = WIDE - VALUE + 48.0, 40.0
+    middle, room = width - VALUE + 48.0, 40.0
     length = room * abs(value) / largest
     css = "plus" if value >= 0 else "minus"
     hint = f"adds {value:+.3g}, on about {svg.short(round(support))} of weight"
     left = middle if value >= 0 else middle - length
     return [
         svg.rect(left, y - 4, max(length, 0.5), 9, css, hint),
-        svg.text(WIDE - 2, y + 4, f"~{svg.short(round(support))}", "tick", "end"),
+        svg.text(width - 2, y + 4, f"~{svg.short(round(support))}", "tick", "end"),
     ]
 
 

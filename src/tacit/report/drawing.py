@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from tacit.report import svg
+from tacit.report.places import intervals
 from tacit.report.units import ODDS, Units
 
 WIDTH, HEIGHT = 380, 230
@@ -37,7 +38,8 @@ class Drawing:
         caption: one sentence for everybody.
         importance: how much this part moves predictions; sorts the page.
         header, rows: the same numbers as a table.
-        wide: whether it wants the whole width.
+        wide: whether it stands beside the words on how to read the drawings, and not among the small ones.
+        least: width in pixels below which it cannot be read: where there is less room it scrolls sideways.
     """
 
     title: str
@@ -48,6 +50,7 @@ class Drawing:
     header: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = field(default=())
     wide: bool = False
+    least: int = 0
 
 
 @dataclass(frozen=True)
@@ -159,7 +162,7 @@ def curve(
     parts.append(svg.path([*above, *reversed(below)], "band", closed=True))
     parts.append(svg.path([(x, up(e.value)) for a, b, e in steps for x in (a, b)], "curve"))
     tallest = max((_density(e, a, b) for a, b, e in steps), default=0.0)
-    names = [interval(a, b) for a, b in pairwise(edges)]
+    names = intervals(edges)
     base = HEIGHT - BOTTOM
     for (a, b, effect), label in zip(steps, names, strict=True):
         height = SUPPORT * (_density(effect, a, b) / tallest if tallest > 0 else 0.0)
@@ -168,10 +171,7 @@ def curve(
         parts.append(svg.rect((a + b - thick) / 2, base - height, thick, height, "support"))
         parts.append(svg.rect(a, TOP, b - a, base - TOP, "hover", hint))
     parts.append(svg.line(LEFT + 2, base, right, base, "axis"))
-    for tick in apart(ticks, across, 30):
-        anchor = "end" if across(tick) > right - 12 else "middle"
-        parts.append(svg.line(across(tick), base, across(tick), base + 4, "axis"))
-        parts.append(svg.text(across(tick), base + 17, svg.short(tick), "tick", anchor))
+    parts += svg.ticks_below(ticks, across, base, right)
     if missing is not None:
         parts.append(_missing_point(missing, up, right + MISSING / 2 + 2, base, units))
         names = [*names, "missing"]
@@ -181,23 +181,8 @@ def curve(
     return Drawing(name, "curve", markup, caption, spread(shown), units.header, _table(names, shown, units))
 
 
-def apart(ticks: Sequence[float], across: svg.Scale, least: float) -> list[float]:
-    """The ticks without those whose words would touch the one before."""
-    kept: list[float] = []
-    for tick in ticks:
-        if not kept or across(tick) - across(kept[-1]) >= least:
-            kept.append(tick)
-    return kept
-
-
 def _density(effect: Effect, a: float, b: float) -> float:
     return max(effect.support, 0.0) / max(b - a, THIN)
-
-
-def interval(low: float, high: float) -> str:
-    """A bin in words."""
-    a, b = svg.short(low), svg.short(high)
-    return f"about {a}" if a == b else f"{a} to {b}"
 
 
 def _missing_point(effect: Effect, up: svg.Scale, x: float, base: float, units: Units) -> str:

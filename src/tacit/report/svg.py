@@ -191,9 +191,48 @@ def text_width(words: str) -> float:
 
 
 def fitted(words: str, width: float) -> str:
-    """As much of a text as has room in ``width`` pixels."""
+    """As much of the beginning of a text as has room in ``width`` pixels."""
     if text_width(words) <= width:
         return words
     while words and text_width(words + "…") > width:
         words = words[:-1]
     return words.rstrip() + "…"
+
+
+def shortened(words: str, width: float) -> str:
+    """A text that loses its middle where ``width`` pixels have no room for all of it.
+
+    Names that begin alike often differ at their ends.
+    """
+    if text_width(words) <= width:
+        return words
+    for kept in range(len(words) - 1, 0, -1):
+        shown = f"{words[: (kept + 1) // 2].rstrip()}…{words[len(words) - kept // 2 :].lstrip()}"
+        if text_width(shown) <= width:
+            return shown
+    return "…"
+
+
+SMALLER = 11 / 12
+"""The size of the words of a tick, in that of other words."""
+BETWEEN = 6.0
+"""Least space between the words of two ticks."""
+
+
+def ticks_below(ticks: Sequence[float], across: Callable[[float], float], base: float, right: float) -> list[str]:
+    """The ticks of a horizontal axis and their numbers below it.
+
+    No number reaches beyond ``right``, where the place of the missing bin may begin; a tick whose number would touch
+    the one before it is left out.
+    """
+    parts, free = [], -math.inf
+    for tick in ticks:
+        x, words = across(tick), short(tick)
+        wide = SMALLER * text_width(words)
+        at_end = x + wide / 2 > right
+        left = right - wide if at_end else x - wide / 2
+        if left >= free:
+            parts.append(line(x, base, x, base + 4, "axis"))
+            parts.append(text(right if at_end else x, base + 17, words, "tick", "end" if at_end else "middle"))
+            free = left + wide + BETWEEN
+    return parts

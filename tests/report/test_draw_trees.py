@@ -1,0 +1,64 @@
+"""Pictures of trees: as large as their words need, at every depth, and on a narrow page they scroll in their box."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from tacit.encoding.grid import NumericGrid
+from tacit.models.additive import Feature
+from tacit.models.tree import Tree, complete_shape, threshold_sets
+from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
+from tacit.report import svg
+from tacit.report.draw_trees import tree_picture
+from tacit.report.page import render
+
+NAMES = [f"a column that is the same to the very last letter, which is {letter}" for letter in "ab"]
+
+
+def model(depth: int) -> TreeEnsembleModel:
+    """One complete tree on two columns whose names differ at their ends only."""
+    features = tuple(Feature(name, NumericGrid(0.0, 80_000.0, 8), np.arange(9), ordered=True) for name in NAMES)
+    splits, leaves = 2**depth - 1, 2**depth
+    shape = complete_shape([k % 2 for k in range(splits)], threshold_sets([k % 7 for k in range(splits)]))
+    tree = Tree(shape, np.linspace(-1.0, 1.0, leaves), np.full(leaves, 1234.0))
+    return TreeEnsembleModel(
+        ("no", "yes"), 0.0, features, (tree,), Link("logistic"), TreeSpending((0.0012,) * depth, 0.0012)
+    )
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 6])
+def test_every_level_has_room_for_its_words(depth: int) -> None:
+    drawing = tree_picture(model(depth), 0, "i")
+    root = ET.fromstring(drawing.markup)
+    assert (root.get("viewBox") or "").split()[2] == str(drawing.least)
+    heads = [e for e in root.iter("text") if e.get("y") == "14"]
+    assert len(heads) == depth + 1
+    starts = [float(e.get("x") or 0) for e in heads]
+    ends = [x + svg.SMALLER * svg.text_width(e.text or "") for x, e in zip(starts, heads, strict=True)]
+    assert all(end < start for end, (_, start) in zip(ends, pairwise(starts), strict=False))
+    assert ends[-1] <= drawing.least + 6
+    names = {e.text for e in root.iter("text") if e.get("class") == "name"}
+    assert len(names) == min(depth, 2)
+
+
+@pytest.mark.parametrize("width", [390, 900, 1280])
+def test_a_tree_is_not_shrunk_and_scrolls_in_its_box(visit: Any, width: int) -> None:
+    seen = visit(render(model(5), None), width)
+    assert seen.complaints == []
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+    box = seen.page.get_by_role("region", name="Tree 1, drawn")
+    assert box.evaluate("e => e.getBoundingClientRect().right") <= width
+    scale = "e => { const s = e.querySelector('svg'); return s.clientWidth / s.viewBox.baseVal.width }"
+    assert box.evaluate(scale) == pytest.approx(1.0)
+    assert box.evaluate("e => e.scrollWidth > e.clientWidth") == (width < 1000)
+
+
+def test_on_paper_a_tree_is_there_as_a_whole(visit: Any) -> None:
+    page = visit(render(model(5), None), 700).page
+    page.emulate_media(media="print")
+    assert page.get_by_role("region", name="Tree 1, drawn").evaluate("e => e.scrollWidth <= e.clientWidth")
