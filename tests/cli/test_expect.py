@@ -32,6 +32,12 @@ def test_json_and_drawing(folder: Path, tacit: Callable[..., Any]) -> None:
     assert sum("simulation" in title for title in titles) == len(told["figures"]) - 2
 
 
+def test_a_drawing_without_a_power_of_ten(folder: Path, tacit: Callable[..., Any]) -> None:
+    done = tacit(*ASK, "--rows", "500", "--plot", "plan.svg")
+    assert done.exit_code == 0, done.output
+    assert ET.fromstring(Path("plan.svg").read_text()).tag.endswith("svg")
+
+
 def test_mistakes_end_with_code_two(folder: Path, tacit: Callable[..., Any]) -> None:
     for arguments in ((), ("--rows", "10", "--error", "0.1"), ("--rows", "0")):
         done = tacit(*ASK, *arguments)

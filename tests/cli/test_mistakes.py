@@ -113,9 +113,38 @@ def test_parquet_with_a_wrong_dtype(folder: Path, tacit: Callable[..., Any]) -> 
 def test_outputs_that_cannot_be_written(folder: Path, tacit: Callable[..., Any]) -> None:
     refused(tacit(*FIT[:-1], "nowhere/out.json"), "--model", "nowhere")
     refused(tacit(*FIT, "--report", "."), "--report")
-    refused(tacit(*FIT, "--report", "out.json"), "same file")
-    refused(tacit(*FIT[:-1], "data.csv"), "same file")
+    refused(tacit(*FIT, "--report", "out.json"), "--report", "what --model writes")
+    refused(tacit(*FIT[:-1], "data.csv"), "the data")
+    refused(tacit(*FIT[:-1], "./schema.toml"), "the schema")
     refused(tacit(*FIT[:4]), "--model")
+    assert Path("data.csv").read_text().startswith("age,colour")
+
+
+@pytest.mark.parametrize("option", ["--model", "--report", "--certificate"])
+@pytest.mark.parametrize("ending", ["", "-wal"])
+def test_outputs_that_would_destroy_the_account(
+    folder: Path, tacit: Callable[..., Any], option: str, ending: str
+) -> None:
+    account = ("--account", "sqlite:///b.tacit.db", "--dataset", "d")
+    assert tacit("budget", "create", *account, "--epsilon", "2", "--delta", "0").exit_code == 0
+    asked = ("fit", "data.csv", "--schema", "schema.toml", "--epsilon", "1", "--delta", "0")
+    refused(tacit(*asked, option, f"b.tacit.db{ending}", *account), option, "the account")
+    assert "spent" in tacit("budget", "show", *account).output
+    found = ("schema", "discover", "data.csv", "--target", "bought", "--epsilon", "1", "--delta", "0")
+    refused(tacit(*found, "--force", "-o", f"b.tacit.db{ending}", *account), "the account")
+    assert tacit("fit", "data.csv", "--schema", "schema.toml", "--epsilon", "1", "--model", "m.json").exit_code == 0
+    asked = ("evaluate", "m.json", "data.csv", "--target", "bought", "--epsilon", "1", "--certificate")
+    refused(tacit(*asked, f"b.tacit.db{ending}", *account), "the account")
+
+
+def test_outputs_that_would_destroy_what_they_are_made_of(folder: Path, tacit: Callable[..., Any]) -> None:
+    assert tacit(*FIT[:-1], "m.json", "--epsilon", "1").exit_code == 0
+    kept = Path("m.json").read_text()
+    refused(tacit("report", "m.json", "-o", "m.json"), "the model")
+    refused(tacit("predict", "m.json", "data.csv", "-o", "m.json"), "the model")
+    refused(tacit("predict", "m.json", "data.csv", "-o", "p.parquet"), "CSV")
+    assert Path("m.json").read_text() == kept
+    refused(tacit("schema", "init", "data.csv", "--target", "bought", "-o", "data.csv", "--force"), "the sample")
     assert Path("data.csv").read_text().startswith("age,colour")
 
 

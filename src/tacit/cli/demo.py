@@ -36,7 +36,9 @@ def survey() -> tuple[dict[str, Any], Any]:
     """
     try:
         from statsmodels.datasets import fair
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("statsmodels"):  # something that it needs itself is broken
+            raise
         raise Mistake(
             'the demo\'s survey comes with statsmodels, which is not installed: pip install "tacit[demo]"'
         ) from None

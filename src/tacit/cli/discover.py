@@ -8,7 +8,7 @@ from pathlib import Path
 from tacit.cli.console import as_json, finite, progress
 from tacit.cli.evaluate import account_of, listed
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_target, write_text, write_with
+from tacit.cli.files import check_outputs, write_text, write_with
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ def run(order: Order) -> None:
     from tacit.encoding.read import column_names, is_parquet, read_columns
     from tacit.schema import Unit
 
-    check_target(order.output, "--output")
-    check_target(order.certificate, "--certificate")
+    outputs = {"--output": order.output, "--certificate": order.certificate}
+    check_outputs(outputs, {"the data": order.data}, order.account)
     if order.output.exists() and not order.force:
         raise Mistake(f"{order.output} exists; give another --output, or --force to overwrite it")
     account = account_of(order.account, order.dataset)

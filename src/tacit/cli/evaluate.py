@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.console import as_json, finite, progress, table
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_target, write_text
+from tacit.cli.files import check_outputs, write_text
 from tacit.cli.fit import target_column
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def run(order: Order) -> None:
     from tacit.models.recalibrated import RecalibratedModel
     from tacit.schema import Schema
 
-    check_target(order.certificate, "--certificate")
+    inputs = {"the data": order.data, "the model": order.model, "the schema": order.schema}
+    check_outputs({"--certificate": order.certificate}, inputs, order.account)
     schema = None if order.schema is None else Schema.from_toml(order.schema)
     target = target_column(order.target, schema)
     model, _ = load_model(order.model)

@@ -89,7 +89,7 @@ def drawing(setting: Setting, figures: list[Expectation]) -> str:
         svg.text(8.0, 20.0, "error on new rows"),
     ]
     powers = [10.0**k for k in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
-    powers = powers[:: math.ceil(len(powers) / 6)]
+    powers = powers[:: max(math.ceil(len(powers) / 6), 1)]
     parts += [svg.text(across(value), HEIGHT - 32.0, svg.short(value), anchor="middle") for value in powers]
     parts += [svg.text(54.0, up(tick) + 4.0, svg.short(tick), anchor="end") for tick in svg.even_ticks(0.0, top)]
     seen = [(across(figure.rows), up(figure.error)) for figure in figures if figure.source == "simulation"]

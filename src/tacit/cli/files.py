@@ -3,13 +3,53 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tacit.cli.failures import Mistake
 
+BESIDE_SQLITE = ("", "-wal", "-shm", "-journal")
+"""What is added to the name of an SQLite file for the files that belong to it."""
 
-def check_target(path: Path | None, option: str) -> None:
+
+def check_outputs(
+    outputs: Mapping[str, Path | None], inputs: Mapping[str, Path | None], account: str | None = None
+) -> None:
+    """Raises unless every output can be made without destroying an input, the account, or another output.
+
+    Args:
+        outputs: by their options.
+        inputs: by what they are, such as "the data".
+        account: the URL of the store that is charged.
+
+    Raises:
+        Mistake: names the option and what is in the way; nothing is written then.
+    """
+    taken = {path.resolve(): what for what, path in inputs.items() if path is not None}
+    taken |= dict.fromkeys(_files_of(account), "the account, or belongs to it")
+    for option, path in outputs.items():
+        _check_target(path, option)
+        if path is None:
+            continue
+        what = taken.get(path.resolve())
+        if what is not None:
+            raise Mistake(f"{option}: {path} is {what}; that would overwrite it: give another file")
+        taken[path.resolve()] = f"what {option} writes"
+
+
+def _files_of(account: str | None) -> list[Path]:
+    """The files of an account's store, if it is kept in one."""
+    if account is None:
+        return []
+    from tacit.privacy.store import normal_url
+
+    url = normal_url(account)
+    if url.get_backend_name() != "sqlite":
+        return []
+    return [Path(f"{url.database}{ending}").resolve() for ending in BESIDE_SQLITE]
+
+
+def _check_target(path: Path | None, option: str) -> None:
     """Raises unless a file can be made at ``path``; nothing is written.
 
     Raises:

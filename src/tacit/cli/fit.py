@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.console import as_json, finite, progress, stopwatch, table
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_target, write_text
+from tacit.cli.files import check_outputs, write_text
 from tacit.cli.learners import batchwise_class, learner_class
 from tacit.cli.tables import training_table
 
@@ -72,11 +72,8 @@ def run(order: Order) -> None:
 def _check_outputs(order: Order) -> None:
     if order.model is None and order.certificate is None and order.report is None and not order.dry_run:
         raise Mistake("a fit spends budget and would leave nothing behind: give --model OUT.json (or --dry-run)")
-    for path, option in ((order.model, "--model"), (order.report, "--report"), (order.certificate, "--certificate")):
-        check_target(path, option)
-    given = [p.resolve() for p in (order.model, order.report, order.certificate, order.data) if p is not None]
-    if len(set(given)) < len(given):
-        raise Mistake("two of data, model, report and certificate are the same file")
+    outputs = {"--model": order.model, "--report": order.report, "--certificate": order.certificate}
+    check_outputs(outputs, {"the data": order.data, "the schema": order.schema}, order.account)
     if (order.account is None) != (order.dataset is None):
         raise Mistake("--account and --dataset belong together: give both or neither")
 
@@ -242,7 +239,9 @@ def _found(order: Order, estimator: Any) -> str:
     """What discovery found, for the summary."""
     schema = getattr(estimator, "schema_", None)
     if schema is None or not _discovers(order, estimator):
-        return "all columns were read as numbers; a column of texts is missing throughout"
+        named = ", ".join(str(name) for name in getattr(estimator, "classes_", ()))
+        classes = f"; classes {named}, and rows of others do not count" if named else ""
+        return f"all columns were read as numbers; a column of texts is missing throughout{classes}"
     kinds = [column.kind for column in schema.columns.values()]
     found = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     names = getattr(estimator, "classes_", ())

@@ -10,7 +10,7 @@ import typer
 from tacit.cli.console import as_json as print_json
 from tacit.cli.console import table
 from tacit.cli.failures import Mistake, guarded
-from tacit.cli.files import check_target, write_with
+from tacit.cli.files import check_outputs, write_with
 
 if TYPE_CHECKING:
     from tacit.schema import Column, Label, Schema
@@ -50,7 +50,7 @@ def init(
         raise Mistake("give either a public sample or --dictionary")
     if not target:
         raise Mistake("--target is missing: name the column to predict")
-    check_target(output, "--output")
+    check_outputs({"--output": output}, {"the sample": data, "the dictionary": dictionary})
     if output.exists() and not force:
         raise Mistake(f"{output} exists; give another --output, or --force to overwrite it")
     _warn()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.console import as_json, finite, progress, table
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_target, write_text, write_with
+from tacit.cli.files import check_outputs, write_text, write_with
 from tacit.cli.tables import model_table
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ def predict(
 
     from tacit.models.files import load_model
 
-    check_target(output, "--output")
-    if output.resolve() in (data.resolve(), model_path.resolve()):
-        raise Mistake("--output would overwrite its input")
+    check_outputs({"--output": output}, {"the data": data, "the model": model_path})
+    if output.suffix.lower() in (".parquet", ".pq"):
+        raise Mistake(f"--output: predictions are written as CSV, and {output} would be taken for Parquet")
     model, _ = load_model(model_path)
     least = _threshold(model, threshold, cost)
     with progress(data.name, quiet=json) as tell:
@@ -80,7 +80,7 @@ def report(model_path: Path, output: Path | None, title: str | None) -> None:
     from tacit.report.page import render
 
     target = output if output is not None else model_path.with_suffix(".html")
-    check_target(target, "--output")
+    check_outputs({"--output": target}, {"the model": model_path})
     model, certificate = load_model(model_path)
     write_text(target, render(model, certificate, title))
     table("Report", {"written": str(target)})
