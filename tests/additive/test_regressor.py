@@ -28,8 +28,6 @@ from tests.additive.spent import share_spent
 CANNOT_HOLD = {
     "check_estimators_empty_data_messages": "that there are no rows is private: the fit returns a constant",
     "check_supervised_y_no_nan": "what labels hold never raises: missing ones are dropped",
-    "check_regressor_data_not_an_array": "that check passes a bare array-function object, which no table reader takes",
-    "check_sample_weights_pandas_series": "as above: that check passes such an object beside a series of weights",
     "check_sample_weights_list": "weights are at most 1, and public: that check's 3 is refused",
     "check_sample_weights_not_overwritten": "as above: that check's 10 is refused",
     "check_sample_weight_equivalence_on_dense_data": "weights are at most 1; a row that stands twice is two rows",

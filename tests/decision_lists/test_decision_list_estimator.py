@@ -25,7 +25,6 @@ from tacit.queries.cover_charges import Accounting
 
 CANNOT_HOLD = {
     "check_estimators_empty_data_messages": "that there are no rows is private: the fit returns the prior",
-    "check_classifier_data_not_an_array": "that check passes a bare array-function object, which no table reader takes",
     "check_classifiers_classes": "classes are declared, never read from the labels",
     "check_classifiers_regression_target": "what labels hold never raises: unknown ones are dropped",
     "check_supervised_y_no_nan": "what labels hold never raises: missing ones are dropped",

@@ -116,6 +116,9 @@ def test_columns_of_numbers_read_as_categories() -> None:
     assert index.encode(np.array([1, 2], np.longdouble)).tolist() == [0, 1]
     assert index.encode(np.array([1, 2], ">i4")).tolist() == [0, 1]
     assert index.encode(np.array([1, 2], np.float16)).tolist() == [0, 1]
+    assert index.encode(pa.array([1, 2, None], pa.decimal128(5, 0))).tolist() == [0, 1, 3]
+    if hasattr(pa, "decimal32"):  # which Arrow has, and tells no values of apart
+        assert index.encode(pa.array([1, 2, None], pa.decimal32(5, 0))).tolist() == [0, 1, 3]
     assert index.encode(np.ma.MaskedArray([1, 2], mask=[False, True])).tolist() == [0, 3]
     assert index.encode(pl.Series([1, 2, None], dtype=pl.Int128)).tolist() == [0, 1, 3]
     assert index.encode(pd.Series(pd.arrays.SparseArray([1.0, np.nan, 2.0]))).tolist() == [0, 3, 1]

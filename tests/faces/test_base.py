@@ -23,8 +23,8 @@ LEARNERS = {
     "numbers, no bounds": AdditiveBoostRegressor(schema=COLUMNS),
     "numbers, no schema": AdditiveBoostRegressor(),
     "trees": BoostedTreesClassifier(),
-    "lists": DecisionListClassifier(schema=COLUMNS),
-    "halfspaces": HalfspaceBoostClassifier(),
+    "lists": DecisionListClassifier(schema=COLUMNS, classes=[0, 1]),
+    "halfspaces": HalfspaceBoostClassifier(classes=[0, 1]),
 }
 
 

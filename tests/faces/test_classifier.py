@@ -26,8 +26,6 @@ from tacit.schema import Schema
 
 CANNOT_HOLD = {
     "check_estimators_empty_data_messages": "that there are no rows is private: the fit returns the prior",
-    "check_classifier_data_not_an_array": "that check passes a bare array-function object, which no table reader takes",
-    "check_sample_weights_pandas_series": "as above: that check passes such an object beside a series of weights",
     "check_classifiers_one_label_sample_weights": "that check leaves rows out by a weight of 0, which is refused",
     "check_sample_weights_list": "weights are at most 1, and public: that check's 3 is refused",
     "check_sample_weights_not_overwritten": "as above: that check's 10 is refused",

@@ -12,6 +12,7 @@ import pytest
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.regressor import AdditiveBoostRegressor
 from tacit.additive.score_trees import ScoreNoise, Taken
+from tacit.encoding.frames import Frame
 from tacit.faces.request import RequestError
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveScores
 from tacit.models.files import model_from_dict
@@ -139,7 +140,7 @@ def test_log_odds_vary_as_drawn_scores_do(classes):
     powers = np.exp(drawn)
     odds = np.log(powers) - np.log(powers.sum(axis=1, keepdims=True) - powers)
     model = AdditiveClassesModel(tuple(range(classes)), AdditiveScores(scores, (), (), (), (), errors.std(axis=0)))
-    frame = type("Rows", (), {"n_rows": 1})()
+    frame = Frame({}, 1)
     assert model.log_odds(frame)[0] == pytest.approx(odds.mean(axis=0), abs=0.01)
     assert model.log_odds_variance(frame)[0] == pytest.approx(odds.var(axis=0), rel=0.03)
 
@@ -147,7 +148,7 @@ def test_log_odds_vary_as_drawn_scores_do(classes):
 def test_sure_rows_have_finite_log_odds():
     scores = AdditiveScores(np.array([900.0, 0.0, -900.0]), (), (), (), (), np.full(3, 0.1))
     model = AdditiveClassesModel((0, 1, 2), scores)
-    frame = type("Rows", (), {"n_rows": 1})()
+    frame = Frame({}, 1)
     assert np.isfinite(model.log_odds(frame)).all()
     assert np.isfinite(model.log_odds_variance(frame)).all()
 

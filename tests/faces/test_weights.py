@@ -89,7 +89,7 @@ def test_half_the_weight_is_half_the_rows():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (math.nan, "row 70 is nan: leave out"),
+        (math.nan, "row 70 is nan: every row needs"),
         (0.0, r"row 70 is 0\.0: leave out"),
         (-0.5, r"row 70 is -0\.5: leave out"),
         (1.0000001, r"row 70 is 1\.0000001: divide by a bound that is public"),

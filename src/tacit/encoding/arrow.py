@@ -23,6 +23,18 @@ def positions(coded: pa.DictionaryArray, null: int) -> npt.NDArray[np.int64]:
     return _values(coded.indices.cast(pa.int64()), np.int64, null)
 
 
+def dictionary_of(chunk: pa.Array) -> pa.DictionaryArray:
+    """The distinct values of an array, and which of them every row holds."""
+    kind = chunk.type
+    if isinstance(chunk, pa.DictionaryArray):
+        return chunk
+    if pa.types.is_float16(kind):  # Arrow tells apart no values of 16 bits, nor of narrow decimals
+        chunk = chunk.cast(pa.float32())
+    elif pa.types.is_decimal(kind) and kind.bit_width < 128:
+        chunk = chunk.cast(pa.decimal128(kind.precision, kind.scale))
+    return chunk.dictionary_encode()
+
+
 def _values(array: pa.Array, kind: Any, null: Any) -> npt.NDArray[Any]:
     validity, data = array.buffers()
     if not len(array) or data is None:

@@ -98,7 +98,7 @@ def _frame_of(data: Any, names: Sequence[str] | None) -> Frame:
     if isinstance(table, nw.DataFrame):
         if not all(isinstance(name, str | int) for name in table.columns):
             raise FrameError("columns must be named by texts or integers; flatten their names first")
-        columns = {str(name): table[name].to_native() for name in table.columns}
+        columns = {str(name): table.get_column(name).to_native() for name in table.columns}  # [0] would be a row
         if len(columns) != len(table.columns):
             raise FrameError("two columns have the same name when written as text; rename one")
         return Frame(columns, len(table))

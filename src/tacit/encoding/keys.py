@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.encoding.arrow import positions
+from tacit.encoding.arrow import dictionary_of, positions
 from tacit.encoding.values import as_tokens, is_missing
 from tacit.schema.values import identity
 
@@ -57,7 +57,7 @@ def key_codes(values: Any, name: str = "") -> tuple[npt.NDArray[np.int64], tuple
         return np.array([code(value) for value in tokens.tolist()], np.int64), tuple(known)
     parts = []
     for chunk in tokens.chunks:
-        coded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
+        coded = dictionary_of(chunk)
         table = np.array([*(code(value) for value in coded.dictionary.to_pylist()), NO_KEY], np.int64)
         parts.append(table[positions(coded, len(table) - 1)])
     return np.concatenate(parts) if parts else np.empty(0, np.int64), tuple(known)

@@ -73,7 +73,7 @@ def _from_series(series: nw.Series[Any], name: str) -> Numbers:
         return as_numbers(np.asarray(series.to_native()), name)
     if isinstance(dtype, nw.Int128 | nw.UInt128):
         return series.cast(nw.Float64).to_numpy()
-    if native == "object":  # narwhals would look at the values to say more
+    if native == "object" or native.startswith("complex"):  # narwhals would look at the values to say more of objects
         raise _wrong_dtype(name, native)
     if isinstance(dtype, nw.Decimal | nw.Boolean) or str(dtype) in ("Unknown", "Null"):
         arrow = series.to_arrow()

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tacit.encoding.arrow import positions
+from tacit.encoding.arrow import dictionary_of, positions
 from tacit.encoding.errors import FrameError
 from tacit.encoding.grid import Codes
 from tacit.schema import Value
@@ -61,7 +61,7 @@ class ValueIndex(ABC):
     def _encode_chunk(self, chunk: pa.Array) -> Codes:
         if pa.types.is_null(chunk.type):
             return self._codes([self.code_of(None)]).repeat(len(chunk))
-        coded = chunk if isinstance(chunk, pa.DictionaryArray) else chunk.dictionary_encode()
+        coded = dictionary_of(chunk)
         table = [self.code_of(value) for value in coded.dictionary.to_pylist()]
         table.append(self.code_of(None))
         return self._codes(table)[positions(coded, len(table) - 1)]
@@ -82,12 +82,19 @@ class ValueIndex(ABC):
         return self._codes(out)
 
 
+def _refuse_complex(values: Any, name: str) -> None:
+    """Raises for a dtype that Arrow has not."""
+    if str(getattr(values, "dtype", "")).startswith("complex"):
+        raise FrameError(f"{_column(name)} has complex numbers, which stand for no category")
+
+
 def as_tokens(values: Any, name: str = "") -> pa.ChunkedArray | npt.NDArray[np.object_]:
     """A column as Arrow data, or as an object vector if it holds Python objects of several types.
 
     Raises:
         FrameError: for dates, times, lists and structs.
     """
+    _refuse_complex(values, name)
     if isinstance(values, pa.Array):
         values = pa.chunked_array([values])
     series = nw.from_native(values, series_only=True, pass_through=True)

@@ -92,6 +92,8 @@ def select_model(
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
     request = Request.of(epsilon, delta, neighbouring, random_state)
+    if not isinstance(models, Sequence):
+        raise RequestError(f"models must be a list, which is chosen from by place, got {type(models).__name__}")
     if len(models) < 2:
         raise RequestError(f"a choice needs at least two models, got {len(models)}")
     declared = declared_schema(schema if schema is not None else getattr(models[0], "schema", None))

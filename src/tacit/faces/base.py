@@ -24,10 +24,10 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.encoding.without_rows import without_rows
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
-from tacit.faces.inputs import label_vector, plain, table_of
+from tacit.faces.inputs import by_position, is_boolean, label_vector, plain, table_of
 from tacit.faces.request import Request, RequestError, declared_schema
 from tacit.faces.spend import reserve
-from tacit.faces.undeclared import Undeclared, label_kind
+from tacit.faces.undeclared import Undeclared, label_kind, refuse_texts
 from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -277,6 +277,8 @@ class PrivateLearner:
         labels = label_vector(y)
         if len(labels) != frame.n_rows:
             raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
+        if self._names_no_classes(schema) and is_boolean(labels):
+            label_index = LabelIndex((False, True))  # the same sides as 0 and 1, by the names that the labels have
         named = "" if schema is None or schema.label is None else schema.label.column
         self._check_labels(without_rows(labels), label_index, named)
         if schema is None and not frame.names:
@@ -307,12 +309,20 @@ class PrivateLearner:
 
     def _undeclared(self, frame: Frame, labels: Any, schema: Schema | None) -> Undeclared | None:
         """What is to be found; None if nothing is, or if the learner looks for bounds itself."""
+        if not self._discovers:
+            if self._names_no_classes(schema):
+                refuse_texts(labels, self._algorithm)
+            return None
         classes = getattr(self, "classes", None) is None and (schema is None or schema.label is None)
-        if not self._discovers or (schema is not None and not classes):
+        if schema is not None and not classes:
             return None
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         undeclared = Undeclared.of(frame, schema is None, label_kind(labels, frame), classes, request)
         return undeclared if undeclared.unknowns.releases or schema is None else None
+
+    def _names_no_classes(self, schema: Schema | None) -> bool:
+        """Whether this learner could be told classes, and nobody did."""
+        return hasattr(self, "classes") and self.classes is None and (schema is None or schema.label is None)
 
     def _width(self, X: Any) -> int:
         """How many features ``X`` has."""
@@ -328,6 +338,8 @@ class PrivateLearner:
         if label is not None:
             raise RequestError(f"label '{label.column}' is numeric, and {self._algorithm} learns classes")
         declared = getattr(self, "classes", None)
+        if isinstance(declared, str | bytes):  # a sequence of letters otherwise
+            raise RequestError(f"classes must list the classes, such as ('no', 'yes'), got the text {declared!r}")
         if declared is not None and len(declared) < 2:
             raise RequestError(f"classes must name at least two classes, got {declared!r}")
         return LabelIndex((0, 1) if declared is None else tuple(plain(value) for value in declared))
@@ -360,7 +372,8 @@ class PrivateLearner:
                 f"X has {len(frame.names)} features, but {self._algorithm} is expecting {self.n_features_in_} "
                 "features as input"
             )
-        return frame
+        known = getattr(self, "feature_names_in_", None)
+        return frame if known is None or hasattr(X, "columns") else by_position(frame, known, self._algorithm)
 
 
 class ClassLearner(PrivateLearner):

@@ -52,8 +52,9 @@ KINDS = (NUMERIC, BOOLEAN, KEYED, ASKED, IGNORED)
 def kind_of(values: Any, name: str = "") -> str:
     """What kind of column a vector makes, by its dtype alone.
 
-    Numbers (integers too) are numeric, booleans boolean, texts and objects and categoricals have categories, dates and
-    nested types are ignored. A Python list has no dtype: whether it holds numbers is to be asked, and paid for.
+    Numbers (integers too) are numeric, booleans boolean, texts and objects and categoricals have categories, dates,
+    complex numbers and nested types are ignored. A Python list has no dtype: whether it holds numbers is to be asked,
+    and paid for.
     """
     if isinstance(values, list | tuple):
         return ASKED

@@ -53,6 +53,27 @@ def numbers_of(targets: Any, name: str = "target") -> npt.NDArray[np.float64]:
     return np.asarray(as_numbers(values, name, loose=untyped), np.float64)
 
 
+def by_position(frame: Frame, names: npt.NDArray[Any], algorithm: str) -> Frame:
+    """A matrix whose columns take the names that a learner was fitted with, with scikit-learn's warning.
+
+    A table that has names of its own is left as it is.
+    """
+    anonymous = frame.names == tuple(f"x{index}" for index in range(len(names)))
+    if not anonymous or frame.names == tuple(names):
+        return frame
+    warnings.warn(
+        f"X does not have valid feature names, but {algorithm} was fitted with feature names",
+        UserWarning,
+        stacklevel=4,
+    )
+    return Frame(dict(zip(names, frame.columns.values(), strict=True)), frame.n_rows, frame.mixed)
+
+
+def is_boolean(labels: Any) -> bool:
+    """Whether a vector holds truth values, by its dtype."""
+    return str(getattr(labels, "dtype", "")).lower() in ("bool", "boolean", "bool[pyarrow]")
+
+
 def plain(value: Any) -> Any:
     """A scalar of numpy as Python's own."""
     return value.item() if isinstance(value, np.generic) else value

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, final
 
+import pyarrow as pa
+
 from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame
 from tacit.encoding.table import TableEncoding
@@ -138,6 +140,20 @@ class Undeclared:
                 label_index = LabelIndex((0, 1))
         schema = Schema(found.columns) if found.columns else None
         return Found(schema, label_index, purse.part(1 - self.share))
+
+
+def refuse_texts(labels: Any, algorithm: str) -> None:
+    """Raises for labels that cannot be the classes 0 and 1 by their dtype, for learners that look for no others.
+
+    Raises:
+        RequestError: says how to name the classes.
+    """
+    from_file = isinstance(labels, pa.Array | pa.ChunkedArray)  # the texts 0 and 1, perhaps
+    if not from_file and label_kind(labels, Frame({}, 0)) in (TEXTS, OBJECTS):
+        raise RequestError(
+            f"Unknown label type: they are texts or objects, and {algorithm} takes labels for 0 and 1 unless told "
+            "otherwise. Name the classes, such as classes=('no', 'yes'), or give a schema with a label"
+        )
 
 
 def refuse_undeclared(frame: Frame, labels: str, schema: Schema | None, classes: Any) -> None:

@@ -97,7 +97,8 @@ def row_weights_of(given: Any) -> npt.NDArray[np.float64] | None:
     try:
         weights = np.asarray(as_numbers(given, "sample_weight"), np.float64)
     except FrameError as error:
-        raise RequestError(f"sample_weight must be a vector of numbers: {error}") from None
+        said = f"{error}".removesuffix(" Nothing was spent.").removesuffix(".")
+        raise RequestError(f"sample_weight must be a vector of numbers: {said}") from None
     check_row_weights(weights)
     return weights
 
@@ -112,7 +113,9 @@ def check_row_weights(weights: npt.NDArray[np.float64]) -> None:
     if not len(wrong):
         return
     value = float(weights[wrong[0]])
-    if value > 1:
+    if np.isnan(value):
+        remedy = "every row needs a weight"
+    elif value > 1:
         remedy = "divide by a bound that is public, not by the largest weight found"
     else:
         remedy = "leave out rows that are not to count, instead of a weight of zero"

@@ -15,7 +15,7 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, encoder_from_dict
 from tacit.encoding.values import BooleanIndex
-from tacit.models.base import Model, floats, ints
+from tacit.models.base import Model, floats, ints, of_any_table
 from tacit.models.tree import Tree
 from tacit.models.uncertainty import tree_variance
 
@@ -175,7 +175,7 @@ def effects_of_rows(
     return names, parts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AdditiveModel(Model):
     """``log-odds = intercept + sum of effects``. Frozen; everything in it was released.
 
@@ -203,6 +203,7 @@ class AdditiveModel(Model):
     def feature_names(self) -> tuple[str, ...]:
         return tuple(feature.name for feature in self.features)
 
+    @of_any_table
     def contributions(self, frame: Frame) -> tuple[list[str], Floats]:
         """What each term adds to the log-odds of each row: names, and an array of shape ``(rows, terms)``."""
         bins = [feature.bins(frame) for feature in self.features]
@@ -212,6 +213,7 @@ class AdditiveModel(Model):
             parts.append(self._tree_score(bins, frame.n_rows))
         return names, np.column_stack(parts) if parts else np.zeros((frame.n_rows, 0))
 
+    @of_any_table
     def decision_function(self, frame: Frame) -> Floats:
         """Log-odds of the positive class, shape ``(rows,)``."""
         bins = [feature.bins(frame) for feature in self.features]
@@ -223,6 +225,7 @@ class AdditiveModel(Model):
             score += pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]]
         return score + self._tree_score(bins, frame.n_rows)
 
+    @of_any_table
     def score_variance(self, frame: Frame) -> Floats:
         """Variance of the log-odds of every row given what was released, effects taken as independent."""
         bins = [feature.bins(frame) for feature in self.features]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tacit.encoding.frames import Frame
 from tacit.models.additive import TREES, Feature, MainEffect, PairEffect, effects_of_rows
-from tacit.models.base import Model, floats
+from tacit.models.base import Model, floats, of_any_table
 from tacit.models.tree import TreeShape
 
 Floats = npt.NDArray[np.float64]
@@ -75,7 +75,7 @@ class AdditiveScores:
     def n_scores(self) -> int:
         return len(self.intercept)
 
-    def contributions(self, frame: Frame) -> tuple[list[str], Floats]:
+    def contributions(self, frame: Any) -> tuple[list[str], Floats]:
         """What each term adds to the scores: names, and an array of shape ``(rows, terms, n_scores)``."""
         bins = [feature.bins(frame) for feature in self.features]
         names, parts = effects_of_rows(self.features, self.mains, self.pairs, bins)
@@ -172,6 +172,7 @@ class _AdditiveScoresModel(Model):
     def feature_names(self) -> tuple[str, ...]:
         return tuple(feature.name for feature in self.features)
 
+    @of_any_table
     def contributions(self, frame: Frame) -> tuple[list[str], Floats]:
         """What each term adds: names, and an array of shape ``(rows, terms, n_scores)``."""
         return self.scores.contributions(frame)
@@ -182,7 +183,7 @@ class _AdditiveScoresModel(Model):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AdditiveClassesModel(_AdditiveScoresModel):
     """Several classes: probabilities are the softmax of the scores, which are log-odds up to a constant per row.
 
@@ -196,21 +197,25 @@ class AdditiveClassesModel(_AdditiveScoresModel):
     classes: tuple[Any, ...]
     scores: AdditiveScores
 
+    @of_any_table
     def decision_function(self, frame: Frame) -> Floats:
         """The scores, shape ``(rows, classes)``."""
         return self.scores.of(frame)
 
+    @of_any_table
     def predict_proba(self, frame: Frame) -> Floats:
         """Probabilities, shape ``(rows, classes)``; every row sums to 1."""
         scores = self.scores.of(frame)
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
+    @of_any_table
     def log_odds(self, frame: Frame) -> Floats:
         """Log-odds of every class against all others together, shape ``(rows, classes)``."""
         powers, others = _against_others(self.scores.of(frame))
         return np.asarray(np.log(np.maximum(powers, 1e-300)) - np.log(np.maximum(others, 1e-300)))
 
+    @of_any_table
     def log_odds_variance(self, frame: Frame) -> Floats:
         """Variance of :meth:`log_odds` given what was released, shape ``(rows, classes)``; to first order.
 
@@ -251,7 +256,7 @@ def _without_mean(variance: Floats) -> Floats:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AdditiveRegressionModel(_AdditiveScoresModel):
     """A number: the sum of an intercept and of effects, in units of the target, kept within its declared bounds.
 
@@ -274,15 +279,17 @@ class AdditiveRegressionModel(_AdditiveScoresModel):
     scores: AdditiveScores
     classes: tuple[Any, ...] = field(default=(), init=False)
 
+    @of_any_table
     def predict(self, frame: Frame) -> Floats:
         """The prediction for every row, shape ``(rows,)``."""
         return np.clip(self.scores.of(frame)[:, 0], self.lower, self.upper)
 
+    @of_any_table
     def score_variance(self, frame: Frame) -> Floats:
         """Variance of the prediction of every row given what was released, in squared units of the target."""
         return self.scores.variance(frame)[:, 0]
 
-    def predict_proba(self, frame: Frame) -> Floats:
+    def predict_proba(self, frame: Any) -> Floats:
         """There are none: raises ``TypeError``."""
         del frame
         raise TypeError(f"this is a model of the number “{self.target}”: it has no classes; use predict")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.encoding.frames import Frame
+from tacit.encoding.frames import Frame, columns_of
 
 FORMAT_VERSION = 1
 
@@ -30,8 +32,26 @@ def ints(values: Any) -> npt.NDArray[np.int64]:
     return np.asarray(values, dtype=np.int64)
 
 
+M = TypeVar("M", bound="Model")
+R = TypeVar("R")
+
+
+def of_any_table(method: Callable[[M, Frame], R]) -> Callable[[M, Any], R]:
+    """A method of a model that is written for a :class:`Frame`, for whatever table a caller has."""
+
+    @wraps(method)
+    def taking(self: M, frame: Any) -> R:
+        return method(self, self.frame_of(frame))
+
+    return taking
+
+
 class Model:
-    """Base of all models. A subclass has a ``kind``, predicts, and says how its body is written."""
+    """Base of all models. A subclass has a ``kind``, predicts, and says how its body is written.
+
+    Rows to predict may be any table: pandas, polars, pyarrow, a mapping from names to vectors, or a matrix, whose
+    columns are :attr:`matrix_names`.
+    """
 
     kind: ClassVar[str]
     predicts: ClassVar[str] = "classes"
@@ -44,11 +64,34 @@ class Model:
         """Columns that prediction needs."""
         raise NotImplementedError
 
-    def predict_proba(self, frame: Frame) -> npt.NDArray[np.float64]:
+    @property
+    def matrix_names(self) -> tuple[str, ...]:
+        """What the columns of a matrix are, in their order."""
+        return self.feature_names
+
+    def frame_of(self, data: Any) -> Frame:
+        """The named columns of a table, or of a matrix.
+
+        Raises:
+            FrameError: if it is neither, or the matrix has another width.
+        """
+        if isinstance(data, Frame):
+            return data
+        if hasattr(data, "columns") or hasattr(data, "column_names") or isinstance(data, Mapping):
+            return columns_of(data)
+        learned_from_matrix = all(re.fullmatch(r"x\d+", name) for name in self.matrix_names)
+        return columns_of(data, None if learned_from_matrix else self.matrix_names)
+
+    def __repr__(self) -> str:
+        """A line: all that was released would be thousands."""
+        what = "a number" if self.predicts == "numbers" else ", ".join(str(name) for name in self.classes)
+        return f"<{type(self).__name__} of {what} from {len(self.feature_names)} columns>"
+
+    def predict_proba(self, frame: Any) -> npt.NDArray[np.float64]:
         """Probabilities, shape ``(rows, classes)``."""
         raise NotImplementedError
 
-    def predict(self, frame: Frame) -> npt.NDArray[Any]:
+    def predict(self, frame: Any) -> npt.NDArray[Any]:
         """The likeliest class of every row."""
         chosen: npt.NDArray[Any] = np.asarray(self.classes)[self.predict_proba(frame).argmax(axis=1)]
         return chosen

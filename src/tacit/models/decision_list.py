@@ -15,7 +15,7 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.models.additive import code_names
-from tacit.models.base import Model, floats
+from tacit.models.base import Model, floats, of_any_table
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[Any]
@@ -114,7 +114,7 @@ class ListRule:
         return ListRule(conditions, int(data["then"]), None if data["counts"] is None else floats(data["counts"]))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DecisionListModel(Model):
     """A list of rules; the first whose conditions hold decides. Frozen; everything in it was released.
 
@@ -160,6 +160,12 @@ class DecisionListModel(Model):
     def feature_names(self) -> tuple[str, ...]:
         return tuple(self.names[feature] for feature in self.used)
 
+    @property
+    def matrix_names(self) -> tuple[str, ...]:
+        """All columns that the list was learned from, whether or not a rule looks at them."""
+        return self.names
+
+    @of_any_table
     def decide(self, frame: Frame) -> npt.NDArray[np.int64]:
         """Which rule decides each row, shape ``(rows,)``."""
         codes = {j: self._codes(frame, j) for j in self.used}
@@ -193,11 +199,11 @@ class DecisionListModel(Model):
                 row[:] = smoothed / smoothed.sum()
         return out
 
-    def predict_proba(self, frame: Frame) -> Floats:
+    def predict_proba(self, frame: Any) -> Floats:
         """Probabilities of the deciding rule, shape ``(rows, classes)``."""
         return self.rule_probabilities[self.decide(frame)]
 
-    def predict(self, frame: Frame) -> npt.NDArray[Any]:
+    def predict(self, frame: Any) -> npt.NDArray[Any]:
         """What the deciding rule says, shape ``(rows,)``."""
         said = np.asarray([self.classes[rule.outcome] for rule in self.rules])
         decided: npt.NDArray[Any] = said[self.decide(frame)]

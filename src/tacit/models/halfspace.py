@@ -11,7 +11,6 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from tacit.encoding.dense import RowEncoder
-from tacit.encoding.frames import Frame
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
 from tacit.models.base import Model, floats
 
@@ -35,7 +34,7 @@ def products(rows: Any, weights: Floats) -> Floats:
     return np.concatenate(blocks) if blocks else np.empty(0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HalfspaceModel(Model):
     """Log-odds ``slope * weights . x + offset`` over encoded rows ``x`` of norm at most 1.
 
@@ -68,13 +67,13 @@ class HalfspaceModel(Model):
         """Columns that prediction needs; one matrix of rows where the encoder takes matrices."""
         return (ROWS,) if isinstance(self.encoder, MatrixEncoder) else self.encoder.encoding.names
 
-    def decision_function(self, frame: Frame) -> Floats:
+    def decision_function(self, frame: Any) -> Floats:
         """Log-odds of the positive class, shape ``(rows,)``; its sign is the side of the halfspace."""
         scores = products(self.encoder.encode(frame), self.weights) / self.encoder.clipper.radius
         odds: Floats = self.slope * scores + self.offset
         return odds
 
-    def predict_proba(self, frame: Frame) -> Floats:
+    def predict_proba(self, frame: Any) -> Floats:
         """Probabilities in the order of ``classes``, shape ``(rows, 2)``."""
         positive = expit(self.decision_function(frame))
         return np.column_stack([1 - positive, positive])

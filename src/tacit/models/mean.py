@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import log_softmax, softmax
 
-from tacit.encoding.frames import Frame
 from tacit.models.additive_scores import AdditiveRegressionModel
 from tacit.models.base import Model
 from tacit.models.uncertainty import Uncertain
@@ -21,7 +20,7 @@ SMALLEST = 1e-12
 """Probabilities count as at least this, so that their logarithms are finite."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Mean(Model):
     """What means of classes and of numbers share: released members, each with a positive weight."""
 
@@ -47,7 +46,7 @@ class _Mean(Model):
         return {"members": members, "weights": list(self.weights)}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeanModel(_Mean):
     """Log-probabilities averaged, and made to add up to 1 again. Of two classes: log-odds averaged.
 
@@ -70,33 +69,33 @@ class MeanModel(_Mean):
         """The classes of every member."""
         return self.members[0].classes
 
-    def log_probabilities(self, frame: Frame) -> Floats:
+    def log_probabilities(self, frame: Any) -> Floats:
         """Averaged, not yet adding up to 1; shape ``(rows, classes)``."""
         logs = [np.log(np.maximum(member.predict_proba(frame), SMALLEST)) for member in self.members]
         averaged: Floats = np.tensordot(self.shares, np.stack(logs), axes=1)
         return averaged
 
-    def decision_function(self, frame: Frame) -> Floats:
+    def decision_function(self, frame: Any) -> Floats:
         """Log-odds of the positive class, shape ``(rows,)``; of several classes log-probabilities, (rows, classes)."""
         logs = self.log_probabilities(frame)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else np.asarray(log_softmax(logs, axis=1))
 
-    def predict_proba(self, frame: Frame) -> Floats:
+    def predict_proba(self, frame: Any) -> Floats:
         """Probabilities, shape ``(rows, classes)``."""
         return np.asarray(softmax(self.log_probabilities(frame), axis=1))
 
-    def score_variance(self, frame: Frame) -> Floats:
+    def score_variance(self, frame: Any) -> Floats:
         """Variance that noise leaves in the log-odds: members have noise of their own.
 
         Raises:
             ValueError: if a member does not know its own.
         """
-        variance = np.zeros(frame.n_rows)
+        found = []
         for member, share in zip(self.members, self.shares, strict=True):
             if not isinstance(member, Uncertain):
                 raise ValueError(f"a model of the kind {member.kind!r} does not say how sure it is")
-            variance += share**2 * member.score_variance(frame)
-        return variance
+            found.append(share**2 * member.score_variance(frame))
+        return np.asarray(np.sum(found, axis=0))
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> MeanModel:
@@ -106,7 +105,7 @@ class MeanModel(_Mean):
         return cls(tuple(model_from_dict(item) for item in body["members"]), tuple(map(float, body["weights"])))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeanNumberModel(_Mean):
     """Predictions of a number averaged. Frozen; every member was released.
 
@@ -152,23 +151,23 @@ class MeanNumberModel(_Mean):
         """Which quantile, if they are about one."""
         return self.members[0].quantile
 
-    def predict(self, frame: Frame) -> Floats:
+    def predict(self, frame: Any) -> Floats:
         """The prediction for every row, shape ``(rows,)``."""
         said: Floats = self.shares @ np.stack([member.predict(frame) for member in self.members])
         return said
 
-    def score_variance(self, frame: Frame) -> Floats:
+    def score_variance(self, frame: Any) -> Floats:
         """Variance that noise leaves in the prediction: members have noise of their own.
 
         Raises:
             ValueError: if a member does not know its own.
         """
-        variance = np.zeros(frame.n_rows)
-        for member, share in zip(self.members, self.shares, strict=True):
-            variance += share**2 * member.score_variance(frame)
-        return variance
+        found = [
+            share**2 * member.score_variance(frame) for member, share in zip(self.members, self.shares, strict=True)
+        ]
+        return np.asarray(np.sum(found, axis=0))
 
-    def predict_proba(self, frame: Frame) -> Floats:
+    def predict_proba(self, frame: Any) -> Floats:
         """There are none: raises ``TypeError``."""
         del frame
         raise TypeError(f"this is a model of the number “{self.target}”: it has no classes; use predict")

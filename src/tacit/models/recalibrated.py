@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from tacit.encoding.frames import Frame
 from tacit.models.base import Model, ModelError, floats
 
 Floats = npt.NDArray[np.float64]
@@ -19,7 +18,7 @@ SMALLEST = 1e-12
 """Probabilities are kept this far from 0 and 1, so that their log-odds are finite."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RecalibratedModel(Model):
     """Log-odds ``curve(log-odds of base)``: linear between knots, of slope 1 beyond them.
 
@@ -56,7 +55,7 @@ class RecalibratedModel(Model):
     def feature_names(self) -> tuple[str, ...]:
         return self.base.feature_names
 
-    def decision_function(self, frame: Frame) -> Floats:
+    def decision_function(self, frame: Any) -> Floats:
         """Log-odds of the positive class, shape ``(rows,)``."""
         chance = np.clip(self.base.predict_proba(frame)[:, 1], SMALLEST, 1.0 - SMALLEST)
         odds = np.log(chance) - np.log1p(-chance)
@@ -65,7 +64,7 @@ class RecalibratedModel(Model):
         curve: Floats = inside + beyond
         return curve
 
-    def predict_proba(self, frame: Frame) -> Floats:
+    def predict_proba(self, frame: Any) -> Floats:
         """Probabilities, shape ``(rows, 2)``, in the order of ``classes``."""
         positive = expit(self.decision_function(frame))
         return np.column_stack([1.0 - positive, positive])

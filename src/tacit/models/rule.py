@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from tacit.encoding.frames import Frame
 from tacit.encoding.table import Encoder, TableEncoding, encoder_from_dict
-from tacit.models.base import Model, ModelError
+from tacit.models.base import Model, ModelError, of_any_table
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RuleModel(Model):
     """``positive if the row's cell is in the concept``. Frozen; everything in it was released or public.
 
@@ -47,6 +47,7 @@ class RuleModel(Model):
     def feature_names(self) -> tuple[str, ...]:
         return self.names
 
+    @of_any_table
     def holds(self, frame: Frame) -> Bools:
         """Whether the concept holds each row, shape ``(rows,)``."""
         codes = TableEncoding(self.names, self.encoders).encode(frame)
@@ -55,7 +56,7 @@ class RuleModel(Model):
         )
         return self.positive[cells]
 
-    def predict_proba(self, frame: Frame) -> Floats:
+    def predict_proba(self, frame: Any) -> Floats:
         """Probabilities, shape ``(rows, 2)``, in the order of ``classes``."""
         positive = np.asarray(self.rates)[self.holds(frame).astype(np.int64)]
         return np.column_stack([1 - positive, positive])
@@ -90,7 +91,7 @@ class RuleModel(Model):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ComposedModel(Model):
     """A boolean function of the sides that several models put a row on.
 
@@ -116,12 +117,12 @@ class ComposedModel(Model):
     def feature_names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for member in self.members for name in member.feature_names))
 
-    def sides(self, frame: Frame) -> npt.NDArray[np.int64]:
+    def sides(self, frame: Any) -> npt.NDArray[np.int64]:
         """The side of each member, shape ``(rows, members)``."""
         columns = [member.predict_proba(frame)[:, 1] >= 0.5 for member in self.members]
         return np.column_stack(columns).astype(np.int64)
 
-    def predict_proba(self, frame: Frame) -> Floats:
+    def predict_proba(self, frame: Any) -> Floats:
         """0 or 1, shape ``(rows, 2)``, in the order of ``classes``."""
         index = self.sides(frame) @ (1 << np.arange(len(self.members)))
         positive = np.asarray(self.function, np.float64)[index]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tacit.encoding.frames import Frame
 from tacit.models.additive import Feature
-from tacit.models.base import Model
+from tacit.models.base import Model, of_any_table
 from tacit.models.tree import BoolArray, FloatArray, Tree
 from tacit.models.tree_leaves import add_values
 from tacit.models.uncertainty import tree_variance
@@ -61,7 +61,7 @@ class TreeSpending:
     leaves: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TreeEnsembleModel(Model):
     """``score = intercept + sum of trees``. Frozen; everything in it was released.
 
@@ -89,6 +89,7 @@ class TreeEnsembleModel(Model):
     def feature_names(self) -> tuple[str, ...]:
         return tuple(feature.name for feature in self.features)
 
+    @of_any_table
     def codes(self, frame: Frame) -> list[npt.NDArray[np.uint8]]:
         """The bins of every column, one vector of bytes each."""
         return [feature.bins(frame).astype(np.uint8) for feature in self.features]
@@ -100,16 +101,16 @@ class TreeEnsembleModel(Model):
             add_values(tree.shape.find(codes), tree.values, score, 0, len(score))
         return score
 
-    def decision_function(self, frame: Frame) -> FloatArray:
+    def decision_function(self, frame: Any) -> FloatArray:
         """The score of every row, shape ``(rows,)``."""
         return self.score_codes(self.codes(frame))
 
-    def predict_proba(self, frame: Frame) -> FloatArray:
+    def predict_proba(self, frame: Any) -> FloatArray:
         """Probabilities, shape ``(rows, 2)``, in the order of ``classes``."""
         positive = self.link.probability(self.decision_function(frame))
         return np.column_stack([1.0 - positive, positive])
 
-    def score_variance(self, frame: Frame) -> FloatArray:
+    def score_variance(self, frame: Any) -> FloatArray:
         """Variance that noise leaves in the score of every row; :class:`ValueError` if leaves do not know theirs."""
         return self.intercept_sd**2 + tree_variance(self.trees, self.codes(frame))
 
@@ -118,7 +119,7 @@ class TreeEnsembleModel(Model):
         """The score's mean over the released support of the leaves: where explanations start."""
         return self.intercept + sum(tree.node_mean(0) if tree.shape.n_splits else tree.values[0] for tree in self.trees)
 
-    def contributions(self, frame: Frame) -> tuple[list[str], FloatArray]:
+    def contributions(self, frame: Any) -> tuple[list[str], FloatArray]:
         """What each column adds to the score of each row, on top of :attr:`base_score`: names, shape (rows, columns).
 
         Along a row's path every split moves the mean of the leaves below; the move is put down to the column tested

@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tacit.encoding.frames import Frame
 from tacit.models.base import Model
 
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class VoteModel(Model):
     """``MAJ`` of several models. Frozen; every member was released.
 
@@ -33,12 +32,12 @@ class VoteModel(Model):
     def feature_names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for member in self.members for name in member.feature_names))
 
-    def votes(self, frame: Frame) -> npt.NDArray[np.bool_]:
+    def votes(self, frame: Any) -> npt.NDArray[np.bool_]:
         """Whether each member says the positive class, shape ``(rows, members)``."""
         said = [member.predict_proba(frame)[:, 1] >= 0.5 for member in self.members]
-        return np.column_stack(said) if said else np.zeros((frame.n_rows, 0), bool)
+        return np.column_stack(said) if said else np.zeros((self.frame_of(frame).n_rows, 0), bool)
 
-    def predict_proba(self, frame: Frame) -> Floats:
+    def predict_proba(self, frame: Any) -> Floats:
         """Shares of votes, shape ``(rows, 2)``; one half where nobody votes."""
         votes = self.votes(frame)
         positive = votes.mean(axis=1) if votes.shape[1] else np.full(len(votes), 0.5)
