@@ -46,3 +46,17 @@ def test_trees_converge_too_up_to_their_random_shapes():
     assert distance(near, nearest) < 0.02 < distance(far, nearest)
     limit, other = scores(math.inf, True), scores(math.inf, True, seed=1)
     assert distance(near, limit) < 1.5 * distance(other, limit)
+
+
+def test_curves_tell_columns_apart_that_hang_together():
+    """The effect is in the difference of two columns that say nearly the same: one takes at first what is another's."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(5000, 1)) + 0.25 * generator.normal(size=(5000, 3))
+    truth = 3 * (X[:, 0] - X[:, 1])
+    y = (generator.random(len(X)) < 1 / (1 + np.exp(-truth))).astype(int)
+    columns = {f"x{j}": {"kind": "numeric", "lower": -4.0, "upper": 4.0} for j in range(3)}
+    schema = Schema.from_dict({"label": {"column": "y", "kind": "classes", "classes": [0, 1]}, "columns": columns})
+    for epsilon, at_least in ((8.0, 0.8), (1e6, 0.93)):  # .61 and .87 after 24 sweeps of half steps
+        model = AdditiveBoostClassifier(epsilon=epsilon, schema=schema, interactions=False, random_state=0)
+        score = model.fit(X[:2500], y[:2500]).decision_function(X[2500:])
+        assert np.corrcoef(score, truth[2500:])[0, 1] > at_least

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from tacit.additive.covariance import categorical_covariances, centred, numeric_covariances
 from tacit.additive.density import public_shapes, smooth_histograms
 from tacit.additive.intercept import Intercept, curvature
-from tacit.additive.plan import plan
+from tacit.additive.plan import MOST_SWEEPS, MOST_SWEPT, patient, plan
 from tacit.additive.posterior import SCALES, Posterior
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.boosting.release_map import principal_modes, with_missing
@@ -146,3 +147,20 @@ def test_a_plan_spends_the_purse_and_no_more(total, columns, signal, pure, pairs
     parts = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint, chosen.trees)
     assert min(parts) >= 0
     assert sum(parts) == pytest.approx(1.0)
+
+
+def test_sweeps_go_on_where_noise_is_little_and_no_trees_follow():
+    for columns in (5, 200):
+        signals = [100.0, 400.0, 900.0, 5000.0, 1e6]
+        plans = [plan(5000.0, columns, signal, False, trees=False) for signal in signals]
+        made = [patient(known, columns, signal) for known, signal in zip(plans, signals, strict=True)]
+        assert made[:2] == plans[:2]  # where noise is loud nothing changes
+        sweeps = [after.sweeps for after in made]
+        assert sweeps == sorted(sweeps)
+        assert sweeps[-1] <= MOST_SWEEPS
+        assert max(sweeps[-1] * columns, 24 * columns) <= max(MOST_SWEPT, 24 * columns)
+        assert made[-1].haste == 1.0
+        for before, after in zip(plans, made, strict=True):
+            assert replace(after, sweeps=before.sweeps, joint_sweeps=before.joint_sweeps, haste=0.0) == before
+    many = plan(1e6, 5, 1e6, False, trees=False)
+    assert patient(many, 5, 1e6) == many  # sweeps over very many rows end by themselves

@@ -15,7 +15,7 @@ from tacit.additive.first_look import FirstLook, first_look
 from tacit.additive.intercept import Intercept
 from tacit.additive.jointly import bounds_jointly
 from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
-from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, intercept_share, pseudo_terms, with_choices
+from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, intercept_share, patient, pseudo_terms, with_choices
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Term
 from tacit.boosting.chosen_trees import structures_of
@@ -124,12 +124,15 @@ def learn_additive(
     known = first_look(curator, purse, columns, pairs, trees)
     total, bins = known.total, known.bins
     chosen = with_choices(known.plan, total, count, known.signal)
+    chosen = chosen if trees or purse.is_pure else patient(chosen, count, known.signal)
     weight, jointly = intercept_share(known.signal, count), bounds_jointly(purse, known.signal)
     mains = _main_terms(purse, known, columns, chosen.mains / (count + weight), jointly)
     hyper_prior = HyperPrior(count, pseudo_terms(known.signal))
     state = State(Margins(), Intercept(total, weight), hyper_prior, jointly=jointly)
     tell("learning columns")
-    chosen = chosen.passed_on(sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state, chosen.settles))
+    chosen = chosen.passed_on(
+        sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state, chosen.settles, chosen.haste)
+    )
     found: list[tuple[Side, Side, Term]] = []
     if chosen.looks_for_pairs:
         tell("looking for interactions")
@@ -208,9 +211,11 @@ def _learn_pairs(
     found = screen_pairs(curator, purse, chosen.screening, sides, most, state, total) if len(sides) > 1 else []
     if not found:
         share = chosen.joint + chosen.pair_counts
-        return [], sweep(curator, purse, share, chosen.joint_sweeps, mains, state, chosen.settles)
+        return [], sweep(curator, purse, share, chosen.joint_sweeps, mains, state, chosen.settles, chosen.haste)
     terms = pair_terms(curator, purse, chosen.pair_counts, chosen.joint, found, len(mains), total, state.jointly)
     for term in mains:
         term.share = 0.15 + 0.35 * term.liveliness
-    unspent = sweep(curator, purse, chosen.joint, chosen.joint_sweeps, mains + terms, state, chosen.settles)
+    unspent = sweep(
+        curator, purse, chosen.joint, chosen.joint_sweeps, mains + terms, state, chosen.settles, chosen.haste
+    )
     return [(left, right, term) for (left, right), term in zip(found, terms, strict=True)], unspent

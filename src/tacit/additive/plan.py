@@ -67,6 +67,12 @@ TREES_BY_ROOT = 0.2
 CHOOSING_DEPTH, CHOOSING_RATE = 6, 0.45
 """Levels of such a tree, and how far it steps towards the posterior mean."""
 
+PATIENT_FROM, PATIENT_FULL = 400.0, 20_000.0
+"""Signal-to-noise ``q`` from which, and up to which, sweeps grow in number where no trees follow."""
+
+MOST_SWEEPS, MOST_SWEPT = 200, 6000
+"""How many sweeps there are then, and how many releases of columns at most: each is an entry of the ledger."""
+
 DEEP_FROM = (2500.0, 10_000.0)
 """Signal-to-noise from which trees have six levels instead of five, and (unless rows are very many) seven."""
 
@@ -87,6 +93,7 @@ class Plan:
         joint: sweeps over columns and pairs together.
         trees: boosting by trees what columns and pairs leave over.
         sweeps, joint_sweeps: how many.
+        haste: from 0 to 1, how long steps are, and how little earlier releases count beside later ones.
         settles: whether there is so little noise that steps are long, and sweeps end once effects hardly move.
         n_trees, tree_depth, tree_rate: how many trees, how deep, and how far each steps.
         tree_columns: how many columns a tree may cut.
@@ -102,6 +109,7 @@ class Plan:
     sweeps: int
     joint_sweeps: int
     settles: bool = False
+    haste: float = 0.0
     trees: float = 0.0
     n_trees: int = 0
     tree_depth: int = 0
@@ -183,6 +191,26 @@ def with_choices(plan: Plan, total: float, n_columns: int, signal: float) -> Pla
         tree_choice=CHOICE_SHARE,
         tree_enough=CHOOSING_ENOUGH,
     )
+
+
+def patient(plan: Plan, n_columns: int, signal: float) -> Plan:
+    """The plan where no trees follow: in little noise sweeps go on until columns that hang together are told apart.
+
+    One column takes what another should have had, and gives it back sweep by sweep. What is left of that trees would
+    learn.
+
+    Args:
+        plan: for the same table, of Gaussian noise.
+        n_columns: columns of the model.
+        signal: ``q``, as for :func:`plan`.
+    """
+    if plan.settles or signal <= PATIENT_FROM:
+        return plan
+    way = min(math.log(signal / PATIENT_FROM) / math.log(PATIENT_FULL / PATIENT_FROM), 1.0)
+    wanted = plan.sweeps * (MOST_SWEEPS / plan.sweeps) ** way
+    sweeps = max(int(min(wanted, MOST_SWEPT / max(n_columns, 1))), plan.sweeps)
+    joint_sweeps = max(sweeps // 2, plan.joint_sweeps) if plan.joint_sweeps else 0
+    return replace(plan, sweeps=sweeps, joint_sweeps=joint_sweeps, haste=way)
 
 
 def signal_to_noise(total: float, n_columns: int, sd: float, strength: float = 1.0) -> float:

@@ -123,15 +123,18 @@ def sweep(
     terms: list[Term],
     state: State,
     settles: bool = False,
+    haste: float = 0.0,
 ) -> float:
     """Runs ``sweeps`` sweeps over the intercept and the terms, spending at most ``share`` of the purse.
 
     A release's share is proportional to its term's or the intercept's. With ``settles`` steps are long and sweeps end
     once effects have settled; rows that are bounded together have paid for all sweeps before the first, which end then
-    for nothing. Returns the share that was not spent.
+    for nothing. ``haste``, from 0 to 1, is how long steps are otherwise. Returns the share that was not spent.
     """
     rule, everything = mada_boost_rule(), OneCell()
-    length = STEP if sweeps > FEW_SWEEPS and not settles else LONG_STEP
+    length = STEP + haste * (LONG_STEP - STEP) if sweeps > FEW_SWEEPS and not settles else LONG_STEP
+    for term in terms:
+        term.hurry(haste)
     generator = curator.public_generator
     unit = share / (sweeps * (state.intercept.share + sum(term.share for term in terms)))
     joint = open_sweeps(curator, purse, unit, sweeps, terms) if state.jointly else None

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 class ReleaseAverage:
     """The average of a term's releases, each with the effects at which it was made.
 
-    Later ones, whose model is closer to the end, count more.
+    Later ones, whose model is closer to the end, count more: the t-th by the root of t, or by t where ``haste`` is 1.
 
     Args:
         released: shape of a release.
@@ -28,6 +28,7 @@ class ReleaseAverage:
 
     def __init__(self, released: tuple[int, ...], effects: tuple[int, ...]) -> None:
         self._releases = 0
+        self.haste = 0.0
         self.precision = 0.0
         self.sum: Floats = np.zeros(released)
         self.effects: Floats = np.zeros(effects)
@@ -37,7 +38,7 @@ class ReleaseAverage:
         """Takes a release in."""
         self._releases += 1
         sd = max(sd, LEAST_SD)
-        weight = np.sqrt(self._releases) / sd**2
+        weight = np.sqrt(self._releases) * self._releases ** (0.5 * self.haste) / sd**2
         self.precision += weight
         self.sum += weight * value
         self.effects += weight * effect
@@ -122,6 +123,10 @@ class Term:
     def liveliness(self) -> float:
         """Posterior probability that the effect is not negligible (over .05 log-odds)."""
         return float(self.weights[:, SCALES > 0.05**2].sum())
+
+    def hurry(self, haste: float) -> None:
+        """From now on later releases count so much more than earlier ones, from 0 to 1."""
+        self._average.haste = haste
 
     def observe(self, release: Measurement) -> None:
         """Adds a release to the average."""
