@@ -101,6 +101,9 @@ def test_fits_share_an_account(folder: Path, tacit: Callable[..., Any]) -> None:
     fit = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--epsilon", "0.6", *account)
     assert tacit(*fit).exit_code == 0
     spent = json.loads(tacit("budget", "show", *account, "--json").stdout)
+    (line,) = spent["reservations"]
+    assert line["epsilon"] == pytest.approx(spent["spent"])
+    assert line["created"] <= line["closed"]
     assert 0.59 < spent["spent"] <= 0.6
     assert [line["status"] for line in spent["reservations"]] == ["completed"]
     assert tacit(*fit).exit_code == 0  # two of .6 compose to less than 1

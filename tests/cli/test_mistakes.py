@@ -110,6 +110,17 @@ def test_parquet_with_a_wrong_dtype(folder: Path, tacit: Callable[..., Any]) -> 
     refused(tacit("fit", "data.parquet", *FIT[2:]), "'age'")
 
 
+def test_files_that_are_not_what_their_name_says(folder: Path, tacit: Callable[..., Any]) -> None:
+    for name, what in (("data.parquet", "Parquet"), ("data.csv.gz", "gzip")):
+        Path(name).write_text(Path("data.csv").read_text())
+        refused(tacit("fit", name, *FIT[2:]), name, what)
+
+
+def test_a_column_without_a_name(folder: Path, tacit: Callable[..., Any]) -> None:
+    Path("indexed.csv").write_text(",age,bought\n0,30,0\n1,40,1\n")
+    refused(tacit("fit", "indexed.csv", "--target", "bought", "--model", "out.json"), "no name", "index")
+
+
 def test_outputs_that_cannot_be_written(folder: Path, tacit: Callable[..., Any]) -> None:
     refused(tacit(*FIT[:-1], "nowhere/out.json"), "--model", "nowhere")
     refused(tacit(*FIT, "--report", "."), "--report")

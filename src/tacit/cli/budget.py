@@ -29,6 +29,8 @@ def show(url: str, dataset: str, json: bool) -> None:
 
 
 def _print(account: Any, title: str, json: bool) -> None:
+    from tacit.privacy.accountants import epsilon
+
     history = account.reservations()
     facts = {
         "dataset": account.dataset,
@@ -39,8 +41,19 @@ def _print(account: Any, title: str, json: bool) -> None:
         "remaining": finite(account.remaining),
         "affordable": finite(account.affordable()),
     }
+    alone = [epsilon(line.charges, account.delta) for line in history]
     if json:
-        as_json({**facts, "reservations": [{"label": line.label, "status": line.status} for line in history]})
+        lines = [
+            {
+                "label": line.label,
+                "status": line.status,
+                "epsilon": finite(cost),
+                "created": line.created,
+                "closed": line.closed,
+            }
+            for line, cost in zip(history, alone, strict=True)
+        ]
+        as_json({**facts, "reservations": lines})
         return
     table(
         title,
@@ -49,6 +62,9 @@ def _print(account: Any, title: str, json: bool) -> None:
             "spent": f"epsilon {account.spent:.4g}",
             "remaining": f"epsilon {account.remaining:.4g}",
             "one more fit": f"could have epsilon {account.affordable():.4g}: costs compose better than they add",
-            **{f"fit {i}": f"{line.label}: {line.status}" for i, line in enumerate(history, start=1)},
+            **{
+                f"{i}.": f"{line.label}: epsilon {cost:.4g} by itself, {line.status}, {line.created}"
+                for i, (line, cost) in enumerate(zip(history, alone, strict=True), start=1)
+            },
         },
     )

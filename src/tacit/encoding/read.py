@@ -31,6 +31,9 @@ BLOCK_BYTES = 4 << 20
 
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 _ZIP = b"PK\x03\x04"
+_ENDINGS = ((".parquet", "Parquet", _PARQUET), (".pq", "Parquet", _PARQUET), (".gz", "gzip", _GZIP))
+"""What names promise, and the bytes that such files start with."""
+
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -179,6 +182,9 @@ def _starts(path: str | os.PathLike[str]) -> bytes:
         raise DataError(f"{os.fspath(path)} is empty")
     if start[:2] in _UTF16:
         raise DataError(f"{os.fspath(path)} is not UTF-8 but UTF-16 text; save it as UTF-8")
+    for ending, what, sign in _ENDINGS:
+        if os.fspath(path).lower().endswith(ending) and not start.startswith(sign):
+            raise DataError(f"{os.fspath(path)} is no {what} file, whatever its name says")
     if start == _ZIP:
         raise DataError(f"{os.fspath(path)} is a zip archive or a spreadsheet; save the table as CSV or Parquet")
     return start

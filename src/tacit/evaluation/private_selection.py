@@ -169,6 +169,9 @@ class PrivateSelection(BaseEstimator):
         best.certificate_ = certificate
         self.best_, self.best_index_, self.certificate_ = best, index, certificate
         self.model_, self.n_features_in_ = best.model_, best.n_features_in_
+        names = getattr(X, "columns", None)
+        if names is not None and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
         if not self._numbers:
             self.classes_ = best.classes_
         return self

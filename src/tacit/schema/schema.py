@@ -43,7 +43,8 @@ class Schema:
     def __post_init__(self) -> None:
         for name, column in self.columns.items():
             if not isinstance(name, str) or not name:
-                raise SchemaError(f"column name {name!r} is not a text", "name every column")
+                what = "a column has no name" if name == "" else f"column name {name!r} is not a text"
+                raise SchemaError(what, "name every column, and leave out the index that pandas writes first")
             plain_text(name, "columns")
             if not isinstance(column, Column):
                 raise SchemaError(f"got {column!r}", "give a column such as NumericColumn(0, 1)", where=_column(name))
