@@ -18,10 +18,9 @@ from tacit.queries.cover_candidates import (
     Conjunctions,
     StreamedConjunctions,
     TooManyCandidates,
-    compatible,
-    extensions,
 )
 
+BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
 HALVINGS = 7
@@ -73,17 +72,32 @@ def threshold_codes(grid: NumericGrid, most: int) -> IntArray:
 
 
 def most_literals(encoder: Encoder | None, most: int) -> int:
-    """An upper bound on the literals of a column; ``None`` stands for a numeric column whose bounds are not known."""
+    """The literals of a column, without making them; for a numeric column whose bounds are not known (None) a bound."""
     if encoder is None:
         return 2 * (most + 2 + 3 * HALVINGS) + 1
     if isinstance(encoder, NumericGrid):
         return 2 * len(threshold_codes(encoder, most)) + 1
-    return 2 * encoder.n_codes - 1
+    return 2 * (encoder.n_codes - len(_odd_codes(encoder))) + 1
+
+
+def _odd_codes(encoder: Encoder) -> set[int]:
+    """The codes that stand for no declared value."""
+    return {encoder.missing, getattr(encoder, "other", encoder.missing)}
+
+
+def single_codes(n_codes: int, holds: bool) -> list[BoolArray]:
+    """Per code, a literal that holds for it alone (``holds``), or for all but it.
+
+    They are windows of one vector: of 10,000 codes, written out, they would be 100 MB of flags.
+    """
+    flags = np.full(2 * n_codes - 1, not holds)
+    flags[n_codes - 1] = holds
+    return [flags[start : start + n_codes] for start in range(n_codes - 1, -1, -1)]
 
 
 def column_literals(
     column: int, encoder: Encoder, most: int
-) -> tuple[IntArray | None, list[Condition], list[npt.NDArray[np.bool_]]]:
+) -> tuple[IntArray | None, list[Condition], list[BoolArray]]:
     """The literals of one column: thresholds both ways, each declared category and its negation, and "is missing".
 
     "is not missing" and "is not other" hold for nearly every row: noise would take them for rules.
@@ -92,23 +106,21 @@ def column_literals(
         The map to coarse codes (or None), the conditions, and for which coarse codes each holds.
     """
     if not isinstance(encoder, NumericGrid):
-        codes = np.arange(encoder.n_codes)
-        odd = {encoder.missing, getattr(encoder, "other", encoder.missing)}
-        conditions = [
-            Condition(column, test, c) for c in range(encoder.n_codes) if c not in odd for test in (IS, IS_NOT)
-        ]
+        declared = [code for code in range(encoder.n_codes) if code not in _odd_codes(encoder)]
+        conditions = [Condition(column, test, code) for code in declared for test in (IS, IS_NOT)]
         conditions.append(Condition(column, IS, encoder.missing))
-        return None, conditions, [condition.holds(codes, encoder) for condition in conditions]
+        truths = {IS: single_codes(encoder.n_codes, True), IS_NOT: single_codes(encoder.n_codes, False)}
+        return None, conditions, [truths[condition.test][condition.code] for condition in conditions]
     cuts = threshold_codes(encoder, most)
     mapping = np.append(np.searchsorted(cuts, np.arange(encoder.cells), side="right"), len(cuts) + 1)
     coarse = np.arange(len(cuts) + 2)
-    conditions, truths = [], []
+    conditions, flags = [], []
     for place, code in enumerate(cuts):
         conditions += [Condition(column, AT_LEAST, int(code)), Condition(column, BELOW, int(code))]
-        truths += [(coarse > place) & (coarse <= len(cuts)), coarse <= place]
+        flags += [(coarse > place) & (coarse <= len(cuts)), coarse <= place]
     conditions.append(Condition(column, IS, encoder.missing))
-    truths.append(coarse == len(cuts) + 1)
-    return mapping.astype(np.int64), conditions, truths
+    flags.append(coarse == len(cuts) + 1)
+    return mapping.astype(np.int64), conditions, flags
 
 
 def candidates(encoders: Sequence[Encoder], k: int, most: int, n_labels: int, constant: bool) -> Candidates:
@@ -127,18 +139,13 @@ def candidates(encoders: Sequence[Encoder], k: int, most: int, n_labels: int, co
     Raises:
         TooManyCandidates: if there are more than can be enumerated.
     """
+    check_enumerable(sum(most_literals(encoder, most) for encoder in encoders), k, n_labels)
     columns = [column_literals(column, encoder, most) for column, encoder in enumerate(encoders)]
     conditions = [condition for _, listed, _ in columns for condition in listed]
     truths = tuple(truth for _, _, listed in columns for truth in listed)
     where = tuple(condition.feature for condition in conditions)
-    check_enumerable(len(conditions), k, n_labels)
-    conjunctions: Conjunctions | StreamedConjunctions
-    conjunctions = StreamedConjunctions(where, truths, k, constant, n_labels)
-    if len(conjunctions) * n_labels <= MOST_RULES:
-        members = _members(where, truths, k)
-        if constant:
-            members = np.concatenate([np.full((1, k), -1, np.int32), members])
-        conjunctions = Conjunctions(where, truths, members)
+    streamed = StreamedConjunctions(where, truths, k, constant, n_labels)
+    conjunctions = streamed.listed() if len(streamed) * n_labels <= MOST_RULES else streamed
     return Candidates(tuple(mapping for mapping, _, _ in columns), tuple(conditions), conjunctions)
 
 
@@ -151,18 +158,8 @@ def check_enumerable(n_literals: int, k: int, n_labels: int) -> None:
     if rules > 4 * MOST_STREAMED:
         raise TooManyCandidates(
             f"{n_literals} literals make {rules:.3g} rules of up to {k} conditions, and at most {MOST_STREAMED} can be "
-            "enumerated: lower k or thresholds, or use fewer columns. Nothing was spent"
+            "enumerated: lower k or thresholds, or use fewer columns or columns of fewer categories. Nothing was spent"
         )
-
-
-def _members(where: Sequence[int], truths: Sequence[npt.NDArray[np.bool_]], k: int) -> npt.NDArray[np.int32]:
-    """All sets of up to ``k`` literals that neither contradict nor repeat each other, long ones first, padded by -1."""
-    together = compatible(where, truths)
-    levels = [np.arange(len(where), dtype=np.int32)[:, None]]
-    for length in range(2, k + 1):
-        levels.append(extensions(together, levels[-1], length))
-    widened = [np.pad(level, ((0, 0), (0, k - level.shape[1])), constant_values=-1) for level in reversed(levels)]
-    return np.concatenate(widened).astype(np.int32)
 
 
 def length_prior(conjunctions: Conjunctions | StreamedConjunctions, n_labels: int) -> npt.NDArray[np.float64]:

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.queries.cells import Cells
+from tacit.queries.cover_pairs import Members, Pairs, fewest_sets
 
 BoolArray = npt.NDArray[np.bool_]
-Members = npt.NDArray[np.int32]
 
 MOST_RULES = (1 << 22) - 1
 """Pairs of a conjunction and a class that are listed at once (``noise.exponential``); one place is for "no rule"."""
@@ -115,8 +115,8 @@ class StreamedConjunctions:
         return len(self._keys)
 
     @cached_property
-    def _together(self) -> BoolArray:
-        return compatible(self.columns, self.truths)
+    def _pairs(self) -> Pairs:
+        return Pairs.of(self.columns, self.truths)
 
     @cached_property
     def _keys(self) -> list[tuple[int, int]]:
@@ -127,17 +127,17 @@ class StreamedConjunctions:
 
     @cached_property
     def _sizes(self) -> list[int]:
-        sizes: list[int] = []
-        total = 0
-        for length, first in self._keys:
-            sizes.append(1 if length == 0 else count_with(self._together, first, length))
-            total += sizes[-1]
-            if total * self.n_labels > MOST_STREAMED:  # as soon as that is clear: counting on could take for ever
-                raise TooManyCandidates(
-                    f"there are more than {MOST_STREAMED:,} rules, conjunctions times {self.n_labels} classes: take "
-                    "shorter conjunctions, fewer thresholds or fewer columns. Nothing was spent"
-                )
-        return sizes
+        most = MOST_STREAMED // self.n_labels - self.constant_first
+        counts: list[list[int]] | None = None
+        if fewest_sets(self.columns, self.k) <= most:  # else that is clear before any two literals are compared
+            counts = [[1] * len(self.columns)] if self.k == 1 else self._pairs.counts(self.k, most)
+        if counts is None:
+            raise TooManyCandidates(
+                f"there are more than {MOST_STREAMED:,} rules, conjunctions times {self.n_labels} classes: take "
+                "shorter conjunctions, fewer thresholds, fewer columns or columns of fewer categories. "
+                "Nothing was spent"
+            )
+        return [1] * self.constant_first + [size for sizes in reversed(counts) for size in sizes]
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -160,8 +160,28 @@ class StreamedConjunctions:
         length, first = self._keys[block]
         if length == 0:
             return np.full((1, self.k), -1, np.int32)
-        found = extensions(self._together, np.array([[first]], np.int32), length)
-        return np.pad(found, ((0, 0), (0, self.k - length)), constant_values=-1)
+        return self._widened(self._sets(np.array([[first]], np.int32), length))
+
+    def listed(self) -> Conjunctions:
+        """All of them, in the same order, listed."""
+        levels = [np.arange(len(self.columns), dtype=np.int32)[:, None]]
+        for length in range(2, self.k + 1):
+            levels.append(self._sets(levels[-1], length))
+        constant = np.full((int(self.constant_first), self.k), -1, np.int32)
+        members = np.concatenate([constant, *(self._widened(level) for level in reversed(levels))])
+        return Conjunctions(self.columns, self.truths, members)
+
+    def _sets(self, level: Members, length: int) -> Members:
+        """All sets of a length that begin with the given ones, in order."""
+        while level.shape[1] < length:
+            level = self._pairs.extended(level)
+        return level
+
+    def _widened(self, level: Members) -> Members:
+        """Sets filled up with -1, for every block in every step: ``np.pad`` would take as long as all else there."""
+        members = np.full((len(level), self.k), -1, np.int32)
+        members[:, : level.shape[1]] = level
+        return members
 
     def literals_of(self, conjunction: int) -> list[int]:
         """The literals of the conjunction at a position."""
@@ -180,39 +200,6 @@ class StreamedConjunctions:
     def constant(self) -> npt.NDArray[np.int64]:
         """The positions of conjunctions that always hold."""
         return np.zeros(int(self.constant_first), np.int64)
-
-
-def compatible(columns: Sequence[int | tuple[int, ...]], truths: Sequence[BoolArray]) -> BoolArray:
-    """Which pairs ``i < j`` of literals neither contradict nor repeat each other; literals on the same columns may."""
-    n = len(columns)
-    together = np.ones((n, n), np.bool_)
-    for i in range(n):
-        for j in range(i + 1, n):
-            if columns[i] == columns[j]:
-                both = truths[i] & truths[j]
-                together[i, j] = bool(both.any()) and not (
-                    np.array_equal(both, truths[i]) or np.array_equal(both, truths[j])
-                )
-    together &= np.arange(n)[None, :] > np.arange(n)[:, None]  # each set once, in order
-    return together
-
-
-def extensions(together: BoolArray, level: Members, length: int) -> Members:
-    """All sets of ``length`` literals that begin with the given ones, in order; pairs must be compatible."""
-    while level.shape[1] < length:
-        free = np.logical_and.reduce([together[level[:, place]] for place in range(level.shape[1])])
-        line, literal = np.nonzero(free)
-        level = np.column_stack([level[line], literal.astype(np.int32)])
-    return level
-
-
-def count_with(together: BoolArray, first: int, length: int) -> int:
-    """How many sets :func:`extensions` makes from one literal, without making the last literal of each."""
-    if length == 1:
-        return 1
-    level = extensions(together, np.array([[first]], np.int32), length - 1)
-    free = np.logical_and.reduce([together[level[:, place]] for place in range(level.shape[1])])
-    return int(np.count_nonzero(free))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,133 @@
+"""Columns of many categories: the same candidates, found with work by the literal, or refused before any is made."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tacit import DecisionListClassifier, PrivacyAccount
+from tacit.decision_lists import literals
+from tacit.decision_lists.literals import candidates, column_literals, most_literals
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import Encoder
+from tacit.encoding.values import BooleanIndex, CategoryIndex
+from tacit.faces.request import RequestError
+from tacit.queries.cover_candidates import Conjunctions, StreamedConjunctions
+from tacit.queries.cover_pairs import Pairs
+from tests.decision_lists.counted_work import peak_bytes, within_calls
+
+
+def categories(n: int) -> tuple[str, ...]:
+    return tuple(f"c{i}" for i in range(n))
+
+
+def schema(*sizes: int) -> dict[str, Any]:
+    columns = {f"x{j}": {"kind": "categorical", "categories": list(categories(n))} for j, n in enumerate(sizes)}
+    return {"label": {"column": "y", "classes": ["no", "yes"]}, "columns": columns}
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 40])
+def test_literals_hold_for_the_codes_of_their_conditions(n: int) -> None:
+    for encoder in (CategoryIndex(categories(n)), BooleanIndex()):
+        mapping, conditions, truths = column_literals(3, encoder, 16)
+        assert mapping is None
+        assert len(conditions) == len(truths) == most_literals(encoder, 16)
+        for condition, truth in zip(conditions, truths, strict=True):
+            assert np.array_equal(truth, condition.holds(np.arange(encoder.n_codes), encoder))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_candidates_are_those_of_a_look_at_every_pair(k: int) -> None:
+    encoders: tuple[Encoder, ...] = (
+        CategoryIndex(categories(6)),
+        NumericGrid(0, 10, 5),
+        BooleanIndex(),
+        CategoryIndex(("a",)),
+    )
+    found = candidates(encoders, k, 16, 2, constant=True).conjunctions
+    assert isinstance(found, Conjunctions)
+    n = len(found.columns)
+    assert n == sum(most_literals(encoder, 16) for encoder in encoders)
+    apart = set()
+    for i, j in itertools.combinations(range(n), 2):
+        if found.columns[i] == found.columns[j]:
+            one, two = found.truths[i], found.truths[j]
+            if not (one & two).any() or not (one & ~two).any() or not (two & ~one).any():
+                apart.add((i, j))
+    expected = [(-1,) * k]
+    for length in range(k, 0, -1):
+        sets = itertools.combinations(range(n), length)
+        kept = [chosen for chosen in sets if apart.isdisjoint(itertools.combinations(chosen, 2))]
+        expected += [chosen + (-1,) * (k - length) for chosen in kept]
+    assert [tuple(line) for line in found.members.tolist()] == expected
+
+
+def test_a_column_of_ten_thousand_categories_is_enumerated() -> None:
+    n = 10_000
+    encoder = CategoryIndex(categories(n))
+
+    def enumerated() -> StreamedConjunctions:
+        found = candidates((encoder,), 2, 16, 2, constant=False).conjunctions
+        assert isinstance(found, StreamedConjunctions)
+        return found
+
+    found = within_calls(100 * 2 * n, enumerated)  # for each of the 200 million pairs there is no time
+    assert len(found) == math.comb(n, 2) + 2 * n + 1
+    assert found.size(0) == 0  # "is c0" goes with nothing else on the column
+    assert found.members(1).tolist() == [[1, 2 * j + 1] for j in range(1, n)]  # "is not c0" with each other negation
+    assert found.literals_of(len(found) - 1) == [2 * n]
+    assert peak_bytes(enumerated) < 2_000 * 2 * n  # 40 MB; a flag per literal and code would be 200 MB
+
+
+def test_a_wide_column_is_listed_with_work_by_the_literal() -> None:
+    n = 1_000
+    encoder = CategoryIndex(categories(n))
+    found = within_calls(100 * 2 * n, lambda: candidates((encoder,), 2, 16, 2, constant=True).conjunctions)
+    assert isinstance(found, Conjunctions)
+    assert len(found) == 1 + math.comb(n, 2) + 2 * n + 1
+
+
+def test_a_fit_finds_the_category_that_matters() -> None:
+    n = 300
+    rows = pd.DataFrame({"x0": np.random.default_rng(0).choice(categories(n), 4_000)})
+    rows.loc[:1_000, "x0"] = "c7"
+    labels = np.where(rows["x0"] == "c7", "yes", "no")
+    model = DecisionListClassifier(schema=schema(n), random_state=0).fit(rows, labels)
+    assert model.score(rows, labels) > 0.99
+
+
+@pytest.mark.parametrize(
+    ("sizes", "unmade"),
+    [
+        ((60_000,), (literals, "column_literals")),  # far too many literals: not one is made
+        ((5_000, 5_000), (Pairs, "of")),  # the pairs across columns are too many: none is looked at
+    ],
+)
+def test_too_many_are_refused_at_once(
+    sizes: tuple[int, ...], unmade: tuple[object, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def made(*_: object) -> None:
+        raise AssertionError(f"{unmade[1]} was called")
+
+    monkeypatch.setattr(*unmade, made)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 100.0, 1e-6)
+    estimator = DecisionListClassifier(schema=schema(*sizes), account=account)
+    rows = pd.DataFrame({f"x{j}": ["c0", "c1"] for j in range(len(sizes))})
+    with pytest.raises(RequestError, match=r"fewer categories\. Nothing was spent\.$"):
+        within_calls(10_000_000, lambda: estimator.fit(rows, ["no", "yes"]))
+    assert account.spent == 0
+
+
+def test_one_column_of_too_many_categories_is_refused_with_work_by_the_literal(monkeypatch: pytest.MonkeyPatch) -> None:
+    n = 11_600
+    encoder = CategoryIndex(categories(n))
+    assert 2 * math.comb(n, 2) > 1 << 27
+    monkeypatch.setattr(literals, "MOST_STREAMED", 1 << 40)  # so that the exact count has to refuse
+    with pytest.raises(ValueError, match="fewer categories"):
+        within_calls(100 * 2 * n, lambda: candidates((encoder,), 2, 16, 2, constant=False))
