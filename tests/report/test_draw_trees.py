@@ -14,7 +14,7 @@ from tacit.models.additive import Feature
 from tacit.models.tree import Tree, complete_shape, threshold_sets
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.report import svg
-from tacit.report.draw_trees import tree_picture
+from tacit.report.draw_trees import draw, tree_picture
 from tacit.report.page import render
 
 NAMES = [f"a column that is the same to the very last letter, which is {letter}" for letter in "ab"]
@@ -62,3 +62,8 @@ def test_on_paper_a_tree_is_there_as_a_whole(visit: Any) -> None:
     page = visit(render(model(5), None), 700).page
     page.emulate_media(media="print")
     assert page.get_by_role("region", name="Tree 1, drawn").evaluate("e => e.scrollWidth <= e.clientWidth")
+
+
+def test_trees_too_large_to_draw_are_not_explained() -> None:
+    assert "Drawn: 1 of 1 trees" in draw(model(6)).reading
+    assert "No tree is drawn: each has more than 64 leaves" in draw(model(7)).reading

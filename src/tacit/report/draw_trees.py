@@ -41,12 +41,22 @@ def draw(model: Model) -> Portrait:
     return Portrait(
         f"A sum of {count} trees of depth {depth}: every tree adds to a score, and the score says how likely "
         f"“{positive}” is.",
+        _reading(positive, len(pictures), count),
+        (importance_bars(trees), *pictures),
+        tuple(public_column(feature.name, feature.encoder) for feature in trees.features),
+    )
+
+
+def _reading(positive: object, pictures: int, count: int) -> str:
+    """How to read the pictures, if there are any."""
+    if not pictures:
+        why = f"each has more than {MOST_LEAVES} leaves, or no test at all" if count else "there is none"
+        return f"No tree is drawn: {why}. The model's file holds them all."
+    return (
         "A tree is read from the left: at each test a row takes the upper branch if it does not hold, the lower one if "
         f"it does, and ends at a leaf that adds to its score: a bar to the right speaks for “{positive}”. Beside it "
         "stands the weight of its rows, with noise; above each level, what its tests took of the budget. "
-        f"Drawn: {len(pictures)} of {count} trees, those that move the score most.",
-        (importance_bars(trees), *pictures),
-        tuple(public_column(feature.name, feature.encoder) for feature in trees.features),
+        f"Drawn: {pictures} of {count} trees, those that move the score most."
     )
 
 
