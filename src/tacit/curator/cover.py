@@ -121,9 +121,11 @@ class _Listed:
         self, step: Step, scale: float | None, noise: NoiseSource, rules: list[tuple[int, int]]
     ) -> tuple[int, int] | None:
         constant = np.array(sorted(self.constant), np.int64)
-        left = constant if step.ending else np.flatnonzero(self._free)
-        if self._cover.constant_last and not step.ending:
-            left = np.setdiff1d(left, constant)
+        free = self._free
+        if self._cover.constant_last and len(constant):
+            free = free.copy()
+            free[constant] = False
+        left = constant if step.ending else np.flatnonzero(free)
         if len(left) == 0:
             return None
         n_labels = self._cover.n_labels
