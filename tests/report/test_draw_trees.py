@@ -67,3 +67,8 @@ def test_on_paper_a_tree_is_there_as_a_whole(visit: Any) -> None:
 def test_trees_too_large_to_draw_are_not_explained() -> None:
     assert "Drawn: 1 of 1 trees" in draw(model(6)).reading
     assert "No tree is drawn: each has more than 64 leaves" in draw(model(7)).reading
+
+
+def test_what_matters_comes_before_the_trees() -> None:
+    page = render(model(3), None)
+    assert page.index("What matters") < page.index("Tree 1")
