@@ -309,11 +309,11 @@ class PrivateLearner:
 
     def _undeclared(self, frame: Frame, labels: Any, schema: Schema | None) -> Undeclared | None:
         """What is to be found; None if nothing is, or if the learner looks for bounds itself."""
+        classes = self._names_no_classes(schema)
         if not self._discovers:
-            if self._names_no_classes(schema):
+            if classes:
                 refuse_texts(labels, self._algorithm)
             return None
-        classes = getattr(self, "classes", None) is None and (schema is None or schema.label is None)
         if schema is not None and not classes:
             return None
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
