@@ -32,12 +32,13 @@ setup: .venv/.installed .venv/.browser ## .venv from the lock, and a browser for
 	if [ -z "$${found:-}" ]; then $(ROOT) apt-get update && $(ROOT) apt-get install -y --no-install-recommends chromium fonts-dejavu-core; fi
 	touch .venv/.browser
 
-check: setup ## ruff, mypy, the import contracts, the papers page
+check: setup ## ruff, mypy, the import contracts, the papers page, the layout rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.papers_page --check
+	$(BIN)/python -m pytest -q tests/test_rules.py
 
 format: setup ## ruff's formatting, and what it can mend
 	$(BIN)/ruff format .

@@ -1,4 +1,4 @@
-"""docs/papers.md is up to date, and every algorithm and theorem has a file and a test, or is listed as to come."""
+"""docs/papers.md is up to date, and every algorithm and theorem has a file and a test."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ def test_every_file_and_test_exists() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_everything_in_the_papers_has_a_row_or_is_to_come() -> None:
-    listed = {(line[0], line[1]) for line in pages.outstanding()}
-    missing = set(pages.uncovered(pages.rows()))
-    assert missing <= listed, f"neither a row nor listed in outstanding.md: {sorted(missing - listed)}"
-    assert listed <= missing, f"has a row: run python -m tools.papers_page: {sorted(listed - missing)}"
+def test_everything_in_the_papers_has_a_row() -> None:
+    assert not pages.uncovered(pages.rows())
+
+
+def test_an_item_without_a_row_is_found() -> None:
+    lost = [row for row in pages.rows() if row.file != "src/tacit/boosting/schema.py"]
+    assert ("boosting", "Algorithm 1") in pages.uncovered(lost)
 
 
 @pytest.mark.parametrize(

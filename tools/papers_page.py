@@ -1,10 +1,10 @@
 """Makes docs/papers.md from docs/papers.d: which file and which test stand for each algorithm and theorem.
 
-    python -m tools.papers_page            writes docs/papers.md, takes what has a row off the outstanding
-    python -m tools.papers_page --check    says whether both are up to date, and writes nothing
+    python -m tools.papers_page            writes docs/papers.md
+    python -m tools.papers_page --check    says whether it is up to date, and writes nothing
 
 Rooms write their rows into ``docs/papers.d/<room>.md``, tables with the columns ``paper | item | file | test``. What
-the papers contain is ``docs/papers.d/items.toml``; what has no row yet is listed in ``docs/papers.d/outstanding.md``.
+the papers contain is ``docs/papers.d/items.toml``; an item without a row is an error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "papers.d"
 PAGE = ROOT / "docs" / "papers.md"
-OUTSTANDING = FOLDER / "outstanding.md"
 
 COLUMNS = ("paper", "item", "file", "test")
 KINDS = {
@@ -68,8 +67,6 @@ def rows() -> list[Row]:
     """All rows of all rooms, in the order of the files."""
     found = []
     for path in sorted(FOLDER.glob("*.md")):
-        if path == OUTSTANDING:
-            continue
         for cells in tables(path.read_text("utf-8"), COLUMNS):
             if len(cells) != len(COLUMNS):
                 raise ValueError(f"{path.name}: a row needs {len(COLUMNS)} cells: {' | '.join(cells)}")
@@ -125,31 +122,14 @@ def page(found: list[Row]) -> str:
         "# What stands for what",
         "",
         "Made by `python -m tools.papers_page` from `docs/papers.d`: change the tables there. Each algorithm and",
-        "theorem of the four papers has a row here or on the [list of what is to come](papers.d/outstanding.md);",
-        "`tests/test_papers_page.py` keeps that true and checks that each file and test exists.",
+        "theorem of the four papers has a row; `tests/test_papers_page.py` keeps that true and checks that each file",
+        "and test exists.",
     ]
     for paper, content in papers().items():
         lines += ["", f"## {content['title']}", "", "| paper | item | file | test |", "|---|---|---|---|"]
         mine = [row for row in found if row.paper == paper]
         lines += [f"| {r.paper} | {r.item} | `{r.file}` | `{r.test}` |" for r in mine]
     return "\n".join(lines) + "\n"
-
-
-def outstanding() -> list[tuple[str, ...]]:
-    """The lines of the list of the outstanding: paper, item, where it will be."""
-    return list(tables(OUTSTANDING.read_text("utf-8"), ("paper", "item", "comes with")))
-
-
-def outstanding_text(found: list[Row]) -> str:
-    """The list of the outstanding without what has a row by now."""
-    missing = set(uncovered(found))
-    kept = []
-    for line in OUTSTANDING.read_text("utf-8").splitlines():
-        cells = [c.strip() for c in line.strip().strip("|").split("|")]
-        listed = line.startswith("|") and len(cells) == 3 and cells[0] in papers()
-        if not listed or (cells[0], cells[1]) in missing:
-            kept.append(line)
-    return "\n".join(kept) + "\n"
 
 
 def test_names(path: Path) -> set[str]:
@@ -165,7 +145,7 @@ def test_names(path: Path) -> set[str]:
 
 def problems(found: list[Row]) -> list[str]:
     """What is wrong with the rows: unknown papers, files or tests that do not exist."""
-    wrong = []
+    wrong: list[str] = []
     for row in found:
         where = f"docs/papers.d/{row.source}: {row.item}"
         if row.paper not in papers():
@@ -183,18 +163,15 @@ def problems(found: list[Row]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes or checks both pages; the exit status is 1 when something is wrong."""
+    """Writes or checks the page; the exit status is 1 when something is wrong."""
     found = rows()
-    wrong = problems(found)
+    wrong = problems(found) + [f"no row for {paper}: {item}" for paper, item in uncovered(found)]
     if "--check" in arguments:
         if not PAGE.is_file() or PAGE.read_text("utf-8") != page(found):
             wrong.append("docs/papers.md is out of date: run python -m tools.papers_page")
-        if OUTSTANDING.read_text("utf-8") != outstanding_text(found):
-            wrong.append("docs/papers.d/outstanding.md lists what has a row: run python -m tools.papers_page")
     else:
         PAGE.write_text(page(found), "utf-8")
-        OUTSTANDING.write_text(outstanding_text(found), "utf-8")
-    print("\n".join(wrong) or f"{len(found)} rows, {len(uncovered(found))} items outstanding")
+    print("\n".join(wrong) or f"{len(found)} rows, and every item of the papers has one")
     return 1 if wrong else 0
 
 

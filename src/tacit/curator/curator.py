@@ -38,8 +38,9 @@ from tacit.queries.stream import StreamSpec
 from tacit.table.protocol import SealedTable
 
 LATTICE_SLACK = 9.0
-"""An integer Gaussian of scale sigma > 3 is dominated by the continuous one of variance ``sigma**2 - 9`` (privacy
-notes, section 0): asking for multiplier z therefore takes ``sigma**2 = (z D)**2 + 9`` integer units."""
+"""An integer Gaussian of scale sigma > 3 is dominated by the continuous one of variance ``sigma**2 - 9``
+(docs/theory/sensitivities.md, section 0; searched in tests/privacy/test_dominance.py): asking for multiplier z
+therefore takes ``sigma**2 = (z D)**2 + 9`` integer units."""
 
 
 def integer_scale(charge: Gaussian | Laplace, sensitivity: Sensitivity) -> float:

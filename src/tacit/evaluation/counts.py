@@ -95,7 +95,7 @@ def release_counts(
     """Asks for the counts of all groups in one release.
 
     Guarantee: that of ``charge``. A row has one score, one label and one group, so it moves one column of the release
-    matrix, whose norm is at most 1: one weighted histogram (privacy notes, section 0).
+    matrix, whose norm is at most 1: one weighted histogram (docs/theory/sensitivities.md, section 0).
 
     Args:
         curator: over a table whose column 0 is the score's cell (and one code for no number, which never occurs) and

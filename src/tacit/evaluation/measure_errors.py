@@ -146,7 +146,7 @@ def measure_errors(
     """Reserves the whole charge, predicts, seals errors and targets, and asks for the sums.
 
     Guarantee: that of the charges. A row has one error, one target and one group, so it moves one column of every
-    release matrix (privacy notes, section 0).
+    release matrix (docs/theory/sensitivities.md, section 0).
 
     Raises:
         FrameError: if the unit's column is missing; nothing was spent.

@@ -86,7 +86,7 @@ class AboveThreshold:
         """Begins the next epoch, with a fresh noisy threshold, after this one has stopped; still under the one charge.
 
         For running counts that start anew: given the answers so far, a row moves the queries of its own epoch and of no
-        other, so that all epochs together are as private as one (privacy notes, section 4).
+        other, so that all epochs together are as private as one (docs/theory/sensitivities.md, section 4).
 
         Raises:
             RuntimeError: while running, or if the queries are not running counts.

@@ -11,8 +11,8 @@ rows. Here the total is exact, by a divisor rule:
 * The first ``M * 2**bits`` units of the line are handed out.
 
 A row's place in the line depends on nothing but itself. Adding a row therefore pushes out exactly as many units of
-others as it takes, at most ``2**bits``, and they all move the same way: this is the whole privacy proof (privacy
-notes, section 1).
+others as it takes, at most ``2**bits``, and they all move the same way: this is the whole privacy proof
+(docs/theory/sensitivities.md, section 1).
 """
 
 from __future__ import annotations

@@ -22,11 +22,11 @@ class CappedSum:
     The level histogram, the scaling and the sum all happen inside the query: neither the scale nor any weight leaves
     it.
 
-    Sensitivity (privacy notes, section 1; sharper than Theorem 22 with Lemma 21, which give 4): one row of norm at most
-    ``radius`` takes at most ``2**bits`` units of weight, the others give up or get exactly as many, so the sum moves
-    by at most ``2 * 2**bits * radius``. Under replacement the others move by the *difference* of the two rows' units,
-    and the bound is the same. It is attained. ``total`` must be a constant: released or public, never the count of the
-    rows.
+    Sensitivity (docs/theory/sensitivities.md, section 1; sharper than Theorem 22 with Lemma 21, which give 4): one row
+    of norm at most ``radius`` takes at most ``2**bits`` units of weight, the others give up or get exactly as many, so
+    the sum moves by at most ``2 * 2**bits * radius``. Under replacement the others move by the *difference* of the two
+    rows' units, and the bound is the same. It is attained. ``total`` must be a constant: released or public, never the
+    count of the rows.
 
     Args:
         log: the released hypotheses that margins come from.

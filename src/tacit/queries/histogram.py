@@ -86,7 +86,8 @@ def sensitivity_of_sums(
 class Histogram:
     """A query for ``sum over rows of rule(label, margin)`` per cell: integers of shape ``(outputs, channels)``.
 
-    Sensitivity (privacy notes, section 0): adding or removing a row changes one cell by one vector of the rule.
+    Sensitivity (docs/theory/sensitivities.md, section 0): adding or removing a row changes one cell by one vector of
+    the rule.
     Replacing a row is one removal and one addition, whatever happens to its label and margin: either the two vectors
     fall into different cells (squared norms add) or into one (their difference counts; a row that a public rule drops
     counts as the zero vector); through a release map, the triangle inequality gives twice the add/remove bound, and

@@ -27,10 +27,11 @@ Score = Callable[[Iterator[IntArray]], IntArray]
 class Selection:
     """What to choose: in each node, the candidate with (about) the highest score.
 
-    Range (privacy notes, sections 0 and 2): the exponential mechanism pays for how differently the scores of the
-    candidates move, ``max - min`` over the candidates of a node. With several nodes, which must hold *disjoint rows*
-    (the scores of a node depend on its own rows only), adding or removing a row moves one node, so that all nodes are
-    chosen for the price of one. Replacing is a removal and an addition: ranges add up, in one node or in two.
+    Range (docs/theory/sensitivities.md, sections 0 and 2): the exponential mechanism pays for how differently the
+    scores of the candidates move, ``max - min`` over the candidates of a node. With several nodes, which must hold
+    *disjoint rows* (the scores of a node depend on its own rows only), adding or removing a row moves one node, so that
+    all nodes are chosen for the price of one. Replacing is a removal and an addition: ranges add up, in one node or in
+    two.
 
     Attributes:
         queries: what the scores are made of.

@@ -136,7 +136,8 @@ class CountingStream:
     since the last such round were found to be about ``threshold``, ``epochs`` times at most.
 
     Guarantee: pure ``epsilon`` for all epochs together, when a row is one round's mark: add/remove (a round is replaced
-    by a round without a mark) and replace alike. A row is counted in one epoch (privacy notes, section 4).
+    by a round without a mark) and replace alike. A row is counted in one epoch (docs/theory/sensitivities.md, section
+    4).
 
     Attributes:
         epsilon: the privacy parameter; ``inf`` for exact counting.

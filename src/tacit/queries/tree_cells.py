@@ -16,7 +16,8 @@ from tacit.queries.rules import LEVEL_BITS, LEVELS, WEIGHT_UNIT, RowRule
 from tacit.queries.sensitivity import Sensitivity
 
 HESSIAN_IS_FREE = 11.09
-"""For the logistic loss ``g**2 + c**2 h**2 <= 1`` for every ``c**2`` up to this number (privacy notes, section 2)."""
+"""For the logistic loss ``g**2 + c**2 h**2 <= 1`` for every ``c**2`` up to this number
+(docs/theory/sensitivities.md, section 2)."""
 
 
 @dataclass(frozen=True, eq=False)

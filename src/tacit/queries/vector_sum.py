@@ -23,9 +23,10 @@ class VectorSum:
 
     ``sign`` is +1 for label 1 and -1 for label 0; ``table`` is the measure, a public function of the signed margin.
 
-    Sensitivity (privacy notes, section 1, stateless sums): a row of norm at most ``radius`` and weight at most
-    ``max |table|`` contributes nothing but itself, so adding or removing it moves the sum by at most their product, and
-    replacing it by at most twice that, whatever happens to its label, margin and weight. Both are attained.
+    Sensitivity (docs/theory/sensitivities.md, section 1, sums without state): a row of norm at most ``radius`` and
+    weight at most ``max |table|`` contributes nothing but itself, so adding or removing it moves the sum by at most
+    their product, and replacing it by at most twice that, whatever happens to its label, margin and weight. Both are
+    attained.
 
     Args:
         log: the released hypotheses that margins come from.

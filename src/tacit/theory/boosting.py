@@ -73,7 +73,7 @@ def lazy_bregman_slickness(density: float, n_rows: float, analysis: Analysis = "
     """Lemma 21: total variation between neighbours' distributions under replacement.
 
     The lemma's statement is ``1 / (kappa n)``; its proof goes by way of a third table and the triangle inequality,
-    which gives twice that. The direct argument (privacy notes, section 1) gives the statement.
+    which gives twice that. The direct argument (docs/theory/sensitivities.md, section 1) gives the statement.
     """
     _check_analysis(analysis)
     return (1 if analysis == "sharp" else 2) / (density * n_rows)

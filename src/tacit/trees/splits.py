@@ -115,8 +115,9 @@ def category_splits(n_codes: int) -> Bools:
 class SplitScore:
     """The score of every candidate in every leaf: minus the risk of its two children, in integers.
 
-    Sensitivity (privacy notes, section 2): a node's risk is superadditive, so a row of weight at most 1 raises the risk
-    of the one child it falls into by an amount in ``[0, cap L(1 / cap)]`` and all candidates' scores move the same way.
+    Sensitivity (docs/theory/sensitivities.md, section 2): a node's risk is superadditive, so a row of weight at
+    most 1 raises the risk of the one child it falls into by an amount in ``[0, cap L(1 / cap)]`` and all candidates'
+    scores move the same way.
     Class weights are clipped at ``cap - 1``, so that this holds for any number of rows.
 
     Attributes:
