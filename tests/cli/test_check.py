@@ -116,7 +116,7 @@ def test_units_beyond_their_limit(place: Path, tacit: Run) -> None:
     facts = looked(tacit, "u.csv", "--schema", "u.toml")
     assert (facts["unit"]["units"], facts["unit"]["units_above_limit"], facts["unit"]["rows_above_limit"]) == (2, 1, 3)
     assert "unit: 1 units have more than 2 rows (up to 5); 3 rows are too many" in facts["complaints"]
-    assert "unit: 12.5 % of rows name no unit" in facts["complaints"]
+    assert "unit: 12.5 % of rows name no unit, and do not count" in facts["complaints"]
 
 
 def test_numeric_labels_and_empty_tables(place: Path, tacit: Run) -> None:

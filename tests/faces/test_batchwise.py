@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from tacit.models.files import load_model, save_model
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
+from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.report.page import render
 from tacit.schema import Schema
@@ -167,7 +169,7 @@ def test_a_file_is_gone_on_with_at_no_charge(account, tmp_path):
     for other, what in (
         (BatchwiseClassifier(AdditiveBoostClassifier(epsilon=0.6, schema=SCHEMA)), "keep them"),
         (BatchwiseClassifier(BoostedTreesClassifier(**made)), "begun in batches"),
-        (BatchwiseClassifier(AdditiveBoostClassifier(random_state=1, **made)), "not releasable"),
+        (BatchwiseClassifier(AdditiveBoostClassifier(random_state=1, account=account, **made)), "not releasable"),
     ):
         with pytest.raises(RequestError, match=what):
             other.resume(model, certificate)
@@ -176,6 +178,73 @@ def test_a_file_is_gone_on_with_at_no_charge(account, tmp_path):
     forged = Certificate.from_dict({**written, "epsilon": 0.1})
     with pytest.raises(RequestError, match="does not hold"):
         again.resume(model, forged)
+
+
+def in_batches(account: PrivacyAccount | None) -> BatchwiseClassifier:
+    return BatchwiseClassifier(AdditiveBoostClassifier(epsilon=0.3, schema=SCHEMA, account=account))
+
+
+def test_an_account_lets_no_batch_through_that_it_has_not_paid_for(account, tmp_path):
+    """A first batch under no account, or under another, pays for nothing here."""
+    other = PrivacyAccount.create(f"sqlite:///{tmp_path}/b.db", "arrivals", 1.0, 1e-6)
+    for first, what in ((None, "no account"), (other, "did not pay for the first batch")):
+        begun = in_batches(first).partial_fit(*batch(60, 0))
+        learner = in_batches(account)
+        with pytest.raises((RequestError, AccountError), match=what):
+            learner.resume(begun.model_, begun.certificate_).partial_fit(*batch(60, 1))
+        begun.set_params(estimator__account=account)
+        with pytest.raises((RequestError, AccountError), match=what):
+            begun.partial_fit(*batch(60, 1))
+    paid = in_batches(account).partial_fit(*batch(60, 0))
+    spent, held = account.spent, len(account.reservations())
+    with pytest.raises(RequestError, match="charged to the account of 'arrivals', and this is no account"):
+        in_batches(None).resume(paid.model_, paid.certificate_)
+    assert (account.spent, len(account.reservations())) == (spent, held)
+    assert held == 1
+
+
+def test_the_same_batch_again_costs_again(account):
+    """Who goes on from one file twice, or tries a batch again, may have learned from the same persons twice."""
+    begun = in_batches(account).partial_fit(*batch(60, 0))
+    once = account.spent
+    spent, charged = [], []
+    for _ in range(3):
+        again = in_batches(account).resume(begun.model_, begun.certificate_).partial_fit(*batch(60, 1))
+        spent.append(account.spent)
+        charged.append(again.charged_)
+    assert charged == [False, True, True]
+    assert spent[0] == once < spent[1] < spent[2]
+    assert again.partial_fit(*batch(60, 2)).charged_ is False  # its third batch is the first of that number
+    charges = account.reservations()[0].charges
+    while account.covers(charges):
+        account.reserve(charges, "something else").close()
+    with pytest.raises(BudgetExceeded, match="begun before"):
+        in_batches(account).resume(begun.model_, begun.certificate_).partial_fit(*batch(60, 1))
+
+
+def test_a_batch_that_failed_costs_when_it_is_tried_again(account, monkeypatch):
+    learner = in_batches(account).partial_fit(*batch(60, 0))
+    once = account.spent
+    with monkeypatch.context() as broken:
+        broken.setattr(AdditiveBoostClassifier, "fit", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            learner.partial_fit(*batch(60, 1))
+    assert (account.spent, account.reservations()[-1].status) == (once, "failed")
+    assert learner.partial_fit(*batch(60, 1)).charged_
+    assert account.spent > once
+
+
+def test_of_two_who_begin_a_batch_at_once_one_pays(account):
+    charges = AdditiveBoostClassifier(epsilon=0.3, schema=SCHEMA).declared_charge("add_or_remove_one")
+    account.reserve(charges, "first").close()
+
+    def begin(_: int) -> bool:
+        held = account.reserve_batch(charges, "second", "first")
+        held.close()
+        return bool(held.charges)
+
+    with ThreadPoolExecutor(3) as pool:
+        assert sorted(pool.map(begin, range(3))) == [False, True, True]
 
 
 def test_public_mistakes_cost_nothing_and_change_nothing(account):

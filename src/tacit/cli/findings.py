@@ -202,4 +202,4 @@ def _look_at_unit(findings: Findings, name: str, unit: Unit | None, values: list
             f"{facts['rows_above_limit']:,} rows are too many"
         )
     if facts["without"]:
-        findings.complaints.append(f"unit: {_percent(facts['without'], findings.rows)} name no unit")
+        findings.complaints.append(f"unit: {_percent(facts['without'], findings.rows)} name no unit, and do not count")

@@ -269,7 +269,8 @@ def _summary(order: Order, estimator: Any, written: dict[str, str], seconds: flo
         return
     rows = dict(written)
     if order.adds_to is not None:
-        rows["batches"] = f"{len(estimator.model_.members)}; this one was not charged: all of them cost what one does"
+        charged = "was charged, as it was begun before" if estimator.charged_ else "was not charged"
+        rows["batches"] = f"{len(estimator.model_.members)}; this one {charged}: all of them cost what one does"
     rows["spent"] = f"epsilon {certificate.epsilon:.4g}, delta {certificate.delta:g}, {certificate.neighbouring}"
     rows["releases"] = str(certificate.releases)
     rows["releasable"] = "yes" if certificate.releasable else "NO"

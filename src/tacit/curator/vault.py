@@ -17,6 +17,7 @@ from tacit.encoding.keys import NO_KEY, key_codes
 from tacit.encoding.labels import NO_LABEL, NumericLabelIndex
 from tacit.encoding.matrix_rows import MatrixEncoder
 from tacit.encoding.table import TableEncoding
+from tacit.encoding.units import first_rows, unit_codes
 from tacit.encoding.values import LabelIndex
 from tacit.noise import make_source
 from tacit.privacy.charges import Charge
@@ -45,7 +46,7 @@ class Vault:
         reservation: the budget, already durable.
         random_state: None for the operating system's entropy, an integer for repeatable noise that is not releasable.
         unit: name of the column whose equal values are one protected unit, if a unit is not a row.
-        rows_per_unit: how many rows of a unit count; the first ones do.
+        rows_per_unit: how many rows of a unit count; the first ones do. Rows without a unit do not.
         row_weights: public weights of the rows, clipped into [0, 1]; None if all count alike.
     """
 
@@ -142,12 +143,6 @@ class Vault:
         return np.where(self._within_unit(), codes, np.uint8(DROPPED))
 
     def _within_unit(self) -> npt.NDArray[np.bool_]:
-        """Whether a row is among the first ``rows_per_unit`` of its unit. A row depends on its own unit only."""
+        """Whether a row counts: it has a unit, and is among the first ``rows_per_unit`` of it."""
         assert self._unit is not None
-        texts = np.asarray([str(value) for value in self._frame.column(self._unit)])
-        _, unit = np.unique(texts, return_inverse=True)
-        order = np.argsort(unit, kind="stable")
-        starts = np.flatnonzero(np.concatenate([[True], np.diff(unit[order]) > 0])) if len(order) else order
-        rank = np.empty(len(unit), np.int64)
-        rank[order] = np.arange(len(unit)) - np.repeat(starts, np.diff(np.append(starts, len(unit))))
-        return rank < self._rows_per_unit
+        return first_rows(unit_codes(self._frame.column(self._unit), self._unit), self._rows_per_unit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,21 @@ from tacit.schema.values import identity
 NO_KEY = -1
 """The code of a value that has no key."""
 
+LARGEST_INTEGER = int(sys.float_info.max)
+"""Beyond it integers are not finite as numbers, and Python may refuse to write them."""
+
 
 def key_of(value: Any) -> str | None:
     """The text that stands for a value: without surrounding blanks, whole floats as integers, booleans in lower case.
 
-    None for what is missing, not finite, or cannot be written as UTF-8. Values with one text count as one category
-    wherever categories are declared. Depends on the value alone.
+    None for what is missing, not finite, an integer that no float reaches, or cannot be written as UTF-8. Values with
+    one text count as one category wherever categories are declared. Depends on the value alone.
     """
     value = value.item() if isinstance(value, np.generic) else value
     value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     if is_missing(value) or not isinstance(value, str | int | float | decimal.Decimal):
+        return None
+    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
         return None
     if isinstance(value, float | decimal.Decimal):
         number = float(value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import uuid
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.faces.regressor import PrivateRegressor
-from tacit.faces.request import RequestError
+from tacit.faces.request import Request, RequestError
 from tacit.faces.scikit import PrivateClassifier, PrivateEstimator
 from tacit.faces.spend import reserve
 from tacit.models.additive import AdditiveModel
@@ -22,6 +24,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.ledger import Reservation
 
+SERIES = re.compile("series [0-9a-f]{32}")
 THEOREM = "parallel composition: batches hold different persons (McSherry 2009, Theorem 4)"
 
 
@@ -31,6 +34,7 @@ class _Batchwise(BaseEstimator):
     model_: MeanModel | MeanNumberModel
     certificate_: Certificate
     certificates_: tuple[Certificate, ...]
+    charged_: bool
 
     _kind: ClassVar[type[PrivateEstimator]]
     _mean: ClassVar[type[MeanModel] | type[MeanNumberModel]]
@@ -45,7 +49,7 @@ class _Batchwise(BaseEstimator):
             ValueError: for public mistakes; nothing was spent.
             BudgetExceeded: if the account cannot pay; nothing was read.
         """
-        for name in ("model_", "certificate_", "certificates_", "classes_", "n_features_in_"):
+        for name in ("model_", "certificate_", "certificates_", "charged_", "classes_", "n_features_in_"):
             self.__dict__.pop(name, None)
         return self.partial_fit(X, y)
 
@@ -58,35 +62,48 @@ class _Batchwise(BaseEstimator):
 
         Raises:
             ValueError: for public mistakes; nothing was spent, and the model stays as it was.
-            BudgetExceeded: if the account cannot pay for the first batch; nothing was read.
+            AccountError: if the account did not pay for the first batch; nothing was read.
+            BudgetExceeded: if the account cannot pay for the first batch, or for one that was begun before; nothing
+                was read.
         """
         fresh = self._fresh()
         request, *_ = fresh._checked(X, y)
-        number = self._batches + 1
-        if number > 1:
+        first = self._batches == 0
+        if not first:
             self._check_same(fresh, self.certificate_)
         account: PrivacyAccount | None = self.estimator.account
-        charges = fresh.declared_charge(fresh.neighbouring) if number == 1 else ()
-        label = f"batch {number} of {type(fresh).__name__}, one charge for all batches"
-        with reserve(account, request, charges, label) as held:
-            for charge in charges:
-                held.record(charge, "each batch of rows: what its own certificate lists", THEOREM)
+        series = new_series() if first else series_of(self.certificate_)
+        with self._reserve(fresh, request, account, series) as held:
+            for charge in held.charges:
+                held.record(charge, f"each batch of rows of {series}: what its own certificate lists", THEOREM)
             fresh.fit(X, y)
             within = Reservation(fresh.declared_charge(fresh.neighbouring), request.neighbouring, "what was declared")
             for charge in fresh.certificate_.charges:  # a fit that charges more than it declared is a fault
                 within.record(charge, "what was charged", "")
-        self._take(fresh, held if number == 1 else None, account)
+        self._take(fresh, held if first else None, account)
+        self.charged_ = bool(held.charges)
         return self
 
+    def _reserve(self, fresh: Any, request: Request, account: PrivacyAccount | None, series: str) -> Reservation:
+        """Reserves the next batch: the first is paid for, and so are the later ones where this account has seen it."""
+        charges, number = fresh.declared_charge(fresh.neighbouring), self._batches + 1
+        labels = [f"batch {n} of {series} by {type(fresh).__name__}, one charge for all batches" for n in (1, number)]
+        if number == 1 or account is None:
+            return reserve(account, request, charges if number == 1 else (), labels[1])
+        return account.reserve_batch(charges, labels[1], labels[0])
+
     def resume(self, model: Model, certificate: Certificate) -> Self:
-        """Goes on from a model that was written to a file: the next batch is not charged.
+        """Goes on from a model that was written to a file: the next batch is not charged, if its number is a new one.
+
+        An account remembers the batches of a series by their numbers. Who goes on from one file twice has two batches
+        of one number, whose rows may be the same: the second is charged in full.
 
         Args:
             model: ``model_`` of such a learner.
             certificate: ``certificate_`` of the same; ``certificates_`` holds those of the batches still to come.
 
         Raises:
-            ValueError: if they are not from a learner like this one, with the same promise and schema.
+            ValueError: if they are not from a learner like this one, with the same promise, schema and account.
         """
         fresh = self._fresh()
         if not isinstance(model, self._mean) or certificate.algorithm != self._algorithm(fresh):
@@ -117,6 +134,14 @@ class _Batchwise(BaseEstimator):
             raise RequestError(
                 "what was charged was for batches with the epsilon, delta, neighbouring and schema of the first one "
                 f"(epsilon {certificate.epsilon:g}, delta {certificate.delta:g}, {certificate.neighbouring}): keep them"
+            )
+        dataset = None if self.estimator.account is None else self.estimator.account.dataset
+        if dataset != certificate.dataset:
+            said_of = [
+                "no account" if name is None else f"the account of {name!r}" for name in (certificate.dataset, dataset)
+            ]
+            raise RequestError(
+                f"the first batch was charged to {said_of[0]}, and this is {said_of[1]}: keep the first one"
             )
         if certificate.releasable and fresh.random_state is not None:
             raise RequestError("a random_state would make the model of all batches not releasable: leave it out")
@@ -168,7 +193,8 @@ class BatchwiseClassifier(ClassifierMixin, _Batchwise):
     This holds only if **every person is in one batch**: who comes again, spends again. Nothing here can notice that.
     Under ``replace_one`` a person is replaced by another one who arrives in the same batch.
 
-    The first batch is charged to the account; the later ones are written into its history, without a charge.
+    The first batch is charged to the account; the later ones are written into its history, without a charge. A batch
+    that was begun before (the fit failed, or two processes went on from one file) is charged again.
 
     Args:
         estimator: a classifier of this library with a schema that declares columns and classes. Its account pays;
@@ -179,6 +205,7 @@ class BatchwiseClassifier(ClassifierMixin, _Batchwise):
             batches' models, in their order.
         certificate_: of all batches together: what was charged once.
         certificates_: of each batch's fit.
+        charged_: whether the last batch was charged.
         classes_: the classes.
         n_features_in_: number of columns.
     """
@@ -222,6 +249,7 @@ class BatchwiseRegressor(RegressorMixin, _Batchwise):
         model_: a :class:`~tacit.models.mean.MeanNumberModel`; the members are the batches' models, in their order.
         certificate_: of all batches together: what was charged once.
         certificates_: of each batch's fit.
+        charged_: whether the last batch was charged.
         n_features_in_: number of columns.
     """
 
@@ -232,6 +260,17 @@ class BatchwiseRegressor(RegressorMixin, _Batchwise):
         check_is_fitted(self, "model_")
         said: npt.NDArray[np.float64] = self.model_.predict(self._last._frame_for_model(X))
         return said
+
+
+def new_series() -> str:
+    """What no other series of batches is called."""
+    return f"series {uuid.uuid4().hex}"
+
+
+def series_of(certificate: Certificate) -> str:
+    """The series whose first batch a certificate is of; another, which no account knows, if it does not say."""
+    found = SERIES.search(certificate.entries[0].label) if certificate.entries else None
+    return new_series() if found is None else found.group()
 
 
 def released_rows(model: Model) -> float:

@@ -11,7 +11,7 @@ import math
 import os
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn, Protocol, Self
 
 from tacit.privacy import accountants
@@ -23,7 +23,7 @@ from tacit.privacy.ledger import TOLERANCE, BudgetExceeded, Entry, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 
 if TYPE_CHECKING:
-    from tacit.privacy.store import Line, Store
+    from tacit.privacy.store import Line, Reserved, Store
 
 
 class Account(Protocol):
@@ -217,8 +217,51 @@ class PrivacyAccount(_Budget):
             AccountError: if the relation is another, or the store cannot be written; nothing changes.
         """
         self._check_relation(neighbouring)
-        planned, store = compact(charges), self._store
-        identifier = store.reserve(self.dataset, planned, label, lambda earlier: self._check(earlier, planned, label))
+        planned = compact(charges)
+
+        def decide(earlier: Sequence[Reserved]) -> Sequence[Charge]:
+            self._check([charge for held in earlier for charge in held.charges], planned, label)
+            return planned
+
+        return self._reserve(label, decide)
+
+    def reserve_batch(self, charges: Sequence[Charge], label: str, first: str) -> Reservation:
+        """Reserves a later batch of rows, of other persons than the first: what that paid is for both.
+
+        Nothing is charged (parallel composition: McSherry 2009, Theorem 4), unless a batch of this label was begun
+        before: its rows may be the same, and who is learned from twice costs twice.
+
+        Args:
+            charges: what a batch may release.
+            label: of the batch, no other's.
+            first: label of the reservation that paid for the first batch.
+
+        Raises:
+            AccountError: if this account has not paid ``charges`` for the first batch, or the store cannot be written;
+                nothing changes.
+            BudgetExceeded: if the batch was begun before and the account cannot pay for it again; nothing changes.
+        """
+        from tacit.privacy.store import Reserved
+
+        planned = compact(charges)
+
+        def decide(earlier: Sequence[Reserved]) -> Sequence[Charge]:
+            if Reserved(first, planned) not in earlier:
+                raise AccountError(
+                    f"the account of {self.dataset!r} did not pay for the first batch ({first!r}): go on under the "
+                    "account that did, or begin anew; nothing was spent"
+                )
+            if label not in [held.label for held in earlier]:
+                return ()
+            self._check([charge for held in earlier for charge in held.charges], planned, f"{label}, begun before,")
+            return planned
+
+        return self._reserve(label, decide)
+
+    def _reserve(self, label: str, decide: Callable[[Sequence[Reserved]], Sequence[Charge]]) -> Reservation:
+        """A reservation of what is decided on all earlier ones."""
+        store = self._store
+        identifier, planned = store.reserve(self.dataset, label, decide)
 
         def on_close(entries: tuple[Entry, ...], outcome: str) -> None:
             try:

@@ -103,6 +103,14 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class Reserved:
+    """What a reservation is called and what it holds, whatever became of it."""
+
+    label: str
+    charges: tuple[Charge, ...]
+
+
+@dataclass(frozen=True)
 class Line:
     """One reservation as it stands in the store; times are UTC in ISO format."""
 
@@ -264,33 +272,36 @@ class Store:
     def charges(self, dataset: str) -> tuple[Charge, ...]:
         """All charges ever reserved, whatever became of the reservation."""
         with self._transaction() as connection:
-            return self._charges(connection, dataset)
+            return tuple(charge for held in self._reserved(connection, dataset) for charge in held.charges)
 
-    def _charges(self, connection: Connection, dataset: str) -> tuple[Charge, ...]:
-        query = select(RESERVATIONS.c.charges).where(RESERVATIONS.c.dataset == dataset).order_by(RESERVATIONS.c.id)
-        return tuple(charge for text in connection.execute(query).scalars() for charge in _read_charges(text))
+    def _reserved(self, connection: Connection, dataset: str) -> list[Reserved]:
+        columns = (RESERVATIONS.c.label, RESERVATIONS.c.charges)
+        query = select(*columns).where(RESERVATIONS.c.dataset == dataset).order_by(RESERVATIONS.c.id)
+        return [Reserved(row.label, _read_charges(row.charges)) for row in connection.execute(query)]
 
     def reserve(
         self,
         dataset: str,
-        charges: Sequence[Charge],
         label: str,
-        check: Callable[[tuple[Charge, ...]], None],
-    ) -> int:
-        """Adds a reservation in one durable write, unless ``check`` raises on all charges so far.
+        decide: Callable[[Sequence[Reserved]], Sequence[Charge]],
+    ) -> tuple[int, tuple[Charge, ...]]:
+        """Adds a reservation in one durable write: of what ``decide`` says on all so far, unless it raises.
 
-        No other process can reserve between the check and the write.
+        No other process can reserve between the decision and the write.
+
+        Returns:
+            The reservation's identifier, and its charges.
         """
-        text = json.dumps([charge.to_dict() for charge in charges])
-        row = {"dataset": dataset, "label": label, "charges": text, "holder": _holder(), "created": _now()}
+        row = {"dataset": dataset, "label": label, "holder": _holder(), "created": _now()}
         with self._transaction(write=True) as connection:
             # Where a transaction does not lock the whole database, this locks the account until it ends.
             locked = select(ACCOUNTS.c.dataset).where(ACCOUNTS.c.dataset == dataset).with_for_update()
             if connection.execute(locked).scalar() is None:
                 raise AccountError(f"{self.name} has lost its account for {dataset!r}; nothing was spent")
-            check(self._charges(connection, dataset))
-            added = insert(RESERVATIONS).values(**row).returning(RESERVATIONS.c.id)
-            return int(connection.execute(added).scalar_one())
+            charges = tuple(decide(self._reserved(connection, dataset)))
+            text = json.dumps([charge.to_dict() for charge in charges])
+            added = insert(RESERVATIONS).values(charges=text, **row).returning(RESERVATIONS.c.id)
+            return int(connection.execute(added).scalar_one()), charges
 
     def close(self, identifier: int, entries: Sequence[Entry], outcome: str) -> None:
         """Adds the entries and the outcome of a reservation."""

@@ -120,7 +120,10 @@ class Label:
 @final
 @dataclass(frozen=True)
 class Unit:
-    """Who is protected, when not a row: a person's rows share a value of ``column``, and at most ``max_rows`` count."""
+    """Who is protected, when not a row: a person's rows share a value of ``column``, and at most ``max_rows`` count.
+
+    Rows without a value there count not at all: nobody could tell how many of them are one person's.
+    """
 
     column: str
     max_rows: int

@@ -1,0 +1,78 @@
+"""Units: which rows are one person's, by the identifier in a column."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.encoding.arrow import dictionary_of, positions
+from tacit.encoding.errors import FrameError
+from tacit.encoding.values import as_tokens, is_missing
+from tacit.schema.values import parse_number
+
+NO_UNIT = -1
+"""The code of a row whose identifier is missing: nobody can tell whose it is."""
+
+
+def unit_of(value: Any) -> Hashable | None:
+    """What identifies a unit, None where nothing does. Depends on the value alone.
+
+    However one identifier came to be written, it must be one unit, or a person would have more rows than are paid for:
+    ``1``, ``1.0``, ``True``, ``"1"``, ``" 1.0"`` and ``b"1"`` are equal. Two persons who come to share an identifier
+    that way are protected together.
+    """
+    try:
+        value = value.item() if isinstance(value, np.generic) else value
+        value = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+        if is_missing(value):
+            return None
+        if isinstance(value, str):
+            number = parse_number(value)
+            return value.strip() if number is None else number
+        if isinstance(value, float | decimal.Decimal) and not math.isfinite(value):
+            return None
+        hash(value)
+    except (TypeError, ValueError, ArithmeticError):  # it cannot say what it is; no row is a reason to stop
+        return None
+    found: Hashable = value
+    return found
+
+
+def unit_codes(values: Any, name: str = "") -> npt.NDArray[np.int64]:
+    """A code per row, equal where rows are of one unit, :data:`NO_UNIT` where the identifier is missing."""
+    known: dict[Hashable, int] = {}
+
+    def code(value: Any) -> int:
+        unit = unit_of(value)
+        return NO_UNIT if unit is None else known.setdefault(unit, len(known))
+
+    try:
+        tokens = as_tokens(values, name)
+    except FrameError:  # dates and the like: no categories, but they can identify
+        tokens = np.fromiter(values, object, len(values))
+    if isinstance(tokens, np.ndarray):
+        return np.array([code(value) for value in tokens.tolist()], np.int64)
+    parts = []
+    for chunk in tokens.chunks:
+        coded = dictionary_of(chunk)
+        table = np.array([*(code(value) for value in coded.dictionary.to_pylist()), NO_UNIT], np.int64)
+        parts.append(table[positions(coded, len(table) - 1)])
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def first_rows(units: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.bool_]:
+    """Whether a row is among the first ``most`` of its unit, shape ``(rows,)``; rows without a unit are not.
+
+    A row depends on its own unit only: were rows without an identifier one unit, persons would push each other out.
+    """
+    order = np.argsort(units, kind="stable")
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(units[order]) > 0])) if len(order) else order
+    rank = np.empty(len(units), np.int64)
+    rank[order] = np.arange(len(units)) - np.repeat(starts, np.diff(np.append(starts, len(units))))
+    counts: npt.NDArray[np.bool_] = (rank < most) & (units != NO_UNIT)
+    return counts

@@ -1,0 +1,112 @@
+"""Which rows are one person's: by the identifier alone, however it was written, and never by what others hold."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import uuid
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.curator.vault import Vault
+from tacit.encoding.frames import Frame
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.units import NO_UNIT, first_rows, unit_codes
+from tacit.encoding.values import LabelIndex
+from tacit.privacy.charges import NonPrivate
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.cells import OneCell
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import class_count_rule
+
+ONE_PERSON = [1, 1.0, True, "1", " 1.0 ", b"1", decimal.Decimal(1), np.int8(1), np.float32(1)]
+NOBODY = [None, float("nan"), pd.NA, pd.NaT, "", "  ", float("inf"), decimal.Decimal("sNaN"), np.datetime64("NaT")]
+
+
+def test_one_identifier_is_one_unit_however_it_is_written() -> None:
+    codes = unit_codes(ONE_PERSON)
+    assert len(set(codes.tolist())) == 1
+    assert codes[0] != NO_UNIT
+
+
+def test_rows_without_an_identifier_have_no_unit() -> None:
+    assert (unit_codes(NOBODY) == NO_UNIT).all()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["a", "b", None, "a"],
+        np.array([7, 8, -1, 7]),
+        pd.Series([7, 8, None, 7], dtype="Int64"),
+        pd.Series(["a", "b", None, "a"], dtype="category"),
+        pl.Series([1.0, 2.0, None, 1.0]),
+        pa.chunked_array([["a", "b"], [None, "a"]]),
+        [uuid.UUID(int=1), uuid.UUID(int=2), None, uuid.UUID(int=1)],
+        pd.Series(pd.to_datetime(["2026-01-01", "2026-01-02", None, "2026-01-01"])),
+        [dt.date(2026, 1, 1), dt.date(2026, 1, 2), None, dt.date(2026, 1, 1)],
+        [("a", 1), ("b", 1), None, ("a", 1)],
+    ],
+    ids=lambda column: f"{type(column).__module__.split('.')[0]} {getattr(column, 'dtype', type(column[0]).__name__)}",
+)
+def test_columns_of_any_kind_identify(column: Any) -> None:
+    codes = unit_codes(column)
+    assert codes[0] == codes[3] != codes[1]
+
+
+ODD = [10**5000, "x" * 3_000_000, "\ud800", object(), [1], {}]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=[f"{type(odd).__name__}{place}" for place, odd in enumerate(ODD)])
+def test_no_identifier_makes_a_fit_fail(odd: Any) -> None:
+    """A vector of texts as wide as the longest would not fit into memory; an integer may be too long to be written."""
+    codes = unit_codes([*range(20_000), odd])
+    assert len(set(codes[:-1].tolist())) == 20_000
+    assert codes[-1] not in codes[:-1]
+
+
+@given(st.lists(st.integers(-1, 4), max_size=30), st.integers(1, 4))
+def test_the_first_rows_of_each_unit_count(units: list[int], most: int) -> None:
+    seen: dict[int, int] = {}
+    expected = []
+    for unit in units:
+        seen[unit] = seen.get(unit, 0) + 1
+        expected.append(unit != NO_UNIT and seen[unit] <= most)
+    assert first_rows(np.array(units, np.int64), most).tolist() == expected
+
+
+def counts(ids: list[Any], labels: list[str], most: int) -> np.ndarray[Any, Any]:
+    """Exact class counts where ``ids`` says whose a row is."""
+    held = Reservation([NonPrivate()], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    vault = Vault(Frame({"id": ids}, len(ids)), labels, held, 0, "id", most)
+    curator = vault.seal(TableEncoding((), ()), LabelIndex(("no", "yes")))
+    return curator.measure(Histogram(OneCell(), class_count_rule(2)), NonPrivate(), "counts").value.ravel()
+
+
+OTHERS = st.sampled_from([*NOBODY, "2", 2, 3.0, "x", "x "])
+
+
+@given(
+    st.lists(st.tuples(OTHERS, st.sampled_from(["no", "yes"])), max_size=8),
+    st.lists(st.tuples(st.sampled_from(ONE_PERSON), st.sampled_from(["no", "yes"]), st.integers(0, 8)), max_size=6),
+    st.integers(1, 3),
+)
+@settings(deadline=None)  # the first call compiles
+def test_one_persons_rows_move_no_sum_by_more_than_declared(
+    others: list[tuple[Any, str]], own: list[tuple[Any, str, int]], most: int
+) -> None:
+    """The person's rows stand anywhere among those of others, their identifier is written in any way."""
+    table: list[tuple[Any, str]] = list(others)
+    for identifier, label, place in own:
+        table.insert(place, (identifier, label))
+    with_person = counts([row[0] for row in table], [row[1] for row in table], most)
+    without = counts([row[0] for row in others], [row[1] for row in others], most)
+    assert np.abs(with_person - without).sum() <= most
