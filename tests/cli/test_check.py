@@ -151,7 +151,10 @@ def test_parquet(place: Path, tacit: Run) -> None:
     assert (age["missing"], age["clipped_above"], work["unknown"], ok["missing"]) == (1, 1, 1, 1)
     assert facts["label"]["classes"] == {"no": 1, "yes": 1}
     assert facts["label"]["dropped"] == 1
-    pq.write_table(table.set_column(0, "age", pa.array(["a", "b", "c"])), place / "d.parquet")
+    pq.write_table(table.set_column(0, "age", pa.array(["25", "b", "c"])), place / "d.parquet")
+    facts = looked(tacit, "d.parquet", "--schema", "s.toml")
+    assert facts["columns"][0]["unknown"] == 2  # a fit reads them as missing
+    pq.write_table(table.set_column(0, "age", pa.array([[1], [2], [3]])), place / "d.parquet")
     done = tacit("check", "d.parquet", "--schema", "s.toml")
     assert done.exit_code == 2
     assert "column 'age' is numeric in the schema but has dtype" in done.stderr

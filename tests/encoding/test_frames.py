@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 from tacit.encoding.errors import FrameError
-from tacit.encoding.frames import columns_of
+from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding, encoder_from_dict, encoder_of
@@ -121,7 +121,10 @@ def test_json_round_trip() -> None:
     ("data", "message"),
     [
         ({"ages": [1], "work": ["a"], "rank": [1], "married": [True]}, "column 'age' is missing .* mean 'ages'"),
-        (pd.DataFrame({"age": ["x"], "work": ["a"], "rank": [1], "married": [True]}), "column 'age' is numeric"),
+        (
+            pd.DataFrame({"age": pd.to_datetime(["2020"]), "work": ["a"], "rank": [1], "married": [True]}),
+            "column 'age' is numeric",
+        ),
         (pd.DataFrame({"age": [1], "work": pd.to_datetime(["2020"]), "rank": 1, "married": True}), "column 'work' has"),
         ({"age": [1, 2], "work": ["a"]}, "'age' and 'work' have different lengths"),
         (pd.DataFrame([[1, 2]], columns=["age", "age"]), "two columns have the same name"),
@@ -148,7 +151,43 @@ def test_check_raises_on_dtypes_before_anything_is_encoded() -> None:
     encoding = TableEncoding.of(SCHEMA)
     assert encoding.check(pa.table(ROWS)).names == encoding.names
     with pytest.raises(FrameError, match="'age'"):
-        encoding.check(pa.table({**ROWS, "age": ["a", "b", "c"]}))
+        encoding.check(pa.table({**ROWS, "age": [[1], [2], [3]]}))
+
+
+TEXTS = ["5", " 2.5", "forty,1", None, ""]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(TEXTS),
+        pd.Series(TEXTS, dtype=object),
+        pd.Series([5, 2.5, "forty,1", None, np.nan], dtype=object),
+        pl.Series(TEXTS),
+        pa.array(TEXTS),
+        pa.array(TEXTS, pa.string_view()),
+        np.array(TEXTS, object),
+        np.array([str(text) for text in TEXTS]),
+        TEXTS,
+    ],
+    ids=lambda column: (
+        f"{type(column).__module__.split('.')[0]} {getattr(column, 'dtype', getattr(column, 'type', ''))}"
+    ),
+)
+def test_one_cell_decides_of_itself_alone_whatever_dtype_a_reader_makes_of_it(column: Any) -> None:
+    numbers = Frame({"age": column}, len(TEXTS)).numbers("age")
+    assert np.isnan(numbers).tolist() == [False, False, True, True, True]
+    assert numbers[:2].tolist() == [5.0, 2.5]
+
+
+@pytest.mark.parametrize("cell", [None, 1, True, "x", (1, 2), 2.5, [1], float("nan")])
+def test_no_cell_of_a_list_of_rows_changes_what_other_cells_are(cell: Any) -> None:
+    rows = [[True, 1.5, "a"]] * 3 + [[cell, cell, cell]]
+    frame = columns_of(rows)
+    assert frame.mixed
+    for column, value in zip(frame.columns.values(), (True, 1.5, "a"), strict=True):
+        assert column.dtype == object
+        assert [type(item) for item in column[:3]] == [type(value)] * 3
 
 
 @pytest.mark.parametrize("odd", ["x", b"x", None, 1j, [2.0], np.datetime64("2020-01-01")])

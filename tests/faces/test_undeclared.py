@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from tacit.additive.estimator import AdditiveBoostClassifier
@@ -86,11 +88,70 @@ def test_a_category_of_one_row_does_not_come_out():
         assert "her own" not in str(model.model_.to_dict())
 
 
-def test_numbers_cost_what_they_did_and_are_zero_and_one():
+def test_booleans_are_known_and_cost_nothing_to_find():
     frame, labels = people()
-    model = AdditiveBoostClassifier(epsilon=1.0).fit(frame[["age"]], (labels == "yes").to_numpy().astype(int))
+    model = AdditiveBoostClassifier(epsilon=1.0).fit(frame[["age"]], (labels == "yes").to_numpy())
+    assert model.classes_.tolist() == [False, True]
+    assert len(model.certificate_.charges) == 1
+
+
+@pytest.mark.parametrize("numbers", [(0, 1), (1, 2), (-1, 1), (0, 1, 2)], ids=str)
+@pytest.mark.parametrize("kind", ["numpy", "list", "objects", "categories", "arrow"])
+def test_numbers_are_found_like_texts(numbers: tuple[float, ...], kind: str):
+    """Of labels 1 and 2 half would be dropped, and the other half be one class, were they taken for 0 and 1."""
+    frame, labels = people()
+    places = (labels == "yes").to_numpy().astype(int) + (len(numbers) > 2) * (frame["age"] > 60).to_numpy()
+    truth = np.asarray(numbers)[places]
+    made = {
+        "numpy": lambda: truth,
+        "list": truth.tolist,
+        "objects": lambda: truth.astype(object),
+        "categories": lambda: pd.Series(pd.Categorical(truth)),
+        "arrow": lambda: pa.array(truth),
+    }[kind]()
+    model = AdditiveBoostClassifier(epsilon=4.0, interactions=False).fit(frame[["age"]], made)
+    assert model.classes_.tolist() == list(numbers)
+    assert len(model.certificate_.charges) == 2
+    assert model.score(frame[["age"]], truth) > np.bincount(places).max() / len(places) - 0.05
+
+
+def test_without_a_delta_numbers_are_zero_and_one():
+    frame, labels = people()
+    model = AdditiveBoostClassifier(epsilon=1.0, delta=0.0).fit(
+        frame[["age"]], (labels == "yes").to_numpy().astype(int)
+    )
     assert model.classes_.tolist() == [0, 1]
     assert len(model.certificate_.charges) == 1
+
+
+def test_objects_that_are_booleans_are_booleans_again():
+    frame, labels = people()
+    truth = (labels == "yes").to_numpy()
+    for made in (truth.astype(object), pd.Series(pd.Categorical(truth))):
+        model = AdditiveBoostClassifier(epsilon=4.0, interactions=False).fit(frame[["age"]], made)
+        assert model.classes_.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("made", ["matrix", "rows", "texts", "objects"])
+def test_what_columns_of_no_dtype_hold_is_asked(made: str):
+    """Texts beside numbers are no numbers that are missing, and numbers beside gaps are no rare categories."""
+    generator = np.random.default_rng(0)
+    numbers, texts = generator.random(2000), generator.choice(["u", "v"], 2000)
+    frame = pd.DataFrame({"a": numbers, "t": texts, "zip": "0" + pd.Series(1000 + numbers * 3).astype(int).astype(str)})
+    table: Any = frame[["a", "t"]]
+    if made == "objects":
+        table = frame.assign(
+            a=frame["a"].astype(object).where(frame.index % 50 > 0, None), zip=frame["zip"].astype(object)
+        )
+    elif made != "matrix":
+        table = table.to_numpy().tolist() if made == "rows" else table.to_numpy().astype(str)
+    else:
+        table = table.to_numpy()
+    truth = np.where(numbers + (texts == "u") > 1, "yes", "no")
+    model = AdditiveBoostClassifier(epsilon=4.0, interactions=False).fit(table, truth)
+    kinds = [column.kind for column in model.schema_.columns.values()]
+    assert kinds == ["numeric", "categorical"] + ["categorical"] * (made == "objects")  # a postcode is a text
+    assert model.score(table, truth) > 0.9
 
 
 def test_declared_columns_and_unknown_classes():

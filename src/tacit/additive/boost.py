@@ -62,14 +62,14 @@ class AdditiveBoost(Weighting, Uncertainty):
         return "AdditiveBoostClassifier"
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """Log-odds of the positive class, shape ``(rows,)``; of several classes a score each, ``(rows, classes)``.
+        """Log-odds of the last of two ``classes_``, shape ``(rows,)``; of more a score each, ``(rows, classes)``.
 
         Scores are log-odds up to a constant per row: probabilities are their softmax.
         """
         frame = self._frame_for_model(X)
         model = self.model_
         assert isinstance(model, AdditiveModel | AdditiveClassesModel)
-        return model.decision_function(frame)
+        return self._sorted_scores(model.decision_function(frame))
 
     def _check_parameters(self, request: Request) -> None:
         del request

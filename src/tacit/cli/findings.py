@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.encoding.errors import FrameError
-from tacit.encoding.numbers import as_numbers, number_or_nan
+from tacit.encoding.numbers import number_or_nan
 from tacit.encoding.read import column_names, is_parquet, read_columns
 from tacit.encoding.table import encoder_of
 from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex, as_tokens, is_missing
@@ -64,7 +64,7 @@ def find(path: Path, schema: Schema, on_rows: Callable[[int], None] | None = Non
     if is_parquet(path):
         for name in schema.features:
             if isinstance(schema.columns[name], NumericColumn):
-                as_numbers(frame.column(name), name)  # raises on the dtype that a fit would raise on
+                frame.numbers(name)  # raises on the dtype that a fit would raise on
     findings = Findings(rows=frame.n_rows)
     if not frame.n_rows:
         findings.complaints.append("there are no rows")

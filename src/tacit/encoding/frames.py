@@ -8,6 +8,7 @@ from typing import Any, final
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.encoding.errors import FrameError
@@ -52,11 +53,15 @@ class Frame:
         return self.columns[name]
 
     def numbers(self, name: str) -> Numbers:
-        """A column as a numpy vector of numbers, nulls as NaN; :class:`FrameError` if its dtype is not numeric."""
+        """A column as a numpy vector of numbers, nulls and texts that spell no number as NaN.
+
+        Raises:
+            FrameError: if its dtype holds neither numbers nor texts nor objects.
+        """
         column = self.column(name)
         if self.untyped and isinstance(column, pa.ChunkedArray):
             return texts_as_numbers(column, name)
-        return as_numbers(column, name, loose=self.mixed)
+        return as_numbers(column, name, loose=True)
 
     def without_rows(self) -> Frame:
         """The same columns with no rows, for checks of what is public."""
@@ -123,13 +128,26 @@ def _from_mapping(data: Mapping[Any, Any]) -> Frame:
     return Frame(columns, next(iter(lengths.values()), 0))
 
 
+def _rows_of_objects(rows: Sequence[Any]) -> npt.NDArray[np.object_]:
+    """A matrix of what stands in a list of rows, whatever it is."""
+    lengths = {
+        len(row) if isinstance(row, Sequence | np.ndarray) and not isinstance(row, str | bytes) else -1 for row in rows
+    }
+    if len(lengths) > 1:
+        raise FrameError("the rows have different lengths")
+    width = lengths.pop() if lengths else -1
+    if width < 0:
+        return np.empty(len(rows), object)
+    matrix = np.empty((len(rows), width), object)
+    for place, row in enumerate(rows):
+        for column, value in enumerate(row):
+            matrix[place, column] = value
+    return matrix
+
+
 def _from_matrix(data: Any, names: Sequence[str] | None) -> Frame:
-    try:
-        matrix = np.asarray(data)
-    except ValueError:
-        raise FrameError("the rows have different lengths") from None
-    if isinstance(data, list | tuple) and matrix.dtype.kind not in "fiub":  # a value must not depend on its neighbours
-        matrix = np.asarray(data, object)
+    # in a list a value must not depend on its neighbours, nor what a column is on one value
+    matrix = _rows_of_objects(data) if isinstance(data, list | tuple) else np.asarray(data)
     if matrix.ndim != 2:
         raise FrameError(
             f"expected a table with rows and columns, got shape {matrix.shape}"

@@ -31,8 +31,9 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
     Args:
         values: numpy, pandas, polars or pyarrow vector, or a sequence of numbers.
         name: the column's name, for the error.
-        loose: whether a vector of Python objects is taken value by value, what is no number becoming NaN: for matrices
-            of mixed content, whose dtype says nothing about one column. Lists have no dtype and are always read so.
+        loose: whether texts and Python objects are taken value by value, what spells no number becoming NaN. A reader
+            that makes dtypes from rows gives a column of numbers such a dtype for a single cell's sake, and refusing
+            it would tell of that cell. Lists have no dtype and are always read so.
 
     Raises:
         FrameError: if the dtype is not numeric. The decision is made on the dtype, which is public, never on values.
@@ -41,7 +42,7 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
         values = pa.chunked_array([values])
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        return _from_series(series, name)
+        return _texts(series) if loose and _is_loose(series) else _from_series(series, name)
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values).astype(np.float64))
     if isinstance(values, list | tuple):
@@ -54,6 +55,18 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
     if loose and array.dtype.kind in "OUS":
         return np.fromiter(map(number_or_nan, array.tolist()), np.float64, len(array))
     raise _wrong_dtype(name, str(array.dtype))
+
+
+def _is_loose(series: nw.Series[Any]) -> bool:
+    native = str(getattr(series.to_native(), "dtype", ""))
+    return native == "object" or (isinstance(series.dtype, nw.String) and not native.startswith("Sparse["))
+
+
+def _texts(series: nw.Series[Any]) -> Numbers:
+    if isinstance(series.dtype, nw.String) and str(getattr(series.to_native(), "dtype", "")) != "object":
+        arrow = series.to_arrow()
+        return texts_as_numbers(arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow]))
+    return np.fromiter(map(number_or_nan, series.to_native().to_list()), np.float64, len(series))
 
 
 def _from_list(values: Sequence[Any]) -> Numbers:
@@ -116,6 +129,8 @@ def texts_as_numbers(texts: pa.ChunkedArray, name: str = "") -> npt.NDArray[np.f
     """A column of texts, dictionary-encoded or not, as floats; a text that spells no number is NaN."""
     if not _is_text(texts.type):
         return np.asarray(as_numbers(texts, name), np.float64)
+    if pa.types.is_string_view(texts.type):
+        texts = texts.cast(pa.large_string())
     parts = [np.empty(0)]
     for chunk in texts.chunks:
         coded = chunk if isinstance(chunk, pa.DictionaryArray) else chunk.dictionary_encode()
@@ -126,7 +141,7 @@ def texts_as_numbers(texts: pa.ChunkedArray, name: str = "") -> npt.NDArray[np.f
 
 def _is_text(kind: pa.DataType) -> bool:
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def number_or_nan(value: Any) -> float:

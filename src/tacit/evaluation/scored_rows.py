@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -20,6 +21,10 @@ from tacit.schema import Schema
 Floats = npt.NDArray[np.float64]
 
 
+def _plain(classes: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(value.item() if isinstance(value, np.generic) else value for value in classes)
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Scorer:
@@ -29,11 +34,13 @@ class Scorer:
         predictor: a model, or an estimator that was fitted.
         label_index: which labels are which class.
         verified: whether the probabilities of a row are known to depend on that row alone.
+        places: which column of the predictor's probabilities is about each class of ``label_index``.
     """
 
     predictor: Any
     label_index: LabelIndex
     verified: bool
+    places: tuple[int, ...]
 
     @staticmethod
     def of(predictor: Any, schema: Schema | None) -> Scorer:
@@ -52,14 +59,15 @@ class Scorer:
             raise RequestError(
                 f"a {type(predictor).__name__} cannot be judged: it has no predict_proba and classes (was it fitted?)"
             )
-        names = tuple(value.item() if isinstance(value, np.generic) else value for value in classes)
+        names = _plain(classes)
         if schema is not None and schema.label is not None and schema.label.kind == "classes":
             label_index = LabelIndex.of(schema.label)
-            if [str(name) for name in label_index.names] != [str(name) for name in names]:
+            if sorted(map(str, label_index.names)) != sorted(map(str, names)):
                 raise RequestError(f"the schema's classes are {label_index.names}, and the model's {names}")
-        else:
-            label_index = LabelIndex(names)
-        return Scorer(predictor, label_index, verified)
+        else:  # an estimator's classes are sorted, its model's have the positive one last
+            label_index = LabelIndex(_plain(getattr(getattr(predictor, "model_", None), "classes", names)))
+        columns = [str(name) for name in names]
+        return Scorer(predictor, label_index, verified, tuple(columns.index(str(name)) for name in label_index.names))
 
     @property
     def n_classes(self) -> int:
@@ -99,4 +107,4 @@ class Scorer:
         chances = np.asarray(self.predictor.predict_proba(frame if takes_frame else data), np.float64)
         if chances.shape != (frame.n_rows, self.n_classes):
             raise RequestError(f"predict_proba gave shape {chances.shape[1:]} per row for {self.n_classes} classes")
-        return chances
+        return chances[:, self.places]

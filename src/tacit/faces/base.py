@@ -20,11 +20,12 @@ from tacit.curator.vault import Vault
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.grid import NumericGrid
+from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.encoding.without_rows import without_rows
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
-from tacit.faces.inputs import by_position, is_boolean, label_vector, plain, table_of
+from tacit.faces.inputs import by_position, is_boolean, label_vector, plain, table_of, warn_of_texts
 from tacit.faces.request import Request, RequestError, declared_schema
 from tacit.faces.spend import reserve
 from tacit.faces.undeclared import Undeclared, label_kind, refuse_texts
@@ -290,7 +291,7 @@ class PrivateLearner:
             public = frame.without_rows()
             for name in frame.names:
                 try:
-                    public.numbers(name)
+                    as_numbers(public.column(name), name, loose=frame.mixed or frame.untyped)
                 except FrameError as error:
                     raise FrameError(
                         f"{error}".removesuffix(" Nothing was spent.")
@@ -299,6 +300,7 @@ class PrivateLearner:
             return Task(None, frame.names, label_index, None), frame, labels
         encoding = TableEncoding.of(schema, FINE_CELLS)
         encoding.check(frame)
+        warn_of_texts(frame, schema)
         if schema.unit is not None:
             frame.column(schema.unit.column)
         return Task(schema, schema.features, label_index, encoding, undeclared), frame, labels
@@ -376,10 +378,27 @@ class PrivateLearner:
         return frame if known is None or hasattr(X, "columns") else by_position(frame, known, self._algorithm)
 
 
+def in_order(names: Sequence[Any]) -> list[int]:
+    """The places of classes in the order that scikit-learn takes for granted: sorted, where that means anything.
+
+    Args:
+        names: as declared, of two classes the positive one last.
+    """
+    try:
+        return sorted(range(len(names)), key=names.__getitem__)
+    except TypeError:  # texts beside numbers
+        return list(range(len(names)))
+
+
 class ClassLearner(PrivateLearner):
-    """Base of the learners of classes. After ``fit`` there is also ``classes_``."""
+    """Base of the learners of classes. After ``fit`` there is also ``classes_``, sorted as scikit-learn has them.
+
+    A model keeps its classes as they were declared, of two the positive one last; here columns and signs follow
+    ``classes_``, whose last one of two is what ``decision_function`` and ``predict_proba(X)[:, 1]`` are about.
+    """
 
     classes: Sequence[Any] | None
+    _places: list[int]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The likeliest class of every row, shape ``(rows,)``."""
@@ -391,10 +410,18 @@ class ClassLearner(PrivateLearner):
         """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
         frame = self._frame_for_model(X)
         probabilities: npt.NDArray[np.float64] = self.model_.predict_proba(frame)
-        return probabilities
+        return probabilities[:, self._places]
+
+    def _sorted_scores(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """A model's scores, of two classes ``(rows,)`` and of more ``(rows, classes)``, as ``classes_`` has them."""
+        if scores.ndim > 1:
+            return scores[:, self._places]
+        return scores if self._places == [0, 1] else -scores
 
     def _describe(self, task: Task) -> None:
-        self.classes_ = np.asarray(task.label_index.names)
+        names = task.label_index.names
+        self._places = in_order(names)
+        self.classes_ = np.asarray([names[place] for place in self._places])
 
 
 def monotone_of(task: Task, name: str) -> str | None:

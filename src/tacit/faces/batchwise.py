@@ -11,6 +11,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.encoding.frames import Frame
+from tacit.faces.base import in_order
 from tacit.faces.regressor import PrivateRegressor
 from tacit.faces.request import Request, RequestError
 from tacit.faces.scikit import PrivateClassifier, PrivateEstimator
@@ -115,6 +117,8 @@ class _Batchwise(BaseEstimator):
             raise RequestError(f"the certificate does not hold: {'; '.join(certificate.verify())}")
         self._check_same(fresh, certificate)
         self.model_, self.certificate_, self.certificates_ = model, certificate, ()
+        self.__dict__.pop("_last", None)
+        self._describe()
         return self
 
     @property
@@ -180,8 +184,17 @@ class _Batchwise(BaseEstimator):
             earlier = (self.model_.members, self.model_.weights)
         members: tuple[Any, ...] = (*earlier[0], fresh.model_)
         self.model_ = self._mean(members, (*earlier[1], released_rows(fresh.model_)))
-        self.certificates_ = (*self.certificates_, fresh.certificate_)
-        self.n_features_in_, self._last = fresh.n_features_in_, fresh
+        self.certificates_, self._last = (*self.certificates_, fresh.certificate_), fresh
+        self._describe()
+
+    def _describe(self) -> None:
+        """What scikit-learn wants to know, from the model."""
+        self.n_features_in_ = len(self.model_.feature_names)
+
+    def _frame(self, X: Any) -> Frame:
+        """The columns of a table to predict: as the last batch's learner reads them, or the model from a file."""
+        frame: Frame = self._last._frame_for_model(X) if hasattr(self, "_last") else self.model_.frame_of(X)
+        return frame
 
 
 class BatchwiseClassifier(ClassifierMixin, _Batchwise):
@@ -221,19 +234,23 @@ class BatchwiseClassifier(ClassifierMixin, _Batchwise):
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
         check_is_fitted(self, "model_")
-        chances: npt.NDArray[np.float64] = self.model_.predict_proba(self._last._frame_for_model(X))
-        return chances
+        chances: npt.NDArray[np.float64] = self.model_.predict_proba(self._frame(X))
+        return chances[:, in_order(self.model_.classes)]
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """Log-odds of the positive class, shape ``(rows,)``; of several classes log-probabilities."""
+        """Log-odds of the last of two ``classes_``, shape ``(rows,)``; of several classes log-probabilities."""
         check_is_fitted(self, "model_")
         assert isinstance(self.model_, MeanModel)
-        scores: npt.NDArray[np.float64] = self.model_.decision_function(self._last._frame_for_model(X))
-        return scores
+        scores: npt.NDArray[np.float64] = self.model_.decision_function(self._frame(X))
+        places = in_order(self.model_.classes)
+        if scores.ndim > 1:
+            return scores[:, places]
+        return scores if places == [0, 1] else -scores
 
-    def _take(self, fresh: Any, held: Reservation | None, account: PrivacyAccount | None) -> None:
-        super()._take(fresh, held, account)
-        self.classes_ = fresh.classes_
+    def _describe(self) -> None:
+        super()._describe()
+        names = self.model_.classes
+        self.classes_ = np.asarray([names[place] for place in in_order(names)])
 
 
 class BatchwiseRegressor(RegressorMixin, _Batchwise):
@@ -258,7 +275,7 @@ class BatchwiseRegressor(RegressorMixin, _Batchwise):
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """The prediction for every row, within the target's bounds, shape ``(rows,)``."""
         check_is_fitted(self, "model_")
-        said: npt.NDArray[np.float64] = self.model_.predict(self._last._frame_for_model(X))
+        said: npt.NDArray[np.float64] = self.model_.predict(self._frame(X))
         return said
 
 

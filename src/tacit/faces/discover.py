@@ -52,11 +52,11 @@ KINDS = (NUMERIC, BOOLEAN, KEYED, ASKED, IGNORED)
 def kind_of(values: Any, name: str = "") -> str:
     """What kind of column a vector makes, by its dtype alone.
 
-    Numbers (integers too) are numeric, booleans boolean, texts and objects and categoricals have categories, dates,
-    complex numbers and nested types are ignored. A Python list has no dtype: whether it holds numbers is to be asked,
-    and paid for.
+    Numbers (integers too) are numeric, booleans boolean, texts and categoricals have categories, dates, complex numbers
+    and nested types are ignored. Python lists and vectors of objects have no dtype that says anything: whether they
+    hold numbers is to be asked, and paid for.
     """
-    if isinstance(values, list | tuple):
+    if isinstance(values, list | tuple) or is_object(values):
         return ASKED
     nothing = without_rows(values)
     try:
@@ -68,6 +68,11 @@ def kind_of(values: Any, name: str = "") -> str:
             return IGNORED
         return KEYED
     return BOOLEAN if numbers.dtype.kind == "b" or _arrow_boolean(nothing) else NUMERIC
+
+
+def is_object(values: Any) -> bool:
+    """Whether a vector is one of Python objects, by its dtype."""
+    return str(getattr(values, "dtype", "")) == "object"
 
 
 def _arrow_boolean(values: Any) -> bool:
@@ -83,10 +88,12 @@ class Unknowns:
     Attributes:
         kinds: per column, one of :data:`KINDS`, in the order of the columns.
         classes: whether the classes of the label vector are to be found, too.
+        objects: those columns that are vectors of Python objects.
     """
 
     kinds: Mapping[str, str]
     classes: bool = False
+    objects: frozenset[str] = frozenset()
 
     def of_kind(self, kind: str) -> tuple[str, ...]:
         """The columns of one kind."""
@@ -131,15 +138,16 @@ class Unknowns:
 def unknowns_of(frame: Frame, classes: bool = False) -> Unknowns:
     """What is unknown about a table without a schema, by dtypes.
 
-    Columns of a matrix of objects, whose dtype says nothing of any of them, count as numeric. Texts from a file without
-    dtypes may be numbers: that is to be asked.
+    Columns of a matrix of objects or texts, whose dtype says nothing of any of them, may hold numbers, and so may texts
+    from a file without dtypes: that is to be asked.
     """
     if frame.mixed:
-        return Unknowns(dict.fromkeys(frame.names, NUMERIC), classes)
+        return Unknowns(dict.fromkeys(frame.names, ASKED), classes)
     kinds = {name: kind_of(frame.column(name), name) for name in frame.names}
     if frame.untyped:
         kinds = {name: ASKED if kind == KEYED else kind for name, kind in kinds.items()}
-    return Unknowns(kinds, classes)
+    objects = frozenset(name for name in frame.names if is_object(frame.column(name)))
+    return Unknowns(kinds, classes, objects)
 
 
 @final
@@ -216,7 +224,7 @@ def discover_within(
     classes = keys(None, "classes") if unknowns.classes else None
     label_index = Discovered({}, {}, classes).label_index(numeric=False) or label_index
     if asked:
-        kinds |= _ask(vault, asked, label_index, purse, asking)
+        kinds |= _ask(vault, unknowns, label_index, purse, asking)
     numeric = tuple(name for name, kind in kinds.items() if kind == NUMERIC)
     bounds = find_bounds(vault, numeric, label_index, purse, part * len(numeric)) if numeric else {}
     found = {name: keys(name, f"categories of {name}") for name, kind in kinds.items() if kind == KEYED}
@@ -245,7 +253,15 @@ def _numeric(lower: float, upper: float) -> NumericColumn:
 
 @final
 class _NumberOrText(ValueIndex):
-    """Numbers to 0, other texts to 1, nothing to 2."""
+    """Numbers to 0, other values to 1, nothing to 2.
+
+    Args:
+        spelled: whether texts that spell a number are numbers, too: where everything is a text, as in a file. Where
+            Python objects stand side by side, a text was made one on purpose, as a postcode is.
+    """
+
+    def __init__(self, spelled: bool) -> None:
+        self._spelled = spelled
 
     @property
     def n_codes(self) -> int:
@@ -254,12 +270,15 @@ class _NumberOrText(ValueIndex):
     def code_of(self, value: Any) -> int:
         if is_missing(value):
             return 2
+        if isinstance(value, str) and not self._spelled:
+            return 1
         return 1 if np.isnan(number_or_nan(value)) else 0
 
 
-def _ask(vault: Vault, names: Sequence[str], label_index: LabelIndex, purse: Purse, share: float) -> dict[str, str]:
+def _ask(vault: Vault, unknowns: Unknowns, label_index: LabelIndex, purse: Purse, share: float) -> dict[str, str]:
     """Whether columns of unknown kind hold numbers, from one noisy count each."""
-    encoders = cast("tuple[Encoder, ...]", (_NumberOrText(),) * len(names))
+    names = unknowns.of_kind(ASKED)
+    encoders = cast("tuple[Encoder, ...]", tuple(_NumberOrText(name not in unknowns.objects) for name in names))
     curator = vault.seal(TableEncoding(tuple(names), encoders), label_index)
     rule = RowRule(np.full((label_index.n_classes, 1, 1), 64, np.int32), 64)
     kinds = {}

@@ -11,7 +11,9 @@ import numpy.typing as npt
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.numbers import as_numbers
+from tacit.encoding.without_rows import without_rows
 from tacit.faces.request import RequestError
+from tacit.schema import NumericColumn, Schema
 
 
 def table_of(X: Any) -> Frame:
@@ -51,6 +53,24 @@ def numbers_of(targets: Any, name: str = "target") -> npt.NDArray[np.float64]:
     untyped = str(getattr(targets, "dtype", "")) == "object"  # says nothing: taken value by value, so that none raises
     values = np.asarray(targets, object) if untyped else targets
     return np.asarray(as_numbers(values, name, loose=untyped), np.float64)
+
+
+def warn_of_texts(frame: Frame, schema: Schema) -> None:
+    """Warns of columns that are declared numeric and came as texts or objects: a fit reads them value by value."""
+    if frame.untyped or frame.mixed:
+        return
+    for name, column in schema.columns.items():
+        if not isinstance(column, NumericColumn) or isinstance(frame.column(name), list | tuple):
+            continue
+        try:
+            as_numbers(without_rows(frame.column(name)), name)
+        except FrameError:
+            warnings.warn(
+                f"column {name!r} is declared numeric and came as texts or objects: what spells no number is missing. "
+                "If they were read from a file, tell its reader the types",
+                UserWarning,
+                stacklevel=6,
+            )
 
 
 def by_position(frame: Frame, names: npt.NDArray[Any], algorithm: str) -> Frame:

@@ -32,9 +32,9 @@ class Uncertainty(ClassLearner):
         return self._scores(X)[1]
 
     def predict_interval(self, X: Any, confidence: float = 0.95) -> npt.NDArray[np.float64]:
-        """An interval for the probability of the positive class of every row, shape ``(rows, 2)``.
+        """An interval for ``predict_proba(X)[:, 1]`` of two classes, shape ``(rows, 2)``.
 
-        Of more than two classes: for the probability of each, shape ``(rows, classes, 2)``.
+        Of more than two classes: for the probability of each of ``classes_``, shape ``(rows, classes, 2)``.
 
         It is meant to hold what fits to the same rows say on average over the noise, with about this confidence; see
         :meth:`predict_std`. It says nothing about how well a model of this kind describes the population.
@@ -55,8 +55,9 @@ class Uncertainty(ClassLearner):
             raise RequestError("this model does not say how sure it is")
         try:
             if isinstance(model, UncertainClasses):
-                return model.log_odds(frame), np.sqrt(model.log_odds_variance(frame))
-            return model.decision_function(frame), np.sqrt(model.score_variance(frame))
+                log_odds, variance = model.log_odds(frame), model.log_odds_variance(frame)
+                return self._sorted_scores(log_odds), np.sqrt(variance[:, self._places])
+            return self._sorted_scores(model.decision_function(frame)), np.sqrt(model.score_variance(frame))
         except ValueError as error:
             raise RequestError(str(error)) from None
 

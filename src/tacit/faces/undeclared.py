@@ -13,7 +13,17 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.faces.bounds import BOUNDS_SHARE
-from tacit.faces.discover import ASKED, IGNORED, KEYED, NUMERIC, Unknowns, discover_within, kind_of, unknowns_of
+from tacit.faces.discover import (
+    ASKED,
+    BOOLEAN,
+    IGNORED,
+    KEYED,
+    NUMERIC,
+    Unknowns,
+    discover_within,
+    kind_of,
+    unknowns_of,
+)
 from tacit.faces.request import Request, RequestError
 from tacit.privacy.charges import Charge
 from tacit.privacy.purse import Purse
@@ -26,16 +36,20 @@ DISCOVERY_SHARE = 0.1
 CLASSES_SHARE = 0.02
 """Share of a fit's budget that finds the classes, where nothing else is unknown."""
 
-TEXTS, NUMBERS, OBJECTS, UNTYPED = "texts", "numbers", "objects", "untyped"
+TEXTS, NUMBERS, BOOLEANS, OBJECTS, UNTYPED = "texts", "numbers", "booleans", "objects", "untyped"
 
 
 def label_kind(labels: Any, frame: Frame) -> str:
-    """What labels are, by their dtype: texts, numbers (or booleans), objects, or untyped (a list, a CSV file)."""
+    """What labels are, by their dtype: texts, numbers, booleans, objects, or untyped (a list, a CSV file).
+
+    Categories count as what their own dtype says.
+    """
     if isinstance(labels, list | tuple) or frame.untyped:
         return UNTYPED
-    if str(getattr(labels, "dtype", "")) == "object":
-        return OBJECTS
-    return TEXTS if kind_of(labels) == KEYED else NUMBERS
+    categories = getattr(getattr(labels, "dtype", None), "categories", None)
+    labels = labels if categories is None or isinstance(categories, list) else categories
+    kind = kind_of(labels)
+    return {ASKED: OBJECTS, KEYED: TEXTS, BOOLEAN: BOOLEANS if categories is None else OBJECTS}.get(kind, NUMBERS)
 
 
 @final
@@ -81,21 +95,25 @@ class Undeclared:
             frame: its columns.
             columns_unknown: whether no schema declares them.
             labels: from :func:`label_kind`.
-            classes_unknown: whether nobody declared them either. Numbers are then 0 and 1; others are to be found.
+            classes_unknown: whether nobody declared them either. Booleans are known; others are to be found, numbers
+                where delta allows it: they are 0 and 1 otherwise.
             request: what the fit may spend.
 
         Raises:
             RequestError: if there is no column to learn from.
         """
         keys = request.delta > 0 or math.isinf(request.epsilon)
-        wanted = classes_unknown and (labels in (TEXTS, OBJECTS) or (labels == UNTYPED and keys))
+        wanted = classes_unknown and (labels in (TEXTS, OBJECTS) or (labels in (UNTYPED, NUMBERS) and keys))
         if not columns_unknown:
             return Undeclared(Unknowns({}, wanted), labels, request.delta)
         unknowns = unknowns_of(frame, wanted)
         if (
             not keys
         ):  # without a delta there is no asking: what has no dtype is read as numbers, and classes are 0 and 1
-            kinds = {name: NUMERIC if kind == ASKED else kind for name, kind in unknowns.kinds.items()}
+            kinds = {
+                name: (KEYED if name in unknowns.objects else NUMERIC) if kind == ASKED else kind
+                for name, kind in unknowns.kinds.items()
+            }
             unknowns = Unknowns(kinds, wanted)
         if all(kind == IGNORED for kind in unknowns.kinds.values()):
             raise RequestError("there is no column to learn from: dates and nested values are ignored")
@@ -132,10 +150,10 @@ class Undeclared:
         found = discover_within(vault, self.unknowns, label_index, purse, self.share, self.delta)
         if self.unknowns.classes:
             keys = found.classes or ()
-            numbers = (
-                self.labels in (OBJECTS, UNTYPED) and bool(keys) and all(parse_number(key) is not None for key in keys)
-            )
+            numbers = self.labels != TEXTS and bool(keys) and all(parse_number(key) is not None for key in keys)
             label_index = found.label_index(numbers, most_classes) or label_index
+            if self.labels == OBJECTS and keys and set(keys) <= {"false", "true"}:
+                label_index = LabelIndex((False, True))
             if numbers and len(keys) == 1 and keys[0] in ("0", "1"):
                 label_index = LabelIndex((0, 1))
         schema = Schema(found.columns) if found.columns else None
@@ -176,7 +194,7 @@ def refuse_undeclared(frame: Frame, labels: str, schema: Schema | None, classes:
             "a schema, or find one with discover_schema"
         )
     unknown = classes is None and (schema is None or schema.label is None)
-    if unknown and labels not in (NUMBERS, UNTYPED):
+    if unknown and labels not in (NUMBERS, BOOLEANS, UNTYPED):
         raise RequestError(
             "the labels are texts: name the classes in a schema, or by the candidates' parameter classes"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -26,6 +27,9 @@ BALANCED = "balanced"
 
 BALANCE_SHARE = 0.02
 """Share of the budget that counts the classes, when their weights are to balance them."""
+
+LEAST_LARGEST = 1 / 16
+"""Weights whose largest is smaller are warned of: somebody has divided them by their sum."""
 
 LEAST_BALANCE = 1 / 1024
 """No class weighs less than this when classes are balanced: integer units would run out."""
@@ -111,6 +115,13 @@ def check_row_weights(weights: npt.NDArray[np.float64]) -> None:
     """
     wrong = np.flatnonzero(~((weights > 0) & (weights <= 1)))  # not a number is neither
     if not len(wrong):
+        if len(weights) and weights.max() < LEAST_LARGEST:  # no refusal: weights may follow from the rows
+            warnings.warn(
+                "every sample_weight is so small that rows hardly count: weights are not rescaled, and below 1/4000 "
+                "they are 0. Weights that add up to 1 are too small; multiply them by a bound that is public",
+                UserWarning,
+                stacklevel=4,
+            )
         return
     value = float(weights[wrong[0]])
     if np.isnan(value):

@@ -202,10 +202,10 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         return privacy_rows(parameters, purse.sd(self._options().shares["rounds"]), self.analysis)
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """Log-odds of the positive class, shape ``(rows,)``."""
+        """Log-odds of the last of ``classes_``, shape ``(rows,)``."""
         frame = self._frame_for_model(X)
         assert isinstance(self.model_, HalfspaceModel)
-        return self.model_.decision_function(frame)
+        return self._sorted_scores(self.model_.decision_function(frame))
 
     def diagnose(self, X: Any, y: Any, density: float = 0.1) -> Diagnosis:
         """How the ensemble did as a game on labelled rows: Pythia's bad set and its margin (Algorithm 8, Lemma 38).

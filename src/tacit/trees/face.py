@@ -31,11 +31,11 @@ class TreesClassifier(PrivateClassifier):
     """Base of the tree classifiers: two classes, scores, and a budget that pays for selections."""
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """The score of the positive class, shape ``(rows,)``; log-odds for gradient trees."""
+        """The score of the last of ``classes_``, shape ``(rows,)``; log-odds for gradient trees."""
         frame = self._frame_for_model(X)
         model = self.model_
         assert isinstance(model, TreeEnsembleModel)
-        return model.decision_function(frame)
+        return self._sorted_scores(model.decision_function(frame))
 
     def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
         task, frame, labels = super()._task(X, y)
