@@ -25,7 +25,7 @@ from tacit.faces.discover import (
     unknowns_of,
 )
 from tacit.faces.request import Request, RequestError
-from tacit.faces.spend import reserve
+from tacit.faces.spend import certified, reserve
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.schema import IdColumn, Label, NumericColumn, Schema, Unit, Value
@@ -104,17 +104,7 @@ def discover_schema(
         discovered = discover_within(vault, unknowns, LabelIndex((0, 1)), purse, 1.0, request.delta, most_categories)
     columns = {name: discovered.columns.get(name, IdColumn()) for name in found if name != label}
     schema = Schema(columns, _label(label, label_kind, discovered, numeric_label, positive), unit)
-    certificate = Certificate.of(
-        reservation,
-        epsilon=request.epsilon,
-        delta=request.delta,
-        noise_source=vault.noise_name,
-        noise_releasable=vault.releasable,
-        algorithm="discover_schema",
-        schema=schema,
-        account=account,
-    )
-    return schema, certificate
+    return schema, certified(account, request, reservation, vault, "discover_schema", schema)
 
 
 def _kinds(frame: Frame, label: str, label_kind: str, given: dict[str, str], unit: Unit | None) -> dict[str, str]:

@@ -29,11 +29,11 @@ from tacit.evaluation.error_grid import (
     target_moments,
     target_values,
 )
-from tacit.evaluation.measure_scores import ScoreGroups, certified
+from tacit.evaluation.measure_scores import ScoreGroups
 from tacit.evaluation.scored_numbers import NumberScorer
 from tacit.evaluation.strategy import Strategy, shared
 from tacit.faces.request import Request
-from tacit.faces.spend import reserve
+from tacit.faces.spend import certified, reserve
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge, Gaussian, Laplace, Pure
@@ -182,7 +182,7 @@ def measure_errors(
             moments = target_moments(centre, reach)
             spread = SumRelease.of(curator, 1, np.arange(TARGET_CELLS), moments, groups, norm, next(charges))
         sums = SumRelease.of(curator, 0, np.arange(grid.cells), grid.moments(clip), groups, norm, next(charges))
-    certificate = certified(reservation, vault, request, account, order, scorer.verified)
+    certificate = certified(account, request, reservation, vault, order.label, schema, not scorer.verified)
     overall, *each = (
         ErrorSums(values, None if spread is None else other[0], (noise, other[1]), norm == 1, reach)
         for (values, noise), other in zip(sums.views(WEIGHTS), _views(spread, groups), strict=True)

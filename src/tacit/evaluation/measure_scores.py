@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import numpy as np
 
@@ -19,11 +19,10 @@ from tacit.evaluation.scored_rows import Scorer
 from tacit.evaluation.strategy import best_charges, shared
 from tacit.faces.inputs import label_vector, table_of
 from tacit.faces.request import Request, RequestError
-from tacit.faces.spend import reserve
+from tacit.faces.spend import certified, reserve
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Laplace
-from tacit.privacy.ledger import Reservation
 from tacit.schema import Schema
 
 MOST_GROUPS = 64
@@ -164,40 +163,12 @@ def measure_scores(scorer: Scorer, order: Order, request: Request, account: Priv
         rest = []
         if order.each_class:  # other labels: the class or any other
             rest = [released(vault_of(f"is {k}", 1 + k), f"class {k}") for k in range(scorer.n_classes)]
-    certificate = certified(reservation, vault, request, account, order, scorer.verified)
+    certificate = certified(account, request, reservation, vault, order.label, order.schema, not scorer.verified)
     by_class = tuple(zip(*(groups for _, groups in rest), strict=True))
     return Released(
         overall, each, losses, each_loss, certificate, vault.public_generator, tuple(every for every, _ in rest),
         by_class or ((),) * len(each),
     )  # fmt: skip
-
-
-class Ordered(Protocol):
-    """What a certificate says of an order."""
-
-    @property
-    def schema(self) -> Schema | None: ...
-
-    @property
-    def label(self) -> str: ...
-
-
-def certified(
-    reservation: Reservation, vault: Vault, request: Request, account: PrivacyAccount | None, order: Ordered,
-    verified: bool,
-) -> Certificate:  # fmt: skip
-    """The certificate of an evaluation, after its reservation is closed."""
-    return Certificate.of(
-        reservation,
-        epsilon=request.epsilon,
-        delta=request.delta,
-        noise_source=vault.noise_name,
-        noise_releasable=vault.releasable,
-        algorithm=order.label,
-        schema=order.schema,
-        account=account,
-        unverified=not verified,
-    )
 
 
 def _parts(order: Order, n_classes: int) -> dict[str, float]:

@@ -26,10 +26,9 @@ from tacit.faces.base import check_fit
 from tacit.faces.inputs import numbers_of
 from tacit.faces.request import Request, RequestError, declared_schema, is_number
 from tacit.faces.rows import rows_where, vector_where
-from tacit.faces.spend import reserve
+from tacit.faces.spend import certified, reserve
 from tacit.faces.undeclared import UNTYPED, label_kind, refuse_undeclared
 from tacit.privacy.account import EphemeralAccount, PrivacyAccount
-from tacit.privacy.certificate import Certificate
 from tacit.privacy.ledger import Reservation
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
@@ -156,16 +155,8 @@ class PrivateSelection(BaseEstimator):
             search = _Search(self, plan, request, schema, held)
             rows = _Rows(data, self._read(labels, kind, schema, classes), frame, unit)
             index, best = search.each(rows) if plan.strategy == EACH else search.random_stopping(rows)
-        certificate = Certificate.of(
-            held,
-            epsilon=request.epsilon,
-            delta=request.delta,
-            noise_source=search.noise_name,
-            noise_releasable=search.releasable,
-            algorithm=f"PrivateSelection of {type(best).__name__}",
-            schema=schema,
-            account=self.account,
-        )
+        algorithm = f"PrivateSelection of {type(best).__name__}"
+        certificate = certified(self.account, request, held, search, algorithm, schema)
         best.certificate_ = certificate
         self.best_, self.best_index_, self.certificate_ = best, index, certificate
         self.model_, self.n_features_in_ = best.model_, best.n_features_in_

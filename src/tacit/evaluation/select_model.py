@@ -16,7 +16,7 @@ from tacit.encoding.values import LabelIndex
 from tacit.evaluation.measure_scores import rows_and_labels
 from tacit.evaluation.utility import Criterion, judges_of, utility_encoding, utility_weights
 from tacit.faces.request import Request, RequestError, declared_schema
-from tacit.faces.spend import reserve
+from tacit.faces.spend import certified, reserve
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.certificate import Certificate
@@ -123,17 +123,8 @@ def select_model(
         levels, measure = judges[0].levels, judges[0].criterion
         curator = vault.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
         index = choose(curator, len(models), levels, charge, f"the best of {len(models)} models by {measure}")
-    certificate = Certificate.of(
-        reservation,
-        epsilon=request.epsilon,
-        delta=request.delta,
-        noise_source=vault.noise_name,
-        noise_releasable=vault.releasable,
-        algorithm="select_model",
-        schema=declared,
-        account=account,
-        unverified=not all(judge.verified for judge in judges),
-    )
+    unverified = not all(judge.verified for judge in judges)
+    certificate = certified(account, request, reservation, vault, "select_model", declared, unverified)
     return Selected(index, certificate)
 
 

@@ -27,7 +27,7 @@ from tacit.encoding.without_rows import without_rows
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
 from tacit.faces.inputs import by_position, is_boolean, label_vector, plain, table_of, warn_of_texts
 from tacit.faces.request import Request, RequestError, declared_schema
-from tacit.faces.spend import reserve
+from tacit.faces.spend import certified, reserve
 from tacit.faces.undeclared import Undeclared, label_kind, refuse_texts
 from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
@@ -347,16 +347,7 @@ class PrivateLearner:
         return LabelIndex((0, 1) if declared is None else tuple(plain(value) for value in declared))
 
     def _certify(self, request: Request, task: Task, reservation: Reservation, vault: Vault) -> Certificate:
-        return Certificate.of(
-            reservation,
-            epsilon=request.epsilon,
-            delta=request.delta,
-            noise_source=vault.noise_name,
-            noise_releasable=vault.releasable,
-            algorithm=self._algorithm,
-            schema=task.schema,
-            account=self.account,
-        )
+        return certified(self.account, request, reservation, vault, self._algorithm, task.schema)
 
     def _check_fitted(self) -> None:
         """Raises scikit-learn's error before a fit."""

@@ -1,13 +1,16 @@
-"""Paying for work that is no fit: the same reservation, the same refusals."""
+"""Paying for work, a fit or not: the same reservation, the same refusals, the same certificate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from tacit.faces.request import Request, RequestError
 from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
+from tacit.schema import Schema
 
 
 def reserve(account: PrivacyAccount | None, request: Request, charges: Sequence[Charge], label: str) -> Reservation:
@@ -25,3 +28,48 @@ def reserve(account: PrivacyAccount | None, request: Request, charges: Sequence[
             "one ledger has one relation"
         )
     return account.reserve(charges, label)
+
+
+class Noisy(Protocol):
+    """What a certificate says of where noise came from: a vault, a stream or a search."""
+
+    @property
+    def noise_name(self) -> str:
+        """Where noise comes from."""
+
+    @property
+    def releasable(self) -> bool:
+        """Whether what this noise touches may be released."""
+
+
+def certified(
+    account: PrivacyAccount | None,
+    request: Request,
+    reservation: Reservation,
+    noisy: Noisy,
+    algorithm: str,
+    schema: Schema | None = None,
+    unverified: bool = False,
+) -> Certificate:
+    """The certificate of work that :func:`reserve` paid for, once its reservation is closed.
+
+    Args:
+        account: what paid, for its name.
+        request: what was asked for.
+        reservation: what was reserved and released.
+        noisy: where the noise came from.
+        algorithm: what was done.
+        schema: for its fingerprint and its unit.
+        unverified: whether a foreign learner with an unverified claim saw rows.
+    """
+    return Certificate.of(
+        reservation,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        noise_source=noisy.noise_name,
+        noise_releasable=noisy.releasable,
+        algorithm=algorithm,
+        schema=schema,
+        account=account,
+        unverified=unverified,
+    )

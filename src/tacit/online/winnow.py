@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tacit.curator.stream import Stream, open_row_stream
 from tacit.faces.request import Request, RequestError, declared_schema
-from tacit.faces.spend import reserve
+from tacit.faces.spend import certified, reserve
 from tacit.online.label_signs import sign_of, signs_of
 from tacit.online.rows import RowError, SchemaRows, SignRows
 from tacit.online.schedule import WinnowRequest, schedule_of
@@ -344,15 +344,7 @@ class Winnow(_base()):  # type: ignore[misc]
         label = type(self).__name__
         with reserve(self.account, request, charges, label) as reservation:
             stream = open_row_stream(spec, reservation, request.random_state, label)
-        self.certificate_ = Certificate.of(
-            reservation,
-            epsilon=request.epsilon,
-            delta=request.delta,
-            noise_source=stream.noise_name,
-            noise_releasable=stream.releasable,
-            algorithm=label,
-            account=self.account,
-        )
+        self.certificate_ = certified(self.account, request, reservation, stream, label)
         self._stream = stream
         self.log_ = WinnowLog(dimension, bool(self.signed), spec.epochs)
         return stream

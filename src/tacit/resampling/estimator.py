@@ -17,6 +17,7 @@ from tacit.encoding.frames import Frame
 from tacit.faces.base import Task
 from tacit.faces.request import Request, RequestError
 from tacit.faces.scikit import PrivateClassifier
+from tacit.faces.spend import certified
 from tacit.models.base import Model
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
@@ -215,17 +216,8 @@ class ResampledBoostClassifier(PrivateClassifier):
     def _certify(self, request: Request, task: Task, reservation: Reservation, vault: Vault) -> Certificate:
         if not self._is_foreign:
             return super()._certify(request, task, reservation, vault)
-        return Certificate.of(
-            reservation,
-            epsilon=request.epsilon,
-            delta=request.delta,
-            noise_source=vault.noise_name,
-            noise_releasable=vault.releasable,
-            algorithm=f"{type(self).__name__} around {self.base.name}",
-            schema=task.schema,
-            account=self.account,
-            unverified=True,
-        )
+        algorithm = f"{type(self).__name__} around {self.base.name}"
+        return certified(self.account, request, reservation, vault, algorithm, task.schema, unverified=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
