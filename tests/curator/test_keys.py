@@ -20,6 +20,7 @@ from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries import keys as queries
 from tacit.queries.keys import KEY_UNIT, KeyCounts
+from tacit.schema import Unit
 from tests.noise.exact import Pmf, gaussian_pmf, laplace_pmf
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
@@ -129,15 +130,15 @@ def test_without_privacy_all_keys_are_there():
     assert (out.keys, out.counts.tolist()) == (("b", "a"), [2.0, 1.0])
 
 
-def vault(frame, labels, unit=None, rows=1, seed=0):
+def vault(frame, labels, unit=None, seed=0):
     reservation = Reservation([Gaussian(1.0), ApproxDP(0.0, 0.3), ApproxDP(0.0, 0.3)], ADD, "test")
-    return Vault(columns_of(frame), labels, reservation, seed, unit, rows)
+    return Vault(columns_of(frame), labels, reservation, seed, unit)
 
 
 def test_rows_beyond_the_limit_of_a_unit_show_nothing():
     """One unit with 5,000 keys of its own: two of its rows count, so a handful of keys at most, even at delta = .3."""
     frame = pd.DataFrame({"who": ["u"] * 5000, "key": [f"secret {i}" for i in range(5000)]})
-    out = vault(frame, np.zeros(5000), "who", 2).keys("key", Gaussian(2.0), 0.3, "k")
+    out = vault(frame, np.zeros(5000), Unit("who", 2)).keys("key", Gaussian(2.0), 0.3, "k")
     assert len(out.keys) <= 2
 
 

@@ -23,6 +23,7 @@ from tacit.noise.opendp_source import OpenDPSource
 from tacit.privacy.charges import ApproxDP, BoundedRange, Gaussian, NonPrivate, Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.schema import Unit
 from tacit.theory.closure_privacy import Cost
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
@@ -124,7 +125,7 @@ def test_relabel_charges_the_choice_and_the_child() -> None:
 
 def test_units_of_several_rows_are_refused() -> None:
     frame = columns_of({"x": np.zeros(4), "who": np.array([1, 1, 2, 2])})
-    several = Vault(frame, np.zeros(4, np.int64), Reservation([Pure(1.0)], ADD), 0, unit="who", rows_per_unit=2)
+    several = Vault(frame, np.zeros(4, np.int64), Reservation([Pure(1.0)], ADD), 0, Unit("who", 2))
     with pytest.raises(ValueError, match="single rows"):
         open_view(several, Sample(0.5, LABELS, (Pure(1.0),)), "sample")
 

@@ -26,6 +26,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import class_count_rule
+from tacit.schema.label import Unit
 
 ONE_PERSON = [1, 1.0, True, "1", " 1.0 ", b"1", decimal.Decimal(1), np.int8(1), np.float32(1)]
 NOBODY = [None, float("nan"), pd.NA, pd.NaT, "", "  ", float("inf"), decimal.Decimal("sNaN"), np.datetime64("NaT")]
@@ -86,7 +87,7 @@ def test_the_first_rows_of_each_unit_count(units: list[int], most: int) -> None:
 def counts(ids: list[Any], labels: list[str], most: int) -> np.ndarray[Any, Any]:
     """Exact class counts where ``ids`` says whose a row is."""
     held = Reservation([NonPrivate()], Neighbouring.ADD_OR_REMOVE_ONE, "test")
-    vault = Vault(Frame({"id": ids}, len(ids)), labels, held, 0, "id", most)
+    vault = Vault(Frame({"id": ids}, len(ids)), labels, held, 0, Unit("id", most))
     curator = vault.seal(TableEncoding((), ()), LabelIndex(("no", "yes")))
     return curator.measure(Histogram(OneCell(), class_count_rule(2)), NonPrivate(), "counts").value.ravel()
 

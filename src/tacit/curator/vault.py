@@ -23,6 +23,7 @@ from tacit.noise import make_source
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.queries.row_weights import level_weights, weight_levels
+from tacit.schema import Unit
 from tacit.table.dense import DenseRows
 from tacit.table.memory import DROPPED, WIDE_DROPPED, MemoryTable
 
@@ -45,8 +46,8 @@ class Vault:
         labels: the label vector, as it came.
         reservation: the budget, already durable.
         random_state: None for the operating system's entropy, an integer for repeatable noise that is not releasable.
-        unit: name of the column whose equal values are one protected unit, if a unit is not a row.
-        rows_per_unit: how many rows of a unit count; the first ones do. Rows without a unit do not.
+        unit: who is protected, if it is not a row: rows with equal values in its column; its first ``max_rows`` count,
+            rows without a value do not.
         row_weights: public weights of the rows, clipped into [0, 1]; None if all count alike.
     """
 
@@ -56,8 +57,7 @@ class Vault:
         labels: Any,
         reservation: Reservation,
         random_state: int | None,
-        unit: str | None = None,
-        rows_per_unit: int = 1,
+        unit: Unit | None = None,
         row_weights: npt.NDArray[np.float64] | None = None,
     ) -> None:
         self._row_weights = row_weights
@@ -66,7 +66,7 @@ class Vault:
         self._reservation = reservation
         self._noise = make_source(random_state)
         self._unit = unit
-        self._rows_per_unit = rows_per_unit if unit is not None else 1
+        self._rows_per_unit = 1 if unit is None else unit.max_rows
 
     @property
     def noise_name(self) -> str:
@@ -143,6 +143,6 @@ class Vault:
         return np.where(self._within_unit(), codes, np.uint8(DROPPED))
 
     def _within_unit(self) -> npt.NDArray[np.bool_]:
-        """Whether a row counts: it has a unit, and is among the first ``rows_per_unit`` of it."""
+        """Whether a row counts: it has a unit, and is among the first ``max_rows`` of it."""
         assert self._unit is not None
-        return first_rows(unit_codes(self._frame.column(self._unit), self._unit), self._rows_per_unit)
+        return first_rows(unit_codes(self._frame.column(self._unit.column), self._unit.column), self._rows_per_unit)

@@ -98,8 +98,7 @@ def discover_schema(
             np.zeros(frame.n_rows, np.int64),  # no row is left out for its label
             reservation,
             request.random_state,
-            None if unit is None else unit.column,
-            1 if unit is None else unit.max_rows,
+            unit,
         )
         discovered = discover_within(vault, unknowns, LabelIndex((0, 1)), purse, 1.0, request.delta, most_categories)
     columns = {name: discovered.columns.get(name, IdColumn()) for name in found if name != label}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -165,10 +165,8 @@ def measure_errors(
             columns["group"] = frame.column(groups.name)
         if unit is not None:
             columns["unit"] = frame.column(unit.column)
-        vault = Vault(
-            Frame(columns, frame.n_rows), columns["label"], reservation, request.random_state,
-            None if unit is None else "unit", 1 if unit is None else unit.max_rows,
-        )  # fmt: skip
+            unit = replace(unit, column="unit")
+        vault = Vault(Frame(columns, frame.n_rows), columns["label"], reservation, request.random_state, unit)
         encoders: list[Encoder] = [grid.encoder, NumericGrid(-1.0, 1.0, TARGET_CELLS), *groups.encoders]
         encoding = TableEncoding(("error", "target", "group")[: len(encoders)], tuple(encoders))
         curator = vault.seal(encoding, LabelIndex((0, 1)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -143,13 +143,12 @@ def measure_scores(scorer: Scorer, order: Order, request: Request, account: Priv
             columns["group"] = frame.column(groups.name)
         if unit is not None:
             columns["unit"] = frame.column(unit.column)
+            unit = replace(unit, column="unit")
         seed = request.random_state
 
         def vault_of(label: str, number: int) -> Vault:
-            return Vault(
-                Frame(columns, frame.n_rows), columns[label], reservation, None if seed is None else seed + number,
-                None if unit is None else "unit", 1 if unit is None else unit.max_rows,
-            )  # fmt: skip
+            noise_seed = None if seed is None else seed + number
+            return Vault(Frame(columns, frame.n_rows), columns[label], reservation, noise_seed, unit)
 
         def released(vault: Vault, score: str) -> tuple[ScoreCounts, tuple[ScoreCounts, ...]]:
             encoders: list[Encoder] = [grid.encoder, *groups.encoders]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -353,15 +353,9 @@ class _Search:
         self, columns: dict[str, Any], judge: Judge, rows: _Rows, reservation: Reservation, seed: int | None
     ) -> Vault:
         unit = None if self._schema is None else self._schema.unit
-        more = {} if unit is None else {"unit": rows.unit}
-        return Vault(
-            Frame({**columns, **more}, rows.frame.n_rows),
-            judge.known(rows.labels),
-            reservation,
-            seed,
-            None if unit is None else "unit",
-            1 if unit is None else unit.max_rows,
-        )
+        if unit is not None:
+            columns, unit = {**columns, "unit": rows.unit}, replace(unit, column="unit")
+        return Vault(Frame(columns, rows.frame.n_rows), judge.known(rows.labels), reservation, seed, unit)
 
 
 __all__ = ["PrivateSelection"]

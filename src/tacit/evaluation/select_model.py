@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -112,14 +112,9 @@ def select_model(
         }
         if unit is not None:
             columns["unit"] = frame.column(unit.column)
-        vault = Vault(
-            Frame(columns, frame.n_rows),
-            judges[0].known(labels),
-            reservation,
-            request.random_state,
-            None if unit is None else "unit",
-            1 if unit is None else unit.max_rows,
-        )
+            unit = replace(unit, column="unit")
+        known = judges[0].known(labels)
+        vault = Vault(Frame(columns, frame.n_rows), known, reservation, request.random_state, unit)
         levels, measure = judges[0].levels, judges[0].criterion
         curator = vault.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
         index = choose(curator, len(models), levels, charge, f"the best of {len(models)} models by {measure}")

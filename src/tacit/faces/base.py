@@ -113,15 +113,7 @@ class PrivateLearner:
         with reserve(self.account, request, charges, label) as reservation:
             unit = None if task.schema is None else task.schema.unit
             frame, labels = self._read(frame, labels, task)
-            vault = Vault(
-                frame,
-                labels,
-                reservation,
-                request.random_state,
-                None if unit is None else unit.column,
-                1 if unit is None else unit.max_rows,
-                row_weights,
-            )
+            vault = Vault(frame, labels, reservation, request.random_state, unit, row_weights)
             with threadpool_limits(1, "blas"):  # many small matrices: threads of BLAS would only wait for each other
                 known, left = self._discover(vault, purse, task)
                 model = self._learn_from(vault, left, known)
