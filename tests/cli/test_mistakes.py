@@ -161,6 +161,8 @@ def test_outputs_that_would_destroy_what_they_are_made_of(folder: Path, tacit: C
 
 def test_account_without_its_data_set(folder: Path, tacit: Callable[..., Any]) -> None:
     refused(tacit(*FIT, "--account", "sqlite:///b.tacit.db"), "--dataset")
+    edited("schema.toml", "upper = 90", "upper = 9")  # what options alone tell comes before any file is read
+    refused(tacit(*FIT, "--account", "sqlite:///b.tacit.db"), "--dataset")
 
 
 def test_account_that_is_not_there(folder: Path, tacit: Callable[..., Any]) -> None:

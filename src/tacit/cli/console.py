@@ -6,7 +6,10 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tacit.privacy.certificate import Certificate
 
 
 @contextmanager
@@ -59,3 +62,21 @@ def stopwatch() -> Callable[[], float]:
 def finite(value: float) -> float | str:
     """A number as JSON knows it: infinity is a word."""
     return value if value == value and abs(value) != float("inf") else str(value)
+
+
+def spent(certificate: Certificate) -> str:
+    """What something cost, in words."""
+    return f"epsilon {certificate.epsilon:.4g}, delta {certificate.delta:g}, {certificate.neighbouring}"
+
+
+def releasable(certificate: Certificate) -> str:
+    """Whether something may be released, in a word."""
+    return "yes" if certificate.releasable else "NO"
+
+
+def charge_words(charge: dict[str, Any]) -> str:
+    """A charge from its plain data, in words."""
+    from tacit.privacy.charges import charge_from_dict
+    from tacit.report.budget import words
+
+    return words(charge_from_dict(charge))

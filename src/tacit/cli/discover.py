@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tacit.cli.console import as_json, finite, progress
-from tacit.cli.evaluate import account_of, listed
+from tacit.cli.console import as_json, finite, progress, spent
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, write_text, write_with
+from tacit.cli.options import account_of, listed
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,8 @@ def run(order: Order) -> None:
             neighbouring=order.neighbouring,
             random_state=order.random_state,
         )
-    spent = f"epsilon {certificate.epsilon:.4g}, delta {certificate.delta:g}, {certificate.neighbouring}"
     remark = "Like a declared schema it may be used and shown" if certificate.releasable else "NOT for release"
-    header = f"Found in private rows at a cost of {spent}.\n{remark}; its certificate says how."
+    header = f"Found in private rows at a cost of {spent(certificate)}.\n{remark}; its certificate says how."
     write_with(order.output, lambda path: schema.to_toml(path, header))
     if order.certificate is not None:
         write_text(order.certificate, certificate.to_json())
@@ -84,7 +83,7 @@ def run(order: Order) -> None:
         written = {"schema": str(order.output), "fingerprint": schema.fingerprint(), "label": schema.label is not None}
         as_json({**written, "epsilon": finite(certificate.epsilon), "releasable": certificate.releasable})
         return
-    typer.echo(f"wrote {order.output}: {len(schema.features)} features, at a cost of {spent}")
+    typer.echo(f"wrote {order.output}: {len(schema.features)} features, at a cost of {spent(certificate)}")
     if schema.label is None:
         typer.echo("no two classes of the label are held by enough rows: add a [label] section")
     if not certificate.releasable:

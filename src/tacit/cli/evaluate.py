@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.console import as_json, finite, progress, table
-from tacit.cli.failures import Mistake
+from tacit.cli.console import as_json, finite, progress, releasable, spent, table
 from tacit.cli.files import check_outputs, write_text
-from tacit.cli.fit import target_column
+from tacit.cli.options import account_of, costs_of, listed, target_column
 
 if TYPE_CHECKING:
     from tacit.evaluation.private_score import PrivateScore
     from tacit.evaluation.score_numbers import PrivateNumberScore
-    from tacit.privacy.account import PrivacyAccount
     from tacit.schema import Schema
 
 
@@ -92,33 +90,6 @@ def run(order: Order) -> None:
     _show(order, score, tuple(model.classes))
 
 
-def account_of(url: str | None, dataset: str | None) -> PrivacyAccount | None:
-    """The account that two options name, if they do."""
-    if (url is None) != (dataset is None):
-        raise Mistake("--account and --dataset belong together: give both or neither")
-    if url is None or dataset is None:
-        return None
-    from tacit.privacy.account import PrivacyAccount
-
-    return PrivacyAccount(url, dataset)
-
-
-def listed(text: str | None) -> list[str] | None:
-    """The parts of a comma-separated option."""
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
-
-
-def costs_of(text: str) -> tuple[float, float]:
-    """The costs of a false positive and a false negative, from ``"1,5"``."""
-    try:
-        positive, negative = (float(part) for part in text.split(","))
-    except ValueError:
-        raise Mistake(
-            f"--cost: give what a false positive and a false negative cost, such as 1,5; got {text!r}"
-        ) from None
-    return positive, negative
-
-
 def _more(order: Order, schema: Schema | None) -> list[str]:
     unit = [] if schema is None or schema.unit is None else [schema.unit.column]
     return [*unit, *([] if order.subgroups is None else [order.subgroups])]
@@ -139,8 +110,8 @@ def _show(order: Order, score: PrivateScore | PrivateNumberScore, classes: tuple
     for name, group in score.subgroups.items():
         figures = ", ".join(f"{metric.replace('_', ' ')} {value}" for metric, value in group.metrics.items())
         rows[f"{order.subgroups} = {name}"] = figures
-    rows["spent"] = f"epsilon {certificate.epsilon:.4g}, delta {certificate.delta:g}, {certificate.neighbouring}"
-    rows["releasable"] = "yes" if certificate.releasable else "NO"
+    rows["spent"] = spent(certificate)
+    rows["releasable"] = releasable(certificate)
     table("Performance, with 95 % intervals for noise and chance", rows)
 
 

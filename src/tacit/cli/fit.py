@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.console import as_json, finite, progress, stopwatch, table
+from tacit.cli.console import as_json, charge_words, finite, progress, releasable, spent, stopwatch, table
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, write_text
 from tacit.cli.learners import batchwise_class, learner_class
+from tacit.cli.options import account_of, check_account, listed, target_column
 from tacit.cli.tables import training_table
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ def _check_outputs(order: Order) -> None:
         raise Mistake("a fit spends budget and would leave nothing behind: give --model OUT.json (or --dry-run)")
     outputs = {"--model": order.model, "--report": order.report, "--certificate": order.certificate}
     check_outputs(outputs, {"the data": order.data, "the schema": order.schema}, order.account)
-    if (order.account is None) != (order.dataset is None):
-        raise Mistake("--account and --dataset belong together: give both or neither")
+    check_account(order.account, order.dataset)
 
 
 def _schema(order: Order) -> Schema | None:
@@ -84,16 +84,6 @@ def _schema(order: Order) -> Schema | None:
     from tacit.schema import Schema
 
     return Schema.from_toml(order.schema)
-
-
-def target_column(target: str | None, schema: Schema | None) -> str:
-    """The column to predict: the option's, the schema's, and an error when they differ."""
-    declared = None if schema is None or schema.label is None else schema.label.column
-    if target is None and declared is None:
-        raise Mistake("which column is to be predicted? give --target, or a [label] in the schema")
-    if target is not None and declared is not None and target != declared:
-        raise Mistake(f"--target is {target!r}, but the schema's label is {declared!r}: they must be the same column")
-    return str(target if target is not None else declared)
 
 
 def predicts_numbers(order: Order, schema: Schema | None) -> bool:
@@ -132,17 +122,12 @@ def _estimator(order: Order, schema: Schema | None, cls: Any = None) -> Any:
     cls = cls or learner_class(order.learner, numbers)
     if numbers and order.classes is not None:
         raise Mistake("--classes is for labels that are classes, and the label is a number")
-    account = None
-    if order.account is not None and order.dataset is not None:
-        from tacit.privacy.account import PrivacyAccount
-
-        account = PrivacyAccount(order.account, order.dataset)
     return cls(
         epsilon=order.epsilon,
         delta=order.delta,
         neighbouring=order.neighbouring,
         schema=schema,
-        account=account,
+        account=account_of(order.account, order.dataset),
         random_state=order.random_state,
         **_of_label(order, numbers),
     )
@@ -150,7 +135,7 @@ def _estimator(order: Order, schema: Schema | None, cls: Any = None) -> Any:
 
 def _of_label(order: Order, numbers: bool) -> dict[str, Any]:
     if not numbers:
-        return {"classes": _classes(order.classes)}
+        return {"classes": listed(order.classes)}
     bounds = _target_bounds(order.target_bounds)
     return {"loss": order.loss or "squared", "quantile": order.quantile, "target_bounds": bounds}
 
@@ -158,10 +143,6 @@ def _of_label(order: Order, numbers: bool) -> dict[str, Any]:
 def _discovers(order: Order, estimator: Any) -> bool:
     """Whether the fit itself finds out what columns hold: it takes a learner that does, and a delta."""
     return bool(getattr(estimator, "_discovers", False)) and (order.delta > 0 or math.isinf(order.epsilon))
-
-
-def _classes(text: str | None) -> list[str] | None:
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _dry_run(order: Order, estimator: Any, target: str) -> None:
@@ -198,14 +179,6 @@ def _dry_run(order: Order, estimator: Any, target: str) -> None:
             f"epsilon {account.remaining:.4g} left; {'it covers this' if covered else 'NOT enough for this'}"
         )
     table("A fit would charge, and nothing was charged now", rows)
-
-
-def charge_words(charge: dict[str, Any]) -> str:
-    """A charge from its plain data, in words."""
-    from tacit.privacy.charges import charge_from_dict
-    from tacit.report.budget import words
-
-    return words(charge_from_dict(charge))
 
 
 def _write(order: Order, estimator: Any) -> dict[str, str]:
@@ -271,9 +244,9 @@ def _summary(order: Order, estimator: Any, written: dict[str, str], seconds: flo
     if order.adds_to is not None:
         charged = "was charged, as it was begun before" if estimator.charged_ else "was not charged"
         rows["batches"] = f"{len(estimator.model_.members)}; this one {charged}: all of them cost what one does"
-    rows["spent"] = f"epsilon {certificate.epsilon:.4g}, delta {certificate.delta:g}, {certificate.neighbouring}"
+    rows["spent"] = spent(certificate)
     rows["releases"] = str(certificate.releases)
-    rows["releasable"] = "yes" if certificate.releasable else "NO"
+    rows["releasable"] = releasable(certificate)
     if importance:
         strongest = list(importance.items())[:MOST_SHOWN]
         rows["matters most"] = ", ".join(f"{name} ({size:.2f})" for name, size in strongest)

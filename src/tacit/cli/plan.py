@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tacit.cli.console import as_json, finite, table
+from tacit.cli.console import as_json, charge_words, finite, table
 from tacit.cli.failures import Mistake
-from tacit.cli.fit import charge_words
 from tacit.cli.learners import learner_class
 
 

@@ -6,9 +6,10 @@ import json as json_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.console import as_json, finite, progress, table
+from tacit.cli.console import as_json, finite, progress, releasable, table
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, write_text, write_with
+from tacit.cli.options import costs_of
 from tacit.cli.tables import model_table
 
 if TYPE_CHECKING:
@@ -52,8 +53,6 @@ def _threshold(model: Model, threshold: float | None, cost: str | None) -> float
         return threshold
     if threshold is not None:
         raise Mistake("give --threshold or --cost, not both")
-    from tacit.cli.evaluate import costs_of
-
     positive, negative = costs_of(cost)
     if not (min(positive, negative) >= 0 and 0 < positive + negative < float("inf")):
         raise Mistake(f"--cost: costs are at least 0, and not both 0; got {cost!r}")
@@ -117,7 +116,7 @@ def verify(path: Path, json: bool) -> None:
     facts = {
         "claim": f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}, {certificate.neighbouring}",
         "releases": str(certificate.releases),
-        "releasable": "yes" if certificate.releasable else "NO",
+        "releasable": releasable(certificate),
         "verdict": "the claim holds" if holds else "the claim does NOT hold: " + "; ".join(findings),
     }
     if json:

@@ -1,0 +1,53 @@
+"""What several commands make of the same options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.cli.failures import Mistake
+
+if TYPE_CHECKING:
+    from tacit.privacy.account import PrivacyAccount
+    from tacit.schema import Schema
+
+
+def check_account(url: str | None, dataset: str | None) -> None:
+    """Raises :class:`Mistake` if one of the two options that name an account is missing. Opens nothing."""
+    if (url is None) != (dataset is None):
+        raise Mistake("--account and --dataset belong together: give both or neither")
+
+
+def account_of(url: str | None, dataset: str | None) -> PrivacyAccount | None:
+    """The account that two options name, if they do."""
+    check_account(url, dataset)
+    if url is None or dataset is None:
+        return None
+    from tacit.privacy.account import PrivacyAccount
+
+    return PrivacyAccount(url, dataset)
+
+
+def target_column(target: str | None, schema: Schema | None) -> str:
+    """The column to predict: the option's, the schema's, and an error when they differ."""
+    declared = None if schema is None or schema.label is None else schema.label.column
+    if target is None and declared is None:
+        raise Mistake("which column is to be predicted? give --target, or a [label] in the schema")
+    if target is not None and declared is not None and target != declared:
+        raise Mistake(f"--target is {target!r}, but the schema's label is {declared!r}: they must be the same column")
+    return str(target if target is not None else declared)
+
+
+def listed(text: str | None) -> list[str] | None:
+    """The parts of a comma-separated option."""
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def costs_of(text: str) -> tuple[float, float]:
+    """The costs of a false positive and a false negative, from ``"1,5"``."""
+    try:
+        positive, negative = (float(part) for part in text.split(","))
+    except ValueError:
+        raise Mistake(
+            f"--cost: give what a false positive and a false negative cost, such as 1,5; got {text!r}"
+        ) from None
+    return positive, negative
