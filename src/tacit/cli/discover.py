@@ -11,7 +11,7 @@ from tacit.cli.files import check_outputs, write_text, write_with
 from tacit.cli.options import account_of, listed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Order:
     """What the command line asked for."""
 

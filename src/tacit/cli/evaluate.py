@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Order:
     """What the command line asked for."""
 
@@ -35,10 +35,10 @@ class Order:
     account: str | None
     dataset: str | None
     random_state: int | None
+    metrics: str | None
+    quantile: float | None
+    error_clip: float | None
     as_json: bool
-    metrics: str | None = None
-    quantile: float | None = None
-    error_clip: float | None = None
 
 
 def run(order: Order) -> None:

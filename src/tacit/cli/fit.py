@@ -22,7 +22,7 @@ MOST_SHOWN = 6
 """Columns named in the summary."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Order:
     """What the command line asked for."""
 
@@ -43,10 +43,10 @@ class Order:
     loss: str | None
     quantile: float
     target_bounds: str | None
+    batches: bool
+    adds_to: Path | None
     dry_run: bool
     as_json: bool
-    batches: bool = False
-    adds_to: Path | None = None
 
 
 def run(order: Order) -> None:

@@ -104,12 +104,13 @@ def fit(
     """Learn a private model from a table: of classes, or of a number."""
     from tacit.cli.fit import Order, run
 
-    run(
-        Order(
-            data, target, schema, epsilon, delta, neighbouring, learner, model, report, certificate, account, dataset,
-            random_state, classes, loss, quantile, target_bounds, dry_run, as_json, batches, adds_to,
-        )
+    order = Order(
+        data=data, target=target, schema=schema, epsilon=epsilon, delta=delta, neighbouring=neighbouring,
+        learner=learner, model=model, report=report, certificate=certificate, account=account, dataset=dataset,
+        random_state=random_state, classes=classes, loss=loss, quantile=quantile, target_bounds=target_bounds,
+        dry_run=dry_run, as_json=as_json, batches=batches, adds_to=adds_to,
     )  # fmt: skip
+    run(order)
 
 
 @app.command()
@@ -175,12 +176,13 @@ def evaluate(
     """Say how good a model is on private rows it was not made from, with intervals, for one charge."""
     from tacit.cli.evaluate import Order, run
 
-    run(
-        Order(
-            model, data, target, schema, epsilon, delta, neighbouring, threshold, cost, subgroups, categories,
-            certificate, account, dataset, random_state, as_json, metrics, quantile, error_clip,
-        )
+    order = Order(
+        model=model, data=data, target=target, schema=schema, epsilon=epsilon, delta=delta, neighbouring=neighbouring,
+        threshold=threshold, cost=cost, subgroups=subgroups, categories=categories, certificate=certificate,
+        account=account, dataset=dataset, random_state=random_state, as_json=as_json, metrics=metrics,
+        quantile=quantile, error_clip=error_clip,
     )  # fmt: skip
+    run(order)
 
 
 @app.command()

@@ -130,12 +130,13 @@ def discover(
     """Find a schema in PRIVATE rows: every bound and category costs budget, and none comes from a single person."""
     from tacit.cli.discover import Order, run
 
-    run(
-        Order(
-            data, target, output, epsilon, delta, neighbouring, numeric, categories, ignore, label_kind, positive, unit,
-            max_rows, certificate, account, dataset, random_state, force, as_json,
-        )
+    order = Order(
+        data=data, target=target, output=output, epsilon=epsilon, delta=delta, neighbouring=neighbouring,
+        numeric=numeric, categories=categories, ignore=ignore, label_kind=label_kind, positive=positive, unit=unit,
+        max_rows=max_rows, certificate=certificate, account=account, dataset=dataset, random_state=random_state,
+        force=force, as_json=as_json,
     )  # fmt: skip
+    run(order)
 
 
 def describe(column: Column) -> str:
