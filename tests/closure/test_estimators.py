@@ -39,7 +39,7 @@ from tacit.privacy.charges import BoundedRange, Pure
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.theory.closure_privacy import Cost, amplified
-from tests.faces.test_classifier import CANNOT_HOLD
+from tests.habits import CANNOT_HOLD
 
 SCHEMA = {
     "label": {"column": "ill", "kind": "classes", "classes": ["no", "yes"], "positive": "yes"},

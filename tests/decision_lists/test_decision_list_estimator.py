@@ -22,25 +22,7 @@ from tacit.privacy import accountants
 from tacit.privacy.charges import Laplace, Renyi
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cover_charges import Accounting
-
-CANNOT_HOLD = {
-    "check_estimators_empty_data_messages": "that there are no rows is private: the fit returns the prior",
-    "check_classifiers_classes": "classes are declared, never read from the labels",
-    "check_classifiers_regression_target": "what labels hold never raises: unknown ones are dropped",
-    "check_supervised_y_no_nan": "what labels hold never raises: missing ones are dropped",
-    "check_classifier_not_supporting_multiclass": "labels outside the declared classes are dropped, not refused",
-}
-
-SCHEMA = Schema.from_dict(
-    {
-        "label": {"column": "sick", "classes": ["no", "yes"], "positive": "yes"},
-        "columns": {
-            "age": {"kind": "numeric", "lower": 0, "upper": 100},
-            "ward": {"kind": "categorical", "categories": ["a", "b", "c"]},
-            "smokes": {"kind": "boolean"},
-        },
-    }
-)
+from tests.habits import CANNOT_HOLD, SCHEMA
 
 
 def people(n: int = 6000, seed: int = 0, noise: float = 0.0) -> tuple[pd.DataFrame, np.ndarray]:

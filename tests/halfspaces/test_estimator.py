@@ -8,7 +8,6 @@ import tracemalloc
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.pipeline import make_pipeline
@@ -20,45 +19,14 @@ from tacit.faces.request import RequestError
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.charges import Gaussian
-from tacit.schema import Schema
 from tests.boosting.common import margin_rows
+from tests.habits import CANNOT_HOLD, SCHEMA, people
 
-CANNOT_HOLD = {
-    "check_estimators_empty_data_messages": "that there are no rows is private: the fit returns the prior",
-    "check_classifiers_classes": "classes are declared, never read from the labels",
-    "check_classifiers_regression_target": "what labels hold never raises: unknown ones are dropped",
-    "check_supervised_y_no_nan": "what labels hold never raises: missing ones are dropped",
-    "check_classifier_not_supporting_multiclass": "labels outside the declared classes are dropped, not refused",
-}
 CANNOT_HOLD_FOR_MATRICES = {
     **CANNOT_HOLD,
     "check_classifier_data_not_an_array": "that check passes a bare array-function object, and no matrix",
     "check_dtype_object": "with row_norm, X is a matrix of numbers; a dtype that does not say so is refused",
 }
-
-SCHEMA = Schema.from_dict(
-    {
-        "label": {"column": "sick", "classes": ["no", "yes"], "positive": "yes"},
-        "columns": {
-            "age": {"kind": "numeric", "lower": 0, "upper": 100},
-            "ward": {"kind": "categorical", "categories": ["a", "b", "c"]},
-            "smokes": {"kind": "boolean"},
-        },
-    }
-)
-
-
-def people(n: int = 4000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
-    generator = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "age": generator.uniform(0, 100, n),
-            "ward": generator.choice(["a", "b", "c"], n),
-            "smokes": generator.random(n) < 0.3,
-        }
-    )
-    score = 0.05 * (frame["age"] - 50) + 1.0 * frame["smokes"] + np.where(frame["ward"] == "b", 1.0, -0.5)
-    return frame, np.where(generator.random(n) < 1 / (1 + np.exp(-score)), "yes", "no")
 
 
 @pytest.mark.parametrize(

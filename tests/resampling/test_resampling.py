@@ -34,6 +34,7 @@ from tacit.schema import Schema
 from tacit.table.memory import DROPPED
 from tacit.theory.boosting import lazy_bregman_slickness
 from tacit.theory.closure_privacy import Cost
+from tests.habits import CANNOT_HOLD
 
 REPLACE = Neighbouring.REPLACE_ONE
 CAP = 1 << WEIGHT_BITS
@@ -377,13 +378,6 @@ def test_claims_are_made_under_replacement_only() -> None:
         ClaimedLearner(best_stump, "stump").declared_charge(REPLACE)
 
 
-CANNOT_HOLD = {
-    "check_estimators_empty_data_messages": "that there are no rows is private: the fit returns the prior",
-    "check_classifiers_classes": "classes are declared, never read from the labels",
-    "check_classifiers_regression_target": "what labels hold never raises: unknown ones are dropped",
-    "check_supervised_y_no_nan": "what labels hold never raises: missing ones are dropped",
-    "check_classifier_not_supporting_multiclass": "labels outside the declared classes are dropped, not refused",
-}
 NOISE_DECIDES = {
     "check_classifiers_train": "a voter learns from 49 of the check's 200 rows, for a part of the budget",
     "check_classifiers_one_label": "a voter learns from 2 of the check's 10 rows, and noise may outweigh both",

@@ -1,0 +1,43 @@
+"""What tests of private classifiers share: rows, their schema, and where scikit-learn's contract cannot hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from tacit.schema import Schema
+
+CANNOT_HOLD = {
+    "check_estimators_empty_data_messages": "that there are no rows is private: the fit returns the prior",
+    "check_classifiers_classes": "classes are declared, never read from the labels",
+    "check_classifiers_regression_target": "what labels hold never raises: unknown ones are dropped",
+    "check_supervised_y_no_nan": "what labels hold never raises: missing ones are dropped",
+    "check_classifier_not_supporting_multiclass": "labels outside the declared classes are dropped, not refused",
+}
+"""Checks of scikit-learn that no private classifier passes, and why."""
+
+SCHEMA = Schema.from_dict(
+    {
+        "label": {"column": "sick", "classes": ["no", "yes"], "positive": "yes"},
+        "columns": {
+            "age": {"kind": "numeric", "lower": 0, "upper": 100},
+            "ward": {"kind": "categorical", "categories": ["a", "b", "c"]},
+            "smokes": {"kind": "boolean"},
+        },
+    }
+)
+"""What is public about :func:`people`."""
+
+
+def people(n: int = 4000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Rows, and labels drawn with log-odds that are a sum of effects of the columns."""
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": generator.uniform(0, 100, n),
+            "ward": generator.choice(["a", "b", "c"], n),
+            "smokes": generator.random(n) < 0.3,
+        }
+    )
+    score = 0.05 * (frame["age"] - 50) + 1.0 * frame["smokes"] + np.where(frame["ward"] == "b", 1.0, -0.5)
+    return frame, np.where(generator.random(n) < 1 / (1 + np.exp(-score)), "yes", "no")
