@@ -14,6 +14,7 @@ from tacit import AdditiveBoostRegressor, PrivacyAccount, load_model, save_model
 from tacit.additive.residual_loss import LEAST_INSIDE, QuantileLoss, SquaredLoss
 from tacit.additive.residual_shape import BELIEF, first_belief, residual_edges, residual_shares, spread_out
 from tacit.additive.score_term import Directions, ScoreTerm
+from tacit.additive.term import Prior
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.faces.request import RequestError
@@ -254,7 +255,7 @@ def test_releases_under_different_clips_agree_in_units_of_their_gain():
     truth = np.array([[-0.5], [0.0], [0.2], [0.3]])
     found = []
     for told in (True, False):
-        term = ScoreTerm("a", "numeric", column_cells(0, 4), counts, 0.0, [np.eye(4)], None, 25.0, 1)
+        term = ScoreTerm("a", Prior("numeric", column_cells(0, 4), counts, 0.0, [np.eye(4)], None), 25.0, 1)
         for gain, sd in ((0.9, 50.0), (0.09, 5.0), (0.9, 50.0)):
             term.observe(
                 Measurement("x", gain * counts[:, None] * truth, sd, Gaussian(1.0), "none"), gain if told else 1.0

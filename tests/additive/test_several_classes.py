@@ -15,6 +15,7 @@ from tacit.additive.imagined import ROWS, ImaginedRows
 from tacit.additive.score_losses import SoftmaxLoss
 from tacit.additive.score_term import Directions, ScoreTerm
 from tacit.additive.score_trees import LeafSteps
+from tacit.additive.term import Prior
 from tacit.boosting.newton_trees import LeafSums, NewtonPlan
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
@@ -188,7 +189,7 @@ def test_a_term_finds_the_effects_that_made_its_releases():
     directions = Directions.of(matrix, 0.01, 1.0)
     assert directions.basis.shape == (3, 2)
     prior = np.eye(6) - 1 / 6
-    term = ScoreTerm("x", "categorical", column_cells(0, 6), counts, 0.0, [prior], None, 10.0, 3)
+    term = ScoreTerm("x", Prior("categorical", column_cells(0, 6), counts, 0.0, [prior], None), 10.0, 3)
     for _ in range(12):
         value = counts[:, None] * (truth - term.effect) @ matrix + generator.normal(0, 10.0, (6, 3))
         term.observe(Measurement("x", value, 10.0, Gaussian(1.0), "none"))

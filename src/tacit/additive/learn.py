@@ -17,7 +17,7 @@ from tacit.additive.jointly import bounds_jointly
 from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
 from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, intercept_share, patient, pseudo_terms, with_choices
 from tacit.additive.sweeps import HyperPrior, State, sweep
-from tacit.additive.term import Term
+from tacit.additive.term import Prior, Term
 from tacit.boosting.chosen_trees import structures_of
 from tacit.boosting.newton_trees import NewtonPlan, grow_trees
 from tacit.boosting.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
@@ -25,7 +25,7 @@ from tacit.boosting.tree_noise import LeafNoise
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree
 from tacit.privacy.purse import Purse
-from tacit.queries.cells import ProductCells, column_cells
+from tacit.queries.cells import column_cells
 from tacit.queries.margins import Margins
 
 Floats = npt.NDArray[np.float64]
@@ -50,17 +50,6 @@ class Learned:
     intercept_sd: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnPrior:
-    """What is known of a column before its effect is learned; see :class:`Term` for the names."""
-
-    kind: str
-    cells: ProductCells
-    guard: float
-    covariances: list[Floats]
-    release_map: Floats | None
-
-
 def column_prior(
     column: Column,
     bins: Bins,
@@ -70,7 +59,7 @@ def column_prior(
     total: float,
     pure: bool,
     jointly: bool,
-) -> ColumnPrior:
+) -> Prior:
     """The priors of a column, and the release map that fits them: centred where rows are to be bounded together."""
     masses = bins.counts / total
     covariances = numeric_covariances(masses) if bins.ordered else categorical_covariances(masses)
@@ -87,15 +76,15 @@ def column_prior(
         release_map = centred_map(plain, masses / masses.sum())
     guard = 0.5 * min(binning_sd, total / len(masses))
     kind, cells = "numeric" if bins.ordered else "categorical", column_cells(column.index, len(masses))
-    return ColumnPrior(kind, cells, guard, covariances, release_map)
+    return Prior(kind, cells, bins.counts, guard, covariances, release_map)
 
 
 def main_term(
     column: Column, bins: Bins, noise_variance: float, binning_sd: float, total: float, pure: bool, jointly: bool
 ) -> Term:
     """The term of one column."""
-    p = column_prior(column, bins, noise_variance, MODE_CURVATURE, binning_sd, total, pure, jointly)
-    term = Term(column.name, p.kind, p.cells, bins.counts, p.guard, p.covariances, p.release_map, noise_variance)
+    prior = column_prior(column, bins, noise_variance, MODE_CURVATURE, binning_sd, total, pure, jointly)
+    term = Term(column.name, prior, noise_variance)
     term.monotone = column.monotone
     return term
 

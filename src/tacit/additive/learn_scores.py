@@ -122,10 +122,8 @@ def main_score_term(
 ) -> ScoreTerm:
     """The term of one column."""
     noise_variance = purse.sd(share, loss.bound) ** 2 * AVERAGING_LOSS
-    p = column_prior(column, bins, noise_variance, loss.slope, binning_sd, total, purse.is_pure, jointly)
-    term = ScoreTerm(
-        column.name, p.kind, p.cells, bins.counts, p.guard, p.covariances, p.release_map, noise_variance, loss.n_scores
-    )  # fmt: skip
+    prior = column_prior(column, bins, noise_variance, loss.slope, binning_sd, total, purse.is_pure, jointly)
+    term = ScoreTerm(column.name, prior, noise_variance, loss.n_scores)
     term.monotone = column.monotone
     return term
 

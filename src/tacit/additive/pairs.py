@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tacit.additive.binning import Bins
 from tacit.additive.covariance import centred
 from tacit.additive.sweeps import State
-from tacit.additive.term import Term
+from tacit.additive.term import Prior, Term
 from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.boosting.release_map import centred_map, principal_modes
 from tacit.curator.curator import Curator
@@ -91,6 +91,11 @@ def _modes(side: Side, noise_variance: float, total: float) -> Floats:
     return principal_modes(side.masses, side.covariance, noise_variance / (MODE_SCALE * total * MODE_CURVATURE) ** 2)
 
 
+def pair_name(left: Side, right: Side) -> str:
+    """The name of a pair, for ledger and people."""
+    return f"{left.name} x {right.name}"
+
+
 def pair_cells(left: Side, right: Side) -> ProductCells:
     """The cells of a pair."""
     return ProductCells((left.column, right.column), (left.mapping, right.mapping), (left.groups, right.groups))
@@ -148,7 +153,7 @@ def screen(
     for left, right in candidates:
         modes = np.kron(screens[left.column].matrix, screens[right.column].matrix)
         release_map = ReleaseMap.from_floats(np.asarray(modes, np.float64))
-        asks.append((ask(pair_cells(left, right), release_map), charge, f"screening of {left.name} x {right.name}"))
+        asks.append((ask(pair_cells(left, right), release_map), charge, f"screening of {pair_name(left, right)}"))
     return [
         evidence(screens[left.column], screens[right.column], release)
         for (left, right), release in zip(candidates, curator.measure_all(asks), strict=True)
@@ -186,27 +191,7 @@ def screen_pairs(
     return strongest(candidates, found, most, LEAST_EVIDENCE)
 
 
-@dataclass(frozen=True, eq=False)
-class PairTable:
-    """What is known of a pair before its effect is learned: its cells, how many rows they hold, its priors.
-
-    Attributes:
-        name, cells: of the pair.
-        counts: released counts of the cells, smoothed towards independence; they sum to the released number of rows.
-        guard: how far they may be off.
-        covariances: priors of the effect.
-        release_map: what is released of the cells.
-    """
-
-    name: str
-    cells: ProductCells
-    counts: Floats
-    guard: Floats
-    covariances: list[Floats]
-    release_map: Floats
-
-
-def pair_tables(
+def pair_priors(
     curator: Curator,
     purse: Purse,
     share: float,
@@ -214,8 +199,10 @@ def pair_tables(
     mode_variance: float,
     total: float,
     centre: bool,
-) -> list[PairTable]:
+) -> list[Prior]:
     """Counts of the chosen pairs, for ``share`` of the purse together, and what follows from them.
+
+    Counts are smoothed towards independence.
 
     Args:
         curator: the gate to the rows.
@@ -228,10 +215,11 @@ def pair_tables(
     """
     rule, asks = fine_count_rule(curator.layout.n_labels), []
     for left, right in pairs:
-        cells, name = pair_cells(left, right), f"{left.name} x {right.name}"
+        cells = pair_cells(left, right)
         curator.derive(cells)
-        asks.append((Histogram(cells, rule), purse.charge(share / len(pairs)), f"counts of {name}"))
-    tables = []
+        charge = purse.charge(share / len(pairs))
+        asks.append((Histogram(cells, rule), charge, f"counts of {pair_name(left, right)}"))
+    priors = []
     for (left, right), (query, _, _), release in zip(pairs, asks, curator.measure_all(asks), strict=True):
         sd = max(release.sd, LEAST_SD)
         expected = np.outer(left.masses, right.masses).ravel() * total
@@ -247,10 +235,9 @@ def pair_tables(
         ]
         kron = np.asarray(np.kron(_modes(left, mode_variance, total), _modes(right, mode_variance, total)), np.float64)
         release_map = centred_map(kron, counts / total) if centre else kron
-        guard, name = 0.5 * np.minimum(sd, expected), f"{left.name} x {right.name}"
-        assert isinstance(query.cells, ProductCells)
-        tables.append(PairTable(name, query.cells, counts, guard, covariances, release_map))
-    return tables
+        guard = 0.5 * np.minimum(sd, expected)
+        priors.append(Prior("pair", query.cells, counts, guard, covariances, release_map))
+    return priors
 
 
 def pair_terms(
@@ -269,7 +256,5 @@ def pair_terms(
     """
     noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / 3)) ** 2 * 4 / 3
     mode_variance = purse.sd(learn_share / max(n_mains, 1)) ** 2
-    return [
-        Term(t.name, "pair", t.cells, t.counts, t.guard, t.covariances, t.release_map, noise_variance)
-        for t in pair_tables(curator, purse, share, pairs, mode_variance, total, centre)
-    ]
+    priors = pair_priors(curator, purse, share, pairs, mode_variance, total, centre)
+    return [Term(pair_name(*pair), prior, noise_variance) for pair, prior in zip(pairs, priors, strict=True)]

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from tacit.additive.pairs import LEAST_EVIDENCE, Screen, Side, log_evidence, pair_tables, screen, strongest
+from tacit.additive.pairs import LEAST_EVIDENCE, Screen, Side, log_evidence, pair_name, pair_priors, screen, strongest
 from tacit.additive.score_sweeps import ScoreState
 from tacit.additive.score_term import ScoreTerm
 from tacit.curator.curator import Curator
@@ -55,9 +55,8 @@ def score_pair_terms(
     loss = state.loss
     mode_variance = purse.sd(learn_share / max(n_mains, 1), loss.bound) ** 2
     noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / 3), loss.bound) ** 2 * 4 / 3
+    priors = pair_priors(curator, purse, share, pairs, mode_variance, total, state.jointly)
     return [
-        ScoreTerm(
-            t.name, "pair", t.cells, t.counts, t.guard, t.covariances, t.release_map, noise_variance, loss.n_scores
-        )
-        for t in pair_tables(curator, purse, share, pairs, mode_variance, total, state.jointly)
+        ScoreTerm(pair_name(*pair), prior, noise_variance, loss.n_scores)
+        for pair, prior in zip(pairs, priors, strict=True)
     ]

@@ -14,11 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.monotone import project
-from tacit.additive.posterior import NOMINAL_CURVATURE, SCALES, Posterior
-from tacit.additive.term import ReleaseAverage, map_values
-from tacit.curator.measurement import LEAST_SD, Measurement
-from tacit.queries.cells import Cells
-from tacit.queries.histogram import ReleaseMap
+from tacit.additive.posterior import NOMINAL_CURVATURE, Posterior
+from tacit.additive.term import AnyTerm, Prior
+from tacit.curator.measurement import Measurement
 
 Floats = npt.NDArray[np.float64]
 
@@ -62,64 +60,24 @@ class Directions:
         return Directions(matrix, vectors[:, kept], curvatures, np.maximum(scatter * curvatures, least_scatter), gain)
 
 
-class ScoreTerm:
-    """A block of the embedding with its releases so far and its effects.
+class ScoreTerm(AnyTerm):
+    """A term of several scores: a vector of effects per bin.
 
     Args:
         name: for ledger and people.
-        kind: terms of one kind share a hyper-prior.
-        cells: which rows fall where.
-        counts: released bin counts, smoothed, summing to the released number of rows.
-        guard: added to the counts where they act as curvature, against their own noise.
-        covariances: priors of the effect, the same for every score.
-        release_map: what is released of the bins, ``(outputs, bins)``; None for the bins themselves.
+        prior: what is known of it.
         noise_variance: noise variance of the averaged release that is expected at the end.
         n_scores: how many effects a bin has.
     """
 
-    def __init__(
-        self,
-        name: str,
-        kind: str,
-        cells: Cells,
-        counts: Floats,
-        guard: Floats | float,
-        covariances: list[Floats],
-        release_map: Floats | None,
-        noise_variance: float,
-        n_scores: int,
-    ) -> None:
-        self.name, self.kind, self.cells, self.counts = name, kind, cells, counts
-        self.release_map = None if release_map is None else ReleaseMap.from_floats(release_map)
-        self._guarded, self._covariances, self._told = counts + guard, covariances, noise_variance
-        self.expect()
-        self.effect: Floats = np.zeros((len(counts), n_scores))
-        self.share, self.monotone = 1.0, 0
-        self.weights: Floats = np.full((len(covariances), len(SCALES)), 1.0 / (len(covariances) * len(SCALES)))
-        self._average = ReleaseAverage((len(self._matrix), n_scores), (len(counts), n_scores))
+    def __init__(self, name: str, prior: Prior, noise_variance: float, n_scores: int) -> None:
+        super().__init__(name, prior, noise_variance, (n_scores,))
         self._direction_weights: list[Floats] = []
-
-    @property
-    def map_values(self) -> Floats:
-        """The release map as numbers, shape ``(outputs, bins)``."""
-        return map_values(self.release_map, len(self.counts))
-
-    def expect(self, seen: Floats | float = 1.0, noise: float = 1.0) -> None:
-        """Says what releases will be like; see :meth:`tacit.additive.term.Term.expect`."""
-        self._matrix, self._weighted = self.map_values, self._guarded * seen
-        self._design = self._matrix * self._weighted[None, :]
-        self._expected = max(self._told * noise, LEAST_SD**2)
-        self._posteriors: dict[int, Posterior] = {}
 
     @property
     def variance(self) -> float:
         """Variance of the effects over the rows, summed over scores: its importance."""
         return float((self.counts[:, None] * self.effect**2).sum() / self.counts.sum())
-
-    @property
-    def liveliness(self) -> float:
-        """Posterior probability that the effect is not negligible."""
-        return float(self.weights[:, SCALES > 0.05**2].sum())
 
     def observe(self, release: Measurement, gain: float = 1.0) -> None:
         """Adds a release to the average, in units of its gain: releases of one effect then agree but for noise."""
@@ -153,12 +111,7 @@ class ScoreTerm:
         """
         ratio = float(directions.scatters[direction]) / self._expected
         power = round(math.log2(max(ratio, 1e-9)))
-        found = self._posteriors.get(power)
-        if found is None:
-            expected = NOMINAL_CURVATURE / 2.0**power
-            found = Posterior(self._weighted, self._matrix, self._covariances, expected)
-            self._posteriors[power] = found
-        return found
+        return self._factored(power, NOMINAL_CURVATURE / 2.0**power)
 
     def sd(self, directions: Directions) -> Floats:
         """Posterior standard deviation of the effects from the known noise, shape ``(bins, n_scores)``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
 
 Floats = npt.NDArray[np.float64]
+
+NEGLIGIBLE_SD = 0.05
+"""Effects that vary by no more than this (log-odds) are negligible."""
 
 
 class ReleaseAverage:
@@ -50,49 +53,55 @@ class ReleaseAverage:
         return max(self._variance / self.precision**2, LEAST_SD**2)
 
 
-def map_values(release_map: ReleaseMap | None, bins: int) -> Floats:
-    """A release map as numbers, shape ``(outputs, bins)``; None stands for the bins themselves."""
-    return np.eye(bins) if release_map is None else np.asarray(release_map.matrix / release_map.unit)
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """What is known of a term before its effect is learned.
 
-
-class Term:
-    """A block of the embedding (a column's bins, or a pair's cells) with its releases so far and its effect.
-
-    Args:
-        name: for ledger and people.
+    Attributes:
         kind: terms of one kind share a hyper-prior: ``"numeric"``, ``"categorical"`` or ``"pair"``.
         cells: which rows fall where.
         counts: released bin counts, smoothed, summing to the released number of rows.
         guard: added to the counts where they act as curvature, against their own noise.
-        covariances: priors of the effect.
+        covariances: priors of the effect, the same for every score.
         release_map: what is released of the bins, ``(outputs, bins)``; None for the bins themselves.
-        noise_variance: noise variance of the averaged release that is expected at the end.
     """
 
-    def __init__(
-        self,
-        name: str,
-        kind: str,
-        cells: Cells,
-        counts: Floats,
-        guard: Floats | float,
-        covariances: list[Floats],
-        release_map: Floats | None,
-        noise_variance: float,
-    ) -> None:
-        self.name, self.kind, self.cells, self.counts = name, kind, cells, counts
-        self.release_map = None if release_map is None else ReleaseMap.from_floats(release_map)
-        self._guarded, self._covariances, self._noise_variance = counts + guard, covariances, noise_variance
+    kind: str
+    cells: Cells
+    counts: Floats
+    guard: Floats | float
+    covariances: list[Floats]
+    release_map: Floats | None
+
+
+class AnyTerm:
+    """A block of the embedding (a column's bins, or a pair's cells) with its releases so far and its effect.
+
+    What terms of one margin and of several scores have in common.
+
+    Args:
+        name: for ledger and people.
+        prior: what is known of it.
+        noise_variance: noise variance of the averaged release that is expected at the end.
+        per_bin: shape of the effect of one bin.
+    """
+
+    def __init__(self, name: str, prior: Prior, noise_variance: float, per_bin: tuple[int, ...]) -> None:
+        self.name, self.kind, self.cells, self.counts = name, prior.kind, prior.cells, prior.counts
+        self.release_map = None if prior.release_map is None else ReleaseMap.from_floats(prior.release_map)
+        self._guarded, self._covariances, self._told = prior.counts + prior.guard, prior.covariances, noise_variance
         self.expect()
-        self.effect: Floats = np.zeros(len(counts))
+        bins, mixed = len(prior.counts), (len(prior.covariances), len(SCALES))
+        self.effect: Floats = np.zeros((bins, *per_bin))
         self.share, self.monotone = 1.0, 0
-        self.weights: Floats = np.full((len(covariances), len(SCALES)), 1.0 / (len(covariances) * len(SCALES)))
-        self._average = ReleaseAverage((len(self._design),), (len(counts),))
+        self.weights: Floats = np.full(mixed, 1.0 / (mixed[0] * mixed[1]))
+        self._average = ReleaseAverage((len(self._design), *per_bin), (bins, *per_bin))
 
     @property
     def map_values(self) -> Floats:
         """The release map as numbers, shape ``(outputs, bins)``."""
-        return map_values(self.release_map, len(self.counts))
+        known = self.release_map
+        return np.eye(len(self.counts)) if known is None else np.asarray(known.matrix / known.unit)
 
     def expect(self, seen: Floats | float = 1.0, noise: float = 1.0) -> None:
         """Says what releases will be like.
@@ -101,28 +110,45 @@ class Term:
             seen: weight of the rows of every bin, where rows are bounded together.
             noise: variance of the noise, relative to what the term was told.
         """
-        matrix, weighted = self.map_values, self._guarded * seen
-        self._design = matrix * weighted[None, :]
-        variance = max(self._noise_variance * noise, LEAST_SD**2)
-        self._factored: Posterior | None = None
-        self._factor = partial(Posterior, weighted, matrix, self._covariances, variance)
+        self._matrix, self._weighted = self.map_values, self._guarded * seen
+        self._design = self._matrix * self._weighted[None, :]
+        self._expected = max(self._told * noise, LEAST_SD**2)
+        self._posteriors: dict[int, Posterior] = {}
+
+    def _factored(self, key: int, noise_variance: float) -> Posterior:
+        """The posterior for that noise, factored when first needed: by then the term knows what to expect."""
+        found = self._posteriors.get(key)
+        if found is None:
+            found = Posterior(self._weighted, self._matrix, self._covariances, noise_variance)
+            self._posteriors[key] = found
+        return found
+
+    @property
+    def liveliness(self) -> float:
+        """Posterior probability that the effect is not negligible."""
+        return float(self.weights[:, SCALES > NEGLIGIBLE_SD**2].sum())
+
+
+class Term(AnyTerm):
+    """A term of one margin: one effect per bin.
+
+    Args:
+        name: for ledger and people.
+        prior: what is known of it.
+        noise_variance: noise variance of the averaged release that is expected at the end.
+    """
+
+    def __init__(self, name: str, prior: Prior, noise_variance: float) -> None:
+        super().__init__(name, prior, noise_variance, ())
 
     @property
     def _posterior(self) -> Posterior:
-        """Factored when it is first needed: by then the term knows what to expect."""
-        if self._factored is None:
-            self._factored = self._factor()
-        return self._factored
+        return self._factored(0, self._expected)
 
     @property
     def variance(self) -> float:
         """Variance of the effect over the rows: its importance."""
         return float((self.counts * self.effect**2).sum() / self.counts.sum())
-
-    @property
-    def liveliness(self) -> float:
-        """Posterior probability that the effect is not negligible (over .05 log-odds)."""
-        return float(self.weights[:, SCALES > 0.05**2].sum())
 
     def hurry(self, haste: float) -> None:
         """From now on later releases count so much more than earlier ones, from 0 to 1."""
