@@ -19,11 +19,11 @@ from tacit.additive.plan import (
     CHOOSING_ROWS,
     CHOOSING_TREES,
     COLUMNS_PER_TREE,
-    MANY_ROWS,
     MOST_CHOOSING_TREES,
     plan,
     with_choices,
 )
+from tacit.boosting.chosen_trees import MANY_ROWS
 from tacit.curator.curator import Curator
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import BoundedRange, Gaussian

@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tacit.additive.plan import MANY_ROWS
 from tacit.additive.zoom import ATOMS, Atoms, Zoom, cut
+from tacit.boosting.chosen_trees import MANY_ROWS
 from tacit.boosting.shape_search import LOUD, ShapeSearch
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD, Measurement

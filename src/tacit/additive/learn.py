@@ -14,7 +14,16 @@ from tacit.additive.covariance import categorical_covariances, numeric_covarianc
 from tacit.additive.first_look import FirstLook, first_look
 from tacit.additive.intercept import Intercept
 from tacit.additive.jointly import bounds_jointly
-from tacit.additive.pairs import MODE_CURVATURE, MODE_SCALE, PAIRS_PER_COLUMN, Side, pair_side, pair_terms, screen_pairs
+from tacit.additive.pairs import (
+    MODE_CURVATURE,
+    MODE_SCALE,
+    Side,
+    most_pairs,
+    pair_side,
+    pair_terms,
+    quieten,
+    screen_pairs,
+)
 from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, intercept_share, patient, pseudo_terms, with_choices
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Prior, Term
@@ -196,14 +205,13 @@ def _learn_pairs(
 ) -> tuple[list[tuple[Side, Side, Term]], float]:
     """The pairs that were found, and the share of the purse that was not needed."""
     sides = [pair_side(columns[i].index, columns[i].name, bins[i]) for i in free_columns(columns, mains)]
-    most = int(max(3, PAIRS_PER_COLUMN * len(columns)))
+    most = most_pairs(len(columns))
     found = screen_pairs(curator, purse, chosen.screening, sides, most, state, total) if len(sides) > 1 else []
     if not found:
         share = chosen.joint + chosen.pair_counts
         return [], sweep(curator, purse, share, chosen.joint_sweeps, mains, state, chosen.settles, chosen.haste)
     terms = pair_terms(curator, purse, chosen.pair_counts, chosen.joint, found, len(mains), total, state.jointly)
-    for term in mains:
-        term.share = 0.15 + 0.35 * term.liveliness
+    quieten(mains)
     unspent = sweep(
         curator, purse, chosen.joint, chosen.joint_sweeps, mains + terms, state, chosen.settles, chosen.haste
     )

@@ -17,7 +17,7 @@ from tacit.additive.first_look import first_look
 from tacit.additive.imagined import ImaginedRows
 from tacit.additive.jointly import bounds_jointly
 from tacit.additive.learn import AVERAGING_LOSS, column_prior
-from tacit.additive.pairs import PAIRS_PER_COLUMN, Side, pair_side
+from tacit.additive.pairs import Side, most_pairs, pair_side, quieten
 from tacit.additive.plan import Plan, pseudo_terms
 from tacit.additive.score_losses import Loss
 from tacit.additive.score_pairs import score_pair_terms, screen_score_pairs
@@ -159,7 +159,7 @@ def _learn_pairs(
     total: float,
 ) -> list[tuple[Side, Side, ScoreTerm]]:
     sides = [pair_side(columns[i].index, columns[i].name, bins[i]) for i in free_columns(columns, mains)]
-    most = int(max(3, PAIRS_PER_COLUMN * len(columns)))
+    most = most_pairs(len(columns))
     found = screen_score_pairs(curator, purse, chosen.screening, sides, most, state, total) if len(sides) > 1 else []
     if not found:
         share = chosen.joint + chosen.pair_counts
@@ -167,7 +167,6 @@ def _learn_pairs(
         return []
     counts, joint = chosen.pair_counts, chosen.joint
     terms = score_pair_terms(curator, purse, counts, joint, found, len(mains), total, state)
-    for term in mains:
-        term.share = 0.15 + 0.35 * term.liveliness
+    quieten(mains)
     sweep_scores(curator, purse, whole, joint, chosen.joint_sweeps, mains + terms, state, "joint ", chosen.settles)
     return [(left, right, term) for (left, right), term in zip(found, terms, strict=True)]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tacit.additive.binning import Bins
 from tacit.additive.covariance import centred
 from tacit.additive.sweeps import State
-from tacit.additive.term import Prior, Term
+from tacit.additive.term import AnyTerm, Prior, Term
 from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.boosting.release_map import centred_map, principal_modes
 from tacit.curator.curator import Curator
@@ -33,7 +33,15 @@ GROUPS = 8
 SCREENED_COLUMNS = 14
 """Pairs are screened among this many columns of largest variance."""
 
-PAIRS_PER_COLUMN = 2.0
+PAIRS_PER_COLUMN, LEAST_MOST_PAIRS = 2.0, 3
+"""At most so many pairs are learned for each column of the table, and so many however few columns there are."""
+
+QUIET_SHARE, LIVELY_SHARE = 0.15, 0.35
+"""What a column's releases cost beside a pair's: the first, and up to the second more the likelier it has an effect."""
+
+MAINS_BESIDE_PAIRS = 3
+"""So many columns then cost about what one pair does, if about every other column has an effect."""
+
 LEAST_EVIDENCE = 3.0
 """A pair must be this much likelier (in logarithms) than noise: of the many looked at, some would pass by chance."""
 
@@ -89,6 +97,17 @@ def _modes(side: Side, noise_variance: float, total: float) -> Floats:
     if not side.ordered:
         return np.eye(side.groups)
     return principal_modes(side.masses, side.covariance, noise_variance / (MODE_SCALE * total * MODE_CURVATURE) ** 2)
+
+
+def most_pairs(n_columns: int) -> int:
+    """How many pairs are learned at most in a table of so many columns."""
+    return int(max(LEAST_MOST_PAIRS, PAIRS_PER_COLUMN * n_columns))
+
+
+def quieten(terms: Sequence[AnyTerm]) -> None:
+    """Lowers the shares of columns for the sweeps beside pairs: what they have to say is mostly known by then."""
+    for term in terms:
+        term.share = QUIET_SHARE + LIVELY_SHARE * term.liveliness
 
 
 def pair_name(left: Side, right: Side) -> str:
@@ -254,7 +273,7 @@ def pair_terms(
 
     Their release maps are centred where rows are to be bounded together.
     """
-    noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / 3)) ** 2 * 4 / 3
+    noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / MAINS_BESIDE_PAIRS)) ** 2 * 4 / 3
     mode_variance = purse.sd(learn_share / max(n_mains, 1)) ** 2
     priors = pair_priors(curator, purse, share, pairs, mode_variance, total, centre)
     return [Term(pair_name(*pair), prior, noise_variance) for pair, prior in zip(pairs, priors, strict=True)]

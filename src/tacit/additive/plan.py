@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from tacit.boosting.chosen_trees import columns_to_cut
+from tacit.boosting.chosen_trees import MANY_ROWS, columns_to_cut
 
 BINNING_SHARE = 0.12
 PAIRS_FROM, PAIRS_FULL = 140.0, 1000.0
@@ -18,10 +18,6 @@ TREES_FROM, TREES_FULL = 900.0, 3000.0
 """The same for trees, in ``n mu``: a row pays for its one leaf of a tree, however many columns there are."""
 
 LARGEST_TREE_SHARE = 0.5
-MANY_ROWS = 80_000
-"""Beyond this many rows noise hardly matters any more, and time does: trees of six levels at most, which end where
-nothing is left to learn, sweeps that end where effects have settled, and no look inside light cells."""
-
 TREES, MOST_TREES, LEAST_TREES = 400, 1000, 32
 """How many up to :data:`FAST_FROM`, from :data:`CLEAR_FROM` on, and where rows are very many."""
 
@@ -44,6 +40,9 @@ RANDOM_ENOUGH, CHOOSING_ENOUGH = 0.003, 0.01
 LONELY_BELOW, COMPANY_FROM = 10.0, 25.0
 """Signal-to-noise below which a column says so little of the others that they should hardly listen to it (a strong
 hyper-prior), and from which they should."""
+
+LONELY_TERMS, COMPANY_TERMS = 40.0, 3.0
+"""How many terms the initial hyper-prior of a kind counts for, below the one and from the other on."""
 
 INTERCEPT_CARE, LARGEST_INTERCEPT_PART = 300.0, 0.5
 """The intercept's part of the budget is the first over the squared signal-to-noise of all rows, at most the second."""
@@ -241,13 +240,13 @@ def intercept_share(signal: float, n_columns: int) -> float:
 
 
 def pseudo_terms(signal: float) -> float:
-    """How many terms the initial hyper-prior counts for: 40 in much noise, 3 in little, between them by the logarithm.
+    """How many terms the initial hyper-prior counts for: many in much noise, few in little, between by the logarithm.
 
     Args:
         signal: ``q``, as for :func:`plan`.
     """
     way = math.log(max(signal, 1e-9) / LONELY_BELOW) / math.log(COMPANY_FROM / LONELY_BELOW)
-    return float(40.0 * (3.0 / 40.0) ** min(max(way, 0.0), 1.0))
+    return float(LONELY_TERMS * (COMPANY_TERMS / LONELY_TERMS) ** min(max(way, 0.0), 1.0))
 
 
 def tree_count(total: float, signal: float) -> int:

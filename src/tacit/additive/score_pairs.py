@@ -7,7 +7,17 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from tacit.additive.pairs import LEAST_EVIDENCE, Screen, Side, log_evidence, pair_name, pair_priors, screen, strongest
+from tacit.additive.pairs import (
+    LEAST_EVIDENCE,
+    MAINS_BESIDE_PAIRS,
+    Screen,
+    Side,
+    log_evidence,
+    pair_name,
+    pair_priors,
+    screen,
+    strongest,
+)
 from tacit.additive.score_sweeps import ScoreState
 from tacit.additive.score_term import ScoreTerm
 from tacit.curator.curator import Curator
@@ -54,7 +64,7 @@ def score_pair_terms(
     """Terms for the chosen pairs; ``share`` pays for their counts, ``learn_share`` is what the sweeps will spend."""
     loss = state.loss
     mode_variance = purse.sd(learn_share / max(n_mains, 1), loss.bound) ** 2
-    noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / 3), loss.bound) ** 2 * 4 / 3
+    noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / MAINS_BESIDE_PAIRS), loss.bound) ** 2 * 4 / 3
     priors = pair_priors(curator, purse, share, pairs, mode_variance, total, state.jointly)
     return [
         ScoreTerm(pair_name(*pair), prior, noise_variance, loss.n_scores)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tacit.additive.score_sweeps import ScoreState
 from tacit.boosting.newton_trees import LARGEST_STEP, LeafSums, NewtonPlan, shrunk_curvatures
 from tacit.boosting.random_trees import RandomStructures
+from tacit.boosting.tree_noise import RUNS
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
 from tacit.models.additive_scores import ScoreTree
@@ -70,10 +71,6 @@ class Taken:
     answers: Floats
     curvatures: Floats
     basis: Floats
-
-
-RUNS = 6
-"""How often noise is run through the rounds."""
 
 
 @dataclass

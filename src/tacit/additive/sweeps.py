@@ -39,9 +39,6 @@ SETTLED = 0.04
 TYPICAL_VARIANCE = 2.0
 """What the variance of a table's log-odds is thought to be before anything is known, all columns together."""
 
-PSEUDO_TERMS = 3.0
-"""How many terms the initial hyper-prior of a kind counts for."""
-
 
 class Weighted(Protocol):
     """A term as the hyper-prior sees it."""
@@ -68,7 +65,7 @@ class HyperPrior:
         pseudo_terms: how many terms it counts for beside what the posteriors of a kind say.
     """
 
-    def __init__(self, n_columns: int, pseudo_terms: float = PSEUDO_TERMS) -> None:
+    def __init__(self, n_columns: int, pseudo_terms: float) -> None:
         self._pseudo_terms = pseudo_terms
         start = 1.0 / (1.0 + SCALES * n_columns / TYPICAL_VARIANCE)
         self._start: Floats = start / start.sum()

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.density import smooth_histograms
-from tacit.additive.plan import MANY_ROWS
+from tacit.boosting.chosen_trees import MANY_ROWS
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

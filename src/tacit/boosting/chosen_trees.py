@@ -23,6 +23,11 @@ from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rul
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+MANY_ROWS = 80_000
+"""Beyond this many rows noise hardly matters any more, and time does: splits are chosen where noise lets choices see,
+additive trees have six levels at most and end where nothing is left to learn, sweeps end where effects have settled,
+and nobody looks inside light cells."""
+
 PART_UNIT = 1 << 10
 """Integer units of a whole node: what part of it is expected on the left of a cut. Few, as scores grow with them and
 with the rows that one protected unit may hold."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from tacit.boosting.chosen_trees import columns_to_cut, structures_of
+from tacit.boosting.chosen_trees import MANY_ROWS, columns_to_cut, structures_of
 from tacit.boosting.newton_trees import CurvatureLevel, LeafSums, NewtonPlan, grow_trees
 from tacit.boosting.tree_noise import LeafNoise
 from tacit.curator.curator import Curator
@@ -52,11 +52,9 @@ CLEAR = 100_000.0
 """Rows relative to the noise, from which it hardly matters: trees are as bold as without privacy."""
 
 
-MANY_ROWS = 80_000
-"""Beyond so many rows, and from :data:`CLEAR` on, splits are chosen: elsewhere random trees see as much for nothing."""
-
 CHOICE_SHARE = 0.5
-"""Of the trees' budget goes to that."""
+"""Beyond :data:`MANY_ROWS` rows, and from :data:`CLEAR` on, splits are chosen, and this share of the trees' budget goes
+to that: elsewhere random trees see as much for nothing."""
 
 CHOOSING_TREES, LEAST_CHOOSING_TREES, CHOOSING_ROWS = 150, 64, 1e8
 """How many such trees, how many at least, and how many times the rows at most: each takes long."""
