@@ -128,9 +128,7 @@ def learn_additive(
     hyper_prior = HyperPrior(count, pseudo_terms(known.signal))
     state = State(Margins(), Intercept(total, weight), hyper_prior, jointly=jointly)
     tell("learning columns")
-    chosen = chosen.passed_on(
-        sweep(curator, purse, chosen.mains, chosen.sweeps, mains, state, chosen.settles, chosen.haste)
-    )
+    chosen = chosen.passed_on(sweep(curator, purse, chosen.mains, chosen.pace, mains, state))
     found: list[tuple[Side, Side, Term]] = []
     if chosen.looks_for_pairs:
         tell("looking for interactions")
@@ -209,10 +207,8 @@ def _learn_pairs(
     found = screen_pairs(curator, purse, chosen.screening, sides, most, state, total) if len(sides) > 1 else []
     if not found:
         share = chosen.joint + chosen.pair_counts
-        return [], sweep(curator, purse, share, chosen.joint_sweeps, mains, state, chosen.settles, chosen.haste)
+        return [], sweep(curator, purse, share, chosen.joint_pace, mains, state)
     terms = pair_terms(curator, purse, chosen.pair_counts, chosen.joint, found, len(mains), total, state.jointly)
     quieten(mains)
-    unspent = sweep(
-        curator, purse, chosen.joint, chosen.joint_sweeps, mains + terms, state, chosen.settles, chosen.haste
-    )
+    unspent = sweep(curator, purse, chosen.joint, chosen.joint_pace, mains + terms, state)
     return [(left, right, term) for (left, right), term in zip(found, terms, strict=True)], unspent

@@ -81,6 +81,21 @@ SURE_FROM = 70.0
 
 
 @dataclass(frozen=True)
+class Pace:
+    """How sweeps go.
+
+    Attributes:
+        sweeps: how many.
+        settles: whether there is so little noise that steps are long, and sweeps end once effects hardly move.
+        haste: from 0 to 1, how long steps are, and how little earlier releases count beside later ones.
+    """
+
+    sweeps: int
+    settles: bool = False
+    haste: float = 0.0
+
+
+@dataclass(frozen=True)
 class Plan:
     """Shares of the purse, and how many sweeps they are spread over.
 
@@ -92,8 +107,7 @@ class Plan:
         joint: sweeps over columns and pairs together.
         trees: boosting by trees what columns and pairs leave over.
         sweeps, joint_sweeps: how many.
-        haste: from 0 to 1, how long steps are, and how little earlier releases count beside later ones.
-        settles: whether there is so little noise that steps are long, and sweeps end once effects hardly move.
+        settles, haste: of both; see :class:`Pace`.
         n_trees, tree_depth, tree_rate: how many trees, how deep, and how far each steps.
         tree_columns: how many columns a tree may cut.
         tree_choice: share of the trees' budget that goes to choosing their splits; 0 for random ones.
@@ -137,6 +151,16 @@ class Plan:
     def passed_to_trees(self, share: float) -> Plan:
         """The plan when ``share`` is left over before the trees, if there are any."""
         return replace(self, trees=self.trees + share) if self.n_trees else self
+
+    @property
+    def pace(self) -> Pace:
+        """Of the sweeps before pairs are looked for."""
+        return Pace(self.sweeps, self.settles, self.haste)
+
+    @property
+    def joint_pace(self) -> Pace:
+        """Of the sweeps over columns and pairs together."""
+        return Pace(self.joint_sweeps, self.settles, self.haste)
 
     @property
     def looks_for_pairs(self) -> bool:

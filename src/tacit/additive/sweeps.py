@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from tacit.additive.intercept import Intercept, curvature
 from tacit.additive.jointly import open_sweeps
+from tacit.additive.plan import Pace
 from tacit.additive.posterior import SCALES
 from tacit.additive.term import Term
 from tacit.boosting.measures.mada_boost import mada_boost_rule
@@ -112,26 +113,21 @@ def have_settled(moved: float, terms: Sequence[Settling]) -> bool:
     return moved < SETTLED**2 * sum(mean_square(term.counts, term.effect) for term in terms)
 
 
-def sweep(
-    curator: Curator,
-    purse: Purse,
-    share: float,
-    sweeps: int,
-    terms: list[Term],
-    state: State,
-    settles: bool = False,
-    haste: float = 0.0,
-) -> float:
-    """Runs ``sweeps`` sweeps over the intercept and the terms, spending at most ``share`` of the purse.
+def step_length(pace: Pace) -> float:
+    """How far steps go at that pace: far where sweeps are few or settle, and further the more haste they make."""
+    return STEP + pace.haste * (LONG_STEP - STEP) if pace.sweeps > FEW_SWEEPS and not pace.settles else LONG_STEP
 
-    A release's share is proportional to its term's or the intercept's. With ``settles`` steps are long and sweeps end
-    once effects have settled; rows that are bounded together have paid for all sweeps before the first, which end then
-    for nothing. ``haste``, from 0 to 1, is how long steps are otherwise. Returns the share that was not spent.
+
+def sweep(curator: Curator, purse: Purse, share: float, pace: Pace, terms: list[Term], state: State) -> float:
+    """Sweeps over the intercept and the terms, spending at most ``share`` of the purse.
+
+    A release's share is proportional to its term's or the intercept's. Where the pace settles, sweeps end once effects
+    have settled; rows that are bounded together have paid for all sweeps before the first, which end then for nothing.
+    Returns the share that was not spent.
     """
-    rule, everything = mada_boost_rule(), OneCell()
-    length = STEP + haste * (LONG_STEP - STEP) if sweeps > FEW_SWEEPS and not settles else LONG_STEP
+    rule, everything, sweeps, length = mada_boost_rule(), OneCell(), pace.sweeps, step_length(pace)
     for term in terms:
-        term.hurry(haste)
+        term.hurry(pace.haste)
     generator = curator.public_generator
     unit = share / (sweeps * (state.intercept.share + sum(term.share for term in terms)))
     joint = open_sweeps(curator, purse, unit, sweeps, terms) if state.jointly else None
@@ -156,6 +152,6 @@ def sweep(
             moved += mean_square(term.counts, new - term.effect)
             term.effect = new
         state.hyper_prior.learn(terms)
-        if settles and have_settled(moved, terms):
+        if pace.settles and have_settled(moved, terms):
             return 0.0 if joint is not None else share * (1.0 - (number + 1) / sweeps)
     return 0.0
