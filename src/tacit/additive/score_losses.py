@@ -13,7 +13,7 @@ from tacit.curator.measurement import LEAST_SD
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
-from tacit.queries.rules import RowRule
+from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.score_rules import ScoreRule, SoftmaxRule
 from tacit.queries.scores import Scores
 
@@ -125,7 +125,7 @@ class SoftmaxLoss:
 
     def begin(self, curator: Curator, purse: Purse, total: float) -> Floats:
         """Log-odds of the classes from their noisy counts; a class that drowns in noise is thought rare, not absent."""
-        counted = RowRule(64 * np.eye(self.n_scores, dtype=np.int32)[:, None, :], unit=64)
+        counted = fine_class_count_rule(self.n_scores)
         release = curator.measure(Histogram(OneCell(), counted), purse.charge(self.share), "counts of the classes")
         sd = max(release.sd, LEAST_SD)
         noisy = release.value[0]

@@ -18,7 +18,7 @@ from tacit.privacy.charges import Charge, Laplace
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram
-from tacit.queries.rules import RowRule
+from tacit.queries.rules import fine_count_rule
 
 BOUNDS_SHARE = 0.05
 """Share of a fit's budget that finds numeric bounds when no schema declares them."""
@@ -79,7 +79,7 @@ def find_bounds(
     """
     grid = exponential_grid()
     curator = vault.seal(TableEncoding(tuple(names), (grid,) * len(names)), label_index)
-    rule = RowRule(np.full((label_index.n_classes, 1, 1), 64, np.int32), 64)
+    rule = fine_count_rule(label_index.n_classes)
     edges = np.append(grid.edges(), grid.upper)
     bounds = {}
     for index, name in enumerate(names):

@@ -27,7 +27,7 @@ from tacit.privacy.charges import ApproxDP, Charge
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram
-from tacit.queries.rules import RowRule
+from tacit.queries.rules import fine_count_rule
 from tacit.schema import BooleanColumn, CategoricalColumn, Column, IgnoredColumn, NumericColumn, Value
 from tacit.schema.columns import MOST_CATEGORIES
 from tacit.schema.label import MOST_CLASSES
@@ -280,7 +280,7 @@ def _ask(vault: Vault, unknowns: Unknowns, label_index: LabelIndex, purse: Purse
     names = unknowns.of_kind(ASKED)
     encoders = cast("tuple[Encoder, ...]", tuple(_NumberOrText(name not in unknowns.objects) for name in names))
     curator = vault.seal(TableEncoding(tuple(names), encoders), label_index)
-    rule = RowRule(np.full((label_index.n_classes, 1, 1), 64, np.int32), 64)
+    rule = fine_count_rule(label_index.n_classes)
     kinds = {}
     for index, name in enumerate(names):
         query = Histogram(column_cells(index, 3), rule)
