@@ -11,12 +11,11 @@ from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.curator.smooth_sample import CAP, SmoothSample, drawn_cost, round_with_test
 from tacit.curator.view import Rows
 from tacit.encoding.frames import Frame
-from tacit.encoding.values import LabelIndex
+from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model
 from tacit.noise import make_source
 from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.table.memory import DROPPED
 from tacit.theory.boosting import smooth_boost_slickness
 from tacit.theory.closure_privacy import Cost
 from tacit.theory.resampling import RoundCost, sampled_round

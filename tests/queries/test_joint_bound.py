@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.curator.jointly import JointWeights
+from tacit.encoding.values import DROPPED
 from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells, ProductCells, column_cells
@@ -19,7 +20,7 @@ from tacit.queries.rules import signed_margin_rule
 from tacit.queries.score_histogram import ScoreHistogram
 from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
 from tacit.queries.scores import Scores
-from tacit.table.memory import DROPPED, MemoryTable
+from tacit.table.memory import MemoryTable
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 CODES = (5, 3, 4)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.encoding.values import DROPPED
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell, column_cells, mapped_cells
 from tacit.queries.histogram import ReleaseMap
@@ -18,7 +19,7 @@ from tacit.queries.rules import WEIGHT_UNIT
 from tacit.queries.score_histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.score_rules import LARGEST_BOUND, ResidualRule, SoftmaxRule, TargetScale
 from tacit.queries.scores import SCORE_LIMIT, Scores
-from tacit.table.memory import DROPPED, MemoryTable
+from tacit.table.memory import MemoryTable
 
 CODES = 6
 SCALE = TargetScale(1 << 23, 1 << 18)

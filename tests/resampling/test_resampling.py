@@ -16,7 +16,7 @@ from tacit.curator.resample import MeasureSample, round_cost
 from tacit.curator.trusted import ForeignModel, UntrustedResult
 from tacit.curator.view import Rows
 from tacit.encoding.frames import Frame
-from tacit.encoding.values import LabelIndex
+from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.faces.request import RequestError
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.models.base import Model, ModelError
@@ -31,7 +31,6 @@ from tacit.resampling.adapters import ClaimedLearner, DiffprivlibLearner
 from tacit.resampling.estimator import ResampledBoostClassifier
 from tacit.resampling.plan import base_budget, budget_of_a_round, plan_resampling
 from tacit.schema import Schema
-from tacit.table.memory import DROPPED
 from tacit.theory.boosting import lazy_bregman_slickness
 from tacit.theory.closure_privacy import Cost
 from tests.habits import CANNOT_HOLD

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from tacit.encoding.values import DROPPED
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.capped_scaling import TICKS
 from tacit.queries.capped_sum import CappedSum
@@ -20,7 +21,7 @@ from tacit.queries.measure_size import MeasureSize
 from tacit.queries.moments import MomentSum
 from tacit.queries.vector_sum import VectorSum
 from tacit.table.dense import DenseRows
-from tacit.table.memory import DROPPED, MemoryTable
+from tacit.table.memory import MemoryTable
 
 LEVELS = Levels.covering(8.0, 256)
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.encoding.values import DROPPED
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import MARGIN_LIMIT, Margins
@@ -20,7 +21,7 @@ from tacit.queries.rules import (
     signed_margin_rule,
 )
 from tacit.table import memory
-from tacit.table.memory import DROPPED, MemoryTable
+from tacit.table.memory import MemoryTable
 
 
 def mada(margin: np.ndarray) -> np.ndarray:

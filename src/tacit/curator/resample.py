@@ -16,13 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.curator.view import Plan, Rows, charge_of, is_private, said_by, taken_rows, uniform_indices
-from tacit.encoding.values import LabelIndex
+from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.capped_scaling import TICKS, WEIGHT_BITS, capped_scaling
-from tacit.table.memory import DROPPED
 from tacit.theory.boosting import Analysis
 from tacit.theory.closure_privacy import Cost
 from tacit.theory.resampling import RoundCost, sampled_round, sampling_amplification

@@ -17,11 +17,10 @@ from tacit.curator.vault import Vault
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
 from tacit.encoding.matrix_rows import MatrixEncoder
-from tacit.encoding.values import LabelIndex
+from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model, ModelError
 from tacit.privacy.charges import Charge
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.table.memory import DROPPED
 
 Floats = npt.NDArray[np.float64]
 

@@ -18,14 +18,14 @@ from tacit.encoding.labels import NO_LABEL, NumericLabelIndex
 from tacit.encoding.matrix_rows import MatrixEncoder
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.units import first_rows, unit_codes
-from tacit.encoding.values import LabelIndex
+from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.noise import make_source
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.queries.row_weights import level_weights, weight_levels
 from tacit.schema import Unit
 from tacit.table.dense import DenseRows
-from tacit.table.memory import DROPPED, WIDE_DROPPED, MemoryTable
+from tacit.table.memory import WIDE_DROPPED, MemoryTable
 
 
 def sealed_rows(rows: Any, radius: int, width: int) -> DenseRows:

@@ -36,13 +36,12 @@ from tacit.curator.view_base import (
 from tacit.curator.view_rows import Parts, Sample, random_order, uniform_indices
 from tacit.encoding.frames import Frame
 from tacit.encoding.table import TableEncoding
-from tacit.encoding.values import LabelIndex
+from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.table.memory import DROPPED
 from tacit.theory.closure_privacy import Cost
 
 __all__ = [

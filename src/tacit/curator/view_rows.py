@@ -18,11 +18,10 @@ from tacit.curator.view_base import (
     is_private,
     taken_rows,
 )
-from tacit.encoding.values import LabelIndex
+from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.table.memory import DROPPED
 from tacit.theory.closure_privacy import amplified, drawn_share_with_replacement
 
 

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from tacit.encoding.values import DROPPED
 from tacit.queries.cell_function import CellFunction
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.cover_candidates import Conjunctions, FirstMatch, StreamedConjunctions
@@ -37,11 +38,8 @@ Pass = Callable[[int, int, npt.NDArray[np.int64]], Any]
 BLOCK = 1 << 16
 """Rows below which a second thread costs more than it saves."""
 
-DROPPED = 255
-"""The label code of a row that a public rule drops."""
-
 WIDE_DROPPED = 65535
-"""The same where label codes are uint16."""
+"""What :data:`~tacit.encoding.values.DROPPED` is where label codes are uint16."""
 
 
 class _MarginCache:
