@@ -9,8 +9,8 @@ import pytest
 
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.boosting.stopping import EndTest, end_test_sd
-from tacit.privacy.charges import Gaussian, Laplace, NonPrivate, Repeated
+from tacit.boosting.stopping import EndTest
+from tacit.privacy.charges import Laplace, NonPrivate, Repeated
 from tacit.queries.halfspace_log import HalfspaceLog
 from tests.boosting.common import curator_over
 
@@ -52,9 +52,3 @@ def test_a_measure_of_constant_size_has_no_end_test() -> None:
     with pytest.raises(TypeError, match="constant size"):
         EndTest(log, 5.0, NonPrivate(), 5.0)(curator, LazyBregman(0.5, 0.5, 60), 0)
     assert reservation.entries == ()
-
-
-def test_noise_of_a_test() -> None:
-    assert end_test_sd(Gaussian(3.0)) == 3.0
-    assert end_test_sd(Laplace(3.0)) == pytest.approx(3 * math.sqrt(2))
-    assert end_test_sd(NonPrivate()) == 0.0

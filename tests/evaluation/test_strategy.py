@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.evaluation.strategy import best_charge, hierarchy, shared, square_root, strategy
+from tacit.evaluation.strategy import best_charges, hierarchy, shared, square_root, strategy
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate, Pure
 from tacit.privacy.purse import Purse
 
@@ -40,12 +40,16 @@ def test_running_sums_have_the_stated_noise_and_less_than_cell_by_cell(norm):
     assert found.spread < 0.8 * np.sqrt(129 / 2)
 
 
-def test_the_better_noise_is_taken():
-    alone = best_charge(Purse.of(1.0, 1e-6), 128, alone=True)
-    assert isinstance(alone[0], Pure)
-    assert isinstance(alone[1], Laplace)
-    shared_account = best_charge(Purse.of(1.0, 1e-6), 128, alone=False)
-    assert isinstance(shared_account[1], Gaussian)
-    assert isinstance(best_charge(Purse.of(0.05, 1e-2), 128, alone=True)[1], Gaussian)
-    assert isinstance(best_charge(Purse.of(1.0, 0.0), 128, alone=False)[1], Laplace)
-    assert isinstance(best_charge(Purse.of(float("inf"), 0.0), 128, alone=True)[1], NonPrivate)
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "alone", "kinds"),
+    [
+        (1.0, 1e-6, True, (Pure, Laplace)),
+        (1.0, 1e-6, False, (Gaussian, Gaussian)),
+        (0.05, 1e-2, True, (Gaussian, Gaussian)),
+        (1.0, 0.0, False, (Pure, Laplace)),
+        (float("inf"), 0.0, True, (NonPrivate, NonPrivate)),
+    ],
+)
+def test_the_better_noise_is_taken(epsilon, delta, alone, kinds):
+    [charges], _ = best_charges(Purse.of(epsilon, delta), 128, alone, (1.0,))
+    assert tuple(type(charge) for charge in charges) == kinds

@@ -9,16 +9,17 @@ propose-test-release (Lemmas 49 and 50), in :mod:`tacit.curator.smooth_sample`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tacit.boosting.measures.measure import Measure
 from tacit.curator.curator import Curator
-from tacit.privacy.charges import Charge, Gaussian, Laplace
+from tacit.privacy.charges import Charge, Laplace
 from tacit.queries.halfspace_log import HalfspaceLog
 from tacit.queries.measure_size import MeasureSize
 from tacit.theory.boosting import end_test_threshold
 
 
+@runtime_checkable
 class SizedMeasure(Measure, Protocol):
     """A measure whose size changes, and can be asked for. Lazy Bregman's is constant."""
 
@@ -55,15 +56,8 @@ class EndTest:
         Raises:
             TypeError: for a measure of constant size.
         """
-        if not hasattr(measure, "size"):
+        if not isinstance(measure, SizedMeasure):
             raise TypeError(f"{type(measure).__name__} has a constant size, so a test of it would never change")
         query = measure.size(self.log, rounds, self.reach)
         release = curator.measure(query, self.charge, f"end test before round {rounds + 1}")
         return bool(float(release.value[0]) - self.threshold <= self.surplus)
-
-
-def end_test_sd(charge: Charge) -> float:
-    """Standard deviation of a test's noise, in rows at full weight; 0 without privacy."""
-    if isinstance(charge, Gaussian):
-        return charge.noise_multiplier
-    return charge.noise_multiplier * 2**0.5 if isinstance(charge, Laplace) else 0.0

@@ -96,27 +96,19 @@ def shared(groups: int, norm: int) -> Strategy:
     return _scaled("all and each", np.concatenate([np.ones((1, groups)), np.eye(groups)]), norm)
 
 
-def best_charge(purse: Purse, cells: int, alone: bool, share: float = 1.0) -> tuple[Charge, Charge, Strategy]:
-    """The noise under which running sums come out best for this budget.
+def best_charges(
+    purse: Purse, cells: int, alone: bool, shares: Sequence[float]
+) -> tuple[list[tuple[Charge, Charge]], Strategy]:
+    """The noise under which running sums come out best for this budget, in one release or several.
+
+    All have noise of one kind, that which suits the last one: kinds do not mix well.
 
     Args:
         purse: the budget.
         cells: number of cells.
         alone: whether nothing else is paid from the same account. One Laplace release is often better than one Gaussian
             release of the same (epsilon, delta), but beside others it costs several times as much.
-        share: what this release may spend of the purse.
-
-    Returns:
-        What to reserve, what to release with, and the strategy.
-    """
-    charges, chosen = best_charges(purse, cells, alone, (share,))
-    return *charges[0], chosen
-
-
-def best_charges(
-    purse: Purse, cells: int, alone: bool, shares: Sequence[float]
-) -> tuple[list[tuple[Charge, Charge]], Strategy]:
-    """The same for several releases. All have noise of one kind, that which suits the last one: kinds do not mix well.
+        shares: what each release may spend of the purse.
 
     Returns:
         What to reserve and what to release with, for each share; and the strategy.

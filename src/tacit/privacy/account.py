@@ -12,7 +12,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn, Protocol, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from tacit.privacy import accountants
 from tacit.privacy.calibration import calibrate
@@ -24,33 +24,6 @@ from tacit.privacy.neighbouring import Neighbouring
 
 if TYPE_CHECKING:
     from tacit.privacy.store import Line, Reserved, Store
-
-
-class Account(Protocol):
-    """What a fit needs of an account."""
-
-    @property
-    def epsilon(self) -> float:
-        """The promise."""
-
-    @property
-    def delta(self) -> float:
-        """The promise."""
-
-    @property
-    def neighbouring(self) -> Neighbouring:
-        """The relation of the promise."""
-
-    @property
-    def spent(self) -> float:
-        """The epsilon, at the account's delta, of all that was reserved."""
-
-    @property
-    def charges(self) -> tuple[Charge, ...]:
-        """All that was reserved."""
-
-    def reserve(self, charges: Sequence[Charge], label: str, neighbouring: Neighbouring | None = None) -> Reservation:
-        """Reserves a whole planned charge, durably, before anything is read."""
 
 
 def compact(charges: Sequence[Charge]) -> tuple[Charge, ...]:

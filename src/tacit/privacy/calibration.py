@@ -43,11 +43,6 @@ def gaussian_noise_multiplier(epsilon: float, delta: float) -> float:
         surplus *= 2
 
 
-def gaussian_mu(epsilon: float, delta: float) -> float:
-    """The largest ratio of sensitivity to noise that costs at most (epsilon, delta): the inverse of the multiplier."""
-    return 1.0 / gaussian_noise_multiplier(epsilon, delta)
-
-
 Point = tuple[float, float]
 """A parameter and the logarithm of cost over request there: nearly linear in the logarithm of the parameter."""
 
