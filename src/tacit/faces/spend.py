@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tacit.faces.request import Request, RequestError
+from tacit.faces.request import Request
 from tacit.privacy.account import EphemeralAccount, PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
@@ -17,17 +17,12 @@ def reserve(account: PrivacyAccount | None, request: Request, charges: Sequence[
     """Reserves a whole planned charge before a row is read; without an account, from a budget of the request alone.
 
     Raises:
-        RequestError: if the account is about another neighbouring relation.
+        AccountError: if the account is about another neighbouring relation.
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
     if account is None:
         return EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(charges, label)
-    if account.neighbouring is not request.neighbouring:
-        raise RequestError(
-            f"the account is about {account.neighbouring}, and the request about {request.neighbouring}: "
-            "one ledger has one relation"
-        )
-    return account.reserve(charges, label)
+    return account.reserve(charges, label, request.neighbouring)
 
 
 class Noisy(Protocol):

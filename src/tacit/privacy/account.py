@@ -97,8 +97,8 @@ class _Budget:
     def _check_relation(self, neighbouring: Neighbouring | None) -> None:
         if neighbouring is not None and Neighbouring(neighbouring) is not self.neighbouring:
             raise AccountError(
-                f"the account is about {self.neighbouring}, the fit about {Neighbouring(neighbouring)}; use one "
-                f"relation for both; nothing was spent"
+                f"the account is about {self.neighbouring}, and the request about {Neighbouring(neighbouring)}: "
+                "one ledger has one relation; nothing was spent"
             )
 
 
