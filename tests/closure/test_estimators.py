@@ -38,7 +38,8 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange, Pure
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.theory.closure_privacy import Cost, amplified
+from tacit.theory.closure_privacy import amplified
+from tacit.theory.cost import Cost
 from tests.habits import CANNOT_HOLD
 
 SCHEMA = {

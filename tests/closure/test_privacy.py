@@ -28,7 +28,7 @@ from tacit.privacy.charges import BoundedRange, Pure
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
 from tacit.schema import Schema
-from tacit.theory.closure_privacy import Cost
+from tacit.theory.cost import Cost
 from tests.closure.scripted import Rows, ScriptedNoise, distribution, hockey_stick, largest_ratio, vault_of
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE

@@ -17,7 +17,7 @@ from tacit.noise import make_source
 from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.theory.boosting import smooth_boost_slickness
-from tacit.theory.closure_privacy import Cost
+from tacit.theory.cost import Cost
 from tacit.theory.resampling import RoundCost, sampled_round
 
 REPLACE = Neighbouring.REPLACE_ONE

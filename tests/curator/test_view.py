@@ -24,7 +24,7 @@ from tacit.privacy.charges import ApproxDP, BoundedRange, Gaussian, NonPrivate, 
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Unit
-from tacit.theory.closure_privacy import Cost
+from tacit.theory.cost import Cost
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 LABELS = LabelIndex((0, 1))

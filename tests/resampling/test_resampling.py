@@ -32,7 +32,7 @@ from tacit.resampling.estimator import ResampledBoostClassifier
 from tacit.resampling.plan import base_budget, budget_of_a_round, plan_resampling
 from tacit.schema import Schema
 from tacit.theory.boosting import lazy_bregman_slickness
-from tacit.theory.closure_privacy import Cost
+from tacit.theory.cost import Cost
 from tests.habits import CANNOT_HOLD
 
 REPLACE = Neighbouring.REPLACE_ONE

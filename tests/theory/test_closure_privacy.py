@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from tacit.theory import closure_privacy as privacy
-from tacit.theory.closure_privacy import Cost
+from tacit.theory.cost import Cost
 
 ADD, REPLACE = False, True
 Row = tuple[int, int]

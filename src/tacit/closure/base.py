@@ -29,7 +29,8 @@ from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
 from tacit.schema import NumericColumn, Schema
-from tacit.theory.closure_privacy import Cost, Score
+from tacit.theory.closure_privacy import Score
+from tacit.theory.cost import Cost
 
 ANALYSES = ("sharp", "paper")
 PATTERNS = ("auto", "public", "sample")

@@ -15,7 +15,6 @@ from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange, Charge
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.theory.closure_privacy import (
-    Cost,
     Score,
     amplification_rate,
     public_range,
@@ -23,6 +22,7 @@ from tacit.theory.closure_privacy import (
     relabel_epsilon,
     relabel_range,
 )
+from tacit.theory.cost import Cost
 
 SLACK = 1e-9
 """Relative room for the rounding of conversions; it is never spent on accuracy."""

@@ -30,7 +30,7 @@ from tacit.privacy.charges import BoundedRange
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
 from tacit.theory.closure_formula import TruthTable
-from tacit.theory.closure_privacy import Cost
+from tacit.theory.cost import Cost
 
 TOLERANCE = 1e-6
 """Relative room for a child's calibration."""

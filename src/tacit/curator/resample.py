@@ -23,7 +23,7 @@ from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.capped_scaling import TICKS, WEIGHT_BITS, capped_scaling
 from tacit.theory.boosting import Analysis
-from tacit.theory.closure_privacy import Cost
+from tacit.theory.cost import Cost
 from tacit.theory.resampling import RoundCost, sampled_round, sampling_amplification
 
 IntArray = npt.NDArray[np.int64]

@@ -25,7 +25,7 @@ from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.capped_scaling import WEIGHT_BITS
 from tacit.theory.boosting import Analysis, end_test_threshold, tested_round
-from tacit.theory.closure_privacy import Cost
+from tacit.theory.cost import Cost
 from tacit.theory.resampling import RoundCost, sampled_round, sampling_amplification
 
 IntArray = npt.NDArray[np.int64]

@@ -42,7 +42,7 @@ from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.theory.closure_privacy import Cost
+from tacit.theory.cost import Cost
 
 __all__ = [
     "Candidates",

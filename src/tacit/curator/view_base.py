@@ -16,7 +16,7 @@ from tacit.noise.source import NoiseSource
 from tacit.privacy import accountants
 from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.theory.closure_privacy import Cost
+from tacit.theory.cost import Cost
 
 IntArray = npt.NDArray[np.int64]
 Plan = tuple[Charge, ...]

@@ -14,7 +14,7 @@ from tacit.curator.trusted import TrustedLearner
 from tacit.faces.request import RequestError
 from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.theory.closure_privacy import Cost
+from tacit.theory.cost import Cost
 
 Floats = npt.NDArray[np.float64]
 

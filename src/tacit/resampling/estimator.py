@@ -30,7 +30,7 @@ from tacit.resampling.adapters import ForeignLearner
 from tacit.resampling.boost_s import BaseLearner, boost_s, boost_tested
 from tacit.resampling.plan import ResamplingPlan, plan_resampling
 from tacit.theory.boosting import Analysis
-from tacit.theory.closure_privacy import Cost
+from tacit.theory.cost import Cost
 
 REPLACE = Neighbouring.REPLACE_ONE
 MEASURES = ("lazy_bregman", "smooth")

@@ -17,8 +17,9 @@ groups: the choice of a group is a mechanism of that bounded range.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
+
+from tacit.theory.cost import Cost
 
 Score = Literal["errors", "completion", "matched"]
 """How a score moves when a row is added: ``errors`` counts the pattern's own errors; ``completion`` grows by 0 or 1
@@ -72,14 +73,6 @@ def relabel_epsilon(span: float, replace: bool, score: Score = "completion", pub
         return span - floor
     one = span / 2 if replace else span
     return 2 * (math.log(math.expm1(one)) if score == "errors" else one - math.log(2))
-
-
-@dataclass(frozen=True)
-class Cost:
-    """(epsilon, delta)."""
-
-    epsilon: float
-    delta: float
 
 
 def relabel_and_learn_paper(learner: Cost) -> Cost:
