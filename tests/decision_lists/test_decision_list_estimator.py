@@ -18,6 +18,7 @@ from tacit.decision_lists.literals import candidates, length_prior, nice_thresho
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.faces.request import RequestError
+from tacit.models.decision_list import DecisionListModel
 from tacit.privacy import accountants
 from tacit.privacy.charges import Laplace, Renyi
 from tacit.privacy.neighbouring import Neighbouring
@@ -58,6 +59,19 @@ def test_noisy_labels_still_give_a_short_list() -> None:
     test, truth = people(seed=9)
     assert model.score(test, truth) > 0.95
     assert model.predict_proba(test).max() < 0.95
+
+
+def test_a_rule_says_the_class_of_most_of_its_rows_and_its_model_predicts_what_the_estimator_does() -> None:
+    for seed in range(12):
+        frame, labels = people(600, seed, noise=0.1)
+        fitted = DecisionListClassifier(epsilon=0.7, schema=SCHEMA, random_state=seed).fit(frame, labels)
+        for rule in fitted.model_.rules:
+            assert rule.counts is not None
+            assert rule.counts.argmax() == rule.outcome or not rule.counts.any()
+        loaded = DecisionListModel.from_body(fitted.model_.body())
+        said = loaded.predict(frame)
+        assert np.array_equal(fitted.predict(frame), said)
+        assert np.array_equal(fitted.classes_[fitted.predict_proba(frame).argmax(axis=1)], said)
 
 
 def test_with_hardly_any_budget_it_says_the_usual_class() -> None:

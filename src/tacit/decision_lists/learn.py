@@ -71,7 +71,8 @@ def list_model(
 
     With counts, every rule says the class that most of its rows have; rules that decide hardly a row, and rules at the
     end that say what "else" says, are left out. Their rows are counted with the rule that decides them now only where
-    that is known: at the end.
+    that is known: at the end. An "else" of hardly a row says the most frequent class of all; its rows are divided among
+    the classes as all are.
     """
     rules = [
         ListRule(chosen.conditions_of(conjunction), outcome, None)
@@ -97,8 +98,9 @@ def _with_counts(rules: list[ListRule], counts: Floats, sd: float) -> list[ListR
         enough = found.sum() > NOISE_LEVELS * sd * np.sqrt(n_labels) or sd == 0.0
         if enough and found.sum() > 0:
             counted.append(ListRule(rule.conditions, int(found.argmax()), found))
-        elif not rule.conditions:
-            counted.append(ListRule((), rule.outcome, found))
+        elif not rule.conditions:  # too few rows to ask: it says, and promises, what all released rows do
+            shares = everything / max(everything.sum(), 1.0)
+            counted.append(ListRule((), rule.outcome, shares * max(float(found.sum()), 0.0)))
             break
         if counted and not counted[-1].conditions:
             break

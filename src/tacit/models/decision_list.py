@@ -23,6 +23,9 @@ Codes = npt.NDArray[Any]
 AT_LEAST, BELOW, IS, IS_NOT = "at_least", "below", "is", "is_not"
 TESTS = (AT_LEAST, BELOW, IS, IS_NOT)
 
+HAIR = 1e-9
+"""By which share what a rule says is likelier than another class whose count is as large."""
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -188,7 +191,7 @@ class DecisionListModel(Model):
         """Per rule, the probability of each class, shape ``(rules, classes)``.
 
         From the released counts with as much added to each class as the noise is large (at least 1); certain where
-        nothing was released.
+        nothing was released. What a rule says is its likeliest class, if by a hair, whatever its counts are.
         """
         out = np.zeros((len(self.rules), len(self.classes)))
         for row, rule in zip(out, self.rules, strict=True):
@@ -196,6 +199,8 @@ class DecisionListModel(Model):
                 row[rule.outcome] = 1.0
             else:
                 smoothed = np.maximum(rule.counts, 0.0) + max(1.0, self.sd)
+                if smoothed.argmax() != rule.outcome:
+                    smoothed[rule.outcome] = smoothed.max() * (1 + HAIR)
                 row[:] = smoothed / smoothed.sum()
         return out
 
