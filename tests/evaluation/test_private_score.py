@@ -288,6 +288,18 @@ def test_the_auc_of_several_classes_is_the_mean_over_each_against_the_rest(tmp_p
     assert json.loads(json.dumps(noisy.to_dict()))["overall"]["class_auc"][0]["value"] > 0.5
 
 
+def test_thresholds_are_about_two_classes(tmp_path):
+    X, y = three_classes(500, 0)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 2.5, 1e-6)
+    with pytest.raises(ValueError, match=r"threshold is about two classes, and there are 3.*Nothing was spent"):
+        private_score(Known((0, 1, 2)), X, y, 1.0, threshold=0.3, account=account)
+    assert account.spent == 0
+    overall = private_score(Known((0, 1, 2)), X, y, 1.0, random_state=0).overall
+    for ask in (lambda: overall.accuracy_at(0.5), overall.roc):
+        with pytest.raises(ValueError, match="class_auc has the AUC of each class against the rest"):
+            ask()
+
+
 def test_auc_intervals_of_several_classes_hold_the_truth():
     model, hits, truth = Known((0, 1, 2)), 0, None
     X, y = three_classes(200_000, 1)

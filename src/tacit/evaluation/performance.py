@@ -72,6 +72,7 @@ class Performance:
         best_threshold: the least costly threshold, if costs were stated.
         counts: the released counts, for further post-processing.
         class_auc: of more than two classes, where the AUC was asked for: that of each class against the rest.
+        calls_positive: whether there are two classes, one of them positive: only then there are thresholds.
     """
 
     metrics: Mapping[str, Estimate]
@@ -80,18 +81,36 @@ class Performance:
     best_threshold: float | None
     counts: ScoreCounts
     class_auc: tuple[Estimate, ...] = ()
+    calls_positive: bool = True
 
     def __getitem__(self, name: str) -> Estimate:
         return self.metrics[name]
 
     def accuracy_at(self, threshold: float) -> tuple[float, float]:
-        """The available threshold nearest to ``threshold``, and the accuracy there. Costs nothing."""
+        """The available threshold nearest to ``threshold``, and the accuracy there. Costs nothing.
+
+        Raises:
+            ValueError: of more than two classes.
+        """
+        self._check_two("accuracy_at")
         cut = self.counts.grid.cut(threshold)
         return float(self.counts.grid.thresholds[cut]), float(metrics.correct_at_cuts(self.counts.estimate)[cut])
 
     def roc(self) -> tuple[Floats, Floats, Floats]:
-        """Thresholds, false-positive rates and true-positive rates, the threshold rising."""
+        """Thresholds, false-positive rates and true-positive rates, the threshold rising.
+
+        Raises:
+            ValueError: of more than two classes.
+        """
+        self._check_two("roc")
         return (self.counts.grid.thresholds, *metrics.roc(self.counts.estimate))
+
+    def _check_two(self, asked: str) -> None:
+        if not self.calls_positive:
+            raise ValueError(
+                f"{asked} is about a threshold between two classes, and this model tells more apart, of which it says "
+                "the likeliest: class_auc has the AUC of each class against the rest, where metrics names 'auc'"
+            )
 
     def reliability(self) -> list[dict[str, float]]:
         """Per group of cells: share of rows, mean promised probability, observed share of positives, its noise."""
@@ -144,7 +163,7 @@ def perform(
     if "auc" in question.metrics:
         found["auc"] = _mean(each) if each else _auc(bootstrap)
     if "accuracy" in question.metrics:
-        cut = counts.grid.cut(question.threshold) if question.calls_positive else 0
+        cut = counts.grid.cut(question.threshold) if question.calls_positive else 0  # 0: rows that were called right
         found["accuracy"] = bootstrap.of(lambda h: metrics.correct_at_cuts(h)[..., cut], 0.0, 1.0)
     if "log_loss" in question.metrics:
         source = bootstrap if losses is None else _Bootstrap(losses, question, generator)
@@ -154,7 +173,7 @@ def perform(
     if question.cost is not None:
         best, found["cost"] = bootstrap.least_cost(question.cost)
     positives = bootstrap.of(metrics.positive_share, 0.0, 1.0)
-    return Performance(found, bootstrap.rows(), positives, best, counts, each)
+    return Performance(found, bootstrap.rows(), positives, best, counts, each, question.calls_positive)
 
 
 def _auc(bootstrap: _Bootstrap) -> Estimate:

@@ -29,7 +29,7 @@ class PrivateScore:
         overall: performance on all rows.
         subgroups: performance by declared value of the subgroup column, ``(other)`` and ``(missing)``; empty if none
             was asked for.
-        threshold: the threshold that the accuracy is about.
+        threshold: the threshold that the accuracy is about; says nothing where there are more than two classes.
         certificate: what was spent.
     """
 
@@ -97,8 +97,9 @@ def private_score(
             asked for: it is the mean over every class against the rest, each of which is a release of its own.
             Of numbers: among ``mae``, ``mse``, ``rmse``, ``r2``, ``bias`` (mean of prediction minus target),
             ``pinball`` and ``below`` (share of targets below the prediction); None for what suits the model's loss.
-        threshold: probability from which a row counts as positive in the accuracy.
-        cost: what a false positive and a false negative cost; adds ``cost``, per row at the least costly threshold.
+        threshold: of two classes: probability from which a row counts as positive in the accuracy.
+        cost: of two classes: what a false positive and a false negative cost; adds ``cost``, per row at the least
+            costly threshold.
         subgroups: name of a column; metrics are also given for each of its declared values.
         categories: those values, unless the schema declares the column.
         clip: log loss clips probabilities to ``[clip, 1 - clip]``: one row can cost no more than ``-log(clip)``.
@@ -162,6 +163,10 @@ def _question(
     costs = None if cost is None else _costs(cost)
     if costs is not None and n_classes != 2:
         raise RequestError(f"cost is about two classes, and there are {n_classes}")
+    if threshold != 0.5 and n_classes != 2:
+        raise RequestError(
+            f"threshold is about two classes, and there are {n_classes}: the likeliest is said, so leave it at 0.5"
+        )
     return Question(asked, float(threshold), costs, float(clip), float(confidence), n_classes == 2)
 
 
