@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tacit import (
     BoostedTreesClassifier,
     DecisionListClassifier,
     HalfspaceBoostClassifier,
+    PrivateSelection,
     RandomTreesClassifier,
     load_model,
     save_model,
@@ -66,9 +68,11 @@ def test_a_loaded_model_predicts_from_any_table(learner: Any, tmp_path: Path) ->
     expected = fitted.predict_proba(frame)
     arrow = pa.table({name: matrix[:, j] for j, name in enumerate(NAMES)})
     columns = {name: matrix[:, j] for j, name in enumerate(NAMES)}
-    for rows in (frame, frame[["c", "b", "a"]], pl.from_pandas(frame), arrow, columns, matrix):
+    for rows in (frame, frame[["c", "b", "a"]], pl.from_pandas(frame), arrow, columns):
         np.testing.assert_array_equal(model.predict_proba(rows), expected)
         np.testing.assert_array_equal(model.predict(rows), fitted.predict(frame))
+    with pytest.warns(UserWarning, match="valid feature names"):
+        np.testing.assert_array_equal(model.predict_proba(matrix), expected)
     with pytest.raises(ValueError, match=r"'a'|columns"):
         model.predict_proba(frame.drop(columns="a") if "a" in model.feature_names else matrix[:, :1])
 
@@ -79,8 +83,9 @@ def test_a_loaded_model_of_a_number_predicts_from_any_table(tmp_path: Path) -> N
     fitted = AdditiveBoostRegressor(epsilon=2.0, random_state=3, target_bounds=(-4, 4)).fit(frame, matrix[:, 0])
     save_model(fitted.model_, tmp_path / "m.json")
     model, _ = load_model(tmp_path / "m.json")
-    for rows in (frame, matrix):
-        np.testing.assert_array_equal(model.predict(rows), fitted.predict(frame))
+    np.testing.assert_array_equal(model.predict(frame), fitted.predict(frame))
+    with pytest.warns(UserWarning, match="valid feature names"):
+        np.testing.assert_array_equal(model.predict(matrix), fitted.predict(frame))
 
 
 @pytest.mark.parametrize("learner", CLASSIFIERS)
@@ -89,6 +94,43 @@ def test_a_model_is_shown_in_a_line(learner: Any) -> None:
     shown = repr(learner(epsilon=2.0, random_state=3, schema=bounds(("x0", "x1", "x2"))).fit(matrix, labels).model_)
     assert "0, 1" in shown
     assert len(shown) < 100
+
+
+@pytest.mark.parametrize("learner", CLASSIFIERS)
+def test_columns_named_like_a_matrix_s_in_another_order_go_by_position_too(learner: Any) -> None:
+    matrix, labels = table()
+    frame = pd.DataFrame(matrix, columns=["x2", "x0", "x1"])
+    fitted = learner(epsilon=8.0, random_state=3, schema=bounds(frame.columns)).fit(frame, labels)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        expected = fitted.predict_proba(matrix)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        np.testing.assert_array_equal(fitted.model_.predict_proba(matrix), expected)
+    np.testing.assert_array_equal(fitted.predict_proba(frame), expected)
+
+
+@pytest.mark.parametrize("learner", CLASSIFIERS)
+def test_a_table_goes_by_position_where_a_matrix_was_learned_from(learner: Any) -> None:
+    matrix, labels = table()
+    frame = pd.DataFrame(matrix, columns=NAMES)
+    fitted = learner(epsilon=8.0, random_state=3).fit(frame, labels).fit(matrix, labels)
+    assert not hasattr(fitted, "feature_names_in_")
+    expected = fitted.predict_proba(matrix)
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        np.testing.assert_array_equal(fitted.predict_proba(frame), expected)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(fitted.predict_proba(pd.DataFrame(matrix)), expected)
+        by_name = pd.DataFrame(matrix, columns=["x0", "x1", "x2"])[["x2", "x1", "x0"]]
+        np.testing.assert_array_equal(fitted.predict_proba(by_name), expected)
+
+
+def test_a_search_takes_a_matrix_by_position_too() -> None:
+    matrix, labels = table()
+    frame = pd.DataFrame(matrix, columns=NAMES)
+    candidates = [RandomTreesClassifier(schema=bounds(), n_trees=n_trees) for n_trees in (4, 8)]
+    search = PrivateSelection(candidates, epsilon=2.0, random_state=0).fit(frame, labels)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        np.testing.assert_array_equal(search.predict(matrix), search.predict(frame))
 
 
 def test_a_matrix_goes_by_position_with_a_warning() -> None:

@@ -72,6 +72,11 @@ class Frame:
         return Frame({name: self.column(name) for name in names}, self.n_rows, self.mixed, self.untyped)
 
 
+def numbered(width: int) -> tuple[str, ...]:
+    """What the columns of a matrix are called: ``x0, x1, ...``."""
+    return tuple(f"x{j}" for j in range(width))
+
+
 def columns_of(data: Any, names: Sequence[str] | None = None) -> Frame:
     """Named columns of a table.
 
@@ -156,7 +161,7 @@ def _from_matrix(data: Any, names: Sequence[str] | None) -> Frame:
     if matrix.dtype.kind not in "fiubOUS":
         raise FrameError(f"a matrix of dtype {matrix.dtype} holds no numbers or texts")
     width = matrix.shape[1]
-    labels = tuple(names) if names is not None else tuple(f"x{j}" for j in range(width))
+    labels = tuple(names) if names is not None else numbered(width)
     if len(labels) != width:
         raise FrameError(f"the matrix has {width} columns, but {len(labels)} were expected: {', '.join(labels[:8])}")
     return Frame({name: matrix[:, j] for j, name in enumerate(labels)}, len(matrix), matrix.dtype.kind in "OUS")

@@ -161,8 +161,9 @@ class PrivateSelection(BaseEstimator):
         self.best_, self.best_index_, self.certificate_ = best, index, certificate
         self.model_, self.n_features_in_ = best.model_, best.n_features_in_
         names = getattr(X, "columns", None)
+        vars(self).pop("feature_names_in_", None)  # of an earlier fit
         if names is not None and all(isinstance(name, str) for name in names):
-            self.feature_names_in_ = np.asarray(names, dtype=object)
+            self.feature_names_in_ = best.feature_names_in_ = np.asarray(names, dtype=object)
         if not self._numbers:
             self.classes_ = best.classes_
         return self

@@ -18,14 +18,14 @@ from threadpoolctl import threadpool_limits
 from tacit.curator.curator import Curator
 from tacit.curator.vault import Vault
 from tacit.encoding.errors import FrameError
-from tacit.encoding.frames import Frame, columns_of
+from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.encoding.without_rows import without_rows
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
-from tacit.faces.inputs import by_position, is_boolean, label_vector, plain, table_of, warn_of_texts
+from tacit.faces.inputs import by_number, by_position, is_boolean, label_vector, plain, table_of, warn_of_texts
 from tacit.faces.request import Request, RequestError, declared_schema
 from tacit.faces.spend import certified, reserve
 from tacit.faces.undeclared import Undeclared, label_kind, refuse_texts
@@ -122,6 +122,7 @@ class PrivateLearner:
         self._describe(known)
         self.n_features_in_ = self._width(X)
         names = X.names if isinstance(X, Frame) else getattr(X, "columns", None)
+        vars(self).pop("feature_names_in_", None)  # of an earlier fit
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         self.certificate_ = self._certify(request, task, reservation, vault)
@@ -351,14 +352,16 @@ class PrivateLearner:
     def _frame_for_model(self, X: Any) -> Frame:
         self._check_fitted()
         frame = table_of(X)
-        anonymous = all(name == f"x{index}" for index, name in enumerate(frame.names))
-        if len(frame.names) != self.n_features_in_ and anonymous:
+        if len(frame.names) != self.n_features_in_ and frame.names == numbered(len(frame.names)):
             raise FrameError(
                 f"X has {len(frame.names)} features, but {self._algorithm} is expecting {self.n_features_in_} "
                 "features as input"
             )
         known = getattr(self, "feature_names_in_", None)
-        return frame if known is None or hasattr(X, "columns") else by_position(frame, known, self._algorithm)
+        if known is not None:
+            return frame if hasattr(X, "columns") else by_position(frame, known, self._algorithm)
+        of_matrix = set(self.model_.feature_names) <= set(numbered(self.n_features_in_))
+        return by_number(frame, self.n_features_in_, self._algorithm) if of_matrix else frame
 
 
 def in_order(names: Sequence[Any]) -> list[int]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.encoding.errors import FrameError
-from tacit.encoding.frames import Frame, columns_of
+from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.without_rows import without_rows
 from tacit.faces.request import RequestError
@@ -78,15 +79,34 @@ def by_position(frame: Frame, names: npt.NDArray[Any], algorithm: str) -> Frame:
 
     A table that has names of its own is left as it is.
     """
-    anonymous = frame.names == tuple(f"x{index}" for index in range(len(names)))
-    if not anonymous or frame.names == tuple(names):
+    if frame.names != numbered(len(names)) or frame.names == tuple(names):
         return frame
     warnings.warn(
         f"X does not have valid feature names, but {algorithm} was fitted with feature names",
         UserWarning,
         stacklevel=4,
     )
-    return Frame(dict(zip(names, frame.columns.values(), strict=True)), frame.n_rows, frame.mixed)
+    return _renamed(frame, names)
+
+
+def by_number(frame: Frame, width: int, algorithm: str) -> Frame:
+    """A table for a learner that was fitted to a matrix of this width: by position, with scikit-learn's warning.
+
+    Left as it is if it has another width, or a name of the matrix's columns.
+    """
+    wanted = numbered(width)
+    if len(frame.names) != width or set(frame.names) & set(wanted):
+        return frame
+    if frame.names != tuple(str(place) for place in range(width)):  # pandas numbers columns that nobody named
+        warnings.warn(
+            f"X has feature names, but {algorithm} was fitted without feature names", UserWarning, stacklevel=4
+        )
+    return _renamed(frame, wanted)
+
+
+def _renamed(frame: Frame, names: Iterable[str]) -> Frame:
+    columns = dict(zip(names, frame.columns.values(), strict=True))
+    return Frame(columns, frame.n_rows, frame.mixed, frame.untyped)
 
 
 def is_boolean(labels: Any) -> bool:

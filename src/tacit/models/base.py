@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
+import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tacit.encoding.frames import Frame, columns_of
+from tacit.encoding.frames import Frame, columns_of, numbered
 
 FORMAT_VERSION = 1
 
@@ -66,11 +66,11 @@ class Model:
 
     @property
     def matrix_names(self) -> tuple[str, ...]:
-        """What the columns of a matrix are, in their order."""
+        """What the columns of a matrix are, in their order: all that the model was learned from."""
         return self.feature_names
 
     def frame_of(self, data: Any) -> Frame:
-        """The named columns of a table, or of a matrix.
+        """The named columns of a table, or of a matrix: by position, with a warning if the model knows them by names.
 
         Raises:
             FrameError: if it is neither, or the matrix has another width.
@@ -79,8 +79,16 @@ class Model:
             return data
         if hasattr(data, "columns") or hasattr(data, "column_names") or isinstance(data, Mapping):
             return columns_of(data)
-        learned_from_matrix = all(re.fullmatch(r"x\d+", name) for name in self.matrix_names)
-        return columns_of(data, None if learned_from_matrix else self.matrix_names)
+        names = self.matrix_names
+        if tuple(names) == numbered(len(names)):
+            return columns_of(data)
+        frame = columns_of(data, names)
+        warnings.warn(
+            f"X does not have valid feature names, but this {type(self).__name__} was learned from columns with names",
+            UserWarning,
+            stacklevel=3,
+        )
+        return frame
 
     def __repr__(self) -> str:
         """A line: all that was released would be thousands."""

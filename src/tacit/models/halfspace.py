@@ -69,7 +69,8 @@ class HalfspaceModel(Model):
 
     def decision_function(self, frame: Any) -> Floats:
         """Log-odds of the positive class, shape ``(rows,)``; its sign is the side of the halfspace."""
-        scores = products(self.encoder.encode(frame), self.weights) / self.encoder.clipper.radius
+        rows = self.encoder.encode(frame if isinstance(self.encoder, MatrixEncoder) else self.frame_of(frame))
+        scores = products(rows, self.weights) / self.encoder.clipper.radius
         odds: Floats = self.slope * scores + self.offset
         return odds
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tacit.encoding.frames import Frame
+from tacit.encoding.frames import Frame, numbered
 from tacit.encoding.table import Encoder, TableEncoding, encoder_from_dict
 from tacit.models.base import Model, ModelError, of_any_table
 
@@ -46,6 +47,12 @@ class RuleModel(Model):
     @property
     def feature_names(self) -> tuple[str, ...]:
         return self.names
+
+    @property
+    def matrix_names(self) -> tuple[str, ...]:
+        """The columns; of a matrix all up to the last that the concept looks at, which are not in its order."""
+        places = [int(name[1:]) for name in self.names if re.fullmatch(r"x(0|[1-9]\d*)", name)]
+        return numbered(max(places) + 1) if places and len(places) == len(self.names) else self.names
 
     @of_any_table
     def holds(self, frame: Frame) -> Bools:
