@@ -60,6 +60,18 @@ def scores_of(levels, labels=None):
     return recorder.scores[0], recorder.selection
 
 
+@pytest.mark.parametrize("kind", [np.asarray, list], ids=["numpy", "list"])
+def test_a_search_looks_for_no_classes(kind: Any) -> None:
+    """Numbers are 0 and 1 in a search: its budget has no place for finding others."""
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame({"a": generator.random(400)})
+    candidates = [AdditiveBoostClassifier(interactions=False), BoostedTreesClassifier()]
+    search = PrivateSelection(candidates, epsilon=4.0, random_state=0).fit(X, kind((X["a"] > 0.5).astype(int)))
+    assert search.classes_.tolist() == [0, 1]
+    assert search.certificate_.verify() == []
+    assert search.score(X, (X["a"] > 0.5).astype(int)) > 0.6
+
+
 def test_no_row_moves_the_scores_apart_by_more_than_is_charged():
     """Rows at the corners of what utilities can be; the bound is reached under both relations."""
     corners = [(a, b, c) for a in (0, 7, LEVELS) for b in (0, LEVELS) for c in (0, 30, LEVELS)]

@@ -27,7 +27,7 @@ from tacit.faces.inputs import numbers_of
 from tacit.faces.request import Request, RequestError, declared_schema, is_number
 from tacit.faces.rows import rows_where, vector_where
 from tacit.faces.spend import certified, reserve
-from tacit.faces.undeclared import UNTYPED, label_kind, refuse_undeclared
+from tacit.faces.undeclared import NUMBERS, UNTYPED, label_kind, refuse_undeclared
 from tacit.privacy.account import EphemeralAccount, PrivacyAccount
 from tacit.privacy.ledger import Reservation
 from tacit.queries.cells import column_cells
@@ -148,12 +148,14 @@ class PrivateSelection(BaseEstimator):
         plan = self._plan(request, unit is not None)
         data = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, np.ndarray) else dict(frame.columns)
         checked = np.zeros(frame.n_rows) if kind == UNTYPED and not self._numbers else labels
+        declared = classes is not None or (schema is not None and schema.label is not None)
+        assumed = None if declared or kind not in (NUMBERS, UNTYPED) else (0, 1)
         for candidate in self.candidates:
-            check_fit(fresh_candidate(candidate, plan, request, None), data, checked)
+            check_fit(fresh_candidate(candidate, plan, request, None, assumed), data, checked)
         EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(plan.charges, "dry run")
         with reserve(self.account, request, plan.charges, f"search of {len(self.candidates)} candidates") as held:
-            search = _Search(self, plan, request, schema, held)
-            rows = _Rows(data, self._read(labels, kind, schema, classes), frame, unit)
+            search = _Search(self, plan, request, schema, held, assumed)
+            rows = _Rows(data, self._read(labels, kind, declared), frame, unit)
             index, best = search.each(rows) if plan.strategy == EACH else search.random_stopping(rows)
         algorithm = f"PrivateSelection of {type(best).__name__}"
         certificate = certified(self.account, request, held, search, algorithm, schema)
@@ -161,7 +163,7 @@ class PrivateSelection(BaseEstimator):
         self.best_, self.best_index_, self.certificate_ = best, index, certificate
         self.model_, self.n_features_in_ = best.model_, best.n_features_in_
         names = getattr(X, "columns", None)
-        vars(self).pop("feature_names_in_", None)  # of an earlier fit
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = best.feature_names_in_ = np.asarray(names, dtype=object)
         if not self._numbers:
@@ -216,11 +218,10 @@ class PrivateSelection(BaseEstimator):
         """By what to judge, checked."""
         return measure_of(self.candidates, Criterion(self.criterion, self.quantile, None, self.error_clip))
 
-    def _read(self, labels: Any, kind: str, schema: Schema | None, classes: Any) -> Any:
+    def _read(self, labels: Any, kind: str, declared: bool) -> Any:
         """Labels as candidates take them: without a dtype they are 0 and 1, unless declared. After the charge."""
         if self._numbers:
             return numbers_of(labels)
-        declared = classes is not None or (schema is not None and schema.label is not None)
         return labels if declared or kind != UNTYPED else LabelIndex((0, 1)).encode(labels)
 
     def _plan(self, request: Request, several_rows: bool) -> SearchPlan:
@@ -251,14 +252,24 @@ class PrivateSelection(BaseEstimator):
         return facts[0][0]
 
 
-def fresh_candidate(candidate: Any, plan: SearchPlan, request: Request, seed: int | None) -> Any:
-    """A candidate, unfitted, with what the search leaves for one fit."""
+def fresh_candidate(candidate: Any, plan: SearchPlan, request: Request, seed: int | None, classes: Any = None) -> Any:
+    """A candidate, unfitted, with what the search leaves for one fit.
+
+    Args:
+        candidate: as it was given.
+        plan: of the search.
+        request: of the search.
+        seed: of the fit; None for fresh entropy.
+        classes: what nobody declared and a search does not look for; None for what the candidate says.
+    """
+    named = {} if classes is None else {"classes": classes}
     return clone(candidate).set_params(
         epsilon=plan.fit_epsilon,
         delta=plan.fit_delta,
         neighbouring=str(request.neighbouring),
         account=None,
         random_state=seed,
+        **named,
     )
 
 
@@ -272,8 +283,10 @@ class _Search:
         request: Request,
         schema: Schema | None,
         reservation: Reservation,
+        classes: Any,
     ) -> None:
         self._owner = owner
+        self._classes = classes
         self._plan = plan
         self._request = request
         self._schema = schema
@@ -343,7 +356,7 @@ class _Search:
 
     def _fit(self, index: int, rows: _Rows, seed: int | None) -> Any:
         """One fit under its own small budget. What it may spend was reserved."""
-        estimator = fresh_candidate(self._owner.candidates[index], self._plan, self._request, seed)
+        estimator = fresh_candidate(self._owner.candidates[index], self._plan, self._request, seed, self._classes)
         estimator.fit(rows.data, rows.labels)
         reserved = Reservation(self._plan.declared[index], self._request.neighbouring, "what was declared")
         for charge in estimator.certificate_.charges:  # a fit that charges more than it declared is a fault
