@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
+from tacit.closure import AgnosticClassifier, ComposedClassifier
 from tacit.curator.resample import MeasureSample, round_cost
 from tacit.curator.trusted import ForeignModel, UntrustedResult
 from tacit.curator.view import Rows
@@ -394,3 +395,49 @@ def test_scikit_learns_contract(epsilon: float, excluded: dict[str, str]) -> Non
         results = check_estimator(estimator, expected_failed_checks=excluded, on_fail=None)
     assert {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"} == {}
     assert {result["check_name"] for result in results if result["status"] == "xfail"} >= set(CANNOT_HOLD)
+
+
+BOUNDED = {
+    "label": {"column": "y", "classes": ["no", "yes"]},
+    "columns": {"a": {"kind": "numeric", "lower": -3, "upper": 3}, "b": {"kind": "numeric", "lower": -3, "upper": 3}},
+}
+
+
+def made_of(base: Any, **own: Any) -> list[Any]:
+    """Learners around another."""
+    return [
+        ResampledBoostClassifier(base, random_state=0, rounds=3, **own),
+        AgnosticClassifier(base, random_state=0, **own),
+        ComposedClassifier(learners=base, random_state=0, **own),
+    ]
+
+
+def labelled() -> tuple[pd.DataFrame, np.ndarray]:
+    rows = np.random.default_rng(0).uniform(-3, 3, (400, 2))
+    return pd.DataFrame(rows, columns=["a", "b"]), np.where(rows[:, 0] > 0, "yes", "no")
+
+
+def test_what_the_learner_inside_declares_holds() -> None:
+    frame, labels = labelled()
+    for learner in made_of(HalfspaceBoostClassifier(schema=BOUNDED)):
+        assert learner.dry_run()["columns"] == ["a", "b"]
+        fitted = learner.fit(frame, labels)
+        assert fitted.schema_ == Schema.from_dict(BOUNDED)
+        assert list(fitted.classes_) == ["no", "yes"]
+        assert not [entry for entry in fitted.certificate_.entries if "bounds" in entry.label]
+    for learner in made_of(HalfspaceBoostClassifier(classes=("no", "yes")), epsilon=4.0):
+        assert list(learner.fit(frame, labels).classes_) == ["no", "yes"]
+
+
+def test_two_declarations_that_differ_are_refused() -> None:
+    frame, labels = labelled()
+    wider = {**BOUNDED, "columns": {name: {"kind": "numeric", "lower": -9, "upper": 9} for name in "ab"}}
+    for learner in made_of(HalfspaceBoostClassifier(schema=BOUNDED), schema=wider):
+        with pytest.raises(RequestError, match=r"schema of .* differ: declare one.*Nothing was spent"):
+            learner.fit(frame, labels)
+    for learner in made_of(HalfspaceBoostClassifier(classes=("no", "yes")), classes=("yes", "no")):
+        with pytest.raises(RequestError, match=r"classes of .* differ"):
+            learner.fit(frame, labels)
+    for learner in made_of(HalfspaceBoostClassifier(classes=("n", "y")), schema=BOUNDED):
+        with pytest.raises(RequestError, match="schema's classes"):
+            learner.fit(frame, labels)

@@ -34,9 +34,9 @@ class AgnosticClassifier(ClosureClassifier):
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
         delta: probability that the guarantee may fail, in [0, 1).
         neighbouring: ``"add_or_remove_one"`` or ``"replace_one"``; the paper's analysis needs the latter.
-        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
-            bounds are found with 5 % of the budget.
-        classes: the classes, when no schema names them; None for 0 and 1.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: the learner's; without one all
+            columns are numeric, and their bounds are found with 5 % of the budget.
+        classes: the classes, when no schema names them; None for the learner's, or 0 and 1.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         bins: cells of a numeric column, where the schema does not fix them.
@@ -92,6 +92,9 @@ class AgnosticClassifier(ClosureClassifier):
         self.analysis = analysis
         self.repetitions = repetitions
         self.declared_rows = declared_rows
+
+    def _inner(self) -> Sequence[Any]:
+        return () if self.learner is None else (self.learner,)
 
     def _check_parameters(self, request: Request) -> None:
         self._check_common(request)

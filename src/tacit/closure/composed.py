@@ -52,9 +52,9 @@ class ComposedClassifier(ClosureClassifier):
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
         delta: probability that the guarantee may fail, in [0, 1).
         neighbouring: ``"add_or_remove_one"`` or ``"replace_one"``; the paper's analysis needs the latter.
-        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
-            bounds are found with 5 % of the budget.
-        classes: the classes, when no schema names them; None for 0 and 1.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: the learners'; without one all
+            columns are numeric, and their bounds are found with 5 % of the budget.
+        classes: the classes, when no schema names them; None for the learners', or 0 and 1.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         bins: cells of a numeric column, where the schema does not fix them.
@@ -120,6 +120,11 @@ class ComposedClassifier(ClosureClassifier):
     @property
     def _count(self) -> int:
         return 2 if self.concepts is None else len(self.concepts)
+
+    def _inner(self) -> Sequence[Any]:
+        if isinstance(self.learners, list | tuple):
+            return self.learners
+        return () if self.learners is None else (self.learners,)
 
     def _check_parameters(self, request: Request) -> None:
         self._check_common(request)

@@ -24,7 +24,7 @@ from tacit.evaluation.select_model import choose
 from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encoding, utility_weights
 from tacit.faces.base import check_fit
 from tacit.faces.inputs import numbers_of
-from tacit.faces.request import Request, RequestError, declared_schema, is_number
+from tacit.faces.request import Request, RequestError, is_number
 from tacit.faces.rows import rows_where, vector_where
 from tacit.faces.spend import certified, reserve
 from tacit.faces.undeclared import NUMBERS, UNTYPED, label_kind, refuse_undeclared
@@ -140,7 +140,7 @@ class PrivateSelection(BaseEstimator):
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         schema = self._check()
         frame, labels = rows_and_labels(X, y)
-        classes = (0, 1) if self._numbers else getattr(self.candidates[0], "classes", None)
+        classes = (0, 1) if self._numbers else self.candidates[0]._declared_classes()
         kind = label_kind(y if isinstance(y, list | tuple) else labels, frame)
         if not hasattr(X, "tocsr"):
             refuse_undeclared(frame, kind, schema, classes)
@@ -243,9 +243,9 @@ class PrivateSelection(BaseEstimator):
                 raise RequestError(f"{type(candidate).__name__} is no private estimator of this library")
             if parameters["account"] is not None:
                 raise RequestError("a candidate has an account of its own; give the account to the search instead")
-            schema = declared_schema(parameters.get("schema"))
+            schema: Schema | None = candidate._declared_schema()
             sides = (None, None) if schema is None else (schema.label, schema.unit)
-            facts.append((schema, sides, str(parameters.get("classes"))))
+            facts.append((schema, sides, str(candidate._declared_classes())))
         self._measure()
         if any(fact[1:] != facts[0][1:] for fact in facts):
             raise RequestError("the candidates must declare the same label, classes and unit")

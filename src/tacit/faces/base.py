@@ -25,8 +25,9 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.encoding.without_rows import without_rows
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
+from tacit.faces.inherited import check_label, common_classes, common_schema
 from tacit.faces.inputs import by_number, by_position, is_boolean, label_vector, plain, table_of, warn_of_texts
-from tacit.faces.request import Request, RequestError, declared_schema
+from tacit.faces.request import Request, RequestError
 from tacit.faces.spend import certified, reserve
 from tacit.faces.undeclared import Undeclared, label_kind, refuse_texts
 from tacit.models.base import Model
@@ -122,7 +123,7 @@ class PrivateLearner:
         self._describe(known)
         self.n_features_in_ = self._width(X)
         names = X.names if isinstance(X, Frame) else getattr(X, "columns", None)
-        vars(self).pop("feature_names_in_", None)  # of an earlier fit
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         self.certificate_ = self._certify(request, task, reservation, vault)
@@ -317,22 +318,31 @@ class PrivateLearner:
 
     def _names_no_classes(self, schema: Schema | None) -> bool:
         """Whether this learner could be told classes, and nobody did."""
-        return hasattr(self, "classes") and self.classes is None and (schema is None or schema.label is None)
+        unnamed = hasattr(self, "classes") and self._declared_classes() is None
+        return unnamed and (schema is None or schema.label is None)
 
     def _width(self, X: Any) -> int:
         """How many features ``X`` has."""
         return len(table_of(X).names)
 
+    def _inner(self) -> Sequence[Any]:
+        """The learners that this one is made of; what they declare holds for it, too."""
+        return ()
+
     def _declared_schema(self) -> Schema | None:
-        return declared_schema(self.schema)
+        return common_schema(self.schema, self._inner(), self._algorithm)
+
+    def _declared_classes(self) -> Any:
+        return common_classes(getattr(self, "classes", None), self._inner(), self._algorithm)
 
     def _label_index(self, schema: Schema | None) -> LabelIndex:
         label = None if schema is None else schema.label
         if label is not None and label.kind == "classes":
+            check_label(label.classes, self._inner(), self._algorithm)
             return LabelIndex.of(label)
         if label is not None:
             raise RequestError(f"label '{label.column}' is numeric, and {self._algorithm} learns classes")
-        declared = getattr(self, "classes", None)
+        declared = self._declared_classes()
         if isinstance(declared, str | bytes):  # a sequence of letters otherwise
             raise RequestError(f"classes must list the classes, such as ('no', 'yes'), got the text {declared!r}")
         if declared is not None and len(declared) < 2:

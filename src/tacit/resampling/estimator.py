@@ -58,8 +58,9 @@ class ResampledBoostClassifier(PrivateClassifier):
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
         delta: probability that the guarantee may fail, in [0, 1).
         neighbouring: ``"replace_one"``; nothing else is analysed.
-        schema: a :class:`~tacit.Schema`, its dict, or the path of its file; a foreign base needs one.
-        classes: the two classes, the positive one last, when no schema names them; None for 0 and 1.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file; a foreign base needs one. None for the
+            base's.
+        classes: the two classes, the positive one last, when no schema names them; None for the base's, or 0 and 1.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         rounds: T, the number of voters, or the most of them; odd numbers have no ties.
@@ -116,6 +117,9 @@ class ResampledBoostClassifier(PrivateClassifier):
     @property
     def _is_foreign(self) -> bool:
         return not isinstance(self.base, PrivateClassifier)
+
+    def _inner(self) -> Sequence[Any]:
+        return () if self._is_foreign else (self.base,)
 
     def _check_parameters(self, request: Request) -> None:
         if request.neighbouring is not REPLACE:
