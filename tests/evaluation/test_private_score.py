@@ -344,6 +344,12 @@ def test_this_library_s_estimators_are_verified_and_bring_their_schema(estimator
     assert relabelled.overall.rows.value == pytest.approx(2000)
 
 
+def test_several_columns_of_subgroups_are_refused_in_words(estimator):
+    fitted, frame, labels = estimator
+    with pytest.raises(ValueError, match=r"name of one column.*Nothing was spent"):
+        private_score(fitted, frame, labels, subgroups=["ward"])
+
+
 @pytest.mark.parametrize("epsilon", [0.01, 0.5])
 @pytest.mark.parametrize("rows", ["none", "one", "one class", "strange labels", "no numbers"])
 def test_whatever_rows_hold_the_figures_are_finite(rows, epsilon):

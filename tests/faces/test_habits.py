@@ -195,3 +195,50 @@ def test_wrong_weights_are_told_once_that_nothing_was_spent(weights: np.ndarray,
     with pytest.raises(RequestError, match=words) as refusal:
         AdditiveBoostClassifier(epsilon=1.0).fit(*table(), sample_weight=weights)
     assert str(refusal.value).count("Nothing was spent.") == 1
+
+
+def test_what_is_no_account_is_refused_by_name() -> None:
+    matrix, labels = table()
+    for learner in CLASSIFIERS:
+        with pytest.raises(RequestError, match=r"give PrivacyAccount\(url, dataset\).*Nothing was spent"):
+            learner(account="sqlite:///a.db").fit(matrix, labels)
+
+
+@pytest.mark.parametrize("learner", [*CLASSIFIERS, AdditiveBoostRegressor])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-12, 1e-6, 1e6, 1e300])
+def test_an_epsilon_beyond_what_integers_hold_is_refused_before_it_is_charged(
+    learner: Any, epsilon: float, delta: float, tmp_path: Path
+) -> None:
+    matrix, labels = (part[:40] for part in table())
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1e12, 1e-6)
+    try:
+        learner(epsilon=epsilon, delta=delta, account=account, random_state=0).fit(matrix, labels)
+    except RequestError as error:
+        assert "epsilon" in str(error)  # noqa: PT017
+        assert account.spent == 0
+    assert 1e-9 <= epsilon <= 1e9 or account.spent == 0
+
+
+def test_saving_takes_a_certificate_as_it_is_and_says_what_a_model_is(tmp_path: Path) -> None:
+    matrix, labels = table()
+    fitted = RandomTreesClassifier(epsilon=2.0, random_state=3).fit(matrix, labels)
+    save_model(fitted.model_, tmp_path / "m.json", fitted.certificate_)
+    assert load_model(tmp_path / "m.json")[1] == fitted.certificate_.to_dict()
+    with pytest.raises(TypeError, match="give its model_"):
+        save_model(fitted, tmp_path / "n.json")
+    with pytest.raises(TypeError, match="give the certificate_"):
+        save_model(fitted.model_, tmp_path / "n.json", "certificate")
+    assert not (tmp_path / "n.json").exists()
+
+
+def test_a_regressor_given_texts_speaks_of_no_schema() -> None:
+    matrix, _ = table()
+    with pytest.raises(RequestError, match="learns numbers") as caught:
+        AdditiveBoostRegressor().fit(matrix, np.array(["a", "b"] * 200))
+    assert "schema" not in str(caught.value)
+
+
+def test_a_search_wants_a_list() -> None:
+    with pytest.raises(RequestError, match=r"list of estimators, such as \[first, second\]"):
+        PrivateSelection(RandomTreesClassifier()).fit(*table())

@@ -22,7 +22,7 @@ from tacit.curator.view_base import Plan
 from tacit.curator.view_rows import Sample
 from tacit.encoding.table import TableEncoding
 from tacit.faces.base import Task
-from tacit.faces.request import Request, RequestError
+from tacit.faces.request import Request, RequestError, check_loudness
 from tacit.faces.scikit import PrivateClassifier
 from tacit.models.base import Model
 from tacit.privacy import accountants
@@ -94,6 +94,7 @@ class Child:
         )
         estimator._check_parameters(Request.of(cost.epsilon, cost.delta, neighbouring, None))
         estimator._check_task(task)
+        check_loudness(Purse.of(cost.epsilon, cost.delta), estimator._least_budget, type(learner).__name__)
         plan = tuple(estimator._planned_charges(Purse.of(cost.epsilon, cost.delta), task))
         if cost.epsilon < float("inf") and accountants.epsilon(plan, cost.delta) > cost.epsilon * (1 + TOLERANCE):
             raise RequestError(

@@ -234,6 +234,11 @@ class DecisionListClassifier(PrivateClassifier):
         )
         try:
             return plan_of(spending)
+        except OverflowError:
+            raise RequestError(
+                f"epsilon {purse.epsilon:g} is more than the analysis of a list's choices can compute: take "
+                "a smaller one, or inf for no privacy"
+            ) from None
         except ValueError as error:
             raise RequestError(f"{error}") from None
 

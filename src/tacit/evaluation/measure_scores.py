@@ -60,6 +60,11 @@ def declared_groups(
         if categories is not None:
             raise RequestError("categories are the values of the column named by subgroups, which is missing")
         return ScoreGroups()
+    if not isinstance(subgroups, str):
+        raise RequestError(
+            f"subgroups must be the name of one column, such as 'sex', got {subgroups!r}: combine columns into one, or "
+            "ask about each by itself"
+        )
     encoder: Encoder
     if categories is not None:
         encoder = CategoryIndex(tuple(categories))

@@ -233,6 +233,11 @@ class PrivateSelection(BaseEstimator):
         """Checks what is public; returns the candidates' schema."""
         if not is_number(self.holdout) or not 0 <= self.holdout < 1:
             raise RequestError(f"holdout must lie in [0, 1), got {self.holdout!r}")
+        if not isinstance(self.candidates, Sequence) or isinstance(self.candidates, str):
+            raise RequestError(
+                f"candidates must be a list of estimators, such as [first, second], got a "
+                f"{type(self.candidates).__name__}"
+            )
         if len(self.candidates) < 2:
             raise RequestError(f"a search needs at least two candidates, got {len(self.candidates)}")
         facts = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,8 @@ from tacit.encoding.without_rows import without_rows
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
 from tacit.faces.inherited import check_label, common_classes, common_schema
 from tacit.faces.inputs import by_number, by_position, is_boolean, label_vector, plain, table_of, warn_of_texts
-from tacit.faces.request import Request, RequestError
-from tacit.faces.spend import certified, reserve
+from tacit.faces.request import LEAST_EPSILON, Request, RequestError, check_loudness
+from tacit.faces.spend import certified, check_account, reserve
 from tacit.faces.undeclared import Undeclared, label_kind, refuse_texts
 from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
@@ -76,6 +76,9 @@ class PrivateLearner:
     account: PrivacyAccount | None
     random_state: int | None
 
+    _least_budget: ClassVar[float] = LEAST_EPSILON
+    """The smallest epsilon, or Gaussian privacy parameter, whose noise integers hold in the learner's units."""
+
     @property
     def _algorithm(self) -> str:
         """What certificates and messages call this learner: its public class."""
@@ -98,6 +101,8 @@ class PrivateLearner:
         """All checks of what is public, before anything is spent."""
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         self._check_parameters(request)
+        check_account(self.account)
+        check_loudness(request.purse, self._least_budget, self._algorithm)
         task, frame, labels = self._task(X, y)
         self._check_task(task)
         self._check_monotone(task)

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 
 from tacit.curator.curator import Curator
 from tacit.curator.vault import Vault
+from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.labels import NumericLabelIndex
@@ -44,6 +45,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
     """
 
     target_bounds: Sequence[float] | None
+    _least_budget = 2e-5
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns a model under the requested privacy.
@@ -132,7 +134,15 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
 
     def _check_labels(self, nothing: Any, label_index: LabelIndex, name: str) -> None:
         del label_index
-        numbers_of(nothing, name or TARGET)
+        try:
+            numbers_of(nothing, name or TARGET)
+        except FrameError:
+            if name:
+                raise
+            raise RequestError(
+                f"Unknown label type: the targets have dtype {getattr(nothing, 'dtype', 'unknown')}, and "
+                f"{type(self).__name__} learns numbers: convert them to numbers, or take a classifier for classes"
+            ) from None
 
     def _read(self, frame: Frame, labels: Any, task: Task) -> tuple[Frame, Any]:
         numbers = numbers_of(labels, self.target_name(task))

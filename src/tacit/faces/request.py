@@ -71,6 +71,30 @@ class Request:
         return Purse.of(self.epsilon, self.delta)
 
 
+LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e9
+"""Beyond these noise is louder than integers hold, or softer than numbers tell apart."""
+
+
+def check_loudness(purse: Purse, least: float, algorithm: str) -> None:
+    """Raises :class:`RequestError` for budgets whose noise cannot be drawn or computed: before they are charged.
+
+    Args:
+        purse: of a whole fit.
+        least: the smallest epsilon (pure), or Gaussian privacy parameter, whose noise integers hold in its units.
+        algorithm: who asks.
+    """
+    if not purse.is_private:
+        return
+    if purse.epsilon > MOST_EPSILON:
+        raise RequestError(f"epsilon must be at most {MOST_EPSILON:g}, or inf for no privacy, got {purse.epsilon:g}")
+    strength = purse.epsilon if purse.is_pure else purse.mu
+    if purse.epsilon < LEAST_EPSILON or strength < least:
+        raise RequestError(
+            f"epsilon {purse.epsilon:g} at delta {purse.delta:g} is too small: its noise is louder than the integers "
+            f"that {algorithm} computes with. Nothing can be learned under it; allow a larger epsilon"
+        )
+
+
 def is_number(value: Any) -> bool:
     """Whether an argument is a real number; True and False are none."""
     return isinstance(value, Real) and not isinstance(value, bool)

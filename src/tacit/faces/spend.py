@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tacit.faces.request import Request
+from tacit.faces.request import Request, RequestError
 from tacit.privacy.account import EphemeralAccount, PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
@@ -13,13 +13,24 @@ from tacit.privacy.ledger import Reservation
 from tacit.schema import Schema
 
 
+def check_account(account: object) -> None:
+    """Raises :class:`RequestError` for what is no account, such as the URL of one."""
+    if account is not None and not isinstance(account, PrivacyAccount):
+        raise RequestError(
+            f"account must be a PrivacyAccount, got {account!r}: give PrivacyAccount(url, dataset), made before by "
+            "PrivacyAccount.create"
+        )
+
+
 def reserve(account: PrivacyAccount | None, request: Request, charges: Sequence[Charge], label: str) -> Reservation:
     """Reserves a whole planned charge before a row is read; without an account, from a budget of the request alone.
 
     Raises:
-        AccountError: if the account is about another neighbouring relation.
+        RequestError: if it is no account.
+        AccountError: if it is about another neighbouring relation.
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
+    check_account(account)
     if account is None:
         return EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(charges, label)
     return account.reserve(charges, label, request.neighbouring)

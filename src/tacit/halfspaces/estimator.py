@@ -90,6 +90,11 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         ensemble_: the released hypotheses, round by round; the model is their combination.
     """
 
+    @property
+    def _least_budget(self) -> float:  # type: ignore[override]
+        """Rows are of length :data:`RADIUS_16`, or 128 times that."""
+        return 1e-4 if self.row_norm is None else 1e-2
+
     def __init__(
         self,
         epsilon: float = 1.0,

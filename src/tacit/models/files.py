@@ -17,6 +17,7 @@ from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.models.vote import VoteModel
+from tacit.privacy.certificate import Certificate
 
 
 def kinds() -> dict[str, type[Model]]:
@@ -40,9 +41,25 @@ def kinds() -> dict[str, type[Model]]:
     }
 
 
-def save_model(model: Model, path: str | os.PathLike[str], certificate: Mapping[str, Any] | None = None) -> None:
-    """Writes a model, and the certificate it was released under, as one JSON file."""
-    write_atomically(path, json.dumps(model.to_dict(certificate), allow_nan=False))
+def save_model(
+    model: Model, path: str | os.PathLike[str], certificate: Certificate | Mapping[str, Any] | None = None
+) -> None:
+    """Writes a model, and the certificate it was released under, as one JSON file.
+
+    Raises:
+        TypeError: if it is no model, but an estimator, or the certificate is none. Nothing was spent or written.
+    """
+    if not isinstance(model, Model):
+        what = f"a {type(model).__name__}"
+        right = "give its model_, after a fit" if hasattr(model, "fit") else "give the model_ of an estimator"
+        raise TypeError(f"save_model writes models, and got {what}: {right}. Nothing was spent.")
+    stated: Any = certificate.to_dict() if isinstance(certificate, Certificate) else certificate
+    if stated is not None and not isinstance(stated, Mapping):
+        raise TypeError(
+            f"certificate must be a certificate or its to_dict(), got a {type(stated).__name__}: give the "
+            "certificate_ of an estimator. Nothing was spent."
+        )
+    write_atomically(path, json.dumps(model.to_dict(stated), allow_nan=False))
 
 
 def model_from_dict(data: Mapping[str, Any]) -> Model:

@@ -15,7 +15,7 @@ from tacit.curator.vault import Vault
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
 from tacit.faces.base import Task
-from tacit.faces.request import Request, RequestError
+from tacit.faces.request import Request, RequestError, check_loudness
 from tacit.faces.scikit import PrivateClassifier
 from tacit.faces.spend import certified
 from tacit.models.base import Model
@@ -199,6 +199,7 @@ class ResampledBoostClassifier(PrivateClassifier):
         own._check_parameters(Request.of(plan.base.epsilon, plan.base.delta, REPLACE, None))
         own._check_task(task)
         purse = Purse.of(plan.base.epsilon, plan.base.delta)
+        check_loudness(purse, own._least_budget, type(own).__name__)
         charges = tuple(own._planned_charges(purse, task))
         self._check_declared(type(own).__name__, charges, plan.base)
         return BaseLearner(charges, lambda vault: own._learn_from(vault, purse, task))
