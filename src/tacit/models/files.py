@@ -49,12 +49,12 @@ def save_model(
     Raises:
         TypeError: if it is no model, but an estimator, or the certificate is none. Nothing was spent or written.
     """
-    if not isinstance(model, Model):
-        what = f"a {type(model).__name__}"
-        right = "give its model_, after a fit" if hasattr(model, "fit") else "give the model_ of an estimator"
-        raise TypeError(f"save_model writes models, and got {what}: {right}. Nothing was spent.")
+    given: Any = model
+    if not isinstance(given, Model):
+        right = "give its model_, after a fit" if hasattr(given, "fit") else "give the model_ of an estimator"
+        raise TypeError(f"save_model writes models, and got a {type(given).__name__}: {right}. Nothing was spent.")
     stated: Any = certificate.to_dict() if isinstance(certificate, Certificate) else certificate
-    if stated is not None and not isinstance(stated, Mapping):
+    if not isinstance(stated, Mapping | None):
         raise TypeError(
             f"certificate must be a certificate or its to_dict(), got a {type(stated).__name__}: give the "
             "certificate_ of an estimator. Nothing was spent."
