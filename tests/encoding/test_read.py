@@ -191,3 +191,33 @@ def test_a_sample_has_types(tmp_path: Path) -> None:
     assert read_sample(tmp_path / "x.parquet").equals(table)
     with pytest.raises(DataError, match="two columns named 'a'"):
         read_sample(write(tmp_path, "y.csv", b"a,a\n1,2\n"))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_long_text_of_one_person_is_read(packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tacit.encoding.read.BLOCK_BYTES", 1 << 10)
+    text = b'2,"' + b"long, \n" * 5000 + b'",y\n'
+    content = b"a,b,c\n" + b"1,x,z\n" * 500 + text + b"3,y,z\n" * 500
+    path = write(tmp_path, "rows.csv", gzip.compress(content) if packed else content)
+    frame = read_columns(path, ["a", "b", "c"], ["a"])
+    assert frame.n_rows == 1001
+    assert frame.numbers("a").sum() == 500 + 2 + 1500
+    assert len(frame.column("b").to_pylist()[500]) == 35_000
+    assert read_sample(path).num_rows == 1001
+    monkeypatch.setattr("tacit.encoding.read.MOST_BLOCK_BYTES", 1 << 12)
+    with pytest.raises(DataError, match="a row longer than"):
+        read_columns(path, ["a"])
+
+
+def test_a_cell_of_several_blocks_is_read(tmp_path: Path) -> None:
+    long = b'2,"' + b"x" * (BLOCK_BYTES + BLOCK_BYTES // 4) + b'"\n'
+    path = write(tmp_path, "rows.csv", b"a,b\n1,x\n" + long + b"3,y\n")
+    assert read_columns(path, ["a", "b"], ["a"]).numbers("a").tolist() == [1, 2, 3]
+
+
+def test_reading_again_in_longer_blocks_counts_no_row_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tacit.encoding.read.BLOCK_BYTES", 1 << 10)
+    told: list[int] = []
+    path = write(tmp_path, "rows.csv", b"a\n" + b"1\n" * 2000 + b'"' + b"long " * 2000 + b'"\n')
+    assert read_columns(path, ["a"], on_rows=told.append).n_rows == 2001
+    assert told[-1] == 2001

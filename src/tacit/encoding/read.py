@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,8 +26,13 @@ from tacit.encoding.numbers import parse_numbers
 from tacit.schema import NumericColumn, Schema
 from tacit.schema.errors import nearest
 
+T = TypeVar("T")
+
 BLOCK_BYTES = 4 << 20
 """Bytes of CSV taken apart at a time: texts of one block, not of the file, are in memory at once."""
+
+MOST_BLOCK_BYTES = 2**31 - 1
+"""The largest block there can be: where a row is longer than one, the file is read again in longer ones."""
 
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 _ZIP = b"PK\x03\x04"
@@ -115,11 +120,16 @@ def read_sample(path: str | os.PathLike[str]) -> pa.Table:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"{os.fspath(path)} has two columns named '{twice}'; rename one")
-    with _explained(path):
-        if is_parquet(path):
+    if is_parquet(path):
+        with _explained(path):
             return _parquet(path).read()
+
+    def read(block: int, ragged: list[pa_csv.InvalidRow]) -> pa.Table:
         with _opened(path) as stream:
-            return pa_csv.read_csv(stream, parse_options=_parse_options(path, []))
+            options = pa_csv.ReadOptions(block_size=block)
+            return pa_csv.read_csv(stream, options, _parse_options(path, ragged))
+
+    return _in_blocks(path, read)
 
 
 def _read_csv(
@@ -129,27 +139,31 @@ def _read_csv(
     width: int,
     on_rows: Callable[[int], None] | None,
 ) -> Frame:
-    parts: dict[str, list[Any]] = {name: [] for name in names}
-    n_rows = 0
-    ragged: list[pa_csv.InvalidRow] = []
     if not _header(path).endswith(("\n", "\r")):  # one line without an end: names, and no rows
         return Frame({name: np.empty(0) if name in numeric else pa.nulls(0) for name in names}, 0)
-    with _explained(path, ragged), _opened(path) as stream:
-        batches = pa_csv.open_csv(
-            stream,
-            read_options=pa_csv.ReadOptions(block_size=BLOCK_BYTES),
-            parse_options=_parse_options(path, ragged, keep_empty_lines=width == 1),
-            convert_options=pa_csv.ConvertOptions(
-                include_columns=names, column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
-            ),
-        )
-        for batch in batches:
-            for name in names:
-                cells = batch[name]
-                parts[name].append(parse_numbers(cells) if name in numeric else cells.dictionary_encode())
-            n_rows += batch.num_rows
-            if on_rows is not None:
-                on_rows(n_rows)
+
+    def read(block: int, ragged: list[pa_csv.InvalidRow]) -> tuple[dict[str, list[Any]], int]:
+        parts: dict[str, list[Any]] = {name: [] for name in names}
+        n_rows = 0
+        with _opened(path) as stream:
+            batches = pa_csv.open_csv(
+                stream,
+                read_options=pa_csv.ReadOptions(block_size=block),
+                parse_options=_parse_options(path, ragged, keep_empty_lines=width == 1),
+                convert_options=pa_csv.ConvertOptions(
+                    include_columns=names, column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+                ),
+            )
+            for batch in batches:
+                for name in names:
+                    cells = batch[name]
+                    parts[name].append(parse_numbers(cells) if name in numeric else cells.dictionary_encode())
+                n_rows += batch.num_rows
+                if on_rows is not None:
+                    on_rows(n_rows)
+        return parts, n_rows
+
+    parts, n_rows = _in_blocks(path, read)
     columns: dict[str, Any] = {}
     for name in names:  # one column at a time, so that only one is held twice
         chunks = parts.pop(name)
@@ -158,6 +172,28 @@ def _read_csv(
         else:
             columns[name] = pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string()))
     return Frame(columns, n_rows)
+
+
+def _in_blocks(path: str | os.PathLike[str], read: Callable[[int, list[pa_csv.InvalidRow]], T]) -> T:
+    """Reads in larger and larger blocks, until no row is longer than one.
+
+    How long a row is depends on what it holds, and one person's long text must not decide whether a fit fails.
+    """
+    block = BLOCK_BYTES
+    while True:
+        ragged: list[pa_csv.InvalidRow] = []
+        with _explained(path, ragged, block):
+            try:
+                return read(block, ragged)
+            except pa.ArrowInvalid as error:
+                if ragged or not _straddles(error) or block >= MOST_BLOCK_BYTES:
+                    raise
+        block = min(4 * block, MOST_BLOCK_BYTES)
+
+
+def _straddles(error: Exception) -> bool:
+    """Whether a reader gave up because a row is longer than its block."""
+    return "straddl" in str(error).lower()
 
 
 def _parse_options(
@@ -213,7 +249,9 @@ def _delimiter(header: str) -> str:
 
 
 @contextmanager
-def _explained(path: str | os.PathLike[str], ragged: Sequence[pa_csv.InvalidRow] = ()) -> Iterator[None]:
+def _explained(
+    path: str | os.PathLike[str], ragged: Sequence[pa_csv.InvalidRow] = (), block: int = 0
+) -> Iterator[None]:
     """Turns what the readers below raise into one sentence without a cell of the file in it."""
     where = os.fspath(path)
     try:
@@ -229,21 +267,22 @@ def _explained(path: str | os.PathLike[str], ragged: Sequence[pa_csv.InvalidRow]
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{where} is a damaged or truncated gzip file") from None
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{where} {_reason(str(error), ragged)}") from None
+        raise DataError(f"{where} {_reason(error, ragged, block)}") from None
 
 
-def _reason(message: str, ragged: Sequence[pa_csv.InvalidRow]) -> str:
+def _reason(error: Exception, ragged: Sequence[pa_csv.InvalidRow], block: int) -> str:
     if ragged:
         row = ragged[0]
         place = f" (row {row.number})" if row.number is not None else ""
-        return f"has a row with {row.actual_columns} cells where its header has {row.expected_columns}{place}"
-    lowered = message.lower()
+        hint = "; its quotes may not match" if block > BLOCK_BYTES else ""  # a row that swallowed those after it
+        return f"has a row with {row.actual_columns} cells where its header has {row.expected_columns}{place}{hint}"
+    lowered = str(error).lower()
     if "utf8" in lowered or "utf-8" in lowered:
         return "is not UTF-8 text; save it as UTF-8"
     if "zlib" in lowered or "truncated" in lowered or "compressed" in lowered or "inflate" in lowered:
         return "is a damaged or truncated gzip file"
     if "parquet" in lowered or "thrift" in lowered or "snappy" in lowered:
         return "is a damaged Parquet file"
-    if "straddl" in lowered:
-        return f"has a row longer than {BLOCK_BYTES >> 20} MB; its quotes may not match"
+    if _straddles(error):
+        return f"has a row longer than {block >> 20} MB; its quotes may not match"
     return "cannot be read as a table"
