@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tacit.additive.estimator import AdditiveBoostClassifier
@@ -25,6 +27,7 @@ from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
 from tacit.table.memory import MemoryTable
+from tacit.trees.estimator import BoostedTreesClassifier
 from tests.evaluation.scores import Known, refused_search, world
 
 CODES = len(utility_weights(LEVELS))
