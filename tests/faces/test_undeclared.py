@@ -269,3 +269,32 @@ def test_classes_in_no_declared_order_have_no_direction():
     columns = {"age": {"kind": "numeric", "lower": 0, "upper": 100, "monotone": "increasing"}}
     model = AdditiveBoostClassifier(epsilon=4.0, schema={"columns": columns}).fit(frame, labels)
     assert model.classes_.tolist() == ["other", "young"]
+
+
+@pytest.mark.parametrize("kind", [list, lambda labels: np.array(labels, object)])
+@pytest.mark.parametrize(
+    ("spellings", "classes"),
+    [
+        (("1", "1.0", "0"), [0, 1]),
+        (("+1", "1", "-1"), [-1, 1]),
+        (("01", "1e0", "2.50", "2.5"), [1, 2.5]),
+        (("1", "1.0"), [0, 1]),
+        (("3", "3.0"), ["(other)", 3]),
+        (("(other)",), ["((other))", "(other)"]),
+    ],
+)
+def test_classes_that_read_alike_are_one(kind, spellings, classes, tmp_path):
+    generator = np.random.default_rng(0)
+    labels = [str(label) for label in generator.choice(spellings, 3000)]
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 8.0, 1e-6)
+    fitted = AdditiveBoostClassifier(epsilon=8.0, account=account).fit(generator.normal(size=(3000, 1)), kind(labels))
+    assert fitted.classes_.tolist() == np.asarray(classes).tolist()
+
+
+def test_what_goes_wrong_after_the_charge_does_not_say_that_nothing_was_spent():
+    class Broken(AdditiveBoostClassifier):
+        def _learn(self, curator, purse, task):
+            raise RequestError("something is wrong")
+
+    with pytest.raises(ValueError, match=r"something is wrong. The charge stands: it was made before.$"):
+        Broken().fit(np.zeros((20, 1)), np.zeros(20, int))

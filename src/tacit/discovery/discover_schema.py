@@ -31,7 +31,6 @@ from tacit.privacy.certificate import Certificate
 from tacit.schema import IdColumn, Label, NumericColumn, Schema, Unit, Value
 from tacit.schema.columns import MOST_CATEGORIES
 from tacit.schema.errors import nearest
-from tacit.schema.label import MOST_CLASSES
 from tacit.schema.values import identity
 
 LABEL_KINDS = ("classes", "numeric")
@@ -154,7 +153,7 @@ def _label(name: str, kind: str, found: Discovered, numeric: bool, positive: Any
         return Label(name, "numeric", lower=column.lower, upper=column.upper)
     classes: tuple[Value, ...] = (False, True)
     if name in found.keys:
-        classes = plain_classes(found.keys[name][:MOST_CLASSES], numeric)
+        classes = plain_classes(found.keys[name], numeric)
     if len(classes) < 2:
         return None
     wanted = None if positive is None else next((c for c in classes if identity(c) == identity(positive)), None)

@@ -31,7 +31,7 @@ from tacit.queries.rules import fine_count_rule
 from tacit.schema import BooleanColumn, CategoricalColumn, Column, IgnoredColumn, NumericColumn, Value
 from tacit.schema.columns import MOST_CATEGORIES
 from tacit.schema.label import MOST_CLASSES
-from tacit.schema.values import parse_number
+from tacit.schema.values import identity, parse_number, plain_value
 
 DELTA_SHARE = 0.5
 """Share of a request's delta that pays for keys, when there are keys to be found."""
@@ -177,15 +177,28 @@ class Discovered:
         """
         if not self.classes:
             return None
-        found = plain_classes(self.classes[:most], numeric)
-        return LabelIndex(found if len(found) > 1 else (NOTHING_FOUND, *found))
+        found = plain_classes(self.classes, numeric, most)
+        return LabelIndex(found if len(found) > 1 else (stand_in(self.classes), *found))
 
 
-def plain_classes(keys: Sequence[str], numeric: bool) -> tuple[Value, ...]:
-    """Keys as declared values in their natural order: numbers again, where the dtype says that they are."""
+def plain_classes(keys: Sequence[str], numeric: bool, most: int = MOST_CLASSES) -> tuple[Value, ...]:
+    """The first ``most`` keys as declared values in their natural order: numbers again, where that is what they are.
+
+    Keys that spell one number (``1``, ``1.0`` and ``+1``) are one class then.
+    """
     if not numeric:
-        return tuple(sorted(keys))
-    return tuple(sorted(number for key in keys if (number := parse_number(key)) is not None))
+        return tuple(sorted(keys[:most]))
+    numbers = [number for key in keys if (number := parse_number(key)) is not None]
+    distinct = {identity(plain): plain for plain in (plain_value(number, "classes") for number in numbers)}
+    return tuple(sorted(list(distinct.values())[:most]))
+
+
+def stand_in(keys: Sequence[str]) -> str:
+    """A class that no key is called like, for what no row has."""
+    name = NOTHING_FOUND
+    while name in keys:
+        name = f"({name})"
+    return name
 
 
 def discover_within(

@@ -22,6 +22,7 @@ from tacit.faces.discover import (
     Unknowns,
     discover_within,
     kind_of,
+    plain_classes,
     unknowns_of,
 )
 from tacit.faces.request import Request, RequestError
@@ -154,7 +155,7 @@ class Undeclared:
             label_index = found.label_index(numbers, most_classes) or label_index
             if self.labels == OBJECTS and keys and set(keys) <= {"false", "true"}:
                 label_index = LabelIndex((False, True))
-            if numbers and len(keys) == 1 and keys[0] in ("0", "1"):
+            if numbers and plain_classes(keys, numeric=True) in ((0,), (1,)):
                 label_index = LabelIndex((0, 1))
         schema = Schema(found.columns) if found.columns else None
         return Found(schema, label_index, purse.part(1 - self.share))

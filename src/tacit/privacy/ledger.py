@@ -44,6 +44,9 @@ TOLERANCE = 1e-9
 COMPLETED = "completed"
 FAILED = "failed"
 
+UNSPENT = "Nothing was spent."
+"""How an error ends that comes before a charge."""
+
 
 class BudgetExceeded(ValueError):  # noqa: N818 - a public name, and not a fault
     """A release or a reservation that the budget does not cover. Nothing was read."""
@@ -299,3 +302,5 @@ class Reservation:
             self.close(FAILED)
         except Exception as closing:  # noqa: BLE001 - the fit's failure matters more; the charge is durable either way
             error.add_note(f"closing the reservation {self._label!r} failed as well: {closing}")
+        if str(error).endswith(UNSPENT):  # true of a check that comes first, and here it did not
+            raise ValueError(f"{str(error).removesuffix(UNSPENT)}The charge stands: it was made before.") from error
