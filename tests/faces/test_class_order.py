@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import cross_val_score
 
 import tacit
-from tacit.faces.base import in_order
+from tacit.faces.classes import in_order
 
 LEARNERS = [
     tacit.AdditiveBoostClassifier,

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.encoding.frames import Frame
-from tacit.faces.base import in_order
+from tacit.faces.classes import in_order
 from tacit.faces.regressor import PrivateRegressor
 from tacit.faces.request import Request, RequestError
 from tacit.faces.scikit import PrivateClassifier, PrivateEstimator

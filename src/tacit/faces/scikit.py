@@ -5,7 +5,8 @@ from __future__ import annotations
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
-from tacit.faces.base import ClassLearner, PrivateLearner
+from tacit.faces.base import PrivateLearner
+from tacit.faces.classes import ClassLearner
 
 
 class PrivateEstimator(BaseEstimator, PrivateLearner):

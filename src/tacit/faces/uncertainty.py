@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, ndtri
 
-from tacit.faces.base import ClassLearner
+from tacit.faces.classes import ClassLearner
 from tacit.faces.request import RequestError, is_number
 from tacit.models.uncertainty import Uncertain, UncertainClasses
 

@@ -15,7 +15,8 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.faces.base import ClassLearner, Task
+from tacit.faces.base import Task
+from tacit.faces.classes import ClassLearner
 from tacit.faces.request import RequestError, is_number
 from tacit.models.base import Model
 from tacit.privacy.purse import Purse

@@ -1,0 +1,57 @@
+"""Learners of classes: which order they have for scikit-learn, and what is predicted of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.faces.base import PrivateLearner, Task
+
+
+def in_order(names: Sequence[Any]) -> list[int]:
+    """The places of classes in the order that scikit-learn takes for granted: sorted, where that means anything.
+
+    Args:
+        names: as declared, of two classes the positive one last.
+    """
+    try:
+        return sorted(range(len(names)), key=names.__getitem__)
+    except TypeError:  # texts beside numbers
+        return list(range(len(names)))
+
+
+class ClassLearner(PrivateLearner):
+    """Base of the learners of classes. After ``fit`` there is also ``classes_``, sorted as scikit-learn has them.
+
+    A model keeps its classes as they were declared, of two the positive one last; here columns and signs follow
+    ``classes_``, whose last one of two is what ``decision_function`` and ``predict_proba(X)[:, 1]`` are about.
+    """
+
+    classes: Sequence[Any] | None
+    _places: list[int]
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The likeliest class of every row, shape ``(rows,)``."""
+        self._check_fitted()
+        classes: npt.NDArray[Any] = self.classes_[np.asarray(self.predict_proba(X)).argmax(axis=1)]
+        return classes
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
+        frame = self._frame_for_model(X)
+        probabilities: npt.NDArray[np.float64] = self.model_.predict_proba(frame)
+        return probabilities[:, self._places]
+
+    def _sorted_scores(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """A model's scores, of two classes ``(rows,)`` and of more ``(rows, classes)``, as ``classes_`` has them."""
+        if scores.ndim > 1:
+            return scores[:, self._places]
+        return scores if self._places == [0, 1] else -scores
+
+    def _describe(self, task: Task) -> None:
+        names = task.label_index.names
+        self._places = in_order(names)
+        self.classes_ = np.asarray([names[place] for place in self._places])
