@@ -94,7 +94,7 @@ class Child:
         )
         estimator._check_parameters(Request.of(cost.epsilon, cost.delta, neighbouring, None))
         estimator._check_task(task)
-        check_loudness(Purse.of(cost.epsilon, cost.delta), estimator._least_budget, type(learner).__name__)
+        check_loudness(Purse.of(cost.epsilon, cost.delta), estimator.least_budget, type(learner).__name__)
         plan = tuple(estimator._planned_charges(Purse.of(cost.epsilon, cost.delta), task))
         if cost.epsilon < float("inf") and accountants.epsilon(plan, cost.delta) > cost.epsilon * (1 + TOLERANCE):
             raise RequestError(

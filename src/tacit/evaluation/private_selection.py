@@ -140,7 +140,7 @@ class PrivateSelection(BaseEstimator):
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         schema = self._check()
         frame, labels = rows_and_labels(X, y)
-        classes = (0, 1) if self._numbers else self.candidates[0]._declared_classes()
+        classes = (0, 1) if self._numbers else self.candidates[0].declared()[1]
         kind = label_kind(y if isinstance(y, list | tuple) else labels, frame)
         if not hasattr(X, "tocsr"):
             refuse_undeclared(frame, kind, schema, classes)
@@ -248,13 +248,14 @@ class PrivateSelection(BaseEstimator):
                 raise RequestError(f"{type(candidate).__name__} is no private estimator of this library")
             if parameters["account"] is not None:
                 raise RequestError("a candidate has an account of its own; give the account to the search instead")
-            schema: Schema | None = candidate._declared_schema()
+            schema, classes = candidate.declared()
             sides = (None, None) if schema is None else (schema.label, schema.unit)
-            facts.append((schema, sides, str(candidate._declared_classes())))
+            facts.append((schema, sides, str(classes)))
         self._measure()
         if any(fact[1:] != facts[0][1:] for fact in facts):
             raise RequestError("the candidates must declare the same label, classes and unit")
-        return facts[0][0]
+        shared: Schema | None = facts[0][0]
+        return shared
 
 
 def fresh_candidate(candidate: Any, plan: SearchPlan, request: Request, seed: int | None, classes: Any = None) -> Any:

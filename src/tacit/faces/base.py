@@ -76,7 +76,7 @@ class PrivateLearner:
     account: PrivacyAccount | None
     random_state: int | None
 
-    _least_budget: ClassVar[float] = LEAST_EPSILON
+    least_budget: ClassVar[float] = LEAST_EPSILON
     """The smallest epsilon, or Gaussian privacy parameter, whose noise integers hold in the learner's units."""
 
     @property
@@ -102,7 +102,7 @@ class PrivateLearner:
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         self._check_parameters(request)
         check_account(self.account)
-        check_loudness(request.purse, self._least_budget, self._algorithm)
+        check_loudness(request.purse, self.least_budget, self._algorithm)
         task, frame, labels = self._task(X, y)
         self._check_task(task)
         self._check_monotone(task)
@@ -178,6 +178,10 @@ class PrivateLearner:
         schema = self._declared_schema()
         task = Task(schema, () if schema is None else schema.features, self._label_index(schema), None)
         return tuple(self._planned_charges(request.purse, task))
+
+    def declared(self) -> tuple[Schema | None, Any]:
+        """The schema and the classes that are declared: by this learner, or by those it is made of; None where none."""
+        return self._declared_schema(), self._declared_classes()
 
     # What a subclass says.
 

@@ -45,7 +45,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
     """
 
     target_bounds: Sequence[float] | None
-    _least_budget = 2e-5
+    least_budget = 2e-5
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns a model under the requested privacy.

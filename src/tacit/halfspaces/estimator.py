@@ -91,7 +91,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
     """
 
     @property
-    def _least_budget(self) -> float:  # type: ignore[override]
+    def least_budget(self) -> float:  # type: ignore[override]
         """Rows are of length :data:`RADIUS_16`, or 128 times that."""
         return 1e-4 if self.row_norm is None else 1e-2
 

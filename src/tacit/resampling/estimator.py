@@ -199,7 +199,7 @@ class ResampledBoostClassifier(PrivateClassifier):
         own._check_parameters(Request.of(plan.base.epsilon, plan.base.delta, REPLACE, None))
         own._check_task(task)
         purse = Purse.of(plan.base.epsilon, plan.base.delta)
-        check_loudness(purse, own._least_budget, type(own).__name__)
+        check_loudness(purse, own.least_budget, type(own).__name__)
         charges = tuple(own._planned_charges(purse, task))
         self._check_declared(type(own).__name__, charges, plan.base)
         return BaseLearner(charges, lambda vault: own._learn_from(vault, purse, task))
