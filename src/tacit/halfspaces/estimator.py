@@ -23,7 +23,7 @@ from tacit.encoding.without_rows import without_rows
 from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
 from tacit.faces.inputs import label_vector
-from tacit.faces.request import Request, RequestError
+from tacit.faces.request import Request, RequestError, check_loudness
 from tacit.faces.scikit import PrivateClassifier
 from tacit.halfspaces.learn import learn_halfspace
 from tacit.halfspaces.plan import Options
@@ -90,10 +90,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         ensemble_: the released hypotheses, round by round; the model is their combination.
     """
 
-    @property
-    def least_budget(self) -> float:  # type: ignore[override]
-        """Rows are of length :data:`RADIUS_16`, or 128 times that."""
-        return 1e-4 if self.row_norm is None else 1e-2
+    least_budget = 1e-4
 
     def __init__(
         self,
@@ -280,6 +277,8 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         matrix = frame.column(ROWS)
         constant = float(self.row_norm) if self.fit_intercept else 0.0
         wide = hasattr(matrix, "tocsr") or matrix.shape[1] > WIDE
+        if wide:  # rows are of a length 128 times as large, and so is the noise
+            check_loudness(Purse.of(self.epsilon, self.delta), 1e-2, self._algorithm)
         clipper = RowClipper(math.hypot(float(self.row_norm), constant), RADIUS_32 if wide else RADIUS_16)
         encoder = MatrixEncoder(int(matrix.shape[1]), clipper, constant)
         return MatrixTask(None, (ROWS,), label_index, None, encoder=encoder), frame, labels
