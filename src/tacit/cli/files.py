@@ -62,12 +62,18 @@ def _check_target(path: Path | None, option: str) -> None:
         raise Mistake(f"{option}: the folder {folder} does not exist")
     if path.is_dir():
         raise Mistake(f"{option}: {path} is a folder; give a file name")
+    if path.exists() and not path.is_file():
+        raise Mistake(f"{option}: {path} is a device or a pipe, which would be replaced; give a file name")
     if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
         raise Mistake(f"{option}: {path} cannot be written")
 
 
 def write_with(path: Path, write: Callable[[Path], None]) -> None:
-    """Lets ``write`` fill a file beside ``path`` and puts it in place in one step: there is never half a file."""
+    """Lets ``write`` fill a file beside ``path`` and puts it in place in one step: there is never half a file.
+
+    A link is followed: what it points to is written.
+    """
+    path = path.resolve()
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         write(temporary)

@@ -41,7 +41,7 @@ class Order:
     random_state: int | None
     classes: str | None
     loss: str | None
-    quantile: float
+    quantile: float | None
     target_bounds: str | None
     batches: bool
     adds_to: Path | None
@@ -120,8 +120,7 @@ def _batchwise(order: Order, schema: Schema | None) -> Any:
 def _estimator(order: Order, schema: Schema | None, cls: Any = None) -> Any:
     numbers = predicts_numbers(order, schema)
     cls = cls or learner_class(order.learner, numbers)
-    if numbers and order.classes is not None:
-        raise Mistake("--classes is for labels that are classes, and the label is a number")
+    _check_label_options(order, schema, numbers)
     return cls(
         epsilon=order.epsilon,
         delta=order.delta,
@@ -133,11 +132,29 @@ def _estimator(order: Order, schema: Schema | None, cls: Any = None) -> Any:
     )
 
 
+def _check_label_options(order: Order, schema: Schema | None, numbers: bool) -> None:
+    """Raises for options about the label that would be ignored."""
+    if numbers and order.classes is not None:
+        raise Mistake("--classes is for labels that are classes, and the label is a number")
+    declared = None if schema is None else schema.label
+    for option, given in (("--classes", order.classes), ("--target-bounds", order.target_bounds)):
+        if given is not None and declared is not None:
+            raise Mistake(
+                f"{option} is for a label that no schema declares, and {order.schema} declares it: leave it out"
+            )
+    if order.quantile is not None and order.loss != "quantile":
+        raise Mistake("--quantile is for --loss quantile, which learns a quantile of a number: give both")
+
+
 def _of_label(order: Order, numbers: bool) -> dict[str, Any]:
     if not numbers:
         return {"classes": listed(order.classes)}
     bounds = _target_bounds(order.target_bounds)
-    return {"loss": order.loss or "squared", "quantile": order.quantile, "target_bounds": bounds}
+    return {
+        "loss": order.loss or "squared",
+        "quantile": 0.5 if order.quantile is None else order.quantile,
+        "target_bounds": bounds,
+    }
 
 
 def _discovers(order: Order, estimator: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import io
 import os
 import sys
 from pathlib import Path
@@ -87,7 +88,9 @@ def fit(
     loss: Annotated[
         str | None, typer.Option("--loss", help="For a target that is a number: squared (means) or quantile.")
     ] = None,
-    quantile: Annotated[float, typer.Option("--quantile", help="Which quantile, with --loss quantile.")] = 0.5,
+    quantile: Annotated[
+        float | None, typer.Option("--quantile", help="Which quantile, with --loss quantile; the median if not given.")
+    ] = None,
     target_bounds: Annotated[
         str | None, typer.Option("--target-bounds", help="Bounds of such a target, such as 0,100, without a schema.")
     ] = None,
@@ -287,6 +290,9 @@ def main() -> None:
     the end, would take a fifth of a fit of a small table; what must outlive the process is on disk by then.
     """
     gc.set_threshold(COLLECTED_FROM)
+    for stream in (sys.stdout, sys.stderr):  # a character that a terminal lacks must not hide what was paid for
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except SystemExit as end:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import platform
 import re
-import uuid
+import time
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -280,8 +283,9 @@ class BatchwiseRegressor(RegressorMixin, _Batchwise):
 
 
 def new_series() -> str:
-    """What no other series of batches is called."""
-    return f"series {uuid.uuid4().hex}"
+    """What no other series of batches is called: nobody begins two at once in one process."""
+    begun = f"{time.time_ns()} {os.getpid()} {platform.node()}"
+    return f"series {hashlib.sha256(begun.encode()).hexdigest()[:32]}"
 
 
 def series_of(certificate: Certificate) -> str:

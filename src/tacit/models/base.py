@@ -125,8 +125,8 @@ class Model:
 
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Writes a text file by way of a temporary one beside it: there is never half a file."""
-    target = Path(path)
+    """Writes a text file by way of a temporary one beside it: there is never half a file. Links are followed."""
+    target = Path(path).resolve()
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")  # open() gives it the usual permissions
     try:
         temporary.write_text(text, encoding="utf-8")

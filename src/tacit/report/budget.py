@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from tacit.privacy import accountants
 from tacit.privacy.charges import (
     ZCDP,
     ApproxDP,
@@ -72,6 +73,8 @@ def words(charge: Charge) -> str:
             return f"epsilon {charge.epsilon:.4g}, delta {charge.delta:.2g}"
         case NonPrivate():
             return "no noise"
+        case Renyi():
+            return "choices, paid by their Rényi curve"
         case _:
             return charge.kind.replace("_", " ")
 
@@ -109,12 +112,14 @@ def stage_of(label: str) -> str:
 MOST_STAGES = 9
 
 
-def stages(releases: Iterable[Entry], planned: Sequence[Charge] = ()) -> list[Stage]:
+def stages(releases: Iterable[Entry], planned: Sequence[Charge] = (), delta: float = 0.0) -> list[Stage]:
     """Releases gathered by stage, in the order in which the stages began; the smallest share one line if many.
 
     Args:
         releases: the entries of a certificate.
         planned: what was reserved for them.
+        delta: of the certificate. Where a charge is a Renyi curve, shares are those of the epsilons that stages cost by
+            themselves at this delta: such a curve has no one size.
     """
     gaussian = any(isinstance(charge, Gaussian) for charge, _ in uses(planned))
     groups: dict[str, list[Entry]] = {}
@@ -126,6 +131,8 @@ def stages(releases: Iterable[Entry], planned: Sequence[Charge] = ()) -> list[St
         groups["everything else"] = rest
     counts = {name: sum(times for _, times in uses([r.charge for r in found])) for name, found in groups.items()}
     sizes = {name: sum(size(r.charge, gaussian) for r in found) for name, found in groups.items()}
+    if delta > 0 and any(isinstance(charge, Renyi) for found in groups.values() for charge, _ in _charges(found)):
+        sizes = {name: accountants.epsilon([r.charge for r in found], delta) for name, found in groups.items()}
     total = sum(sizes.values())
     return [
         Stage(
@@ -136,6 +143,10 @@ def stages(releases: Iterable[Entry], planned: Sequence[Charge] = ()) -> list[St
         )
         for name, found in groups.items()
     ]
+
+
+def _charges(found: Sequence[Entry]) -> Iterable[tuple[Charge, int]]:
+    return uses([release.charge for release in found])
 
 
 def _distinct(items: Iterable[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from tacit.report import svg
 from tacit.report.drawing import (
     BAND,
+    CLEAR,
     LABEL,
     MISSING,
     RIGHT,
@@ -108,7 +109,7 @@ def _reach(effects: Sequence[Sequence[Effect]]) -> float:
 
 def _frame(label: str, top: float, zero: float, right: float) -> list[str]:
     return [
-        svg.text(LABEL - 10, top + ROW / 2 + 4, svg.fitted(label, LABEL - 12), "name", "end"),
+        svg.text(LABEL - 10, top + ROW / 2 + 4, svg.shortened(label, LABEL - 12), "name", "end"),
         svg.line(LABEL + 2, zero, right, zero, "zero"),
     ]
 
@@ -182,12 +183,14 @@ def _caption(places: Sequence[str], classes: Sequence[str], effects: Sequence[Se
     """Where a class gains most, among the places that hold rows."""
     least = _least_support(effects)
     held = [
-        (e.value, label, place)
+        (e.value, label, place, e.sd)
         for label, line in zip(classes, effects, strict=True)
         for place, e in zip(places, line, strict=True)
         if e.support >= least
     ]
     if not held or max(held)[0] < ODDS.least:
         return "No effect that stands out."
-    value, label, place = max(held)
+    value, label, place, sd = max(held)
+    if value < CLEAR * sd:
+        return "No effect that stands out from the noise."
     return f"Speaks loudest for {label}, at {place} ({ODDS.say(value)})."

@@ -121,13 +121,19 @@ def worth_naming(supports: Sequence[float]) -> float:
     return min(0.01 * max(known, default=0.0), 0.1 * sum(known) / max(len(known), 1))
 
 
+CLEAR = 2.0
+"""Standard deviations of the noise by which two places must differ for a caption to name them."""
+
+
 def _summary(names: Sequence[str], effects: Sequence[Effect], units: Units) -> str:
     """Where the effect is highest and lowest among the places that hold rows."""
     least = worth_naming([e.support for e in effects])
-    held = [(e.value, name) for name, e in zip(names, effects, strict=True) if e.support >= least]
+    held = [(e.value, name, e.sd) for name, e in zip(names, effects, strict=True) if e.support >= least]
     if not held or max(held)[0] - min(held)[0] < units.least:
         return "No effect that stands out."
-    (low, lowest), (high, highest) = min(held), max(held)
+    (low, lowest, low_sd), (high, highest, high_sd) = min(held), max(held)
+    if high - low < CLEAR * math.hypot(low_sd, high_sd):
+        return "No effect that stands out from the noise."
     return f"Highest at {highest} ({units.say(high)}), lowest at {lowest} ({units.say(low)})."
 
 
@@ -238,7 +244,7 @@ def bars(
         start, stop = sorted((scale(0.0), scale(effect.value)))
         hint = f"{category}: {units.say(effect.value)}, about {svg.short(effect.support)} rows"
         faint = " faint" if effect.support < FAINT * most else ""
-        parts.append(svg.text(LABEL - 10, y + 13, svg.fitted(category, LABEL - 12), f"name{faint}", "end"))
+        parts.append(svg.text(LABEL - 10, y + 13, svg.shortened(category, LABEL - 12), f"name{faint}", "end"))
         parts.append(
             svg.rect(start, y + 3, stop - start, row - 7, f"{'plus' if effect.value >= 0 else 'minus'}{faint}", hint)
         )
@@ -353,7 +359,7 @@ def weights(title: str, names: Sequence[str], values: Sequence[float], sd: float
         y = TOP + row * place
         start, stop = sorted((scale(0.0), scale(value)))
         hint = f"{name}: {value:+.4f}"
-        parts.append(svg.text(label - 10, y + 14, svg.fitted(name, NAMES - 12), "name", "end"))
+        parts.append(svg.text(label - 10, y + 14, svg.shortened(name, NAMES - 12), "name", "end"))
         parts.append(svg.rect(start, y + 3, stop - start, row - 7, "plus" if value >= 0 else "minus", hint))
         if sd > 0:
             parts.append(
@@ -379,7 +385,7 @@ def ranking(
     for place, (name, value) in enumerate(ranked):
         y = TOP + row * place
         length = (width - RIGHT - label - 44) * value / most
-        parts.append(svg.text(label - 10, y + 14, svg.fitted(name, NAMES - 12), "name", "end"))
+        parts.append(svg.text(label - 10, y + 14, svg.shortened(name, NAMES - 12), "name", "end"))
         parts.append(svg.rect(label, y + 3, max(length, 1.0), row - 7, "plain", f"{name}: {value:.3g}"))
         parts.append(svg.text(label + max(length, 1.0) + 6, y + 14, svg.short(value), "tick"))
     markup = svg.figure(width, height, title, caption, "".join(parts), identity)

@@ -156,7 +156,7 @@ def compose(painted: Portrait, classes: Sequence[Any], claim: Certificate | None
         promise=promise,
         epsilon="∞" if claim is None or math.isinf(claim.epsilon) else f"{claim.epsilon:.4g}",
         delta="" if claim is None else _small(claim.delta),
-        stages=[] if claim is None else stages(claim.entries, claim.charges),
+        stages=[] if claim is None else stages(claim.entries, claim.charges, claim.delta),
         entries=() if claim is None else claim.entries,
         releases=0 if claim is None else claim.releases,
         declared=claim is None or claim.schema_fingerprint is not None,

@@ -66,7 +66,7 @@ def figure(width: int, height: int, title: str, description: str, content: str, 
 def short(value: float) -> str:
     """A number for people, about three significant digits: ``1200000`` is ``1.2M``, ``0.0123`` is ``0.0123``."""
     size = abs(value)
-    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+    for limit, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
         if size >= limit:
             scaled = value / (1e3 if unit == "k" else limit)
             return f"{scaled:.3g}{unit}"
