@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -252,3 +255,46 @@ def test_what_rows_hold_is_no_mistake(folder: Path, tacit: Callable[..., Any]) -
         assert tacit(*FIT).exit_code == 0
         assert Path("out.json").exists()
         Path("out.json").unlink()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--classes", "no,yes"), ("--classes", "declares it")),
+        (("--target-bounds", "0,1"), ("--target-bounds",)),
+        (("--quantile", "0.9"), ("--quantile", "--loss quantile")),
+    ],
+)
+def test_options_that_would_be_ignored(
+    folder: Path, tacit: Callable[..., Any], options: tuple[str, str], words: tuple[str, ...]
+) -> None:
+    refused(tacit(*FIT, *options), *words)
+
+
+def test_outputs_that_are_no_files(folder: Path, tacit: Callable[..., Any]) -> None:
+    """Put in place of a device or a pipe, a file would be all that is left of it."""
+    os.mkfifo("pipe")
+    for option in ("--report", "--certificate"):
+        refused(tacit(*FIT, option, "pipe"), option, "pipe")
+    assert Path("pipe").is_fifo()
+
+
+def test_links_are_followed(folder: Path, tacit: Callable[..., Any]) -> None:
+    Path("kept").mkdir()
+    Path("out.json").symlink_to(Path("kept") / "model.json")
+    Path("report.html").symlink_to(Path("kept") / "report.html")
+    done = tacit(*FIT, "--report", "report.html")
+    assert done.exit_code == 0, done.output
+    assert Path("out.json").is_symlink()
+    assert sorted(path.name for path in Path("kept").iterdir()) == ["model.json", "report.html"]
+
+
+def test_a_terminal_that_lacks_a_character_hides_nothing(folder: Path) -> None:
+    """What was paid for is shown, if need be as \\u0142, and nobody is told that nothing was spent."""
+    Path("data.csv").write_text(Path("data.csv").read_text().replace("colour", "p\u0142e\u0107", 1))
+    edited("schema.toml", "columns.colour", 'columns."p\u0142e\u0107"')
+    command = [sys.executable, "-c", "from tacit.cli.main import main; main()", *FIT, "--epsilon", "20"]
+    done = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "latin-1"}, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"spent" in done.stdout
+    assert b"Nothing was spent" not in done.stderr

@@ -8,7 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tacit.privacy.charges import ZCDP, BoundedRange, Charge, Gaussian, NonPrivate, Repeated
+from tacit.privacy import accountants
+from tacit.privacy.charges import ZCDP, BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Renyi, Repeated
 from tacit.privacy.gaussian import range_of_gaussian
 from tacit.privacy.ledger import Entry
 from tacit.report import svg
@@ -251,3 +252,21 @@ def test_a_name_without_room_loses_its_middle() -> None:
     assert abs(len(start) - len(end)) <= 1
     assert 150.0 < svg.text_width(shown) <= 200.0
     assert svg.shortened(name, 0.0) == "…"
+
+
+def test_a_list_s_budget_is_what_its_stages_cost() -> None:
+    """A Renyi curve has no one size: beside Laplace noise its share is that of the epsilons."""
+    entries = [
+        release("rules", Renyi((1.1, 4.0, 16.0), (0.01, 0.5, 2.5))),
+        release("rows that each rule decides", Laplace(1.25)),
+    ]
+    costs = [accountants.epsilon([entry.charge], 1e-6) for entry in entries]
+    found = stages(entries, [entry.charge for entry in entries], 1e-6)
+    assert [stage.share for stage in found] == pytest.approx([cost / sum(costs) for cost in costs])
+    assert "choices" in found[0].how
+
+
+@pytest.mark.parametrize(("sd", "says"), [(0.2, "Highest at b"), (0.5, "stands out from the noise")])
+def test_captions_name_what_stands_out_from_the_noise(sd: float, says: str) -> None:
+    drawn = bars("x", ["a", "b"], [Effect(-0.5, sd, 100.0), Effect(0.5, sd, 100.0)], "x0")
+    assert says in drawn.caption
