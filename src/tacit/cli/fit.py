@@ -270,4 +270,4 @@ def _summary(order: Order, estimator: Any, written: dict[str, str], seconds: flo
     if order.schema is None:
         rows["no schema"] = _found(order, estimator)
     rows["took"] = f"{seconds:.1f} s"
-    table("A private model", rows)
+    table("A model without privacy" if math.isinf(certificate.epsilon) else "A private model", rows)

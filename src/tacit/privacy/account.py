@@ -37,6 +37,11 @@ def compact(charges: Sequence[Charge]) -> tuple[Charge, ...]:
     return tuple(charge if times == 1 else Repeated(charge, times) for charge, times in runs)
 
 
+def _floored(epsilon: float) -> float:
+    """Four digits of an epsilon, never more than it is."""
+    return epsilon if epsilon == 0 or not math.isfinite(epsilon) else math.floor(epsilon * 1e4) / 1e4
+
+
 def _check_promise(epsilon: float, delta: float) -> None:
     accountants.check_delta(delta)
     if not epsilon > 0:
@@ -70,10 +75,14 @@ class _Budget:
 
         More than :attr:`remaining`, because costs compose better than they add. At ``delta = 0`` both are the same.
         """
+        return self._affordable(self.charges)
+
+    def _affordable(self, charges: Sequence[Charge]) -> float:
+        """The same where ``charges`` are all that was reserved."""
+        spent = self._cost(charges)
         if not math.isfinite(self.epsilon) or self.delta == 0:
-            return self.remaining
-        charges = self.charges
-        if accountants.epsilon(charges, self.delta) >= self.epsilon:
+            return max(0.0, self.epsilon - spent) if math.isfinite(self.epsilon) else math.inf
+        if spent >= self.epsilon:
             return 0.0
         multiplier = calibrate(lambda z: (*charges, Gaussian(z)), self.epsilon, self.delta)
         return gaussian_epsilon(1 / multiplier, self.delta)
@@ -91,7 +100,8 @@ class _Budget:
             return
         raise BudgetExceeded(
             f"{label!r} would bring the cost to epsilon {total:.4g} at delta {self.delta:g}; the budget is "
-            f"{self.epsilon:.4g}, of which {self._cost(earlier):.4g} is spent; nothing was spent or read now"
+            f"{self.epsilon:.4g}, of which {self._cost(earlier):.4g} is spent, and what is left pays for epsilon "
+            f"{_floored(self._affordable(earlier)):.4g} at most; nothing was spent or read now"
         )
 
     def _check_relation(self, neighbouring: Neighbouring | None) -> None:

@@ -249,7 +249,7 @@ class Store:
             except IntegrityError:
                 raise AccountError(
                     f"{self.name} already has an account for {dataset!r}; a budget cannot be replaced: open it with "
-                    f"PrivacyAccount(url, {dataset!r}); nothing was spent"
+                    f"PrivacyAccount(url, {dataset!r}), or see tacit budget show; nothing was spent"
                 ) from None
 
     def datasets(self) -> tuple[str, ...]:
@@ -265,7 +265,7 @@ class Store:
                 names = ", ".join(connection.execute(select(ACCOUNTS.c.dataset)).scalars()) or "none"
                 raise AccountError(
                     f"{self.name} has no account for {dataset!r} (there are: {names}); create it with "
-                    f"PrivacyAccount.create; nothing was spent"
+                    f"PrivacyAccount.create, or tacit budget create; nothing was spent"
                 )
             return Facts(row.epsilon, row.delta, Neighbouring(row.neighbouring))
 

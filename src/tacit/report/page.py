@@ -126,7 +126,8 @@ def render(model: Model, certificate: Mapping[str, Any] | None, title: str | Non
         A complete HTML document without references to anything outside itself.
     """
     claim = None if certificate is None else Certificate.from_dict(certificate)
-    heading = title or f"A private model of {subject(model)}"
+    open_one = claim is not None and math.isinf(claim.epsilon)
+    heading = title or f"{'A model without privacy' if open_one else 'A private model'} of {subject(model)}"
     return compose(portrait(model), model.classes, claim, heading)
 
 

@@ -85,7 +85,7 @@ def describe(
         unknown = "which of two records one person has"
     if math.isinf(epsilon):
         return Promise(
-            "There is no promise: this model was made without noise.", who, unknown, "without limit", 1.0, None,
+            "There is no promise: this model was made without noise.", "", unknown, "without limit", 1.0, None,
             "Nothing is protected.", "none",
         )  # fmt: skip
     ratio = math.exp(min(epsilon, 700.0))
