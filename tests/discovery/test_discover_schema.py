@@ -84,7 +84,7 @@ def test_any_table_has_the_same_kinds(kind):
         (np.array([1, 2]), "numeric"),
         (np.array([True, False]), "boolean"),
         (np.array(["a", "b"]), "categories"),
-        (np.array([1, "b"], object), "categories"),
+        (np.array([1, "b"], object), "ask"),
         (pd.Series([1, None], dtype="Int64"), "numeric"),
         (pd.Series([True, None], dtype="boolean"), "boolean"),
         (pd.Series(["a", "b"], dtype="category"), "categories"),

@@ -144,7 +144,7 @@ def test_there_is_always_a_model(name, kind, epsilon, delta, relation):
     check(learner(kind, columns, epsilon, delta, relation).fit(frame, labels), frame, epsilon, delta)
 
 
-@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.filterwarnings("error::RuntimeWarning", "ignore:every sample_weight is so small:UserWarning")
 @pytest.mark.parametrize("kind", sorted(LABELS))
 @pytest.mark.parametrize("n", [0, 1, 2, 49])
 @pytest.mark.parametrize("declared", [True, False])

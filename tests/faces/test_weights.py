@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.faces.request import RequestError
+from tacit.faces.weights import check_row_weights
 from tacit.privacy.account import PrivacyAccount
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier
@@ -147,3 +149,12 @@ def test_public_mistakes_are_refused(weights, message, tmp_path):
     with pytest.raises(RequestError, match="leave alpha out"):
         BoostedTreesClassifier(schema=SCHEMA, alpha=1.0, account=account).fit(frame, labels, sample_weight=np.ones(100))
     assert account.spent == 0
+
+
+def test_weights_that_add_up_to_one_are_warned_of_and_not_refused() -> None:
+    """They may follow from the rows, so a refusal would be an answer."""
+    with pytest.warns(UserWarning, match="Weights that add up to 1 are too small"):
+        check_row_weights(np.full(2000, 1 / 2000))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_row_weights(np.append(np.full(2000, 1 / 2000), 1.0))

@@ -45,8 +45,9 @@ def fitted() -> BoostedTreesClassifier:
 
 def test_learns_and_certifies(fitted: BoostedTreesClassifier) -> None:
     X, y = table(3000, 1)
-    assert roc_auc_score(y, fitted.predict_proba(X)[:, 1]) > 0.85
-    assert fitted.classes_.tolist() == ["low", "high"]
+    assert roc_auc_score(1 - y, fitted.predict_proba(X)[:, 1]) > 0.85
+    assert fitted.classes_.tolist() == ["high", "low"]
+    assert fitted.model_.classes == ("low", "high")
     assert fitted.certificate_.epsilon == 2.0
     assert not fitted.certificate_.releasable
     assert set(fitted.predict(X)) == {"low", "high"}
@@ -56,7 +57,7 @@ def test_a_model_file_predicts_the_same(fitted: BoostedTreesClassifier, tmp_path
     X, _ = table(500, 2)
     save_model(fitted.model_, tmp_path / "model.json", fitted.certificate_.to_dict())
     model, certificate = load_model(tmp_path / "model.json")
-    assert np.array_equal(model.predict_proba(columns_of(X)), fitted.predict_proba(X))
+    assert np.array_equal(model.predict_proba(columns_of(X))[:, ::-1], fitted.predict_proba(X))
     assert certificate == fitted.certificate_.to_dict()
 
 
@@ -64,7 +65,7 @@ def test_explanations_add_up_to_the_score(fitted: BoostedTreesClassifier) -> Non
     X, _ = table(500, 3)
     names, parts = fitted.model_.contributions(columns_of(X))
     assert names == ["age", "size", "town"]
-    assert fitted.model_.base_score + parts.sum(axis=1) == pytest.approx(fitted.decision_function(X))
+    assert fitted.model_.base_score + parts.sum(axis=1) == pytest.approx(-fitted.decision_function(X))
     assert list(fitted.model_.importance())[-1] in names
     assert all(value > 0 for value in fitted.model_.importance().values())
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame, columns_of
+from tacit.encoding.numbers import as_numbers
 from tacit.encoding.values import LabelIndex
 from tacit.faces.discover import (
     ASKED,
@@ -20,6 +21,7 @@ from tacit.faces.discover import (
     Discovered,
     Unknowns,
     discover_within,
+    is_object,
     kind_of,
     plain_classes,
     unknowns_of,
@@ -125,7 +127,7 @@ def _kinds(frame: Frame, label: str, label_kind: str, given: dict[str, str], uni
         found[label] = KEYED
     public = frame.without_rows()
     for name in (name for name, kind in found.items() if kind == NUMERIC):
-        public.numbers(name)
+        as_numbers(public.column(name), name, loose=frame.mixed or frame.untyped or is_object(frame.column(name)))
     if not any(kind not in (ID, IGNORED) for name, kind in found.items() if name != label):
         raise RequestError("there is no column to learn from: all are identifiers or ignored")
     return found
