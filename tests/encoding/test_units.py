@@ -111,3 +111,11 @@ def test_one_persons_rows_move_no_sum_by_more_than_declared(
     with_person = counts([row[0] for row in table], [row[1] for row in table], most)
     without = counts([row[0] for row in others], [row[1] for row in others], most)
     assert np.abs(with_person - without).sum() <= most
+
+
+def test_identifiers_told_apart_by_how_they_are_written_would_break_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rule matters: by their texts one person's three rows would all count, where one is paid for."""
+    labels = ["yes"] * 3
+    assert counts([1, 1.0, True], labels, 1).sum() == 1
+    monkeypatch.setattr("tacit.encoding.units.unit_of", str)
+    assert counts([1, 1.0, True], labels, 1).sum() == 3

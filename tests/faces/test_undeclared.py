@@ -23,22 +23,14 @@ from tacit.privacy.charges import ApproxDP
 from tacit.report.page import render
 from tacit.schema import BooleanColumn, CategoricalColumn, NumericColumn
 from tacit.trees.estimator import BoostedTreesClassifier
+from tests import habits
 
 LEARNERS = [AdditiveBoostClassifier, BoostedTreesClassifier]
 
 
 def people(n: int = 6000, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
-    generator = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "age": generator.uniform(0, 100, n),
-            "ward": generator.choice(["a", "b", "c"], n),
-            "smokes": generator.random(n) < 0.3,
-            "seen": pd.Timestamp("2020-01-01"),
-        }
-    )
-    score = 0.05 * (frame["age"] - 50) + 1.0 * frame["smokes"] + np.where(frame["ward"] == "b", 1.0, -0.5)
-    return frame, pd.Series(np.where(generator.random(n) < 1 / (1 + np.exp(-score)), "yes", "no"))
+    frame, labels = habits.people(n, seed)
+    return frame.assign(seen=pd.Timestamp("2020-01-01")), pd.Series(labels)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

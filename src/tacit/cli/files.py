@@ -68,22 +68,15 @@ def _check_target(path: Path | None, option: str) -> None:
         raise Mistake(f"{option}: {path} cannot be written")
 
 
-def write_with(path: Path, write: Callable[[Path], None]) -> None:
-    """Lets ``write`` fill a file beside ``path`` and puts it in place in one step: there is never half a file.
+def write_with(path: Path, write: Callable[[Path], object]) -> None:
+    """Lets ``write`` make a file, which is there whole or not at all."""
+    from tacit.models import base
 
-    A link is followed: what it points to is written.
-    """
-    path = path.resolve()
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write(temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    base.write_with(path, write)
 
 
 def write_text(path: Path, text: str) -> None:
     """Writes a text file whole or not at all."""
-    from tacit.models.base import write_atomically
+    from tacit.models import base
 
-    write_atomically(path, text)
+    base.write_atomically(path, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ class Vault:
         """
         codes, texts = key_codes(self._labels if name is None else self._frame.column(name), name or "label")
         if self._unit is not None:
-            codes = np.where(self._within_unit(), codes, NO_KEY)
+            codes = np.where(self._within_unit, codes, NO_KEY)
         return release_keys(codes, texts, self._reservation, self._noise, charge, delta, label, self._rows_per_unit)
 
     def _label_codes(self, label_index: LabelIndex | NumericLabelIndex) -> npt.NDArray[np.uint8]:
@@ -140,8 +141,9 @@ class Vault:
             codes = label_index.encode(self._labels).astype(np.uint8)
         if self._unit is None:
             return codes
-        return np.where(self._within_unit(), codes, np.uint8(DROPPED))
+        return np.where(self._within_unit, codes, np.uint8(DROPPED))
 
+    @cached_property
     def _within_unit(self) -> npt.NDArray[np.bool_]:
         """Whether a row counts: it has a unit, and is among the first ``max_rows`` of it."""
         assert self._unit is not None

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame, columns_of
-from tacit.encoding.numbers import as_numbers
+from tacit.encoding.numbers import as_numbers, is_object
 from tacit.encoding.values import LabelIndex
 from tacit.faces.discover import (
     ASKED,
@@ -21,7 +21,6 @@ from tacit.faces.discover import (
     Discovered,
     Unknowns,
     discover_within,
-    is_object,
     kind_of,
     plain_classes,
     unknowns_of,

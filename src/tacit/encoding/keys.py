@@ -5,14 +5,18 @@ from __future__ import annotations
 import decimal
 import math
 import sys
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from tacit.encoding.arrow import dictionary_of, positions
 from tacit.encoding.values import as_tokens, is_missing
 from tacit.schema.values import identity
+
+K = TypeVar("K", bound=Hashable)
 
 NO_KEY = -1
 """The code of a value that has no key."""
@@ -52,18 +56,30 @@ def key_codes(values: Any, name: str = "") -> tuple[npt.NDArray[np.int64], tuple
     Raises:
         FrameError: for dtypes that hold no texts, numbers or booleans; ``name`` names the column.
     """
-    tokens = as_tokens(values, name)
-    known: dict[str, int] = {}
+    codes, keys = codes_by(key_of, as_tokens(values, name))
+    return codes, tuple(keys)
+
+
+def codes_by(
+    told_apart: Callable[[Any], K | None], tokens: pa.ChunkedArray | npt.NDArray[np.object_]
+) -> tuple[npt.NDArray[np.int64], list[K]]:
+    """A code per row, :data:`NO_KEY` where nothing tells its value apart; and what every code stands for.
+
+    Args:
+        told_apart: by what, from a value alone.
+        tokens: from :func:`tacit.encoding.values.as_tokens`. Distinct values are asked once where Arrow knows them.
+    """
+    known: dict[K, int] = {}
 
     def code(value: Any) -> int:
-        key = key_of(value)
+        key = told_apart(value)
         return NO_KEY if key is None else known.setdefault(key, len(known))
 
     if isinstance(tokens, np.ndarray):
-        return np.array([code(value) for value in tokens.tolist()], np.int64), tuple(known)
-    parts = []
+        return np.array([code(value) for value in tokens.tolist()], np.int64), list(known)
+    parts = [np.empty(0, np.int64)]
     for chunk in tokens.chunks:
         coded = dictionary_of(chunk)
         table = np.array([*(code(value) for value in coded.dictionary.to_pylist()), NO_KEY], np.int64)
         parts.append(table[positions(coded, len(table) - 1)])
-    return np.concatenate(parts) if parts else np.empty(0, np.int64), tuple(known)
+    return np.concatenate(parts), list(known)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tacit.encoding.dense import DenseRows, RowClipper
 from tacit.encoding.errors import FrameError
-from tacit.encoding.frames import Frame
+from tacit.encoding.frames import Frame, numbered
 from tacit.encoding.grid import BLOCK
 
 ROWS = "(rows)"
@@ -59,7 +59,7 @@ class MatrixEncoder:
     @property
     def names(self) -> tuple[str, ...]:
         """A name for each coordinate."""
-        own = tuple(f"x{j}" for j in range(self.n_features))
+        own = numbered(self.n_features)
         return (*own, "(intercept)") if self.intercept else own
 
     def encode(self, data: Any) -> Any:

@@ -42,7 +42,8 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
         values = pa.chunked_array([values])
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        return _texts(series) if loose and _is_loose(series) else _from_series(series, name)
+        found = _loosely(series) if loose else None
+        return _from_series(series, name) if found is None else found
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values).astype(np.float64))
     if isinstance(values, list | tuple):
@@ -57,16 +58,20 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
     raise _wrong_dtype(name, str(array.dtype))
 
 
-def _is_loose(series: nw.Series[Any]) -> bool:
-    native = str(getattr(series.to_native(), "dtype", ""))
-    return native == "object" or (isinstance(series.dtype, nw.String) and not native.startswith("Sparse["))
+def is_object(values: Any) -> bool:
+    """Whether a vector is one of Python objects, by its dtype."""
+    return str(getattr(values, "dtype", "")) == "object"
 
 
-def _texts(series: nw.Series[Any]) -> Numbers:
-    if isinstance(series.dtype, nw.String) and str(getattr(series.to_native(), "dtype", "")) != "object":
-        arrow = series.to_arrow()
-        return texts_as_numbers(arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow]))
-    return np.fromiter(map(number_or_nan, series.to_native().to_list()), np.float64, len(series))
+def _loosely(series: nw.Series[Any]) -> Numbers | None:
+    """Texts and objects value by value; None for another dtype."""
+    native = series.to_native()
+    if is_object(native):
+        return np.fromiter(map(number_or_nan, native.to_list()), np.float64, len(series))
+    if not isinstance(series.dtype, nw.String) or str(getattr(native, "dtype", "")).startswith("Sparse["):
+        return None
+    arrow = series.to_arrow()
+    return texts_as_numbers(arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow]))
 
 
 def _from_list(values: Sequence[Any]) -> Numbers:

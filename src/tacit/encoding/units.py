@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.encoding.arrow import dictionary_of, positions
 from tacit.encoding.errors import FrameError
+from tacit.encoding.keys import NO_KEY, codes_by
 from tacit.encoding.values import as_tokens, is_missing
 from tacit.schema.values import parse_number
 
-NO_UNIT = -1
+NO_UNIT = NO_KEY
 """The code of a row whose identifier is missing: nobody can tell whose it is."""
 
 
@@ -45,24 +45,11 @@ def unit_of(value: Any) -> Hashable | None:
 
 def unit_codes(values: Any, name: str = "") -> npt.NDArray[np.int64]:
     """A code per row, equal where rows are of one unit, :data:`NO_UNIT` where the identifier is missing."""
-    known: dict[Hashable, int] = {}
-
-    def code(value: Any) -> int:
-        unit = unit_of(value)
-        return NO_UNIT if unit is None else known.setdefault(unit, len(known))
-
     try:
         tokens = as_tokens(values, name)
     except FrameError:  # dates and the like: no categories, but they can identify
         tokens = np.fromiter(values, object, len(values))
-    if isinstance(tokens, np.ndarray):
-        return np.array([code(value) for value in tokens.tolist()], np.int64)
-    parts = []
-    for chunk in tokens.chunks:
-        coded = dictionary_of(chunk)
-        table = np.array([*(code(value) for value in coded.dictionary.to_pylist()), NO_UNIT], np.int64)
-        parts.append(table[positions(coded, len(table) - 1)])
-    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+    return codes_by(unit_of, tokens)[0]
 
 
 def first_rows(units: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.bool_]:

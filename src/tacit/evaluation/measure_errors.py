@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -29,7 +29,7 @@ from tacit.evaluation.error_grid import (
     target_moments,
     target_values,
 )
-from tacit.evaluation.measure_scores import ScoreGroups
+from tacit.evaluation.measure_scores import ScoreGroups, with_unit
 from tacit.evaluation.scored_numbers import NumberScorer
 from tacit.evaluation.strategy import Strategy, shared
 from tacit.faces.request import Request
@@ -154,8 +154,7 @@ def measure_errors(
     """
     groups, frame, schema = order.groups, order.frame, order.schema
     unit = None if schema is None else schema.unit
-    if unit is not None:
-        frame.column(unit.column)
+    identifiers = None if unit is None else frame.column(unit.column)
     shares = [CLIP_SHARE] * (order.clip is None) + [REACH_SHARE, TARGET_SHARE] * order.spread
     shares.append(1.0 - sum(shares))
     grid, norm, paid = ErrorGrid.of(groups.n_codes), *_charges(request.purse, shares, account is None)
@@ -163,10 +162,8 @@ def measure_errors(
         columns: dict[str, Any] = scorer.columns(frame, order.data, order.targets)
         if groups.name is not None:
             columns["group"] = frame.column(groups.name)
-        if unit is not None:
-            columns["unit"] = frame.column(unit.column)
-            unit = replace(unit, column="unit")
-        vault = Vault(Frame(columns, frame.n_rows), columns["label"], reservation, request.random_state, unit)
+        made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
+        vault = Vault(made, columns["label"], reservation, request.random_state, unit)
         encoders: list[Encoder] = [grid.encoder, NumericGrid(-1.0, 1.0, TARGET_CELLS), *groups.encoders]
         encoding = TableEncoding(("error", "target", "group")[: len(encoders)], tuple(encoders))
         curator = vault.seal(encoding, LabelIndex((0, 1)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -23,7 +23,7 @@ from tacit.faces.spend import certified, reserve
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Laplace
-from tacit.schema import Schema
+from tacit.schema import Schema, Unit
 
 MOST_GROUPS = 64
 """Groups that one release may tell apart, "other" and "missing" included."""
@@ -46,6 +46,22 @@ class ScoreGroups:
     @property
     def n_codes(self) -> int:
         return max(1, len(self.names))
+
+
+def with_unit(
+    columns: Mapping[str, Any], n_rows: int, unit: Unit | None, identifiers: Any
+) -> tuple[Frame, Unit | None]:
+    """Columns made for an evaluation beside the identifiers of units, under a name of their own: for a vault.
+
+    Args:
+        columns: what was made of rows; none is called ``unit``.
+        n_rows: how many there are.
+        unit: as the schema declares it, if it does.
+        identifiers: its column.
+    """
+    if unit is None:
+        return Frame(columns, n_rows), None
+    return Frame({**columns, "unit": identifiers}, n_rows), replace(unit, column="unit")
 
 
 def declared_groups(
@@ -134,8 +150,7 @@ def measure_scores(scorer: Scorer, order: Order, request: Request, account: Priv
     """
     groups, frame = order.groups, order.frame
     unit = None if order.schema is None else order.schema.unit
-    if unit is not None:
-        frame.column(unit.column)
+    identifiers = None if unit is None else frame.column(unit.column)
     cells = min(CELLS, 1 << (MOST_CELLS // groups.n_codes).bit_length() - 1)
     grid = ScoreGrid.of(cells, order.threshold)
     parts = _parts(order, scorer.n_classes)
@@ -146,14 +161,12 @@ def measure_scores(scorer: Scorer, order: Order, request: Request, account: Priv
         columns: dict[str, Any] = scorer.columns(frame, order.data, order.labels, order.each_class)
         if groups.name is not None:
             columns["group"] = frame.column(groups.name)
-        if unit is not None:
-            columns["unit"] = frame.column(unit.column)
-            unit = replace(unit, column="unit")
+        made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
         seed = request.random_state
 
         def vault_of(label: str, number: int) -> Vault:
             noise_seed = None if seed is None else seed + number
-            return Vault(Frame(columns, frame.n_rows), columns[label], reservation, noise_seed, unit)
+            return Vault(made, columns[label], reservation, noise_seed, unit)
 
         def released(vault: Vault, score: str) -> tuple[ScoreCounts, tuple[ScoreCounts, ...]]:
             encoders: list[Encoder] = [grid.encoder, *groups.encoders]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import LabelIndex
 from tacit.evaluation.candidates import about_numbers, measure_of
-from tacit.evaluation.measure_scores import rows_and_labels
+from tacit.evaluation.measure_scores import rows_and_labels, with_unit
 from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
 from tacit.evaluation.select_model import choose
 from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encoding, utility_weights
@@ -373,9 +373,8 @@ class _Search:
         self, columns: dict[str, Any], judge: Judge, rows: _Rows, reservation: Reservation, seed: int | None
     ) -> Vault:
         unit = None if self._schema is None else self._schema.unit
-        if unit is not None:
-            columns, unit = {**columns, "unit": rows.unit}, replace(unit, column="unit")
-        return Vault(Frame(columns, rows.frame.n_rows), judge.known(rows.labels), reservation, seed, unit)
+        made, unit = with_unit(columns, rows.frame.n_rows, unit, rows.unit)
+        return Vault(made, judge.known(rows.labels), reservation, seed, unit)
 
 
 __all__ = ["PrivateSelection"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from tacit.curator.curator import Curator
 from tacit.curator.vault import Vault
-from tacit.encoding.frames import Frame
 from tacit.encoding.values import LabelIndex
-from tacit.evaluation.measure_scores import rows_and_labels
+from tacit.evaluation.measure_scores import rows_and_labels, with_unit
 from tacit.evaluation.utility import Criterion, judges_of, utility_encoding, utility_weights
 from tacit.faces.request import Request, RequestError, declared_schema
 from tacit.faces.spend import certified, reserve
@@ -102,19 +101,13 @@ def select_model(
     for judge in judges:
         judge.check(frame, X, labels)
     unit = None if declared is None else declared.unit
-    if unit is not None:
-        frame.column(unit.column)
+    identifiers = None if unit is None else frame.column(unit.column)
     charge = selection_charge(request.epsilon, request.delta)
     with reserve(account, request, [charge], f"choice among {len(models)} models") as reservation:
         names = tuple(f"model {index}" for index in range(len(models)))
-        columns: dict[str, Any] = {
-            name: judge.utilities(frame, X, labels) for name, judge in zip(names, judges, strict=True)
-        }
-        if unit is not None:
-            columns["unit"] = frame.column(unit.column)
-            unit = replace(unit, column="unit")
-        known = judges[0].known(labels)
-        vault = Vault(Frame(columns, frame.n_rows), known, reservation, request.random_state, unit)
+        columns = {name: judge.utilities(frame, X, labels) for name, judge in zip(names, judges, strict=True)}
+        made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
+        vault = Vault(made, judges[0].known(labels), reservation, request.random_state, unit)
         levels, measure = judges[0].levels, judges[0].criterion
         curator = vault.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
         index = choose(curator, len(models), levels, charge, f"the best of {len(models)} models by {measure}")

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.encoding.frames import Frame
-from tacit.faces.classes import in_order
+from tacit.faces.classes import InOrder
 from tacit.faces.regressor import PrivateRegressor
 from tacit.faces.request import Request, RequestError
 from tacit.faces.scikit import PrivateClassifier, PrivateEstimator
@@ -30,6 +30,8 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.ledger import Reservation
 
 SERIES = re.compile("series [0-9a-f]{32}")
+"""How entries of the ledger name the batches that belong together."""
+
 THEOREM = "parallel composition: batches hold different persons (McSherry 2009, Theorem 4)"
 
 
@@ -200,7 +202,7 @@ class _Batchwise(BaseEstimator):
         return frame
 
 
-class BatchwiseClassifier(ClassifierMixin, _Batchwise):
+class BatchwiseClassifier(ClassifierMixin, InOrder, _Batchwise):
     """Learns from rows as they arrive: every batch has a fit of its own, and the model is the mean of all.
 
     Guarantee: all fits together are as private as one of them, (epsilon, delta) of ``estimator``. Of two tables that
@@ -237,23 +239,17 @@ class BatchwiseClassifier(ClassifierMixin, _Batchwise):
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
         check_is_fitted(self, "model_")
-        chances: npt.NDArray[np.float64] = self.model_.predict_proba(self._frame(X))
-        return chances[:, in_order(self.model_.classes)]
+        return self._sorted_scores(self.model_.predict_proba(self._frame(X)))
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """Log-odds of the last of two ``classes_``, shape ``(rows,)``; of several classes log-probabilities."""
         check_is_fitted(self, "model_")
         assert isinstance(self.model_, MeanModel)
-        scores: npt.NDArray[np.float64] = self.model_.decision_function(self._frame(X))
-        places = in_order(self.model_.classes)
-        if scores.ndim > 1:
-            return scores[:, places]
-        return scores if places == [0, 1] else -scores
+        return self._sorted_scores(self.model_.decision_function(self._frame(X)))
 
     def _describe(self) -> None:
         super()._describe()
-        names = self.model_.classes
-        self.classes_ = np.asarray([names[place] for place in in_order(names)])
+        self.classes_ = self._sorted_classes()
 
 
 class BatchwiseRegressor(RegressorMixin, _Batchwise):

@@ -23,15 +23,34 @@ def in_order(names: Sequence[Any]) -> list[int]:
         return list(range(len(names)))
 
 
-class ClassLearner(PrivateLearner):
-    """Base of the learners of classes. After ``fit`` there is also ``classes_``, sorted as scikit-learn has them.
+class InOrder:
+    """What has a ``model_`` of classes, and columns and signs in the order of sorted ``classes_``.
 
-    A model keeps its classes as they were declared, of two the positive one last; here columns and signs follow
-    ``classes_``, whose last one of two is what ``decision_function`` and ``predict_proba(X)[:, 1]`` are about.
+    A model keeps its classes as they were declared, of two the positive one last. Here the last of two ``classes_`` is
+    what ``decision_function`` and ``predict_proba(X)[:, 1]`` are about.
     """
 
+    model_: Any
+
+    @property
+    def _places(self) -> list[int]:
+        return in_order(self.model_.classes)
+
+    def _sorted_classes(self) -> npt.NDArray[Any]:
+        """The model's classes, as ``classes_`` has them."""
+        return np.asarray([self.model_.classes[place] for place in self._places])
+
+    def _sorted_scores(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """A model's scores, of two classes ``(rows,)`` and of more ``(rows, classes)``, as ``classes_`` has them."""
+        if scores.ndim > 1:
+            return scores[:, self._places]
+        return scores if self._places == [0, 1] else -scores
+
+
+class ClassLearner(InOrder, PrivateLearner):
+    """Base of the learners of classes. After ``fit`` there is also ``classes_``, sorted as scikit-learn has them."""
+
     classes: Sequence[Any] | None
-    _places: list[int]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The likeliest class of every row, shape ``(rows,)``."""
@@ -42,16 +61,8 @@ class ClassLearner(PrivateLearner):
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
         frame = self._frame_for_model(X)
-        probabilities: npt.NDArray[np.float64] = self.model_.predict_proba(frame)
-        return probabilities[:, self._places]
-
-    def _sorted_scores(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """A model's scores, of two classes ``(rows,)`` and of more ``(rows, classes)``, as ``classes_`` has them."""
-        if scores.ndim > 1:
-            return scores[:, self._places]
-        return scores if self._places == [0, 1] else -scores
+        return self._sorted_scores(self.model_.predict_proba(frame))
 
     def _describe(self, task: Task) -> None:
-        names = task.label_index.names
-        self._places = in_order(names)
-        self.classes_ = np.asarray([names[place] for place in self._places])
+        del task
+        self.classes_ = self._sorted_classes()

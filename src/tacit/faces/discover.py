@@ -17,7 +17,7 @@ import pyarrow as pa
 from tacit.curator.vault import Vault
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame
-from tacit.encoding.numbers import as_numbers, number_or_nan
+from tacit.encoding.numbers import as_numbers, is_object, number_or_nan
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.encoding.values import LabelIndex, ValueIndex, as_tokens, is_missing
 from tacit.encoding.without_rows import without_rows
@@ -68,11 +68,6 @@ def kind_of(values: Any, name: str = "") -> str:
             return IGNORED
         return KEYED
     return BOOLEAN if numbers.dtype.kind == "b" or _arrow_boolean(nothing) else NUMERIC
-
-
-def is_object(values: Any) -> bool:
-    """Whether a vector is one of Python objects, by its dtype."""
-    return str(getattr(values, "dtype", "")) == "object"
 
 
 def _arrow_boolean(values: Any) -> bool:

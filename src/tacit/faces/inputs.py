@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered
-from tacit.encoding.numbers import as_numbers
+from tacit.encoding.numbers import as_numbers, is_object
 from tacit.encoding.without_rows import without_rows
 from tacit.faces.request import RequestError
 from tacit.schema import NumericColumn, Schema
@@ -51,9 +51,8 @@ def label_vector(y: Any) -> Any:
 
 def numbers_of(targets: Any, name: str = "target") -> npt.NDArray[np.float64]:
     """Targets as numbers; what is none is missing. A dtype of anything else raises ``FrameError``."""
-    untyped = str(getattr(targets, "dtype", "")) == "object"  # says nothing: taken value by value, so that none raises
-    values = np.asarray(targets, object) if untyped else targets
-    return np.asarray(as_numbers(values, name, loose=untyped), np.float64)
+    loose = is_object(targets)  # says nothing: taken value by value, so that none raises
+    return np.asarray(as_numbers(targets, name, loose), np.float64)
 
 
 def warn_of_texts(frame: Frame, schema: Schema) -> None:

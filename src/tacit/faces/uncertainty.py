@@ -56,7 +56,7 @@ class Uncertainty(ClassLearner):
         try:
             if isinstance(model, UncertainClasses):
                 log_odds, variance = model.log_odds(frame), model.log_odds_variance(frame)
-                return self._sorted_scores(log_odds), np.sqrt(variance[:, self._places])
+                return self._sorted_scores(log_odds), np.sqrt(self._sorted_scores(variance))
             return self._sorted_scores(model.decision_function(frame)), np.sqrt(model.score_variance(frame))
         except ValueError as error:
             raise RequestError(str(error)) from None

@@ -124,15 +124,23 @@ class Model:
         }
 
 
-def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Writes a text file by way of a temporary one beside it: there is never half a file. Links are followed."""
+def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
+    """Lets ``write`` fill a file beside ``path`` and puts it in place in one step: there is never half a file.
+
+    A link is followed: what it points to is written.
+    """
     target = Path(path).resolve()
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")  # open() gives it the usual permissions
     try:
-        temporary.write_text(text, encoding="utf-8")
+        write(temporary)
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_atomically(path: str | os.PathLike[str], text: str) -> None:
+    """Writes a text file whole or not at all."""
+    write_with(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 
 def checked_file(path: str | os.PathLike[str]) -> dict[str, Any]:

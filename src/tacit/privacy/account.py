@@ -68,7 +68,10 @@ class _Budget:
     @property
     def remaining(self) -> float:
         """The promised epsilon minus what is spent. A fit can often have more: see :meth:`affordable`."""
-        return max(0.0, self.epsilon - self.spent) if math.isfinite(self.epsilon) else math.inf
+        return self._left(self.spent)
+
+    def _left(self, spent: float) -> float:
+        return max(0.0, self.epsilon - spent) if math.isfinite(self.epsilon) else math.inf
 
     def affordable(self) -> float:
         """The largest epsilon, at the account's delta, of a Gaussian fit that the account can still pay for.
@@ -81,7 +84,7 @@ class _Budget:
         """The same where ``charges`` are all that was reserved."""
         spent = self._cost(charges)
         if not math.isfinite(self.epsilon) or self.delta == 0:
-            return max(0.0, self.epsilon - spent) if math.isfinite(self.epsilon) else math.inf
+            return self._left(spent)
         if spent >= self.epsilon:
             return 0.0
         multiplier = calibrate(lambda z: (*charges, Gaussian(z)), self.epsilon, self.delta)

@@ -129,7 +129,7 @@ def stages(releases: Iterable[Entry], planned: Sequence[Charge] = (), delta: flo
         by_size = sorted(groups, key=lambda g: -sum(size(r.charge, gaussian) for r in groups[g]))
         rest = [r for name in by_size[MOST_STAGES - 1 :] for r in groups.pop(name)]
         groups["everything else"] = rest
-    counts = {name: sum(times for _, times in uses([r.charge for r in found])) for name, found in groups.items()}
+    counts = {name: sum(times for _, times in _charges(found)) for name, found in groups.items()}
     sizes = {name: sum(size(r.charge, gaussian) for r in found) for name, found in groups.items()}
     if delta > 0 and any(isinstance(charge, Renyi) for found in groups.values() for charge, _ in _charges(found)):
         sizes = {name: accountants.epsilon([r.charge for r in found], delta) for name, found in groups.items()}
