@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tacit.closure.base import ClosureClassifier, Setting
@@ -10,7 +11,7 @@ from tacit.closure.classes import ConceptClass, Stumps
 from tacit.closure.concepts import MOST_PATTERNS
 from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.plan import PAPER_DRAWS, PAPER_SCORED
-from tacit.closure.relabel import Step, errors_on
+from tacit.closure.relabel import Step, child_rows, errors_on
 from tacit.curator.vault import Vault
 from tacit.curator.view import open_view
 from tacit.curator.view_base import Plan
@@ -113,9 +114,9 @@ class AgnosticClassifier(ClosureClassifier):
         learner = self.learner
         if learner is None:
             learner = FiniteClassClassifier(concepts, bins=self.bins, max_patterns=self.max_patterns, counts_share=0.0)
-        step = Step.of(
-            plan, setting.child(learner, plan), found.encoding, task, errors_on(found, public), THEOREM, neighbouring
-        )
+        task = replace(task, public_rows=child_rows(plan, task.public_rows))
+        child = replace(setting, task=task).child(learner, plan)
+        step = Step.of(plan, child, found.encoding, task, errors_on(found, public), THEOREM, neighbouring)
         sample = Sample(
             plan.rate, task.label_index, step.charges(neighbouring), setting.target.delta / plan.rate, inside=THEOREM
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from sklearn.utils import Tags
@@ -125,7 +125,7 @@ class ClosureClassifier(PrivateClassifier):
         request = Request.of(self.epsilon, self.delta, self.neighbouring, None)
         target, _ = self._targets(request.purse, task)
         try:
-            self._run(Setting(_with_schema(task), within(target), request.neighbouring, calibrate=False))
+            self._run(self._setting(_with_schema(task), target, calibrate=False))
         except RequestError:
             raise
         except ValueError as error:
@@ -149,8 +149,13 @@ class ClosureClassifier(PrivateClassifier):
         if self.repetitions > 1 or not task.names:  # without columns the plan is not known, but its sum is
             plan: Plan = (charge_of(Cost(target.epsilon * (1 - SLACK), target.delta)),)
         else:
-            plan, _ = self._run(Setting(_with_schema(task), within(target), Neighbouring(self.neighbouring)))
+            plan, _ = self._run(self._setting(_with_schema(task), target))
         return list(plan) if bounds is None else [bounds.whole, *plan]
+
+    def _setting(self, task: Task, target: Cost, calibrate: bool = True) -> Setting:
+        """The public side of one run; of several, each on a random part, nobody knows how many rows they have."""
+        task = task if self.repetitions == 1 else replace(task, public_rows=None)
+        return Setting(task, within(target), Neighbouring(self.neighbouring), calibrate)
 
     def _step_plan(self, target: Cost, neighbouring: Neighbouring, public: bool, score: Score) -> StepPlan:
         """How one relabelling and one child share a budget."""
@@ -182,7 +187,7 @@ class ClosureClassifier(PrivateClassifier):
         if bounds_purse is not None:
             bounds = find_bounds(vault, task.names, task.label_index, bounds_purse, 1.0)
             task = _with_schema(task, bounds)
-        setting = Setting(task, within(target), Neighbouring(self.neighbouring))
+        setting = self._setting(task, target)
         plan, run = self._run(setting)
         return run(vault) if self.repetitions == 1 else self._best_of(vault, setting, plan, run)
 
@@ -204,8 +209,8 @@ def _with_schema(task: Task, bounds: dict[str, tuple[float, float]] | None = Non
     if task.schema is not None and task.encoding is not None:
         return task
     if task.schema is not None:
-        return Task(task.schema, task.names, task.label_index, TableEncoding.of(task.schema))
+        return replace(task, encoding=TableEncoding.of(task.schema))
     found = bounds or dict.fromkeys(task.names, (0.0, 1.0))
     schema = Schema({name: NumericColumn(*found[name]) for name in task.names})
     encoding = TableEncoding(task.names, tuple(NumericGrid(*found[name]) for name in task.names))
-    return Task(schema, task.names, task.label_index, encoding)
+    return replace(task, schema=schema, encoding=encoding)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tacit.closure.base import ClosureClassifier, Setting
@@ -205,6 +206,8 @@ class ComposedClassifier(ClosureClassifier):
         task, neighbouring, k = setting.task, setting.neighbouring, len(sets)
         plan = self._step_plan(setting.target, neighbouring, public, "completion")
         learners = list(self.learners) if isinstance(self.learners, list | tuple) else [self.learners] * k
+        task = replace(task, public_rows=None)  # parts are random
+        setting = replace(setting, task=task)
         children = {id(learner): setting.child(learner, plan) for learner in learners}
         steps = []
         for i, learner in enumerate(learners):

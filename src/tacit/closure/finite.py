@@ -8,6 +8,7 @@ errors are likelier.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -196,7 +197,7 @@ class FiniteClassClassifier(PrivateClassifier):
 
 def _with_bounds(task: Task, bounds: Mapping[str, tuple[float, float]]) -> Task:
     encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name]) for name in task.names))
-    return Task(task.schema, task.names, task.label_index, encoding)
+    return replace(task, encoding=encoding)
 
 
 def learn_concept(

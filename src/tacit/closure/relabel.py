@@ -17,9 +17,9 @@ from tacit.closure.concepts import ConceptSet
 from tacit.closure.plan import StepPlan
 from tacit.closure.search import Progress, Scored, completion_scores, own_errors
 from tacit.curator.vault import Vault
-from tacit.curator.view import Points, Relabel, open_view
+from tacit.curator.view import Points, Relabel, open_view, scored_rows
 from tacit.curator.view_base import Plan
-from tacit.curator.view_rows import Sample
+from tacit.curator.view_rows import Sample, rows_of_share
 from tacit.encoding.table import TableEncoding
 from tacit.faces.base import Task
 from tacit.faces.request import Request, RequestError, check_loudness
@@ -105,6 +105,14 @@ class Child:
     def learn(self, vault: Vault, task: Task) -> Model:
         """Runs on the rows of a vault, under its reservation."""
         return self.estimator._learn_from(vault, Purse.of(self.cost.epsilon, self.cost.delta), task)
+
+
+def child_rows(plan: StepPlan, n_rows: int | None) -> int | None:
+    """How many rows the child of a step gets, where the number of all rows is public."""
+    if n_rows is None:
+        return None
+    scored = scored_rows(plan.scored_share, rows_of_share(plan.rate, n_rows))
+    return scored if plan.draws is None else rows_of_share(plan.draws, scored)
 
 
 def largest_child(make: Callable[[Cost], Child], plan: StepPlan) -> Child:

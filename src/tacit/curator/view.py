@@ -163,12 +163,9 @@ class Relabel:
         labels = np.full(len(rows.labels), DROPPED, np.uint8)
         labels[choice.kept] = choice.candidates.labels(choice.index)[choice.place]
         if self.scored_share < 1:  # the learner gets D; T has done its work
-            n_scored = self._n_scored(rows)
+            n_scored = scored_rows(self.scored_share, len(rows.labels))
             return [Rows(taken_rows(rows.frame, np.arange(n_scored)), labels[:n_scored])]
         return [Rows(rows.frame, labels)]
-
-    def _n_scored(self, rows: Rows) -> int:
-        return math.ceil(self.scored_share * len(rows.labels))
 
     def choose(self, rows: Rows, noise: NoiseSource) -> Chosen:
         """Draws a pattern. Stays behind the gate."""
@@ -177,7 +174,7 @@ class Relabel:
         said = said_by(self.models, rows.frame)[kept]
         cells, place = np.unique(np.hstack([codes, said]), axis=0, return_inverse=True)
         place = place.reshape(-1)
-        scored = kept < self._n_scored(rows)
+        scored = kept < scored_rows(self.scored_share, len(rows.labels))
         counts = np.zeros((len(cells), 2), np.int64)
         np.add.at(counts, (place[scored], rows.labels[kept][scored].astype(np.int64)), 1)
         width = codes.shape[1]
@@ -187,6 +184,11 @@ class Relabel:
         else:
             index = noise.exponential(-found.scores, math.nextafter(2 / self.epsilon, math.inf))
         return Chosen(index, found, kept, place)
+
+
+def scored_rows(share: float, n_rows: int) -> int:
+    """How many of a public number of rows :class:`Relabel` makes scores of, and hands to the child."""
+    return math.ceil(share * n_rows)
 
 
 def said_by(models: Sequence[Model], frame: Frame) -> IntArray:

@@ -71,9 +71,14 @@ class Sample:
             # below rate * 2^64: never likelier than the rate
             taken = noise.words(n) < np.uint64(math.floor(self.rate * 2.0**64))
             return [Rows(rows.frame, np.where(taken, rows.labels, np.uint8(DROPPED)))]
-        size = math.floor(self.rate * n)
+        size = rows_of_share(self.rate, n)
         index = uniform_indices(noise, n, size) if self.replacement else np.sort(random_order(noise, n)[:size])
         return [Rows(taken_rows(rows.frame, index), rows.labels[index])]
+
+
+def rows_of_share(rate: float, n_rows: int) -> int:
+    """How many of a public number of rows a :class:`Sample` of that rate takes."""
+    return math.floor(rate * n_rows)
 
 
 def uniform_indices(noise: NoiseSource, bound: int, size: int) -> IntArray:

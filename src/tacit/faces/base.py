@@ -53,6 +53,7 @@ class Task:
         label_index: classes and sides.
         encoding: the public encoding of the features; None until bounds are found.
         undeclared: what the fit finds out before it learns; None if nothing, or by the learner itself.
+        public_rows: the number of rows, where the relation makes it public; None where it is private, or random.
     """
 
     schema: Schema | None
@@ -60,6 +61,7 @@ class Task:
     label_index: LabelIndex
     encoding: TableEncoding | None
     undeclared: Undeclared | None = None
+    public_rows: int | None = None
 
 
 class PrivateLearner:
@@ -104,6 +106,8 @@ class PrivateLearner:
         check_account(self.account)
         check_loudness(request.purse, self.least_budget, self._algorithm)
         task, frame, labels = self._task(X, y)
+        if request.neighbouring.n_is_public:
+            task = replace(task, public_rows=frame.n_rows)
         self._check_task(task)
         self._check_monotone(task)
         return request, task, frame, labels
@@ -152,7 +156,8 @@ class PrivateLearner:
             names = frame.names
             if self._discovers:
                 undeclared = Undeclared.of(frame, True, "numbers", False, request)
-        task = Task(schema, names, self._label_index(schema), None, undeclared)
+        rows = n if request.neighbouring.n_is_public else None
+        task = Task(schema, names, self._label_index(schema), None, undeclared, rows)
         share = BOUNDS_SHARE if undeclared is None else undeclared.share
         purse = self._purse(request, task)
         return {
@@ -244,7 +249,7 @@ class PrivateLearner:
             return self._learn(vault.seal(task.encoding, task.label_index), purse, task)
         bounds = find_bounds(vault, task.names, task.label_index, purse, BOUNDS_SHARE)
         encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name], FINE_CELLS) for name in task.names))
-        found = Task(task.schema, task.names, task.label_index, encoding)
+        found = replace(task, encoding=encoding)
         return self._learn(vault.seal(encoding, task.label_index), purse.part(1 - BOUNDS_SHARE), found)
 
     def _purse(self, request: Request, task: Task) -> Purse:
@@ -268,7 +273,8 @@ class PrivateLearner:
         if found.schema is None:
             return replace(task, label_index=found.label_index), found.purse
         names, encoding = found.schema.features, found.encoding(FINE_CELLS)
-        return Task(found.schema, names, found.label_index, encoding, task.undeclared), found.purse
+        known = replace(task, schema=found.schema, names=names, label_index=found.label_index, encoding=encoding)
+        return known, found.purse
 
     # The public checks.
 

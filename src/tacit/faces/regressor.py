@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -170,7 +171,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
             task.names, tuple(NumericGrid(*bounds[name], FINE_CELLS) for name in task.names)
         )
         index = NumericLabelIndex(*bounds[TARGET], TARGET_BITS)
-        found = Task(task.schema, task.names, cast("LabelIndex", index), encoding)
+        found = replace(task, label_index=cast("LabelIndex", index), encoding=encoding)
         return self._learn(_sealed(vault, encoding, index), purse.part(1 - BOUNDS_SHARE), found)
 
 

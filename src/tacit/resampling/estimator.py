@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import replace
 from typing import Any, get_args
 
 from sklearn.base import clone
@@ -13,7 +13,6 @@ from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.curator.trusted import run_trusted
 from tacit.curator.vault import Vault
 from tacit.encoding.dense import RowEncoder
-from tacit.encoding.frames import Frame
 from tacit.faces.base import Task
 from tacit.faces.request import Request, RequestError, check_loudness
 from tacit.faces.scikit import PrivateClassifier
@@ -34,13 +33,6 @@ from tacit.theory.cost import Cost
 
 REPLACE = Neighbouring.REPLACE_ONE
 MEASURES = ("lazy_bregman", "smooth")
-
-
-@dataclass(frozen=True)
-class ResamplingTask(Task):
-    """A task with its public number of rows."""
-
-    n_rows: int = 1
 
 
 class ResampledBoostClassifier(PrivateClassifier):
@@ -147,11 +139,6 @@ class ResampledBoostClassifier(PrivateClassifier):
         if self._is_foreign and self.schema is None:
             raise RequestError("a foreign base needs a schema: it cannot find bounds in private")
 
-    def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
-        task, frame, labels = super()._task(X, y)
-        public = {field.name: getattr(task, field.name) for field in fields(Task)}
-        return ResamplingTask(**public, n_rows=frame.n_rows), frame, labels
-
     def _check_task(self, task: Task) -> None:
         if task.label_index.n_classes != 2:
             raise RequestError(
@@ -160,10 +147,16 @@ class ResampledBoostClassifier(PrivateClassifier):
             )
         if task.schema is not None and task.schema.unit is not None and task.schema.unit.max_rows > 1:
             raise RequestError("drawn rows protect single rows: a unit with max_rows above 1 is not supported")
+        if task.public_rows is None:
+            raise RequestError(
+                f"{type(self).__name__} draws from a public number of rows, and inside this learner their number is "
+                "random: boost that learner instead, by giving it as the base"
+            )
         self._base_learner(self._plan(task), task)
 
     def _plan(self, task: Task) -> ResamplingPlan:
-        n_rows = task.n_rows if isinstance(task, ResamplingTask) else max(1, self.sample_size or 1)
+        """How the budget is divided; what a run costs in all does not depend on the rows where none are known yet."""
+        n_rows = max(1, self.sample_size or 1) if task.public_rows is None else task.public_rows
         if self.sample_size is not None and self.sample_size > n_rows:
             raise RequestError(f"sample_size must be at most the number of rows, {n_rows}, got {self.sample_size}")
         delta = 0.0 if math.isinf(self.epsilon) else self.delta
@@ -187,6 +180,7 @@ class ResampledBoostClassifier(PrivateClassifier):
             return BaseLearner(
                 declared, lambda vault: run_trusted(vault, foreign, encoder, task.label_index, f"run of {foreign.name}")
             )
+        task = replace(task, public_rows=plan.size)
         own: PrivateClassifier = clone(self.base)
         own.set_params(
             epsilon=plan.base.epsilon,

@@ -155,6 +155,13 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         if self.max_leaves is not None:
             raise RequestError("analysis='paper' grows complete trees: leave max_leaves out")
 
+    def _check_task(self, task: Task) -> None:
+        super()._check_task(task)
+        if self.alpha is not None and self.analysis == "paper" and task.public_rows is None:
+            raise RequestError(
+                "analysis='paper' is about a public number of rows, which inside this learner is random: leave it sharp"
+            )
+
     def _check_weighted(self, task: Task) -> None:
         super()._check_weighted(task)
         if self.alpha is not None:
@@ -200,7 +207,7 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         settings = self._settings_within(task)
         paper = self.analysis == "paper"
         boost = (PaperBoost if paper else MAlphaBoost)(
-            curator, self._split_budget(task), columns, [not paper] * len(columns), settings, self._public_rows
+            curator, self._split_budget(task), columns, [not paper] * len(columns), settings, task.public_rows
         )
         boosted = boost.run()
         link = Link("m_alpha", settings.loss.alpha)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE
@@ -18,7 +17,6 @@ from tacit.faces.scikit import PrivateClassifier
 from tacit.models.additive import Feature
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.charges import Charge
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
 from tacit.schema import OrdinalColumn
 from tacit.trees.bins import Column, TreeBins
@@ -36,12 +34,6 @@ class TreesClassifier(PrivateClassifier):
         model = self.model_
         assert isinstance(model, TreeEnsembleModel)
         return self._sorted_scores(model.decision_function(frame))
-
-    def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
-        task, frame, labels = super()._task(X, y)
-        public = Neighbouring(self.neighbouring).n_is_public
-        self._public_rows = frame.n_rows if public else None
-        return task, frame, labels
 
     def _check_task(self, task: Task) -> None:
         if task.label_index.n_classes != 2:

@@ -114,7 +114,7 @@ class RandomTreesClassifier(TreesClassifier):
     def _learn(self, curator: Curator, purse: Purse, task: Task) -> TreeEnsembleModel:
         del purse
         settings = ForestSettings(self.mechanism, self.n_trees, self.max_depth, self.n_bins, self.analysis == "sharp")
-        forest = learn_forest(curator, self._split_budget(task), columns_of_task(task), settings, self._public_rows)
+        forest = learn_forest(curator, self._split_budget(task), columns_of_task(task), settings, task.public_rows)
         features = features_of(task, forest.bins)
         spending = TreeSpending(leaves=forest.share)
         return TreeEnsembleModel(task.label_index.names, 0.0, features, forest.trees, Link("share"), spending)
