@@ -23,6 +23,7 @@ from tacit.privacy import accountants
 from tacit.privacy.charges import Laplace, Renyi
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cover_charges import Accounting
+from tacit.theory.decision_lists import theorem_3_5
 from tests.habits import CANNOT_HOLD, SCHEMA
 
 
@@ -229,6 +230,27 @@ def test_from_theorem_asks_for_enough_rows() -> None:
     assert (estimator.analysis, estimator.objective, estimator.max_rules) == ("paper", "errors", None)
     frame, labels = people(500)
     assert estimator.fit(frame, labels).certificate_.epsilon == 1.0
+
+
+def test_from_theorem_asks_for_the_rows_that_the_relation_needs() -> None:
+    """Under replace-one Lemma A.1 is used twice, so choices are half as strong and twice the rows are needed."""
+    columns = {f"x{j}": {"kind": "boolean"} for j in range(40)}
+    schema = {"label": {"column": "y", "classes": [0, 1]}, "columns": columns}
+
+    def rows(neighbouring: str) -> int:
+        with pytest.raises(RequestError, match="asks for") as caught:
+            DecisionListClassifier.from_theorem(0.05, 0.05, n=1, epsilon=0.1, schema=schema, neighbouring=neighbouring)
+        return int(str(caught.value).split("asks for ")[1].split()[0])
+
+    one, other = rows("add_or_remove_one"), rows("replace_one")
+    assert one == pytest.approx(theorem_3_5(5 * len(columns) + 1, 0.05, 0.05, 0.1, 1e-6), rel=1e-3)
+    assert 2.0 < other / one < 2.2
+
+
+@pytest.mark.parametrize("settled", [{"counts_share": 0.5}, {"max_rules": 2}, {"objective": "coverage"}])
+def test_from_theorem_refuses_what_the_theorem_settles(settled: dict[str, object]) -> None:
+    with pytest.raises(RequestError, match=f"{next(iter(settled))} is settled by the theorem"):
+        DecisionListClassifier.from_theorem(0.2, 0.1, n=10**9, schema=SCHEMA, **settled)
 
 
 def test_a_dry_run_says_what_a_fit_charges() -> None:

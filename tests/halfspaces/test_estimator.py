@@ -6,6 +6,7 @@ import json
 import math
 import tracemalloc
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +17,12 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from tacit.encoding.errors import FrameError
 from tacit.faces.request import RequestError
+from tacit.halfspaces.centering import Centering
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
+from tacit.halfspaces.scaling import Scaling
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.charges import Gaussian
+from tacit.theory.halfspaces import sample_size, strong_halfspace
 from tests.boosting.common import margin_rows
 from tests.habits import CANNOT_HOLD, SCHEMA, people
 
@@ -168,7 +172,8 @@ def test_pure_privacy_is_supported() -> None:
 def test_from_theorem_reaches_its_error() -> None:
     """Algorithm 4 with Theorem 20's learning rate, at a margin that takes 5,903 rounds."""
     rows, labels, _ = margin_rows(2500, 10, 0.8, seed=2)
-    model = HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.8, n=500, epsilon=math.inf, random_state=0)
+    promise = {"n": 500, "epsilon": math.inf, "errors_on": "training_rows"}
+    model = HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.8, **promise, random_state=0)
     assert model.rounds == 5903
     assert (model.density, model.learning_rate) == (0.025, 0.8 / 32)
     model.fit(rows[:500], labels[:500])
@@ -181,13 +186,55 @@ def test_from_theorem_names_the_rows_that_would_do() -> None:
     with pytest.raises(RequestError, match=r"n = 1000 is too small.* (\d+) rows would do") as caught:
         HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.5, n=1000)
     needed = int(str(caught.value).split(": ")[1].split()[0])
+    assert needed == sample_size(0.1, 0.1, 0.5, 1.0).generalisation
     HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.5, n=needed)
     with pytest.raises(RequestError, match="too small"):
-        HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.5, n=needed, analysis="paper")
+        HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.5, n=needed - 1, epsilon=math.inf)
     with pytest.raises(RequestError, match="alpha"):
         HalfspaceBoostClassifier.from_theorem(1.1, 0.1, 0.5, n=needed)
     with pytest.raises(RequestError, match="positive delta"):
         HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.5, n=needed, delta=0.0)
+    with pytest.raises(RequestError, match="new_rows, training_rows"):
+        HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.5, n=needed, errors_on="old_rows")
+
+
+@pytest.mark.parametrize("neighbouring", ["add_or_remove_one", "replace_one"])
+@pytest.mark.parametrize("analysis", ["sharp", "paper"])
+def test_the_rows_that_would_do_leave_no_more_noise_than_the_theorem_allows(
+    analysis: str, neighbouring: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    promise = {"epsilon": 300.0, "errors_on": "training_rows", "analysis": analysis, "neighbouring": neighbouring}
+    with pytest.raises(RequestError) as caught:
+        HalfspaceBoostClassifier.from_theorem(0.5, 0.3, 0.9, n=1, **promise)
+    needed = int(str(caught.value).split(": ")[1].split()[0])
+    model = HalfspaceBoostClassifier.from_theorem(0.5, 0.3, 0.9, n=needed, random_state=0, **promise)
+    noises: list[float] = []
+    length = Centering._length
+
+    def spying(self: Centering, centre: Any, direction: Any, sd: float) -> float:
+        noises.append(sd)
+        if len(noises) == 10:
+            raise KeyboardInterrupt  # of 2629 rounds, all alike
+        return length(self, centre, direction, sd)
+
+    monkeypatch.setattr(Centering, "_length", spying)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(np.ones((needed, 1)), np.ones(needed, dtype=np.int64))
+    allowed = strong_halfspace(0.5, 0.3, 0.9).sigma
+    assert 0.98 * allowed < max(noises) < 1.02 * allowed  # the number of rows is released, with noise
+
+
+def test_the_promised_advantage_does_not_shrink_with_the_dimension() -> None:
+    """Theorem 22's noise, where a floor on the length that grows with the dimension would eat the advantage."""
+    margin, width = 0.3, 100_000
+    sigma = strong_halfspace(0.1, 0.05, margin).sigma
+    generator = np.random.default_rng(0)
+    exact = np.zeros(width)
+    exact[0] = margin  # rows at the margin from their halfspace, all alike
+    learner = Centering(None, Gaussian(1.0), 1.0, 1.0, Scaling.none(width), shortest=margin / 2)  # type: ignore[arg-type]
+    noisy = exact + sigma * generator.normal(size=width)
+    divided = noisy / learner._length(noisy, noisy, sigma)
+    assert 0.5 * divided[0] * margin > margin / 8
 
 
 def test_label_noise_leaves_the_certificate_as_it_is() -> None:

@@ -117,6 +117,9 @@ def test_theorem_4_5_solves_its_fixed_point() -> None:
         threshold, rate = theory.theorem_4_4(0.9, 1e-6, bound.epochs, bound.n_samples)
         assert (threshold, rate) == (bound.threshold_epsilon, bound.learning_rate)
         assert bound.epochs == pytest.approx(theory.private_updates(dimension, rate, margin), rel=1e-3)
+        pairs = min(bound.epochs + 1, 10_000) * 10_000  # of a predictor that was drawn and a round
+        assert pairs * theory.disagreement(bound.n_samples, margin) <= 0.05
+        assert pairs * theory.disagreement(bound.n_samples - 1, margin) > 0.05
     wider = theory.theorem_4_5(200, 1 / 6, 10_000, 0.05, 0.9, 1e-6)
     assert wider.mistakes > 40 * theory.theorem_4_5(200, 1 / 3, 10_000, 0.05, 0.9, 1e-6).mistakes  # about rho**-6
 

@@ -167,7 +167,24 @@ def test_theorem_31_transfer() -> None:
             generalisation.transfer_rows(epsilon, delta)
 
 
-def test_claims_of_theorem_34() -> None:
+@pytest.mark.parametrize(("accuracy", "failure", "epsilon"), [(0.3, 0.2, 1.0), (0.1, 0.05, 0.001)])
+def test_claims_4_and_5_of_theorem_34(accuracy: float, failure: float, epsilon: float) -> None:
+    """Half of alpha is for training errors, half for what privacy lets training and true error differ by."""
+    delta, margin = 1e-6, 0.5
+    size = halfspaces.sample_size_by_privacy(accuracy, failure, margin, epsilon, delta)
+    strict = min(epsilon, accuracy / 36, 0.33)
+    gap, miss = generalisation.transfer_bound(strict, min(delta, strict * failure / 4))
+    assert gap <= accuracy / 2 * (1 + 1e-9)
+    assert miss <= failure / 4
+    assert size.rows >= size.generalisation == generalisation.transfer_rows(strict, min(delta, strict * failure / 4))
+    parameters = halfspaces.strong_halfspace(accuracy, failure, margin)
+    assert boosting.lazy_bregman_margin(
+        parameters.advantage, parameters.learning_rate, parameters.density, parameters.rounds
+    ) >= parameters.advantage * (1 - 1e-9)  # all rows but a share of kappa have it,
+    assert 2 * parameters.density == pytest.approx(accuracy / 2)  # and label noise spoils as many again
+
+
+def test_claims_2_and_3_of_theorem_34() -> None:
     # Claim 2, by simulation: label noise at the tolerated rate hits too many rows with probability at most beta / 4
     accuracy, failure, margin = 0.3, 0.2, 0.4
     rows = halfspaces.label_noise_rows(accuracy, failure, margin)

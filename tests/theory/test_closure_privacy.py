@@ -172,9 +172,12 @@ def test_constants() -> None:
     assert privacy.relabel_range(1.0, REPLACE) < privacy.PAPER_RELABEL
     assert privacy.relabel_range(0.1, REPLACE, "errors") == pytest.approx(2 * math.log(1 + math.exp(0.05)))
     assert privacy.relabel_range(1.0, REPLACE, "matched") == pytest.approx(1 + math.log(4))
-    assert privacy.relabel_range(1.0, ADD, "matched") == pytest.approx(1 + math.log(2))
     for relation in (ADD, REPLACE):
         for score in ("errors", "completion", "matched"):
+            if score == "matched" and relation == ADD:
+                with pytest.raises(ValueError, match="not what adding one does"):
+                    privacy.relabel_range(1.0, relation, score)
+                continue
             for epsilon in (0.05, 0.7, 3.0):
                 span = privacy.relabel_range(epsilon, relation, score)
                 assert privacy.relabel_epsilon(span, relation, score) == pytest.approx(epsilon)

@@ -25,7 +25,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Charge
 from tacit.privacy.purse import Purse
 from tacit.queries.cover_candidates import TooManyCandidates
-from tacit.theory.decision_lists import theorem_3_5
+from tacit.theory.decision_lists import list_sample_size, list_vc_bound, vc_sample_size
 
 OBJECTIVES = ("coverage", "errors")
 ANALYSES = ("sharp", "moments", "curve", "exact", "paper")
@@ -110,10 +110,15 @@ class DecisionListClassifier(PrivateClassifier):
             epsilon: privacy parameter.
             delta: privacy parameter.
             parameters: further parameters of the estimator; a schema (or features) is needed to count the candidates.
+                Not ``objective``, ``max_rules`` and ``counts_share``, which the theorem settles.
 
         Raises:
-            RequestError: if ``n`` is below the theorem's sample size; says what it is.
+            RequestError: if ``n`` is below the theorem's sample size at the strength of choices that the budget buys
+                under this relation and analysis; says what it is.
         """
+        settled = sorted({"objective", "max_rules", "counts_share"} & set(parameters))
+        if settled:
+            raise RequestError(f"{settled[0]} is settled by the theorem: leave it out")
         estimator = cls(
             **{
                 "epsilon": epsilon,
@@ -128,9 +133,17 @@ class DecisionListClassifier(PrivateClassifier):
         )
         request = Request.of(epsilon, delta, estimator.neighbouring, estimator.random_state)
         estimator._check_parameters(request)
-        needed = math.ceil(theorem_3_5(len(estimator._declared_candidates().conjunctions), alpha, beta, epsilon, delta))
-        if n < needed:
-            raise RequestError(f"Theorem 3.5 asks for {needed} rows for this alpha, beta, epsilon and delta, got {n}")
+        task = estimator._declared_task()
+        assert task.encoding is not None
+        count = len(estimator._candidates(task, task.encoding).conjunctions)
+        strength = estimator._plan(request.purse, task).steps[0].scale
+        try:
+            private = list_sample_size(count, alpha, beta, strength)
+            rows = max(private, vc_sample_size(list_vc_bound(count), alpha, beta))
+        except ValueError as error:
+            raise RequestError(f"{error}") from None
+        if n < rows:
+            raise RequestError(f"Theorem 3.5 asks for {math.ceil(rows)} rows for this alpha, beta and budget, got {n}")
         return estimator
 
     # What the base class asks for.
@@ -197,12 +210,11 @@ class DecisionListClassifier(PrivateClassifier):
         except FeatureError as error:
             raise RequestError(f"{error}".removesuffix(". Nothing was spent.")) from None
 
-    def _declared_candidates(self) -> Candidates:
+    def _declared_task(self) -> Task:
         schema = self._declared_schema()
         if schema is None:
             raise RequestError("the number of candidates follows from a schema: declare one")
-        encoding = TableEncoding.of(schema)
-        return self._candidates(Task(schema, schema.features, self._label_index(schema), encoding), encoding)
+        return Task(schema, schema.features, self._label_index(schema), TableEncoding.of(schema))
 
     def _n_steps(self, task: Task) -> tuple[int, bool]:
         """How many rules are chosen at most, a public number, and whether the constant is sure to be among them."""

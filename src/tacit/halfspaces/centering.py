@@ -84,8 +84,9 @@ class Centering:
         scaling: ``A``; the hypothesis is ``A^-1 z`` in place of ``z``, and lengths are ``sqrt(z^T A^-1 z)``.
         normalise: whether to divide; a gradient step of the logistic measure does not.
         even_steps: whether to divide by the first centre's length, over :func:`pace_of`; Theorem 27 needs the own one.
-        shortest: a public lower bound on the exact centre's length, ``tau / 2`` under the assumptions of Theorem 22; 0
-        for none.
+        shortest: a public lower bound on the exact centre's length, ``tau / 2`` under the assumptions of Theorem 22,
+            which then takes the place of :data:`LENGTH_FLOOR`: that grows with the dimension, and the advantage that
+            is promised does not shrink with it. 0 for none.
     """
 
     embedding: DenseEmbedding
@@ -122,5 +123,5 @@ class Centering:
     def _length(self, centre: Floats, direction: Floats, sd: float) -> float:
         noise = self.scaling.trace * sd * sd
         estimate = float(centre @ direction) - noise
-        least = max(LENGTH_FLOOR**2 * noise, self.shortest**2, 1e-300)
-        return math.sqrt(max(estimate, least))
+        least = self.shortest**2 if self.shortest > 0 else LENGTH_FLOOR**2 * noise
+        return math.sqrt(max(estimate, least, 1e-300))

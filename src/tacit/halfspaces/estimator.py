@@ -33,7 +33,10 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.purse import Purse
 from tacit.queries.halfspace_log import RADIUS_16, RADIUS_32
 from tacit.theory.boosting import Analysis
+from tacit.theory.generalisation import margin_bound_rows
 from tacit.theory.halfspaces import StrongHalfspace, privacy_rows, strong_halfspace
+
+ERRORS_ON = ("new_rows", "training_rows")
 
 WIDE = 2048
 """Full matrices wider than this are kept in 32 bits: their coordinates are too small for 16."""
@@ -144,13 +147,15 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         epsilon: float = 1.0,
         delta: float = 1e-6,
         analysis: Analysis = "sharp",
+        errors_on: str = "new_rows",
         **others: Any,
     ) -> Self:
-        """The learner of Algorithm 4 for an (alpha, beta)-PAC guarantee at margin ``margin``.
+        """The learner of Algorithm 4 for an (alpha, beta)-PAC guarantee at margin ``margin`` (Theorem 25).
 
         Lazy Bregman without scaling or calibration, at the rounds, density and learning rate of Theorem 20 (Algorithm 4
         prints ``lambda = tau / 8``, with which that theorem says nothing; it needs ``tau / 32``). Rows are taken from
-        the unit ball.
+        the unit ball. Its advantage is proved for centres divided by their exact length; that the length estimated
+        from a noisy centre does as well is measured.
 
         Args:
             alpha: error to reach, in (0, 1).
@@ -160,11 +165,16 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             epsilon: privacy parameter.
             delta: in (0, 1).
             analysis: ``"sharp"`` or ``"paper"``, the constant of a round's privacy.
+            errors_on: ``"new_rows"``; or ``"training_rows"`` for a promise about these alone, which takes far fewer
+                rows: none are asked for that the margins generalise (Theorem 23).
             others: further parameters, such as ``random_state``.
 
         Raises:
-            RequestError: if ``n`` is too small for the noise that the advantage allows; names the ``n`` that would do.
+            RequestError: if ``n`` is too small for what is promised; names the ``n`` that would do, and what asks for
+                it.
         """
+        if errors_on not in ERRORS_ON:
+            raise RequestError(f"errors_on must be one of {', '.join(ERRORS_ON)}, got {errors_on!r}")
         try:
             parameters = strong_halfspace(alpha, beta, margin)
         except ValueError as error:
@@ -184,11 +194,14 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             shortest_centre=margin / 2,
             **others,
         )
-        needed = learner._rows_for(parameters)
-        if n < needed:
+        needed = {"that noise leaves the advantage": learner._rows_for(parameters)}
+        if errors_on == "new_rows":
+            needed["that margins generalise"] = margin_bound_rows(alpha / 2, parameters.advantage, beta / 3)
+        if n < max(needed.values()):
+            parts = ", ".join(f"{what}: {rows}" for what, rows in needed.items())
             raise RequestError(
                 f"n = {n} is too small for alpha={alpha}, beta={beta}, margin={margin} at epsilon={epsilon}, "
-                f"delta={delta}: {needed} rows would do"
+                f"delta={delta}: {max(needed.values())} rows would do ({parts})"
             )
         return learner
 

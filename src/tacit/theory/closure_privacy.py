@@ -37,18 +37,22 @@ def relabel_range(epsilon: float, replace: bool, score: Score = "completion") ->
 
     * ``errors``: one of the two labels is an error. The factor is ``e^(-a)``, 1 or ``1 + e^(-a)``: ``ln(1 + e^a)``.
     * ``completion``: each of the two is worth ``e^(-a)`` to 1. Between ``e^(-a)`` and 2: ``a + ln 2``.
-    * ``matched``: between ``e^(-a)`` and ``2 e^a``: ``2 a + ln 2``.
 
-    Replacing removes a row and adds one: twice that for the first two. For ``matched`` the two samples are compared
-    directly: between ``e^(-a) / 2`` and ``2 e^a``, ``2 a + ln 4``. At ``epsilon = 1`` and completion scores replacing
+    Replacing removes a row and adds one: twice that. For ``matched``, any score of matched sensitivity 1 (Definition
+    5.1), the two samples are compared directly: between ``e^(-a) / 2`` and ``2 e^a``, ``2 a + ln 4``. Of adding a row
+    that sensitivity says nothing: it compares samples of one size. At ``epsilon = 1`` and completion scores replacing
     costs ``1 + ln 4``, the constant inside Lemma 5.3.
+
+    Raises:
+        ValueError: for ``matched`` without ``replace``, where there is no bound.
     """
     if not epsilon >= 0:
         raise ValueError(f"epsilon must not be negative, got {epsilon}")
     a = epsilon / 2
     if score == "matched":
-        doubling = math.log(4) if replace else math.log(2)
-        return 2 * a + doubling
+        if not replace:
+            raise ValueError("a matched sensitivity bounds what replacing a row does, and not what adding one does")
+        return 2 * a + math.log(4)
     one = math.log1p(math.exp(a)) if score == "errors" else a + math.log(2)
     return 2 * one if replace else one
 

@@ -24,6 +24,9 @@ def fat_shattering_halfspaces(margin: float, length: float = 2.0) -> float:
 def margin_bound(misfits: float, n_rows: int, margin: float, failure: float, length: float = 2.0) -> float:
     """Theorem 23 (Bartlett, Shawe-Taylor 1998): error on new rows, given the share of rows with too small a margin.
 
+    ``k / n + sqrt(2 / n (d ln(34 e n / d) log2(578 n) + ln(4 / delta)))``, as its source has it. Bun, Carmosino and
+    Sorrell print the factor of ``d`` alone divided by ``n``, and do not name the base of the second logarithm.
+
     Args:
         misfits: share of the training rows with margin below ``margin``.
         n_rows: number of training rows.
@@ -35,8 +38,8 @@ def margin_bound(misfits: float, n_rows: int, margin: float, failure: float, len
     if dimension >= n_rows:
         return 1.0
     n = float(n_rows)
-    inside = 2 * dimension / n * math.log(34 * math.e * n / dimension) * math.log(578 * n) + math.log(4 / failure) / n
-    return min(1.0, misfits + math.sqrt(inside))
+    capacity = dimension * math.log(34 * math.e * n / dimension) * math.log2(578 * n)
+    return min(1.0, misfits + math.sqrt(2 / n * (capacity + math.log(4 / failure))))
 
 
 def margin_bound_rows(excess: float, margin: float, failure: float, length: float = 2.0) -> int:

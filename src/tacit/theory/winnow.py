@@ -92,14 +92,19 @@ def theorem_4_5(
     """Theorem 4.5: the schedule of DP-Winnow (``update="first"``) and its mistakes.
 
     As printed, ``K`` is defined by ``eta`` and ``eta`` by ``K``, the log in ``eta`` is not that of Theorem 4.4, and
-    ``m`` lacks the ``1 / c**2`` of its proof. Here ``m = 2 log(2T/beta) / (c rho)**2``, ``eta = a / sqrt(K)`` with
-    the ``a`` of Theorem 4.4, and ``K`` solves ``K ((1 - c) eta rho - eta**2 / 2) = log d``: a quadratic in
-    ``sqrt(K)``. Then ``L = 8 log(2 T**2 / beta) / eps_hat``, and an epoch costs at most ``2 L`` mistakes (Lemma 4.3).
+    ``m`` lacks the ``1 / c**2`` of its proof. Its union (Lemma 4.7) is over rounds, and must be over pairs of a
+    predictor and a round: which predictor is in use depends on how well it did. Here ``m = 2 log(2 P T / beta) / (c
+    rho)**2`` for ``P = min(K + 1, T)`` predictors, ``eta = a / sqrt(K)`` with the ``a`` of Theorem 4.4, and ``K``
+    solves ``K ((1 - c) eta rho - eta**2 / 2) = log d``: a quadratic in ``sqrt(K)``, solved again until ``P`` is what
+    ``m`` took it for. Then ``L = 8 log(2 T**2 / beta) / eps_hat``, and an epoch costs at most ``2 L`` mistakes (Lemma 4.3).
     """
-    n_samples = samples_for_agreement(margin, horizon, beta, confidence)
-    _, scale = theorem_4_4(epsilon, delta, 1, n_samples)
-    root = (math.log(dimension) + scale**2 / 2.0) / ((1.0 - confidence) * margin * scale)
-    epochs = max(1, math.ceil(root**2))
+    predictors, epochs = 0, 1
+    while predictors < min(epochs + 1, horizon):  # more predictors take more samples, and those more updates
+        predictors = min(epochs + 1, horizon)
+        n_samples = samples_for_agreement(margin, horizon * predictors, beta, confidence)
+        _, scale = theorem_4_4(epsilon, delta, 1, n_samples)
+        root = (math.log(dimension) + scale**2 / 2.0) / ((1.0 - confidence) * margin * scale)
+        epochs = max(1, math.ceil(root**2))
     threshold_epsilon, learning_rate = theorem_4_4(epsilon, delta, epochs, n_samples)
     threshold = math.ceil(8.0 * math.log(2.0 * horizon**2 / beta) / threshold_epsilon)
     return WinnowBound(epochs, n_samples, learning_rate, threshold, threshold_epsilon, 2.0 * threshold * (epochs + 1))
