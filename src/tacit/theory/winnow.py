@@ -96,7 +96,8 @@ def theorem_4_5(
     predictor and a round: which predictor is in use depends on how well it did. Here ``m = 2 log(2 P T / beta) / (c
     rho)**2`` for ``P = min(K + 1, T)`` predictors, ``eta = a / sqrt(K)`` with the ``a`` of Theorem 4.4, and ``K``
     solves ``K ((1 - c) eta rho - eta**2 / 2) = log d``: a quadratic in ``sqrt(K)``, solved again until ``P`` is what
-    ``m`` took it for. Then ``L = 8 log(2 T**2 / beta) / eps_hat``, and an epoch costs at most ``2 L`` mistakes (Lemma 4.3).
+    ``m`` took it for. Then ``L = 8 log(2 T**2 / beta) / eps_hat``, and an epoch costs at most ``2 L`` mistakes (Lemma
+    4.3).
     """
     predictors, epochs = 0, 1
     while predictors < min(epochs + 1, horizon):  # more predictors take more samples, and those more updates
