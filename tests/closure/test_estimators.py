@@ -238,6 +238,12 @@ def test_any_table_gives_the_same_model() -> None:
         (AgnosticClassifier(repetitions=0), "repetitions must be an integer"),
         (AgnosticClassifier(concepts=Rectangles(("a", "b", "c")), bins=64), "may have .* patterns"),
         (AgnosticClassifier(declared_rows=10, analysis="paper", neighbouring="replace_one"), "10 rows are too few"),
+        (AgnosticClassifier(declared_rows=499, neighbouring="replace_one"), "499, and there are 500 rows"),
+        (
+            # under add/remove nobody can check the number: patterns beyond it would stop a fit that is paid for
+            AgnosticClassifier(concepts=Rectangles(("a", "b", "c")), bins=64, declared_rows=9, patterns="sample"),
+            "may have .* patterns",
+        ),
         (FiniteClassClassifier(Rectangles(("a", "b", "c")), bins=64), "may have .* patterns"),
         (
             AgnosticClassifier(concepts=Conjunctions(tuple("abc"), length=5), patterns="sample", bins=200),
@@ -284,6 +290,22 @@ def test_units_of_several_rows_are_refused() -> None:
         AgnosticClassifier(schema=schema).fit(frame, disease)
     schema["unit"] = {"column": "person", "max_rows": 1}
     AgnosticClassifier(schema=schema).fit(frame, disease)
+    with pytest.raises(RequestError, match="of a unit only some rows count"):
+        AgnosticClassifier(schema=schema, neighbouring="replace_one").fit(frame, disease)
+
+
+def test_progress_hears_nothing_of_patterns_of_the_sample() -> None:
+    """How many there are is private: one row more or less changes it."""
+    frame, disease, _ = people(200)
+    heard: list[object] = []
+    concepts = [Thresholds(c) for c in "ab"]
+    learner = ComposedClassifier(
+        concepts, "or", FiniteClassClassifier(Thresholds("a")), schema=SCHEMA, progress=lambda *done: heard.append(done)
+    )
+    learner.set_params(patterns="sample").fit(frame, disease)
+    assert not heard
+    learner.set_params(patterns="public").fit(frame, disease)
+    assert heard
 
 
 def test_an_account_pays_once_and_refuses_the_next(tmp_path: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from tacit import (
     AdditiveBoostClassifier,
@@ -98,6 +99,31 @@ def test_the_printed_trees_are_refused_where_the_number_of_rows_is_random() -> N
     model = ComposedClassifier(learners=printed, neighbouring=REPLACE, epsilon=8.0, delta=0.0, schema=SCHEMA)
     with pytest.raises(RequestError, match="public number of rows"):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize("learner", [RandomTreesClassifier(n_trees=3), BoostedTreesClassifier(alpha=1.0, n_trees=2)])
+def test_where_persons_are_replaced_the_number_of_rows_is_private(
+    learner: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is replaced may have had two rows and have five thousand now, of which two count."""
+    told: list[int | None] = []
+    learn = type(learner)._learn
+
+    def spying(self: Any, curator: Any, purse: Any, task: Any) -> Any:
+        told.append(task.public_rows)
+        return learn(self, curator, purse, task)
+
+    monkeypatch.setattr(type(learner), "_learn", spying)
+    X, y = table(500)
+    X["person"] = np.arange(500) // 2
+    schema = {**SCHEMA, "unit": {"column": "person", "max_rows": 2}}
+    model = clone(learner).set_params(epsilon=4.0, neighbouring=REPLACE, schema=schema).fit(X, y)
+    assert told == [None]
+    assert "the number of persons is public" in model.certificate_.summary()
+    assert model.certificate_.verify() == []
+    drawn = ResampledBoostClassifier(HalfspaceBoostClassifier(), schema=schema)
+    with pytest.raises(RequestError, match="unit is not supported"):
+        drawn.fit(X, y)
 
 
 def test_a_dry_run_of_draws_knows_the_number_of_rows() -> None:

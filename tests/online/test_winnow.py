@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 import pickle
 import stat
 from pathlib import Path
@@ -258,6 +259,38 @@ def test_bad_rows_can_be_null_rounds() -> None:
     assert model._stream is not None
     assert model.rounds_ == 11
     assert model._stream.secrets()["machine"]["count"] == 0
+
+
+@pytest.mark.parametrize("odd", [None, "seven", 10**30, 2**63, math.nan, 1 + 2j, [1], b"1", {}])
+@pytest.mark.parametrize("kind", ["lists", "frame"])
+def test_a_cell_that_is_no_sign_makes_its_own_round_null_and_no_other(odd: object, kind: str) -> None:
+    """That a batch is refused would say for sure that the cell is there."""
+    rows, labels = majority_stream(np.random.default_rng(0), 10, 5, 3)
+    cells: list[list[object]] = [list(map(int, row)) for row in rows]
+    cells[3][2] = odd
+    table = cells if kind == "lists" else pd.DataFrame(cells)
+    one = Winnow(horizon=50, labels=(-1, 1), seed=1, invalid="null")
+    one.learn_many(table, labels)
+    other = Winnow(horizon=50, labels=(-1, 1), seed=1, invalid="null")
+    for row, label in zip(cells, labels, strict=True):
+        other.learn_one(dict(enumerate(row)), label)
+    assert one._stream is not None
+    assert other._stream is not None
+    assert one.rounds_ == other.rounds_ == 10
+    assert one._stream.secrets()["machine"] == other._stream.secrets()["machine"]
+
+
+def test_a_copy_of_a_stream_in_a_forked_process_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Winnow(horizon=50, labels=(-1, 1), seed=1)
+    rows, labels = majority_stream(np.random.default_rng(0), 10, 5, 3)
+    model.learn_many(rows, labels)
+    here = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: here + 1)
+    with pytest.raises(RuntimeError, match="opened by another process"):
+        model.learn_many(rows, labels)
+    monkeypatch.setattr(os, "getpid", lambda: here)
+    model.learn_many(rows, labels)
+    assert model.rounds_ == 20
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import multiprocessing
+import os
 import pickle
 import signal
 import sqlite3
@@ -393,3 +394,13 @@ def test_spent_never_falls_and_never_exceeds_the_promise(plans: list[list[Charge
         assert accepted
         assert before * (1 - 1e-4) <= account.spent <= 1.0 + 1e-9
         before = account.spent
+
+
+def test_a_budget_in_memory_is_not_there_twice_in_a_forked_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    account = EphemeralAccount(1.0, DELTA)
+    here = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: here + 1)
+    with pytest.raises(AccountError, match="another process"):
+        account.reserve([Pure(0.5)], "in a copy")
+    monkeypatch.setattr(os, "getpid", lambda: here)
+    account.reserve([Pure(0.5)], "here")

@@ -47,6 +47,7 @@ def run(order: Order) -> None:
     from tacit.encoding.grid import NumericGrid
     from tacit.encoding.read import read_columns
     from tacit.evaluation.private_score import private_score
+    from tacit.evaluation.promised import check_unit
     from tacit.models.files import load_model
     from tacit.models.recalibrated import RecalibratedModel
     from tacit.schema import Schema
@@ -55,7 +56,9 @@ def run(order: Order) -> None:
     check_outputs({"--certificate": order.certificate}, inputs, order.account)
     schema = None if order.schema is None else Schema.from_toml(order.schema)
     target = target_column(order.target, schema)
-    model, _ = load_model(order.model)
+    model, promise = load_model(order.model)
+    if promise is not None:
+        check_unit(int(promise.get("rows_per_unit", 1)), schema)
     account = account_of(order.account, order.dataset)
     cost = None if order.cost is None else costs_of(order.cost)
     inner = model

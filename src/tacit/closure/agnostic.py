@@ -47,7 +47,8 @@ class AgnosticClassifier(ClosureClassifier):
             or ln 4 under replace), ``"auto"`` the first where it can.
         analysis: ``"sharp"``, or ``"paper"`` for Algorithm 4 with the constants of Lemmas 3.12 and 5.3.
         repetitions: runs on disjoint parts, of which the best is chosen: fewer failures, fewer rows each.
-        declared_rows: a public number of rows, if there is one: bounds patterns, and is checked against the parts.
+        declared_rows: a public number of rows, if there is one, no smaller than the true one: is checked against the
+            parts, and where rows are replaced bounds patterns.
 
     Attributes:
         model_: what the learner released.

@@ -120,9 +120,18 @@ class ClosureClassifier(PrivateClassifier):
 
     def _check_task(self, task: Task) -> None:
         check_two_classes(task, type(self).__name__)
-        if task.schema is not None and task.schema.unit is not None and task.schema.unit.max_rows > 1:
-            raise RequestError("closure learners protect single rows: a unit with max_rows above 1 is not supported")
         request = Request.of(self.epsilon, self.delta, self.neighbouring, None)
+        unit = None if task.schema is None else task.schema.unit
+        if unit is not None and unit.max_rows > 1:
+            raise RequestError("closure learners protect single rows: a unit with max_rows above 1 is not supported")
+        if unit is not None and request.neighbouring.n_is_public:
+            raise RequestError(
+                "neighbouring='replace_one' is about a public number of rows, and of a unit only some rows count: use "
+                "'add_or_remove_one', or leave the unit out of the schema"
+            )
+        declared, rows = self.declared_rows, task.public_rows
+        if declared is not None and rows is not None and declared < rows:
+            raise RequestError(f"declared_rows is {declared}, and there are {rows} rows: declare as many")
         target, _ = self._targets(request.purse, task)
         try:
             self._run(self._setting(_with_schema(task), target, calibrate=False))
@@ -169,7 +178,9 @@ class ClosureClassifier(PrivateClassifier):
         """The classes over one coarse encoding of all their columns."""
         columns = list(dict.fromkeys(column for declared in classes for column in declared.columns))
         encoding = coarse_encoding(setting.task, columns, int(self.bins))
-        return concept_sets(classes, encoding, int(self.max_patterns), self.declared_rows)
+        # a number that nobody can check bounds nothing: patterns beyond it would stop a fit that is paid for
+        checked = None if setting.task.public_rows is None else self.declared_rows
+        return concept_sets(classes, encoding, int(self.max_patterns), checked)
 
     def _is_public(self, sets: Sequence[ConceptSet]) -> bool:
         """Whether candidates are listed in public."""

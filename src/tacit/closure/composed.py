@@ -65,7 +65,8 @@ class ComposedClassifier(ClosureClassifier):
             2, or ln 4 under replace), ``"auto"`` the first where it can.
         analysis: ``"sharp"``, or ``"paper"`` for Algorithm 5 with the constants of Lemmas 3.12 and 5.3.
         repetitions: runs on disjoint parts, of which the best is chosen: fewer failures, fewer rows each.
-        declared_rows: a public number of rows, if there is one: bounds patterns, and is checked against the parts.
+        declared_rows: a public number of rows, if there is one, no smaller than the true one: is checked against the
+            parts, and where rows are replaced bounds patterns.
         progress: called with (done, all) patterns while a class is scored. For the operator's eyes: the numbers depend
             on the rows.
 
@@ -211,7 +212,8 @@ class ComposedClassifier(ClosureClassifier):
         children = {id(learner): setting.child(learner, plan) for learner in learners}
         steps = []
         for i, learner in enumerate(learners):
-            candidates = completions_on(table, sets[i:], public, self.progress)
+            heard = self.progress if public else None  # of patterns of the sample, how many there are is private
+            candidates = completions_on(table, sets[i:], public, heard)
             steps.append(
                 Step.of(plan, children[id(learner)], sets[i].encoding, task, candidates, THEOREM, neighbouring)
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any, NoReturn
 
@@ -32,6 +33,7 @@ class Stream:
         self.__gate = gate
         self.__machine = spec.start(gate)
         self.__lock = threading.Lock()
+        self.__process = os.getpid()
         self.noise_name = noise.name
         self.releasable = noise.releasable
 
@@ -42,6 +44,7 @@ class Stream:
 
     def feed(self, *rows: npt.NDArray[Any]) -> Any:
         """Takes rounds, one entry of every array per round; returns what the spec's machine lets out."""
+        self._require_own_process()
         with self.__lock:
             return self.__machine.feed(*rows)
 
@@ -51,14 +54,24 @@ class Stream:
         Secret: whoever has it can see rows in the stream's answers. It is good for one continuation only: feeding the
         same rounds to two streams that go on from it costs twice.
         """
+        self._require_own_process()
         with self.__lock:
             return {"machine": self.__machine.secrets(), "taken": self.__gate.taken()}
 
     def restore(self, secrets: Secrets) -> None:
         """Goes on from the secrets of a stream of the same spec, instead of from the first state."""
+        self._require_own_process()
         with self.__lock:
             self.__gate.retake(secrets["taken"])
             self.__machine.restore(secrets["machine"])
+
+    def _require_own_process(self) -> None:
+        """A forked process has a copy of the secrets: both would answer for the price of one."""
+        if os.getpid() != self.__process:
+            raise RuntimeError(
+                "this stream was opened by another process, of which this one is a copy: go on there, or move it by "
+                "secrets() and restore(). The stream is as it was."
+            )
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError("a stream holds secrets and cannot be copied or pickled; secrets() and restore() move it")

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tacit.curator.vault import Vault
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
-from tacit.encoding.matrix_rows import MatrixEncoder
+from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model, ModelError
 from tacit.privacy.charges import Charge
@@ -55,11 +55,16 @@ class ForeignModel(Model):
     """
 
     kind: ClassVar[str] = "foreign"
+    sees_rows_alone: ClassVar[bool] = False
 
     classes: tuple[Any, ...]
     encoder: RowEncoder | MatrixEncoder
     predictor: Any
     name: str
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return (ROWS,) if isinstance(self.encoder, MatrixEncoder) else self.encoder.encoding.names
 
     def predict_proba(self, frame: Frame) -> Floats:
         """0 or 1, shape ``(rows, 2)``; what is no number counts as the first class."""

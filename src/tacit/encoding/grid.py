@@ -93,7 +93,8 @@ class NumericGrid:
         for at in range(start, stop, BLOCK):
             end = min(at + BLOCK, stop)
             block = buffer[: end - at]
-            np.copyto(block, numbers[at:end], casting="unsafe")
+            with np.errstate(over="ignore", invalid="ignore"):  # a long double may be beyond all doubles
+                np.copyto(block, numbers[at:end], casting="unsafe")
             self._encode(block, out[at:end])
 
     def _encode(self, block: npt.NDArray[np.float64], out: npt.NDArray[np.uint16]) -> None:

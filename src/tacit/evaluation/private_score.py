@@ -8,10 +8,11 @@ from typing import Any, final
 
 from tacit.evaluation.measure_scores import Order, declared_groups, measure_scores, rows_and_labels
 from tacit.evaluation.performance import Estimate, Performance, Question, perform
+from tacit.evaluation.promised import promised_schema
 from tacit.evaluation.score_numbers import NumberRequest, PrivateNumberScore, score_numbers
 from tacit.evaluation.scored_numbers import predicts_numbers
 from tacit.evaluation.scored_rows import Scorer
-from tacit.faces.request import Request, RequestError, declared_schema, is_number
+from tacit.faces.request import Request, RequestError, is_number
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 
@@ -119,7 +120,7 @@ def private_score(
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
     request = Request.of(epsilon, delta, neighbouring, random_state)
-    declared = declared_schema(schema if schema is not None else getattr(model, "schema", None))
+    declared = promised_schema(model, schema)
     if predicts_numbers(model):
         if cost is not None or threshold != 0.5:
             raise RequestError("cost and threshold are about classes, and this is a model of a number")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -158,7 +159,8 @@ class PrivateSelection(BaseEstimator):
             rows = _Rows(data, self._read(labels, kind, declared), frame, unit)
             index, best = search.each(rows) if plan.strategy == EACH else search.random_stopping(rows)
         algorithm = f"PrivateSelection of {type(best).__name__}"
-        certificate = certified(self.account, request, held, search, algorithm, schema)
+        trusted = any(candidate.takes_on_trust for candidate in self.candidates)
+        certificate = certified(self.account, request, held, search, algorithm, schema, trusted)
         best.certificate_ = certificate
         self.best_, self.best_index_, self.certificate_ = best, index, certificate
         self.model_, self.n_features_in_ = best.model_, best.n_features_in_
@@ -169,6 +171,10 @@ class PrivateSelection(BaseEstimator):
         if not self._numbers:
             self.classes_ = best.classes_
         return self
+
+    def declared(self) -> tuple[Schema | None, Any]:
+        """The schema and the classes that all candidates declare; None where there are none."""
+        return self._check(), self.candidates[0].declared()[1]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The likeliest class of every row, or its number, shape ``(rows,)``."""
@@ -328,7 +334,9 @@ class _Search:
         training, judging = self._split(rows)
 
         def run(index: int, seed: int | None) -> tuple[tuple[int, Any], float]:
-            estimator = self._fit(index, training, seed)
+            with warnings.catch_warnings():  # how often a fit warns would tell how many there were
+                warnings.simplefilter("ignore")
+                estimator = self._fit(index, training, seed)
             inner = Reservation([self._plan.scoring], self._request.neighbouring, "the score of one run")
             (judge,) = judges_of([estimator], self._schema, self._measure)
             columns = {"levels": judge.utilities(judging.frame, judging.data, judging.labels)}

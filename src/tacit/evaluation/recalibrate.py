@@ -15,8 +15,9 @@ from tacit.evaluation.calibration import Groups, equal_groups
 from tacit.evaluation.combined import check_combinable, combined_certificate
 from tacit.evaluation.counts import ScoreCounts
 from tacit.evaluation.measure_scores import Order, ScoreGroups, measure_scores, rows_and_labels
+from tacit.evaluation.promised import promised_schema
 from tacit.evaluation.scored_rows import Scorer
-from tacit.faces.request import Request, RequestError, declared_schema
+from tacit.faces.request import Request, RequestError
 from tacit.models.base import Model
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.privacy.account import PrivacyAccount
@@ -98,7 +99,7 @@ def recalibrate(
     base = model if isinstance(model, Model) else getattr(model, "model_", None)
     if not isinstance(base, Model):
         raise RequestError(f"a {type(model).__name__} is no model of this library, or was not fitted")
-    declared = declared_schema(schema if schema is not None else getattr(model, "schema", None))
+    declared = promised_schema(model, schema)
     scorer = Scorer.of(model, declared)
     if scorer.n_classes != 2:
         raise RequestError(f"recalibration is for two classes, and there are {scorer.n_classes}")

@@ -76,7 +76,8 @@ class NumberScorer:
                 "numeric label"
             )
         quantile = getattr(model, "quantile", None) if getattr(model, "loss", "") == "quantile" else None
-        return NumberScorer(predictor, float(lower), float(upper), quantile, isinstance(model, Model))
+        verified = isinstance(model, Model) and model.sees_rows_alone
+        return NumberScorer(predictor, float(lower), float(upper), quantile, verified)
 
     @property
     def range(self) -> float:

@@ -51,7 +51,8 @@ class Scorer:
         """
         if getattr(getattr(predictor, "model_", predictor), "predicts", "classes") == "numbers":
             raise RequestError("this is a model of a number, and what is evaluated here are models of classes")
-        verified = isinstance(predictor, Model) or isinstance(getattr(predictor, "model_", None), Model)
+        model = getattr(predictor, "model_", predictor)
+        verified = isinstance(model, Model) and model.sees_rows_alone
         classes = getattr(predictor, "classes", None) if isinstance(predictor, Model) else None
         if classes is None:
             classes = getattr(predictor, "classes_", None)

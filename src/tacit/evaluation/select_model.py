@@ -13,8 +13,9 @@ from tacit.curator.curator import Curator
 from tacit.curator.vault import Vault
 from tacit.encoding.values import LabelIndex
 from tacit.evaluation.measure_scores import rows_and_labels, with_unit
+from tacit.evaluation.promised import promised_schema
 from tacit.evaluation.utility import Criterion, judges_of, utility_encoding, utility_weights
-from tacit.faces.request import Request, RequestError, declared_schema
+from tacit.faces.request import Request, RequestError
 from tacit.faces.spend import certified, reserve
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.calibration import calibrate
@@ -95,7 +96,9 @@ def select_model(
         raise RequestError(f"models must be a list, which is chosen from by place, got {type(models).__name__}")
     if len(models) < 2:
         raise RequestError(f"a choice needs at least two models, got {len(models)}")
-    declared = declared_schema(schema if schema is not None else getattr(models[0], "schema", None))
+    declared = promised_schema(models[0], schema)
+    for model in models[1:]:
+        promised_schema(model, declared)
     judges = judges_of(models, declared, Criterion(criterion, quantile, target_bounds, error_clip))
     frame, labels = rows_and_labels(X, y)
     for judge in judges:

@@ -106,8 +106,7 @@ class PrivateLearner:
         check_account(self.account)
         check_loudness(request.purse, self.least_budget, self._algorithm)
         task, frame, labels = self._task(X, y)
-        if request.neighbouring.n_is_public:
-            task = replace(task, public_rows=frame.n_rows)
+        task = replace(task, public_rows=self._public_rows(request, task.schema, frame.n_rows))
         self._check_task(task)
         self._check_monotone(task)
         return request, task, frame, labels
@@ -156,7 +155,7 @@ class PrivateLearner:
             names = frame.names
             if self._discovers:
                 undeclared = Undeclared.of(frame, True, "numbers", False, request)
-        rows = n if request.neighbouring.n_is_public else None
+        rows = self._public_rows(request, schema, n)
         task = Task(schema, names, self._label_index(schema), None, undeclared, rows)
         share = BOUNDS_SHARE if undeclared is None else undeclared.share
         purse = self._purse(request, task)
@@ -183,6 +182,11 @@ class PrivateLearner:
         schema = self._declared_schema()
         task = Task(schema, () if schema is None else schema.features, self._label_index(schema), None)
         return tuple(self._planned_charges(request.purse, task))
+
+    @property
+    def takes_on_trust(self) -> bool:
+        """Whether it, or a learner inside it, is a foreign one, whose promise nobody verified."""
+        return any(getattr(inner, "takes_on_trust", False) for inner in self._inner())
 
     def declared(self) -> tuple[Schema | None, Any]:
         """The schema and the classes that are declared: by this learner, or by those it is made of; None where none."""
@@ -276,6 +280,12 @@ class PrivateLearner:
         known = replace(task, schema=found.schema, names=names, label_index=found.label_index, encoding=encoding)
         return known, found.purse
 
+    @staticmethod
+    def _public_rows(request: Request, schema: Schema | None, n_rows: int | None) -> int | None:
+        """The number of rows where it is public: where one is replaced, and not a unit of as many as it likes."""
+        by_unit = schema is not None and schema.unit is not None
+        return n_rows if request.neighbouring.n_is_public and not by_unit else None
+
     # The public checks.
 
     def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
@@ -365,7 +375,8 @@ class PrivateLearner:
         return LabelIndex((0, 1) if declared is None else tuple(plain(value) for value in declared))
 
     def _certify(self, request: Request, task: Task, reservation: Reservation, vault: Vault) -> Certificate:
-        return certified(self.account, request, reservation, vault, self._algorithm, task.schema)
+        trusted = self.takes_on_trust
+        return certified(self.account, request, reservation, vault, self._algorithm, task.schema, unverified=trusted)
 
     def _check_fitted(self) -> None:
         """Raises scikit-learn's error before a fit."""

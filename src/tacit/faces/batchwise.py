@@ -99,6 +99,11 @@ class _Batchwise(BaseEstimator):
             return reserve(account, request, charges if number == 1 else (), labels[1])
         return account.reserve_batch(charges, labels[1], labels[0])
 
+    def declared(self) -> tuple[Any, Any]:
+        """The schema and the classes that the estimator of the batches declares."""
+        found: tuple[Any, Any] = self.estimator.declared()
+        return found
+
     def resume(self, model: Model, certificate: Certificate) -> Self:
         """Goes on from a model that was written to a file: the next batch is not charged, if its number is a new one.
 
@@ -183,6 +188,7 @@ class _Batchwise(BaseEstimator):
                 algorithm=self._algorithm(fresh),
                 schema=fresh._declared_schema(),
                 account=account,
+                unverified=fresh.takes_on_trust,
             )
         earlier: tuple[tuple[Model, ...], tuple[float, ...]] = ((), ())
         if held is None:

@@ -65,6 +65,12 @@ class Model:
         raise NotImplementedError
 
     @property
+    def sees_rows_alone(self) -> bool:
+        """Whether what it says of a row is known to follow from that row alone: not so of a foreign learner's."""
+        inside = (*getattr(self, "members", ()), *((self.base,) if hasattr(self, "base") else ()))
+        return all(model.sees_rows_alone for model in inside)
+
+    @property
     def matrix_names(self) -> tuple[str, ...]:
         """What the columns of a matrix are, in their order: all that the model was learned from."""
         return self.feature_names

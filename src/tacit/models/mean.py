@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -40,6 +40,17 @@ class _Mean(Model):
         """The weights as parts of a whole."""
         return np.asarray(self.weights) / sum(self.weights)
 
+    def _averaged(self, said: Sequence[Floats]) -> Floats:
+        """The mean of what the members say, member by member.
+
+        A product of matrices rounds a row by how many others there are, and evaluations rest on a row's score being
+        that row's alone.
+        """
+        total = np.zeros_like(said[0])
+        for share, values in zip(self.shares, said, strict=True):
+            total += share * values
+        return total
+
     def body(self) -> dict[str, Any]:
         """The model as plain data, its members inside it."""
         members = [{"kind": member.kind, "model": member.body()} for member in self.members]
@@ -71,9 +82,7 @@ class MeanModel(_Mean):
 
     def log_probabilities(self, frame: Any) -> Floats:
         """Averaged, not yet adding up to 1; shape ``(rows, classes)``."""
-        logs = [np.log(np.maximum(member.predict_proba(frame), SMALLEST)) for member in self.members]
-        averaged: Floats = np.tensordot(self.shares, np.stack(logs), axes=1)
-        return averaged
+        return self._averaged([np.log(np.maximum(m.predict_proba(frame), SMALLEST)) for m in self.members])
 
     def decision_function(self, frame: Any) -> Floats:
         """Log-odds of the positive class, shape ``(rows,)``; of several classes log-probabilities, (rows, classes)."""
@@ -153,8 +162,7 @@ class MeanNumberModel(_Mean):
 
     def predict(self, frame: Any) -> Floats:
         """The prediction for every row, shape ``(rows,)``."""
-        said: Floats = self.shares @ np.stack([member.predict(frame) for member in self.members])
-        return said
+        return self._averaged([member.predict(frame) for member in self.members])
 
     def score_variance(self, frame: Any) -> Floats:
         """Variance that noise leaves in the prediction: members have noise of their own.

@@ -57,13 +57,15 @@ class SignRows:
                 f"a row has {len(x)} features where the first one had {len(self.names)}, or other names: declare the "
                 "columns if features come and go. The stream is as it was."
             )
-        return self._signs(np.array([[_sign(x.get(name, -1)) for name in self.names]]))
+        return self._signs(np.array([[sign_from(x.get(name, -1)) for name in self.names]]))
 
     def many(self, table: Any) -> tuple[Signs, npt.NDArray[np.bool_]]:
         """The points of many rows, shape ``(n, width)``, and per row whether all its values are signs."""
-        matrix = np.asarray(table)
+        matrix: npt.NDArray[Any] = table if isinstance(table, np.ndarray) else matrix_of(table)
         if matrix.ndim != 2 or matrix.shape[1] != len(self.names):
             raise RowError(f"rows must have shape (n, {len(self.names)}), got {matrix.shape}. The stream is as it was.")
+        if matrix.dtype.kind in "Oc":
+            matrix = np.array([[sign_from(value) for value in row] for row in matrix], np.float64).reshape(matrix.shape)
         if matrix.dtype.kind not in "biuf":
             raise RowError(f"rows must be numbers or booleans, got dtype {matrix.dtype}. The stream is as it was.")
         if matrix.dtype == np.int8:
@@ -76,13 +78,33 @@ class SignRows:
         return np.where(row > 0, 1, -1).astype(np.int8), bool(np.isin(row, (-1.0, 1.0)).all())
 
 
-def _sign(value: Any) -> float:
+def matrix_of(table: Any) -> npt.NDArray[Any]:
+    """Rows as a matrix; of objects where some value is no number: it makes its own round null, and no other."""
+    try:
+        matrix = np.asarray(table)
+    except ValueError:  # values that are lists themselves
+        matrix = np.zeros(0, "U")
+    if matrix.dtype.kind in "biufO":
+        return matrix
+    rows = [list(row) for row in (table.to_numpy(dtype=object) if hasattr(table, "to_numpy") else table)]
+    if len({len(row) for row in rows}) > 1:
+        raise RowError("all rows must have as many values. The stream is as it was.")
+    made = np.empty((len(rows), len(rows[0]) if rows else 0), dtype=object)
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            made[i, j] = value
+    return made
+
+
+def sign_from(value: Any) -> float:
     """A boolean as a sign, a number as it is, NaN for anything else."""
     return (1.0 if value else -1.0) if isinstance(value, bool | np.bool_) else _float(value)
 
 
 def _float(value: Any) -> float:
     try:
+        if isinstance(value, complex):  # as which a table reads all values of a column where one is
+            return value.real if value.imag == 0 else math.nan
         return float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan

@@ -16,7 +16,7 @@ from tacit.curator.stream import Stream, open_row_stream
 from tacit.faces.request import Request, RequestError, declared_schema
 from tacit.faces.spend import certified, reserve
 from tacit.online.label_signs import sign_of, signs_of
-from tacit.online.rows import RowError, SchemaRows, SignRows
+from tacit.online.rows import RowError, SchemaRows, SignRows, matrix_of, sign_from
 from tacit.online.schedule import WinnowRequest, schedule_of
 from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
 from tacit.privacy.account import PrivacyAccount
@@ -289,7 +289,7 @@ class Winnow(_base()):  # type: ignore[misc]
                 if isinstance(x, Mapping):
                     names: tuple[Any, ...] = tuple(x)
                 else:
-                    shape = np.shape(x)
+                    shape = matrix_of(x).shape if isinstance(x, list | tuple) else np.shape(x)
                     if len(shape) != 2:
                         raise RowError(f"rows must have shape (n, d), got {shape}. The stream is as it was.")
                     columns = getattr(x, "columns", None)
@@ -361,4 +361,4 @@ def _column(values: Any) -> npt.NDArray[Any]:
     array = np.asarray(values)
     if array.dtype.kind == "b":
         return np.where(array, 1, -1)
-    return array
+    return array if array.dtype.kind in "iuf" else np.array([sign_from(value) for value in values], np.float64)

@@ -296,6 +296,7 @@ class EphemeralAccount(_Budget):
         self.epsilon, self.delta, self.neighbouring = float(epsilon), float(delta), Neighbouring(neighbouring)
         self._charges: list[Charge] = []
         self._lock = threading.Lock()
+        self._process = os.getpid()
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -311,6 +312,8 @@ class EphemeralAccount(_Budget):
             AccountError: if the relation is another; nothing changes.
         """
         self._check_relation(neighbouring)
+        if os.getpid() != self._process:  # a forked copy would spend the same budget again
+            raise AccountError("this budget belongs to another process: use a PrivacyAccount, which is shared")
         planned = compact(charges)
         with self._lock:
             self._check(self._charges, planned, label)

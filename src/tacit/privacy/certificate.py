@@ -97,7 +97,7 @@ class Certificate:
         epsilon: the promise at ``delta``: at least what the reserved charges cost together; may be infinite.
         delta: the promise.
         neighbouring: the relation of the promise.
-        n_public: whether the number of rows is public under that relation.
+        n_public: whether the number of rows is public under that relation; of persons, where they are protected.
         rows_per_unit: how many rows one protected person may have.
         charges: what was reserved.
         entries: what was released under it; large families gathered (:func:`summarise`).
@@ -257,7 +257,8 @@ class Certificate:
         whom = "one row" if self.rows_per_unit == 1 else f"one person with up to {self.rows_per_unit} rows"
         relation = f"{whom} added or removed; the number of rows is private"
         if self.n_public:
-            relation = f"{whom} replaced; the number of rows is public"
+            public = "rows" if self.rows_per_unit == 1 else "persons"
+            relation = f"{whom} replaced; the number of {public} is public"
         promise = f"epsilon {self.epsilon:.6g} at delta {self.delta:g}"
         if math.isinf(self.epsilon):
             promise = "none: it was made without noise"

@@ -84,7 +84,9 @@ def public_facts(claim: Certificate | None, classes: Sequence[Any], label: str =
     said = [label or f"The classes: {listed}{about}."]
     if claim is not None:
         said.append(
-            "The number of rows." if claim.n_public else "Not the number of rows: where it was needed it was measured."
+            "The number of rows."
+            if claim.n_public and claim.rows_per_unit == 1
+            else "Not the number of rows: where it was needed it was measured."
         )
     return said
 

@@ -80,7 +80,8 @@ def describe(
         change = "had any one person never been in the table"
         unknown = "whether one person’s data took part"
     else:
-        who = f"Compared are two tables that differ in {one}. The number of rows is public."
+        public = "The number of rows is public." if rows_per_unit == 1 else "The number of persons is public."
+        who = f"Compared are two tables that differ in {one}. {public}"
         change = "had any one person’s data been anything else"
         unknown = "which of two records one person has"
     if math.isinf(epsilon):

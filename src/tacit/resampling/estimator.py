@@ -21,13 +21,13 @@ from tacit.models.base import Model
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
-from tacit.privacy.charges import Charge
+from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
 from tacit.resampling.adapters import ForeignLearner
 from tacit.resampling.boost_s import BaseLearner, boost_s, boost_tested
-from tacit.resampling.plan import ResamplingPlan, plan_resampling
+from tacit.resampling.plan import ResamplingPlan, most_reserved, plan_resampling
 from tacit.theory.boosting import Analysis
 from tacit.theory.cost import Cost
 
@@ -110,6 +110,11 @@ class ResampledBoostClassifier(PrivateClassifier):
     def _is_foreign(self) -> bool:
         return not isinstance(self.base, PrivateClassifier)
 
+    @property
+    def takes_on_trust(self) -> bool:
+        """Whether the base, or a learner inside it, is a foreign one, whose promise nobody verified."""
+        return self._is_foreign or super().takes_on_trust
+
     def _inner(self) -> Sequence[Any]:
         return () if self._is_foreign else (self.base,)
 
@@ -145,18 +150,19 @@ class ResampledBoostClassifier(PrivateClassifier):
                 f"there are {task.label_index.n_classes} classes and {type(self).__name__} tells two apart: name the "
                 "positive ones in the schema"
             )
-        if task.schema is not None and task.schema.unit is not None and task.schema.unit.max_rows > 1:
-            raise RequestError("drawn rows protect single rows: a unit with max_rows above 1 is not supported")
+        if task.schema is not None and task.schema.unit is not None:
+            raise RequestError("drawn rows protect single rows: a schema with a unit is not supported")
         if task.public_rows is None:
             raise RequestError(
-                f"{type(self).__name__} draws from a public number of rows, and inside this learner their number is "
-                "random: boost that learner instead, by giving it as the base"
+                f"{type(self).__name__} draws from a public number of rows, which there is not where a schema has a "
+                "unit, or inside a learner that splits rows at random: boost that learner, by giving it as the base"
             )
         self._base_learner(self._plan(task), task)
 
     def _plan(self, task: Task) -> ResamplingPlan:
-        """How the budget is divided; what a run costs in all does not depend on the rows where none are known yet."""
-        n_rows = max(1, self.sample_size or 1) if task.public_rows is None else task.public_rows
+        """How the budget is divided over a public number of rows."""
+        assert task.public_rows is not None
+        n_rows = task.public_rows
         if self.sample_size is not None and self.sample_size > n_rows:
             raise RequestError(f"sample_size must be at most the number of rows, {n_rows}, got {self.sample_size}")
         delta = 0.0 if math.isinf(self.epsilon) else self.delta
@@ -166,8 +172,11 @@ class ResampledBoostClassifier(PrivateClassifier):
         )
 
     def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
-        del purse
-        return [self._plan(task).reserved]
+        if task.public_rows is not None:
+            return [self._plan(task).reserved]
+        if not purse.is_private:
+            return [NonPrivate()]
+        return [most_reserved(purse.epsilon, purse.delta, self.rounds)]  # before the number of rows is known
 
     def _base_learner(self, plan: ResamplingPlan, task: Task) -> BaseLearner:
         """The base at the budget of a round, checked against what it declares."""

@@ -70,6 +70,12 @@ def budget_of_a_round(epsilon: float, delta: float, rounds: int) -> Cost:
     return Cost((1 - SLACK) / calibrate(charges, epsilon, delta, start=math.sqrt(rounds) / epsilon), share)
 
 
+def most_reserved(epsilon: float, delta: float, rounds: int) -> Charge:
+    """The most that a plan for (epsilon, delta) reserves, whatever the number of rows."""
+    of_a_round = charge_of(budget_of_a_round(epsilon, delta, rounds))
+    return Repeated(of_a_round, rounds) if rounds > 1 else of_a_round
+
+
 def base_budget(
     target: Cost, total: int, size: int, analysis: Analysis, draws_cost: DrawsCost = round_cost
 ) -> Cost:  # fmt: skip

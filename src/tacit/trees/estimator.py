@@ -159,7 +159,8 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         super()._check_task(task)
         if self.alpha is not None and self.analysis == "paper" and task.public_rows is None:
             raise RequestError(
-                "analysis='paper' is about a public number of rows, which inside this learner is random: leave it sharp"
+                "analysis='paper' is about a public number of rows, which there is not where a schema has a unit, or "
+                "inside a learner that splits rows at random: leave it sharp"
             )
 
     def _check_weighted(self, task: Task) -> None:
