@@ -430,9 +430,10 @@ def test_the_least_costly_threshold_can_be_acted_on():
 
     generator = np.random.default_rng(0)
     frame = {"a": generator.normal(size=6000)}
-    labels = (generator.random(6000) < 1 / (1 + np.exp(-2 * frame["a"]))).astype(int)
+    positive = generator.random(6000) < 1 / (1 + np.exp(-2 * frame["a"]))
+    labels = np.where(positive, "bad", "good")  # sorted, the positive class is the first
     schema = {
-        "label": {"column": "y", "classes": [0, 1]},
+        "label": {"column": "y", "classes": ["good", "bad"]},
         "columns": {"a": {"kind": "numeric", "lower": -4, "upper": 4}},
     }
     model = AdditiveBoostClassifier(epsilon=4.0, schema=schema, random_state=0).fit(frame, labels)
@@ -440,11 +441,13 @@ def test_the_least_costly_threshold_can_be_acted_on():
     best = score.overall.best_threshold
     assert 0.02 < best < 0.3
     table = pd.DataFrame(frame)
-    decided = FixedThresholdClassifier(FrozenEstimator(model), threshold=best, pos_label=1).fit(table, labels)
+    last = model.model_.classes[-1]
+    decided = FixedThresholdClassifier(FrozenEstimator(model), threshold=best, pos_label=last).fit(table, labels)
     says = decided.predict(table)
-    assert (says == (model.predict_proba(table)[:, 1] >= best)).all()
+    assert last == "bad" == model.classes_[0]
+    assert ((says == "bad") == (model.predict_proba(table)[:, 0] >= best)).all()
 
     def cost(guess):
-        return ((guess == 1) & (labels == 0)).mean() + 9 * ((guess == 0) & (labels == 1)).mean()
+        return ((guess == "bad") & ~positive).mean() + 9 * ((guess == "good") & positive).mean()
 
     assert cost(says) < cost(model.predict(table))
