@@ -73,8 +73,7 @@ class AdditiveBoost(Weighting, Uncertainty):
 
     def _check_parameters(self, request: Request) -> None:
         del request
-        if self.interactions not in (True, False, "pairs"):
-            raise RequestError(f"interactions must be True, False or 'pairs', got {self.interactions!r}")
+        parts_wanted(self.interactions)
 
     @property
     def _discovers(self) -> bool:
@@ -93,17 +92,31 @@ class AdditiveBoost(Weighting, Uncertainty):
     def _outlook(self, purse: Purse, task: Task, n: int) -> dict[str, Any]:
         if not task.names or task.label_index.n_classes != 2:
             return {}
-        pairs, trees = self.interactions is not False, self.interactions is True
+        pairs, trees = parts_wanted(self.interactions)
         return {"outlook": outlook(n, len(task.names), purse, pairs, trees)}
 
     def _learn(self, curator: Curator, purse: Purse, task: Task) -> AdditiveModel | AdditiveClassesModel:
-        columns, pairs, trees = learned_columns(task), self.interactions is not False, self.interactions is True
+        columns = learned_columns(task)
+        pairs, trees = parts_wanted(self.interactions)
         if task.label_index.n_classes == 2:
             return additive_model(learn_additive(curator, purse, columns, pairs=pairs, trees=trees), task)
         loss = SoftmaxLoss(task.label_index.n_classes, purse.is_pure)
         learned = learn_scores(curator, purse, columns, loss, pairs=pairs, trees=trees)
         assert task.encoding is not None
         return AdditiveClassesModel(task.label_index.names, additive_scores(learned, task.encoding))
+
+
+def parts_wanted(interactions: bool | str) -> tuple[bool, bool]:
+    """Whether pairs of columns are looked for, and whether trees are boosted on what is left.
+
+    Raises:
+        RequestError: unless it is a truth value, of Python or numpy, or ``"pairs"``: 0 and 1 are numbers.
+    """
+    if isinstance(interactions, bool | np.bool_):
+        return bool(interactions), bool(interactions)
+    if isinstance(interactions, str) and interactions == "pairs":
+        return True, False
+    raise RequestError(f"interactions must be True, False or 'pairs', got {interactions!r}")
 
 
 def learned_columns(task: Task) -> list[Column]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.additive.boost import learned_columns
+from tacit.additive.boost import learned_columns, parts_wanted
 from tacit.additive.learn_scores import learn_scores
 from tacit.additive.residual_loss import QuantileLoss, ResidualLoss, SquaredLoss
 from tacit.additive.score_model import regression_scores
@@ -79,8 +79,7 @@ class AdditiveBoostRegressor(PrivateRegressor):
             raise RequestError(f"loss must be 'squared' or 'quantile', got {self.loss!r}")
         if not is_number(self.quantile) or not 0 < self.quantile < 1:
             raise RequestError(f"quantile must lie between 0 and 1, got {self.quantile!r}")
-        if self.interactions not in (True, False, "pairs"):
-            raise RequestError(f"interactions must be True, False or 'pairs', got {self.interactions!r}")
+        parts_wanted(self.interactions)
 
     def _holds_monotone(self, task: Task) -> bool:
         del task
@@ -91,7 +90,7 @@ class AdditiveBoostRegressor(PrivateRegressor):
         loss: ResidualLoss = SquaredLoss(len(columns))
         if self.loss == QUANTILE:
             loss = QuantileLoss(len(columns), float(self.quantile))
-        pairs, trees = self.interactions is not False, self.interactions is True
+        pairs, trees = parts_wanted(self.interactions)
         learned = learn_scores(curator, purse, columns, loss, pairs=pairs, trees=trees)
         assert task.encoding is not None
         return AdditiveRegressionModel(
