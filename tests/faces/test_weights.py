@@ -49,6 +49,18 @@ def test_probabilities_are_those_of_the_weighted_population(learner, delta):
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
+def test_the_shift_back_to_the_tables_own_odds_goes_by_sorted_classes(learner):
+    frame, labels = world()
+    schema = SCHEMA.to_dict() | {"label": {"column": "y", "classes": ["no", "yes"], "positive": "no"}}
+    weights = {"no": 1.0, "yes": 6.0}
+    model = learner(epsilon=4.0, schema=schema, class_weight=weights, random_state=0).fit(frame, labels)
+    assert model.model_.classes[-1] == "no"
+    shift = math.log(weights[model.classes_[1]] / weights[model.classes_[0]])
+    chances = 1 / (1 + np.exp(shift - model.decision_function(frame)))
+    assert chances.mean() == pytest.approx((labels == model.classes_[1]).mean(), abs=0.05)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
 def test_declared_weights_cost_nothing(learner):
     frame, labels = world(2000)
     plain, weighted = (

@@ -21,8 +21,9 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: bounds are found with 5 % of the
             budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
-        classes: the classes, of two the positive one last, when no schema names them. None: 0 and 1; where labels are
-            texts, the classes are found, too, and sorted.
+        classes: the classes, of two the positive one last, when no schema names them. None: truth values are False and
+            True, and texts are found, too, and sorted, which needs a positive delta. With one, numbers are found as
+            well; at ``delta=0`` they are taken for 0 and 1.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         interactions: where the budget allows: True looks for pairs of columns that act together, and boosts what is
@@ -30,9 +31,10 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
             gives one curve per column and nothing else.
         class_weight: None; public positive weights by class, of which only ratios matter; or ``"balanced"``, by class
             counts that are released with 2 % of the budget. Probabilities are then those of a population in which
-            classes occur so much more or less often: subtract ``log(w1 / w0)`` from the log-odds for those of the
-            table's own. To predict by costs, a threshold on unweighted probabilities is the better way. Of several
-            classes, subtract ``log(w)`` from each score.
+            classes occur so much more or less often. For those of the table's own, subtract ``log(w1 / w0)`` from
+            ``decision_function(X)``, with ``w0`` and ``w1`` the weights of ``classes_[0]`` and ``classes_[1]``; of
+            several classes, subtract each one's ``log(w)`` from its score. To predict by costs, a threshold on
+            unweighted probabilities is the better way.
 
     More than two declared classes share one budget: a row's contribution to a round is one vector of norm at most 1,
     not one number for each class (:class:`~tacit.queries.score_rules.SoftmaxRule`).

@@ -31,10 +31,11 @@ class AdditiveBoostRegressor(PrivateRegressor):
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
         delta: probability that the guarantee may fail, in [0, 1); 0 asks for pure differential privacy.
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
-        schema: a :class:`~tacit.Schema`, its dict, or the path of its file, with a label of kind ``numeric``. None: all
-            columns are numeric, and their bounds are found with 5 % of the budget.
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file, with a label of kind ``numeric``. None:
+            bounds are found with 5 % of the budget; where columns hold texts, bounds and categories with 10 % of it
+            and up to half of delta.
         target_bounds: public bounds of the target, ``(lower, upper)``, where no schema declares them. Targets outside
-            are clipped; rows without a target are dropped. None: found with the bounds of the columns.
+            are clipped; rows without a target are dropped. None: found with 5 % of what finding columns leaves.
         loss: ``"squared"`` for means or ``"quantile"`` for a quantile.
         quantile: which one, in (0, 1).
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.

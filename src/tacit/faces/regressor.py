@@ -42,7 +42,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
     """Base of the private regressors. A subclass has a parameter ``target_bounds`` and implements :meth:`_learn`.
 
     Bounds of the target are public: from the schema's label, or from ``target_bounds``; where nobody declares them they
-    are found with the bounds of the columns, as one more.
+    are found before anything is learned, with a share of the budget of their own.
     """
 
     target_bounds: Sequence[float] | None

@@ -66,8 +66,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         row_norm: a public bound on the length of a row. Then ``X`` is a numeric matrix, full or sparse (CSR), taken as
-        it
-            is; longer rows are shortened. Needs no schema and finds no bounds.
+            it is; longer rows are shortened. Needs no schema and finds no bounds.
         fit_intercept: whether rows get a constant coordinate.
         measure: how rows are weighted. ``"smooth"``: SmoothBoost's rule; ``"lazy_bregman"``: multiplicative weights,
             projected once per round (Algorithm 3); ``"logistic"``: gradient descent on the logistic loss; ``"auto"``:

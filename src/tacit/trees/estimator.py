@@ -53,8 +53,9 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: bounds are found with 5 % of the
             budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
             With ``alpha``, columns must then be numeric.
-        classes: the two classes, the positive one last, when no schema names them. None: 0 and 1; where labels are
-            texts, the two most frequent ones are found, too, and sorted.
+        classes: the two classes, the positive one last, when no schema names them. None: truth values are False and
+            True; of texts the two most frequent ones are found, too, and sorted, which needs a positive delta. With
+            one, numbers are found as well; at ``delta=0``, and with ``alpha``, labels are taken for 0 and 1.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         n_trees: how many trees; None for the rule's number. If given, their structure is random.
@@ -73,9 +74,9 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         noise: ``"auto"``; or ``"gaussian"`` or ``"laplace"`` to be told when delta does not go with it.
         class_weight: None; public positive weights by class, of which only ratios matter; or ``"balanced"``, by class
             counts that are released with 2 % of the budget. Probabilities are then those of a population in which
-            classes occur so much more or less often: subtract ``log(w1 / w0)`` from the log-odds for those of the
-            table's own. To predict by costs, a threshold on unweighted probabilities is the better way.
-            Not with ``alpha``.
+            classes occur so much more or less often. For those of the table's own, subtract ``log(w1 / w0)`` from
+            ``decision_function(X)``, with ``w0`` and ``w1`` the weights of ``classes_[0]`` and ``classes_[1]``. To
+            predict by costs, a threshold on unweighted probabilities is the better way. Not with ``alpha``.
 
     Attributes:
         model_: the frozen :class:`~tacit.models.tree_ensemble.TreeEnsembleModel`.
