@@ -40,7 +40,7 @@ check: setup ## ruff, mypy, the import contracts, the papers page, the layout ru
 	$(BIN)/python -m tools.papers_page --check
 	$(BIN)/python -m pytest -q tests/test_rules.py
 
-format: setup ## ruff's formatting, and what it can mend
+format: .venv/.installed ## ruff's formatting, and what it can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/python -m tools.papers_page
@@ -51,13 +51,13 @@ test: check ## the checks and the tests
 test-slow: setup ## the long statistics
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m slow
 
-bench: setup ## one benchmark: make bench NAME=accuracy (its peers come with pip install -e ".[bench]")
+bench: .venv/.installed ## one benchmark: make bench NAME=accuracy (its peers come with pip install -e ".[bench]")
 	$(BIN)/python -m benchmarks.$(NAME) $(ARGS)
 
-paper-trees: setup ## the experiments of the paper on private trees; ARGS=--quick for a part of them
+paper-trees: .venv/.installed ## the experiments of the paper on private trees; ARGS=--quick for a part of them
 	$(BIN)/python -m benchmarks.paper_trees $(ARGS)
 
-demo: setup ## a private model of real survey data, with certificate and report, in ./demo
+demo: .venv/.installed ## a private model of real survey data, with certificate and report, in ./demo
 	$(BIN)/tacit demo
 
 lock: .venv/.created ## the lock files, for every supported Python
