@@ -249,7 +249,7 @@ def test_any_table_gives_the_same_model() -> None:
             AgnosticClassifier(concepts=Conjunctions(tuple("abc"), length=5), patterns="sample", bins=200),
             "fit into memory",
         ),
-        (FiniteClassClassifier(max_patterns=1 << 30), "at most 4194304"),
+        (FiniteClassClassifier(max_patterns=1 << 30), "from 1 to 4194304"),
         (FiniteClassClassifier(concepts=3), "must be a concept class"),
         (FiniteClassClassifier(bins=1), "bins must be an integer of at least 2"),
         (FiniteClassClassifier(counts_share=1.0), "counts_share"),

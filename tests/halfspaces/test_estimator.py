@@ -263,7 +263,7 @@ def test_label_noise_leaves_the_certificate_as_it_is() -> None:
         ({"row_norm": -1.0}, "row_norm"),
         ({"row_norm": 1.0, "schema": SCHEMA}, "row_norm"),
         ({"scaling": 1}, "scaling"),
-        ({"classes": ["a", "b", "c"]}, "tells two apart"),
+        ({"classes": ["a", "b", "c"]}, "handles two classes, but 3"),
     ],
 )
 def test_public_mistakes_are_refused_and_cost_nothing(arguments: dict, message: str) -> None:

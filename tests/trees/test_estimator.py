@@ -117,7 +117,7 @@ def test_refuses_public_mistakes(arguments: dict, message: str) -> None:
 def test_refuses_three_classes() -> None:
     X, _ = table(50, 0)
     schema = {**SCHEMA, "label": {"column": "income", "kind": "classes", "classes": ["x", "y", "z"]}}
-    with pytest.raises(ValueError, match=r"(?s)3 classes.*spent"):
+    with pytest.raises(ValueError, match=r"(?s)handles two classes, but 3 are declared.*spent"):
         BoostedTreesClassifier(schema=schema).fit(X, ["x"] * 50)
 
 
@@ -191,7 +191,7 @@ def test_m_alpha_trees_find_bounds_too() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"alpha": 0.0}, "alpha must be a number between 0"),
+        ({"alpha": 0.0}, "alpha must be a number in"),
         ({"alpha": 1.5}, "alpha must be"),
         ({"alpha": "best"}, "alpha must be"),
         ({"alpha": 1.0, "criterion": "ginny"}, "criterion must be one of"),

@@ -11,8 +11,9 @@ from tacit.additive.residual_loss import QuantileLoss, ResidualLoss, SquaredLoss
 from tacit.additive.score_model import regression_scores
 from tacit.curator.curator import Curator
 from tacit.faces.base import Task
+from tacit.faces.checks import check_choice, check_number
 from tacit.faces.regressor import PrivateRegressor
-from tacit.faces.request import Request, RequestError, is_number
+from tacit.faces.request import Request
 from tacit.models.additive_scores import AdditiveRegressionModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.purse import Purse
@@ -76,10 +77,8 @@ class AdditiveBoostRegressor(PrivateRegressor):
 
     def _check_parameters(self, request: Request) -> None:
         del request
-        if self.loss not in (SQUARED, QUANTILE):
-            raise RequestError(f"loss must be 'squared' or 'quantile', got {self.loss!r}")
-        if not is_number(self.quantile) or not 0 < self.quantile < 1:
-            raise RequestError(f"quantile must lie between 0 and 1, got {self.quantile!r}")
+        check_choice("loss", self.loss, (SQUARED, QUANTILE))
+        check_number("quantile", self.quantile, 0.0, 1.0)
         parts_wanted(self.interactions)
 
     def _holds_monotone(self, task: Task) -> bool:

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from sklearn.utils import Tags
 
 from tacit.closure.classes import ConceptClass
-from tacit.closure.concepts import ConceptSet, concept_sets
-from tacit.closure.finite import check_patterns, check_share, check_two_classes, check_whole, coarse_encoding
+from tacit.closure.concepts import MOST_CANDIDATES, ConceptSet, concept_sets
+from tacit.closure.finite import coarse_encoding
 from tacit.closure.plan import SLACK, StepPlan, free_plan, paper_plan, sharp_plan, within
 from tacit.closure.relabel import Child, largest_child
 from tacit.curator.vault import Vault
@@ -22,6 +22,7 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
+from tacit.faces.checks import check_choice, check_integer, check_number, check_two_classes, whole
 from tacit.faces.request import Request, RequestError
 from tacit.faces.scikit import PrivateClassifier
 from tacit.models.base import Model
@@ -84,16 +85,13 @@ class ClosureClassifier(PrivateClassifier):
     # Parameters.
 
     def _check_common(self, request: Request) -> None:
-        check_whole("bins", self.bins, 2)
-        check_patterns(self.max_patterns)
-        check_whole("repetitions", self.repetitions, 1)
-        check_share("relabel_share", self.relabel_share, inclusive=False)
-        if self.declared_rows is not None:
-            check_whole("declared_rows", self.declared_rows, 1)
-        if self.analysis not in ANALYSES:
-            raise RequestError(f"analysis must be one of {', '.join(ANALYSES)}, got {self.analysis!r}")
-        if self.patterns not in PATTERNS:
-            raise RequestError(f"patterns must be one of {', '.join(PATTERNS)}, got {self.patterns!r}")
+        check_integer("bins", self.bins, 2)
+        check_integer("max_patterns", self.max_patterns, 1, MOST_CANDIDATES)
+        check_integer("repetitions", self.repetitions)
+        check_number("relabel_share", self.relabel_share, 0.0, 1.0)
+        check_integer("declared_rows", self.declared_rows, optional=True)
+        check_choice("analysis", self.analysis, ANALYSES)
+        check_choice("patterns", self.patterns, PATTERNS)
         if self.analysis == "paper" and request.neighbouring is not Neighbouring.REPLACE_ONE:
             raise RequestError(
                 "analysis='paper' is for neighbouring='replace_one', the relation the paper proves it for"
@@ -105,15 +103,15 @@ class ClosureClassifier(PrivateClassifier):
 
     def _check_rows(self, rows: int | None) -> None:
         """A number of rows that is public must be enough for the parts."""
-        if rows is not None and rows < self._least_rows() * self.repetitions:
+        if rows is not None and rows < self._least_rows() * int(self.repetitions):
             raise RequestError(
                 f"{rows} rows are too few for the parts that {type(self).__name__} makes of them: at least "
-                f"{self._least_rows() * self.repetitions} are needed"
+                f"{self._least_rows() * int(self.repetitions)} are needed"
             )
 
     def _task(self, X: Any, y: Any) -> tuple[Task, Any, Any]:
         task, frame, labels = super()._task(X, y)
-        self._check_rows(self.declared_rows)
+        self._check_rows(whole(self.declared_rows))
         if Neighbouring(self.neighbouring).n_is_public:
             self._check_rows(len(labels))
         return task, frame, labels
@@ -179,7 +177,7 @@ class ClosureClassifier(PrivateClassifier):
         columns = list(dict.fromkeys(column for declared in classes for column in declared.columns))
         encoding = coarse_encoding(setting.task, columns, int(self.bins))
         # a number that nobody can check bounds nothing: patterns beyond it would stop a fit that is paid for
-        checked = None if setting.task.public_rows is None else self.declared_rows
+        checked = None if setting.task.public_rows is None else whole(self.declared_rows)
         return concept_sets(classes, encoding, int(self.max_patterns), checked)
 
     def _is_public(self, sets: Sequence[ConceptSet]) -> bool:
@@ -208,7 +206,7 @@ class ClosureClassifier(PrivateClassifier):
         private = not math.isinf(target.epsilon)
         # a hair less than a run may cost, so that the parts' plans differ and one charge stands for all of them
         choice: Charge = BoundedRange(target.epsilon * (1 - SLACK)) if private else NonPrivate()
-        children = (*((plan,) * self.repetitions), (choice,))
+        children = (*((plan,) * int(self.repetitions)), (choice,))
         parts = Parts(label_index, children, target.delta, inside=self._theorem)
         *runs, last = open_view(vault, parts, "runs on disjoint parts, and a part to choose the best on")
         models = [run(part) for part in runs]

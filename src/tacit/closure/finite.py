@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
+from tacit.faces.checks import check_integer, check_number, check_two_classes
 from tacit.faces.request import Request, RequestError
 from tacit.faces.scikit import PrivateClassifier
 from tacit.models.base import Model
@@ -60,34 +60,6 @@ def coarse_encoding(task: Task, names: Sequence[str], bins: int) -> TableEncodin
         return NumericGrid(encoder.lower, encoder.upper, bins, encoder.spacing)
 
     return TableEncoding(tuple(names), tuple(coarse(name) for name in names))
-
-
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Raises :class:`RequestError` unless ``value`` is an integer of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise RequestError(f"{name} must be an integer of at least {least}, got {value!r}")
-
-
-def check_patterns(value: Any) -> None:
-    """Raises :class:`RequestError` for a cap on patterns that the exponential mechanism could not draw from."""
-    check_whole("max_patterns", value, 1)
-    if value > MOST_CANDIDATES:
-        raise RequestError(f"max_patterns must be at most {MOST_CANDIDATES}, got {value}")
-
-
-def check_share(name: str, value: Any, inclusive: bool) -> None:
-    """Raises :class:`RequestError` unless ``value`` lies in (0, 1), or in [0, 1) if ``inclusive``."""
-    number = float(value) if isinstance(value, int | float | np.number) and not isinstance(value, bool) else -1.0
-    if not 0 <= number < 1 or (number == 0 and not inclusive):
-        raise RequestError(f"{name} must lie in {'[' if inclusive else '('}0, 1), got {value!r}")
-
-
-def check_two_classes(task: Task, learner: str) -> None:
-    """Concepts label rows 0 and 1."""
-    if task.label_index.n_classes != 2:
-        raise RequestError(
-            f"{learner} learns two classes, and {task.label_index.n_classes} are declared: name the positive ones"
-        )
 
 
 class FiniteClassClassifier(PrivateClassifier):
@@ -147,9 +119,9 @@ class FiniteClassClassifier(PrivateClassifier):
 
     def _check_parameters(self, request: Request) -> None:
         del request
-        check_whole("bins", self.bins, 2)
-        check_patterns(self.max_patterns)
-        check_share("counts_share", self.counts_share, inclusive=True)
+        check_integer("bins", self.bins, 2)
+        check_integer("max_patterns", self.max_patterns, 1, MOST_CANDIDATES)
+        check_number("counts_share", self.counts_share, 0.0, 1.0, with_low=True)
         if self.concepts is not None and not isinstance(self.concepts, ConceptClass):
             raise RequestError(f"concepts must be a concept class, got {type(self.concepts).__name__}")
 
@@ -167,9 +139,10 @@ class FiniteClassClassifier(PrivateClassifier):
 
     def _split(self, epsilon: float) -> list[Charge]:
         """The selection, and the counts if any."""
-        charges: list[Charge] = [BoundedRange(epsilon * (1 - self.counts_share) * (1 - SLACK))]
-        if self.counts_share:
-            charges.append(Laplace(1 / (epsilon * self.counts_share * (1 - SLACK))))
+        share = float(self.counts_share)
+        charges: list[Charge] = [BoundedRange(epsilon * (1 - share) * (1 - SLACK))]
+        if share:
+            charges.append(Laplace(1 / (epsilon * share * (1 - SLACK))))
         return charges
 
     def _set(self, task: Task) -> ConceptSet:

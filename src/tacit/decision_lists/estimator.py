@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, Self
 
 from sklearn.utils import Tags
@@ -18,6 +17,7 @@ from tacit.decision_lists.plan import Request as Spending
 from tacit.encoding.table import TableEncoding
 from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE
+from tacit.faces.checks import check_choice, check_integer, check_number, whole
 from tacit.faces.request import Request, RequestError
 from tacit.faces.scikit import PrivateClassifier
 from tacit.models.decision_list import DecisionListModel
@@ -29,6 +29,8 @@ from tacit.theory.decision_lists import list_sample_size, list_vc_bound, vc_samp
 
 OBJECTIVES = ("coverage", "errors")
 ANALYSES = ("sharp", "moments", "curve", "exact", "paper")
+
+MOST_THRESHOLDS = 200
 
 
 class DecisionListClassifier(PrivateClassifier):
@@ -149,21 +151,12 @@ class DecisionListClassifier(PrivateClassifier):
     # What the base class asks for.
 
     def _check_parameters(self, request: Request) -> None:
-        for name, least in (("k", 1), ("thresholds", 1), ("max_rules", 1)):
-            value = getattr(self, name)
-            if value is None and name == "max_rules":
-                continue
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-                raise RequestError(f"{name} must be an integer of at least {least}, got {value!r}")
-        if self.thresholds > 200:
-            raise RequestError(f"thresholds must be at most 200, got {self.thresholds}")
-        if self.objective not in OBJECTIVES:
-            raise RequestError(f"objective must be one of {', '.join(OBJECTIVES)}, got {self.objective!r}")
-        if self.analysis not in ANALYSES:
-            raise RequestError(f"analysis must be one of {', '.join(ANALYSES)}, got {self.analysis!r}")
-        share: Any = self.counts_share
-        if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) < 1:
-            raise RequestError(f"counts_share must lie in [0, 1), got {share!r}")
+        check_integer("k", self.k)
+        check_integer("max_rules", self.max_rules, optional=True)
+        check_integer("thresholds", self.thresholds, 1, MOST_THRESHOLDS)
+        check_choice("objective", self.objective, OBJECTIVES)
+        check_choice("analysis", self.analysis, ANALYSES)
+        check_number("counts_share", self.counts_share, 0.0, 1.0, with_low=True)
         if self.features is not None and (isinstance(self.features, str) or not list(self.features)):
             raise RequestError("features must be a list of conjunctions, such as ['age >= 40 and sex is Male']")
         if self.analysis == "paper" and request.delta == 0:
@@ -175,9 +168,9 @@ class DecisionListClassifier(PrivateClassifier):
         elif self.features is not None:
             raise RequestError("features in words need a schema that declares their columns")
         else:
-            literals = len(task.names) * most_literals(None, self.thresholds)
+            literals = len(task.names) * most_literals(None, int(self.thresholds))
             try:
-                check_enumerable(literals, self.k, task.label_index.n_classes)
+                check_enumerable(literals, int(self.k), task.label_index.n_classes)
             except TooManyCandidates as error:
                 raise RequestError(f"{error}".removesuffix(". Nothing was spent")) from None
         purse = Request.of(self.epsilon, self.delta, self.neighbouring, None).purse
@@ -200,11 +193,12 @@ class DecisionListClassifier(PrivateClassifier):
 
     def _candidates(self, task: Task, encoding: TableEncoding) -> Candidates:
         """The candidates; the constant is one of them unless counts say what it says."""
-        constant = self.objective == "errors" or self.counts_share == 0
+        constant = self.objective == "errors" or float(self.counts_share) == 0
         try:
             if self.features is not None:
                 return feature_candidates(list(self.features), encoding.names, encoding.encoders, constant)
-            return candidates(encoding.encoders, self.k, self.thresholds, task.label_index.n_classes, constant)
+            k, thresholds = int(self.k), int(self.thresholds)
+            return candidates(encoding.encoders, k, thresholds, task.label_index.n_classes, constant)
         except TooManyCandidates as error:
             raise RequestError(f"{error}".removesuffix(". Nothing was spent")) from None
         except FeatureError as error:
@@ -218,12 +212,12 @@ class DecisionListClassifier(PrivateClassifier):
 
     def _n_steps(self, task: Task) -> tuple[int, bool]:
         """How many rules are chosen at most, a public number, and whether the constant is sure to be among them."""
-        errors = self.objective == "errors"
+        errors, most = self.objective == "errors", whole(self.max_rules)
         if self.features is not None:
             listed = len(list(self.features)) + errors
-            return min(self.max_rules or listed, listed), errors and listed <= (self.max_rules or listed)
-        if self.max_rules is not None:
-            return int(self.max_rules), False
+            return min(most or listed, listed), errors and listed <= (most or listed)
+        if most is not None:
+            return most, False
         encoding = task.encoding or (None if task.schema is None else TableEncoding.of(task.schema))
         if encoding is None:
             raise RequestError("max_rules=None takes as many rules as candidates, which follow from a schema")
@@ -242,7 +236,7 @@ class DecisionListClassifier(PrivateClassifier):
             float(self.counts_share),
             () if task.schema is not None or not purse.is_private else (purse.charge(BOUNDS_SHARE),),
             1 if task.schema is None or task.schema.unit is None else task.schema.unit.max_rows,
-            ending=self.counts_share == 0 and not ends,
+            ending=float(self.counts_share) == 0 and not ends,
         )
         try:
             return plan_of(spending)

@@ -22,6 +22,7 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.without_rows import without_rows
 from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
+from tacit.faces.checks import check_truth, check_two_classes
 from tacit.faces.inputs import label_vector
 from tacit.faces.request import Request, RequestError, check_loudness
 from tacit.faces.scikit import PrivateClassifier
@@ -253,14 +254,12 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             self.analysis,
             self.shortest_centre,
             constant,
-        )
+        ).checked()
 
     def _check_parameters(self, request: Request) -> None:
         del request
-        self._options().check()
-        for name in ("fit_intercept", "scaling", "calibrate"):
-            if not isinstance(getattr(self, name), bool):
-                raise RequestError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        self._options()
+        check_truth("fit_intercept", self.fit_intercept)
         norm: Any = self.row_norm
         if norm is None:
             return
@@ -270,11 +269,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             raise RequestError("row_norm is for matrices without a schema: give one or the other")
 
     def _check_task(self, task: Task) -> None:
-        if task.label_index.n_classes != 2:
-            raise RequestError(
-                f"there are {task.label_index.n_classes} classes and {type(self).__name__} tells two apart: name the "
-                "positive ones in the schema"
-            )
+        check_two_classes(task, type(self).__name__)
 
     def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
         if self.row_norm is None:
@@ -301,12 +296,12 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             assert task.encoder is not None
             encoder = task.encoder
         elif task.schema is not None:
-            encoder = RowEncoder.of(task.schema, radius=RADIUS_16, intercept=self.fit_intercept)
+            encoder = RowEncoder.of(task.schema, radius=RADIUS_16, intercept=bool(self.fit_intercept))
         else:
             bounds = find_bounds(vault, task.names, task.label_index, purse, BOUNDS_SHARE)
             encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name]) for name in task.names))
-            clipper = RowClipper(math.sqrt(len(task.names) + self.fit_intercept), RADIUS_16)
-            encoder = RowEncoder(encoding, (False,) * len(task.names), clipper, self.fit_intercept)
+            clipper = RowClipper(math.sqrt(len(task.names) + bool(self.fit_intercept)), RADIUS_16)
+            encoder = RowEncoder(encoding, (False,) * len(task.names), clipper, bool(self.fit_intercept))
             purse = purse.part(1 - BOUNDS_SHARE)
         constant = float(encoder.intercept) / encoder.clipper.norm
         learned = learn_halfspace(

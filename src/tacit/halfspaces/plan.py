@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.faces.checks import check_choice, check_integer, check_number, check_truth, whole
 from tacit.faces.request import RequestError
 from tacit.theory.boosting import Analysis
 
@@ -54,25 +55,18 @@ class Options:
     shortest_centre: float = 0.0
     constant: float = 0.0
 
-    def check(self) -> None:
-        """Raises :class:`RequestError` for a parameter that makes no sense."""
-        if self.measure not in get_args(MeasureName):
-            raise RequestError(f"measure must be one of {', '.join(get_args(MeasureName))}, got {self.measure!r}")
-        if self.rounds is not None and (not isinstance(self.rounds, int) or self.rounds < 1):
-            raise RequestError(f"rounds must be None or a positive integer, got {self.rounds!r}")
-        for name, value, below in (
-            ("density", self.density, 1.0),
-            ("advantage", self.advantage, 0.5),
-            ("stop_density", 0.5 if self.stop_density is None else self.stop_density, 1.0),
-        ):
-            if not 0 < value < below:
-                raise RequestError(f"{name} must lie in (0, {below:g}), got {value!r}")
-        if not 0 < self.learning_rate <= 1:
-            raise RequestError(f"learning_rate must lie in (0, 1], got {self.learning_rate!r}")
-        if not 0 <= self.shortest_centre <= 1:
-            raise RequestError(f"shortest_centre must lie in [0, 1], got {self.shortest_centre!r}")
-        if self.analysis not in get_args(Analysis):
-            raise RequestError(f"analysis must be 'sharp' or 'paper', got {self.analysis!r}")
+    def checked(self) -> Options:
+        """The same with numbers of Python's own; raises :class:`RequestError` for a parameter that makes no sense."""
+        check_choice("measure", self.measure, get_args(MeasureName))
+        check_integer("rounds", self.rounds, optional=True)
+        check_number("density", self.density, 0.0, 1.0)
+        check_number("advantage", self.advantage, 0.0, 0.5)
+        check_number("stop_density", self.stop_density, 0.0, 1.0, optional=True)
+        check_number("learning_rate", self.learning_rate, 0.0, 1.0, with_high=True)
+        check_number("shortest_centre", self.shortest_centre, 0.0, 1.0, with_low=True, with_high=True)
+        check_choice("analysis", self.analysis, get_args(Analysis))
+        check_truth("scaling", self.scaling)
+        check_truth("calibrate", self.calibrate)
         if self.analysis == "paper" and self.measure != "lazy_bregman":
             raise RequestError(
                 "analysis='paper' is Theorem 22 with Lemma 21, which is about measure='lazy_bregman'; "
@@ -80,6 +74,17 @@ class Options:
             )
         if self.stop_density is not None and self.measure == "lazy_bregman":
             raise RequestError("stop_density needs a measure whose size changes: 'smooth' or 'logistic'")
+        return replace(
+            self,
+            rounds=whole(self.rounds),
+            density=float(self.density),
+            learning_rate=float(self.learning_rate),
+            advantage=float(self.advantage),
+            stop_density=None if self.stop_density is None else float(self.stop_density),
+            scaling=bool(self.scaling),
+            calibrate=bool(self.calibrate),
+            shortest_centre=float(self.shortest_centre),
+        )
 
     @property
     def shares(self) -> dict[str, float]:

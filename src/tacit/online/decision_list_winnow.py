@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.faces.checks import check_integer
+from tacit.faces.inputs import plain
 from tacit.faces.request import Request, RequestError
 from tacit.online.features import Conjunctions, FeatureError, all_conjunctions, conjunction_width, named_conjunctions
 from tacit.online.winnow import Winnow
@@ -65,8 +67,7 @@ class DecisionListWinnow(Winnow):
         self._named: Conjunctions | None = None
 
     def _request(self) -> Request:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
-            raise RequestError(f"k must be a positive integer, got {self.k!r}")
+        check_integer("k", self.k)
         if self.features is not None and (isinstance(self.features, str) or not list(self.features)):
             raise RequestError("features must be a list of conjunctions, such as ['x1 and not x2']")
         if (self.length is None) != (self.alternations is None):
@@ -81,7 +82,7 @@ class DecisionListWinnow(Winnow):
     def _width(self, columns: int) -> int:
         if self.features is not None:
             return len(list(self.features)) + 1
-        return conjunction_width(columns, self.k) + 1
+        return conjunction_width(columns, int(self.k)) + 1
 
     def _expand(self, points: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
         try:
@@ -91,7 +92,7 @@ class DecisionListWinnow(Winnow):
                     self._named = named_conjunctions(list(self.features), self._rows.coordinates)
                 points = self._named.of(points)
             elif self.k > 1:
-                points = all_conjunctions(points.shape[1], self.k).of(points)
+                points = all_conjunctions(points.shape[1], int(self.k)).of(points)
         except FeatureError as error:
             raise RequestError(f"{error}".removesuffix(". Nothing was spent")) from None
         return super()._expand(points)
@@ -99,4 +100,5 @@ class DecisionListWinnow(Winnow):
     def _public_parameters(self) -> dict[str, Any]:
         found = {name: value for name, value in super()._public_parameters().items() if name not in INHERITED}
         features = None if self.features is None else tuple(self.features)
-        return {**found, "k": self.k, "length": self.length, "alternations": self.alternations, "features": features}
+        own = {name: plain(getattr(self, name)) for name in ("k", "length", "alternations")}
+        return {**found, **own, "features": features}

@@ -6,13 +6,14 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict
-from numbers import Integral
 from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.curator.stream import Stream, open_row_stream
+from tacit.faces.checks import check_choice, check_integer, check_number
+from tacit.faces.inputs import plain
 from tacit.faces.request import Request, RequestError, declared_schema
 from tacit.faces.spend import certified, reserve
 from tacit.online.label_signs import sign_of, signs_of
@@ -248,7 +249,7 @@ class Winnow(_base()):  # type: ignore[misc]
 
     def _public_parameters(self) -> dict[str, Any]:
         skipped = {"account", "schema"}
-        return {name: getattr(self, name) for name in PARAMETERS if name not in skipped}
+        return {name: plain(getattr(self, name)) for name in PARAMETERS if name not in skipped}
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy or a pickle holds: public things alone. It predicts, and learns only if nothing was learned."""
@@ -258,16 +259,11 @@ class Winnow(_base()):  # type: ignore[misc]
 
     def _request(self) -> Request:
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.seed)
-        for name in ("horizon", "bins"):
-            value: Any = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
-                raise RequestError(f"{name} must be a positive integer, got {value!r}")
-        if self.update not in ("batch", "first"):
-            raise RequestError(f"update must be 'batch' or 'first', got {self.update!r}")
-        if self.invalid not in ("error", "null"):
-            raise RequestError(f"invalid must be 'error' or 'null', got {self.invalid!r}")
-        if self.margin is not None and not 0 < self.margin <= 1:
-            raise RequestError(f"margin must lie in (0, 1], got {self.margin}")
+        check_integer("horizon", self.horizon)
+        check_integer("bins", self.bins)
+        check_choice("update", self.update, ("batch", "first"))
+        check_choice("invalid", self.invalid, ("error", "null"))
+        check_number("margin", self.margin, 0.0, 1.0, with_high=True, optional=True)
         if len(self.labels) != 2:
             raise RequestError(f"labels must name two classes, got {self.labels!r}")
         return request
@@ -334,7 +330,7 @@ class Winnow(_base()):  # type: ignore[misc]
             request.delta,
             request.neighbouring,
             int(self.horizon),
-            self.margin,
+            None if self.margin is None else float(self.margin),
         )
         try:
             spec = schedule_of(asked)

@@ -14,6 +14,7 @@ from tacit.curator.trusted import run_trusted
 from tacit.curator.vault import Vault
 from tacit.encoding.dense import RowEncoder
 from tacit.faces.base import Task
+from tacit.faces.checks import check_choice, check_integer, check_number, check_two_classes, whole
 from tacit.faces.request import Request, RequestError, check_loudness
 from tacit.faces.scikit import PrivateClassifier
 from tacit.faces.spend import certified
@@ -128,28 +129,18 @@ class ResampledBoostClassifier(PrivateClassifier):
                 f"{type(self.base).__name__} declares no charge: base must be a private classifier, or a foreign "
                 "learner in an adapter of tacit.resampling.adapters"
             )
-        for name, value in (("rounds", self.rounds), ("sample_size", self.sample_size)):
-            missing_ok = name == "sample_size" and value is None
-            if not missing_ok and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-                raise RequestError(f"{name} must be a positive integer, got {value!r}")
-        for name, number in (("density", self.density), ("learning_rate", self.learning_rate)):
-            if not 0 < number < 1:
-                raise RequestError(f"{name} must lie in (0, 1), got {number!r}")
-        if self.measure not in MEASURES:
-            raise RequestError(f"measure must be one of {', '.join(MEASURES)}, got {self.measure!r}")
-        if not 0 < self.advantage < 0.5:
-            raise RequestError(f"advantage must lie in (0, 0.5), got {self.advantage!r}")
-        if self.analysis not in get_args(Analysis):
-            raise RequestError(f"analysis must be 'sharp' or 'paper', got {self.analysis!r}")
+        check_integer("rounds", self.rounds)
+        check_integer("sample_size", self.sample_size, optional=True)
+        check_number("density", self.density, 0.0, 1.0)
+        check_number("learning_rate", self.learning_rate, 0.0, 1.0)
+        check_choice("measure", self.measure, MEASURES)
+        check_number("advantage", self.advantage, 0.0, 0.5)
+        check_choice("analysis", self.analysis, get_args(Analysis))
         if self._is_foreign and self.schema is None:
             raise RequestError("a foreign base needs a schema: it cannot find bounds in private")
 
     def _check_task(self, task: Task) -> None:
-        if task.label_index.n_classes != 2:
-            raise RequestError(
-                f"there are {task.label_index.n_classes} classes and {type(self).__name__} tells two apart: name the "
-                "positive ones in the schema"
-            )
+        check_two_classes(task, type(self).__name__)
         if task.schema is not None and task.schema.unit is not None:
             raise RequestError("drawn rows protect single rows: a schema with a unit is not supported")
         if task.public_rows is None:
@@ -162,13 +153,13 @@ class ResampledBoostClassifier(PrivateClassifier):
     def _plan(self, task: Task) -> ResamplingPlan:
         """How the budget is divided over a public number of rows."""
         assert task.public_rows is not None
-        n_rows = task.public_rows
-        if self.sample_size is not None and self.sample_size > n_rows:
-            raise RequestError(f"sample_size must be at most the number of rows, {n_rows}, got {self.sample_size}")
+        n_rows, size = task.public_rows, whole(self.sample_size)
+        if size is not None and size > n_rows:
+            raise RequestError(f"sample_size must be at most the number of rows, {n_rows}, got {size}")
         delta = 0.0 if math.isinf(self.epsilon) else self.delta
         tested = self.measure == "smooth"
         return plan_resampling(
-            self.epsilon, delta, max(1, n_rows), self.rounds, self.density, self.sample_size, self.analysis, tested
+            self.epsilon, delta, max(1, n_rows), int(self.rounds), float(self.density), size, self.analysis, tested
         )
 
     def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
@@ -218,8 +209,10 @@ class ResampledBoostClassifier(PrivateClassifier):
         plan = self.plan_ = self._plan(task)
         base = self._base_learner(plan, task)
         if self.measure == "smooth":
-            return boost_tested(vault, base, plan, SmoothMeasure(self.advantage), task.label_index, self.analysis)
-        return boost_s(vault, base, plan, self.learning_rate, task.label_index, self.analysis)
+            return boost_tested(
+                vault, base, plan, SmoothMeasure(float(self.advantage)), task.label_index, self.analysis
+            )
+        return boost_s(vault, base, plan, float(self.learning_rate), task.label_index, self.analysis)
 
     def _certify(self, request: Request, task: Task, reservation: Reservation, vault: Vault) -> Certificate:
         if not self._is_foreign:

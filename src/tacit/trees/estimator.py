@@ -7,6 +7,7 @@ from typing import Any
 
 from tacit.curator.curator import Curator
 from tacit.faces.base import Task
+from tacit.faces.checks import check_choice, check_integer, check_number, whole
 from tacit.faces.request import Request, RequestError
 from tacit.faces.uncertainty import Uncertainty
 from tacit.faces.weights import Weighting
@@ -18,10 +19,7 @@ from tacit.privacy.purse import Purse
 from tacit.trees.face import (
     ANALYSES,
     TreesClassifier,
-    check_choice,
-    check_count,
     check_noise,
-    check_number,
     columns_of_task,
     features_of,
 )
@@ -126,8 +124,8 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         self.class_weight = class_weight
 
     def _check_parameters(self, request: Request) -> None:
-        check_count("n_trees", self.n_trees, 10_000)
-        check_count("max_depth", self.max_depth, DEEPEST)
+        check_integer("n_trees", self.n_trees, 1, 10_000, optional=True)
+        check_integer("max_depth", self.max_depth, 1, DEEPEST, optional=True)
         check_noise(self.noise, request)
         check_choice("analysis", self.analysis, ANALYSES)
         if self.alpha is None:
@@ -138,12 +136,12 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
                 raise RequestError("analysis='paper' belongs to alpha: give alpha=1.0, 0.1 or 'calibrated'")
             return
         if self.alpha != CALIBRATED:
-            check_number("alpha", self.alpha, 0.0, 1.0 + 1e-12)
+            check_number("alpha", self.alpha, 0.0, 1.0, with_high=True)
         check_choice("criterion", self.criterion, (None, "gini", "entropy", "error"))
         check_number("split_share", self.split_share, 0.0, 1.0)
         check_number("leaf_bound", self.leaf_bound, 0.0, 101.0)
-        check_count("n_bins", self.n_bins, 254, optional=False)
-        check_count("max_leaves", self.max_leaves, 1 << DEEPEST)
+        check_integer("n_bins", self.n_bins, 1, 254)
+        check_integer("max_leaves", self.max_leaves, 1, 1 << DEEPEST, optional=True)
         if self.analysis == "paper":
             self._check_paper(request)
 
@@ -185,12 +183,12 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         settings = BoostSettings(
             alpha=self.alpha if isinstance(self.alpha, str) else float(self.alpha),
             criterion=self.criterion,
-            trees=self.n_trees,
-            depth=self.max_depth or M_ALPHA_DEPTH if self.max_leaves is None else self.max_depth or DEEPEST,
+            trees=whole(self.n_trees),
+            depth=whole(self.max_depth) or (M_ALPHA_DEPTH if self.max_leaves is None else DEEPEST),
             split_share=float(self.split_share),
             bound=float(self.leaf_bound),
-            cells=self.n_bins,
-            leaves=self.max_leaves,
+            cells=int(self.n_bins),
+            leaves=whole(self.max_leaves),
         )
         steps = settings.depth if settings.leaves is None else max(2 * settings.leaves - 3, 1)
         least = 2.0**-settings.depth if self.analysis == "paper" else 1.0
@@ -200,7 +198,8 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
     def _learn(self, curator: Curator, purse: Purse, task: Task) -> TreeEnsembleModel:
         columns, names = columns_of_task(task), task.label_index.names
         if self.alpha is None:
-            learned = learn_gradient_trees(curator, purse, columns, n_trees=self.n_trees, depth=self.max_depth)
+            trees, depth = whole(self.n_trees), whole(self.max_depth)
+            learned = learn_gradient_trees(curator, purse, columns, n_trees=trees, depth=depth)
             features = features_of(task, learned.bins)
             spending = TreeSpending(learned.level_shares, learned.share)
             return TreeEnsembleModel(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from tacit.encoding.grid import NumericGrid
 from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE
+from tacit.faces.checks import check_choice, check_two_classes
 from tacit.faces.request import Request, RequestError
 from tacit.faces.scikit import PrivateClassifier
 from tacit.models.additive import Feature
@@ -36,11 +36,7 @@ class TreesClassifier(PrivateClassifier):
         return self._sorted_scores(model.decision_function(frame))
 
     def _check_task(self, task: Task) -> None:
-        if task.label_index.n_classes != 2:
-            raise RequestError(
-                f"there are {task.label_index.n_classes} classes and {type(self).__name__} tells two apart: name the "
-                "positive ones in the schema"
-            )
+        check_two_classes(task, type(self).__name__)
 
     def _search_charges(self, task: Task) -> tuple[Charge, ...]:
         """What finding bounds takes, where no schema declares them."""
@@ -59,26 +55,6 @@ class TreesClassifier(PrivateClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def check_count(name: str, value: Any, most: int, optional: bool = True) -> None:
-    """Raises unless ``value`` is an integer from 1 to ``most``, or None where that is allowed."""
-    if value is None and optional:
-        return
-    if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= int(value) <= most:
-        raise RequestError(f"{name} must be {'None or ' * optional}an integer from 1 to {most}, got {value!r}")
-
-
-def check_number(name: str, value: Any, low: float, high: float) -> None:
-    """Raises unless ``value`` is a number strictly between the two."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not low < float(value) < high:
-        raise RequestError(f"{name} must be a number between {low:g} and {high:g}, got {value!r}")
-
-
-def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
-    """Raises unless ``value`` is one of the choices."""
-    if value not in choices:
-        raise RequestError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
 
 
 def check_noise(noise: str, request: Request) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tacit.curator.curator import Curator
 from tacit.faces.base import Task
+from tacit.faces.checks import check_choice, check_integer, whole
 from tacit.faces.request import Request, RequestError
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.privacy.account import PrivacyAccount
@@ -16,8 +17,6 @@ from tacit.privacy.purse import Purse
 from tacit.trees.face import (
     ANALYSES,
     TreesClassifier,
-    check_choice,
-    check_count,
     check_noise,
     columns_of_task,
     features_of,
@@ -92,9 +91,9 @@ class RandomTreesClassifier(TreesClassifier):
     def _check_parameters(self, request: Request) -> None:
         check_choice("mechanism", self.mechanism, MECHANISMS)
         check_choice("analysis", self.analysis, ANALYSES)
-        check_count("n_trees", self.n_trees, 10_000, optional=False)
-        check_count("max_depth", self.max_depth, DEEPEST)
-        check_count("n_bins", self.n_bins, 254, optional=False)
+        check_integer("n_trees", self.n_trees, 1, 10_000)
+        check_integer("max_depth", self.max_depth, 1, DEEPEST, optional=True)
+        check_integer("n_bins", self.n_bins, 1, 254)
         check_noise(self.noise, request)
         if self.analysis == "paper" and (
             request.neighbouring is not Neighbouring.REPLACE_ONE or request.delta > 0 or self.max_depth is None
@@ -107,13 +106,15 @@ class RandomTreesClassifier(TreesClassifier):
     def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
         del purse  # a request buys another pool where selections are to be paid for
         if self.mechanism == "exponential":
-            leaves = 2.0 ** (self.max_depth or 0) if self.analysis == "paper" else 1.0
-            self._split_budget(task).selection(0.9 / self.n_trees / leaves)
+            leaves = 2.0 ** (whole(self.max_depth) or 0) if self.analysis == "paper" else 1.0
+            self._split_budget(task).selection(0.9 / int(self.n_trees) / leaves)
         return self._split_charges(task)
 
     def _learn(self, curator: Curator, purse: Purse, task: Task) -> TreeEnsembleModel:
         del purse
-        settings = ForestSettings(self.mechanism, self.n_trees, self.max_depth, self.n_bins, self.analysis == "sharp")
+        settings = ForestSettings(
+            self.mechanism, int(self.n_trees), whole(self.max_depth), int(self.n_bins), self.analysis == "sharp"
+        )
         forest = learn_forest(curator, self._split_budget(task), columns_of_task(task), settings, task.public_rows)
         features = features_of(task, forest.bins)
         spending = TreeSpending(leaves=forest.share)
