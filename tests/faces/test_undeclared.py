@@ -23,6 +23,7 @@ from tacit.privacy.charges import ApproxDP
 from tacit.report.page import render
 from tacit.schema import BooleanColumn, CategoricalColumn, NumericColumn
 from tacit.trees.estimator import BoostedTreesClassifier
+from tacit.trees.random_estimator import RandomTreesClassifier
 from tests import habits
 
 LEARNERS = [AdditiveBoostClassifier, BoostedTreesClassifier]
@@ -80,11 +81,21 @@ def test_a_category_of_one_row_does_not_come_out():
         assert "her own" not in str(model.model_.to_dict())
 
 
-def test_booleans_are_known_and_cost_nothing_to_find():
+@pytest.mark.parametrize(
+    "vector",
+    [np.asarray, pd.Series, pl.Series, pa.array, lambda y: pa.chunked_array([y[:9], y[9:]])],
+    ids=["numpy", "pandas", "polars", "arrow", "chunks"],
+)
+@pytest.mark.parametrize("learner", [AdditiveBoostClassifier, RandomTreesClassifier])
+def test_booleans_are_known_and_cost_nothing_to_find(learner: Any, vector: Any):
     frame, labels = people()
-    model = AdditiveBoostClassifier(epsilon=1.0).fit(frame[["age"]], (labels == "yes").to_numpy())
+    truths = (labels == "yes").to_numpy()
+    model = learner(epsilon=1.0, random_state=0).fit(frame[["age"]], vector(truths))
     assert model.classes_.tolist() == [False, True]
-    assert len(model.certificate_.charges) == 1
+    again = learner(epsilon=1.0, random_state=0).fit(frame[["age"]], truths)
+    assert model.certificate_.charges == again.certificate_.charges
+    assert len(again.certificate_.charges) == 1 or learner is RandomTreesClassifier
+    assert (model.predict(frame[["age"]]) == again.predict(frame[["age"]])).all()
 
 
 @pytest.mark.parametrize("numbers", [(0, 1), (1, 2), (-1, 1), (0, 1, 2)], ids=str)

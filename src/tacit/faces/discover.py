@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, cast, final
 
 import numpy as np
-import pyarrow as pa
 
 from tacit.curator.vault import Vault
 from tacit.encoding.errors import FrameError
@@ -22,6 +21,7 @@ from tacit.encoding.table import Encoder, TableEncoding
 from tacit.encoding.values import LabelIndex, ValueIndex, as_tokens, is_missing
 from tacit.encoding.without_rows import without_rows
 from tacit.faces.bounds import SMALLEST_POWER, find_bounds
+from tacit.faces.inputs import is_boolean
 from tacit.faces.request import RequestError
 from tacit.privacy.charges import ApproxDP, Charge
 from tacit.privacy.purse import Purse
@@ -67,12 +67,7 @@ def kind_of(values: Any, name: str = "") -> str:
         except FrameError:
             return IGNORED
         return KEYED
-    return BOOLEAN if numbers.dtype.kind == "b" or _arrow_boolean(nothing) else NUMERIC
-
-
-def _arrow_boolean(values: Any) -> bool:
-    kind = getattr(values, "type", None)
-    return kind == pa.bool_() or str(getattr(values, "dtype", "")).lower() in ("boolean", "bool", "bool[pyarrow]")
+    return BOOLEAN if numbers.dtype.kind == "b" or is_boolean(nothing) else NUMERIC
 
 
 @final

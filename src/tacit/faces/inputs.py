@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered
@@ -108,9 +109,11 @@ def _renamed(frame: Frame, names: Iterable[str]) -> Frame:
     return Frame(columns, frame.n_rows, frame.mixed, frame.untyped)
 
 
-def is_boolean(labels: Any) -> bool:
-    """Whether a vector holds truth values, by its dtype."""
-    return str(getattr(labels, "dtype", "")).lower() in ("bool", "boolean", "bool[pyarrow]")
+def is_boolean(values: Any) -> bool:
+    """Whether a vector holds truth values, by its dtype or its type of Arrow's."""
+    if getattr(values, "type", None) == pa.bool_():
+        return True
+    return str(getattr(values, "dtype", "")).lower() in ("bool", "boolean", "bool[pyarrow]")
 
 
 def plain(value: Any) -> Any:
