@@ -66,7 +66,7 @@ def test_words_say_what_the_rules_do() -> None:
         "else no  (about 40 rows, precision about 75%)",
     ]
     only = DecisionListModel(("no", "yes"), TableEncoding((), ()), (ListRule((), 1, None),))
-    assert only.text() == "always yes"
+    assert only.to_text() == "always yes"
     missing = Condition(0, IS, GRID.missing)
     assert missing.text("age", GRID) == "age is missing"
     assert missing.holds(GRID.encode(np.array([3.0, math.nan])), GRID).tolist() == [False, True]

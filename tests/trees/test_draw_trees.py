@@ -69,7 +69,7 @@ def test_the_page_holds_the_trees_and_the_file_holds_the_model(model: TreeEnsemb
 
 
 def test_trees_as_text(model: TreeEnsembleModel) -> None:
-    assert model.text(1).splitlines() == [
+    assert model.to_text(1).splitlines() == [
         "if income < 20000:",
         "  if colour is red: add -1.5  (about 100 of weight)",
         "  if colour is not red: add -0.5  (about 50 of weight)",

@@ -71,7 +71,7 @@ def test_explanations_add_up_to_the_score(fitted: BoostedTreesClassifier) -> Non
 
 
 def test_a_tree_reads_as_rules(fitted: BoostedTreesClassifier) -> None:
-    said = fitted.model_.text(0)
+    said = fitted.model_.to_text(0)
     tree = fitted.model_.trees[0]
     assert said.count("add ") == tree.shape.n_leaves
     assert any(name in said for name in ("age", "size", "town"))

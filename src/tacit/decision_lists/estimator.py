@@ -61,7 +61,7 @@ class DecisionListClassifier(PrivateClassifier):
         counts_share: share of epsilon for the rows each rule decides, in [0, 1); 0 releases none.
 
     Attributes:
-        model_: the frozen :class:`~tacit.models.decision_list.DecisionListModel`; ``print(model_.text())``.
+        model_: the frozen :class:`~tacit.models.decision_list.DecisionListModel`; ``print(model_.to_text())``.
         certificate_: what was spent, on what, by which theorem.
         classes_: the classes.
         n_features_in_: number of columns seen by ``fit``.

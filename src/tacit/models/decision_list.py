@@ -232,7 +232,7 @@ class DecisionListModel(Model):
             out.append(line)
         return out
 
-    def text(self) -> str:
+    def to_text(self) -> str:
         """The list in words."""
         return "\n".join(self.lines())
 

@@ -154,7 +154,7 @@ class TreeEnsembleModel(Model):
             return f"{feature.name} is not {' or '.join(others)}" if others else f"{feature.name} is anything"
         return f"{feature.name} is {' or '.join(chosen)}" if chosen else f"{feature.name} is nothing"
 
-    def text(self, tree: int = 0, number: Callable[[float], str] = "{:+.3g}".format) -> str:
+    def to_text(self, tree: int = 0, number: Callable[[float], str] = "{:+.3g}".format) -> str:
         """One tree as indented rules, with the released support of every leaf."""
         chosen = self.trees[tree]
         shape, lines = chosen.shape, []

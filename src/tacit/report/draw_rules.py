@@ -88,7 +88,7 @@ def rule_list(model: DecisionListModel, identity: str) -> Drawing:
             y += BAR
         y += GAP
     caption = f"{len(model.rules)} rules; the first that fits decides."
-    markup = svg.figure(WIDTH, int(y + MARGIN), "Rules", f"{caption} {model.text()}", "".join(parts), identity)
+    markup = svg.figure(WIDTH, int(y + MARGIN), "Rules", f"{caption} {model.to_text()}", "".join(parts), identity)
     rows = tuple(_line(model, place) for place in range(len(model.rules)))
     return Drawing("Rules", "bars", markup, caption, 1.0, ("rule", "then", "rows", "precision"), rows, wide=True)
 

@@ -101,7 +101,7 @@ def tree_picture(model: TreeEnsembleModel, number: int, identity: str) -> Drawin
         parts += _leaf(float(value), float(support), leaf_y[leaf], largest, width)
     title = f"Tree {number + 1}"
     caption = f"{shape.n_leaves} leaves; " + _spent(model)
-    markup = svg.figure(width, int(height), title, f"{caption}. {model.text(number)}", "".join(parts), identity)
+    markup = svg.figure(width, int(height), title, f"{caption}. {model.to_text(number)}", "".join(parts), identity)
     rows = tuple(_row(model, number, leaf) for leaf in range(shape.n_leaves))
     gain = float(tree.split_gains().sum())
     return Drawing(title, "bars", markup, caption, gain, ("if", "adds", "weight"), rows, wide=True, least=width)
