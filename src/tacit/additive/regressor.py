@@ -37,10 +37,10 @@ class AdditiveBoostRegressor(PrivateRegressor):
             and up to half of delta.
         target_bounds: public bounds of the target, ``(lower, upper)``, where no schema declares them. Targets outside
             are clipped; rows without a target are dropped. None: found with 5 % of what finding columns leaves.
-        loss: ``"squared"`` for means or ``"quantile"`` for a quantile.
-        quantile: which one, in (0, 1).
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+        loss: ``"squared"`` for means or ``"quantile"`` for a quantile.
+        quantile: which one, in (0, 1).
         interactions: where the budget allows: True looks for pairs of columns that act together, and boosts what is
             left over by shallow trees; ``"pairs"`` leaves the trees out, so that every part can be drawn; False gives
             one curve per column and nothing else.
@@ -58,10 +58,10 @@ class AdditiveBoostRegressor(PrivateRegressor):
         neighbouring: str = "add_or_remove_one",
         schema: Any = None,
         target_bounds: Sequence[float] | None = None,
-        loss: str = SQUARED,
-        quantile: float = 0.5,
         account: PrivacyAccount | None = None,
         random_state: int | None = None,
+        loss: str = SQUARED,
+        quantile: float = 0.5,
         interactions: bool | str = True,
     ) -> None:
         self.epsilon = epsilon
@@ -69,10 +69,10 @@ class AdditiveBoostRegressor(PrivateRegressor):
         self.neighbouring = neighbouring
         self.schema = schema
         self.target_bounds = target_bounds
-        self.loss = loss
-        self.quantile = quantile
         self.account = account
         self.random_state = random_state
+        self.loss = loss
+        self.quantile = quantile
         self.interactions = interactions
 
     def _check_parameters(self, request: Request) -> None:
