@@ -6,14 +6,11 @@ import math
 from collections import Counter
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 from tacit.curator.vault import Vault
 from tacit.curator.view import Relabel, labels_as_values, open_view, select_concept
-from tacit.curator.view_base import Rows, taken_rows
+from tacit.curator.view_base import Rows
 from tacit.curator.view_rows import Parts, Sample, random_order, uniform_indices
 from tacit.encoding.frames import columns_of
 from tacit.encoding.grid import NumericGrid
@@ -65,21 +62,6 @@ def test_coins_have_their_rate() -> None:
     assert taken.frame.n_rows == 40_000
     (fixed,) = Sample(0.3, LABELS, (Pure(1.0),)).open(rows, REPLACE, NOISE)
     assert fixed.frame.n_rows == 12_000
-
-
-@pytest.mark.parametrize("kind", ["numpy", "pandas", "polars", "arrow", "list"])
-def test_rows_are_taken_by_position(kind: str) -> None:
-    values = [10, 20, 30]
-    column = {
-        "numpy": np.array(values),
-        "pandas": pd.Series(values, index=[5, 6, 7]),
-        "polars": pl.Series(values),
-        "arrow": pa.chunked_array([values[:1], values[1:]]),
-        "list": values,
-    }[kind]
-    frame = taken_rows(columns_of({"v": column}), np.array([2, 0, 2]))
-    assert [int(v) for v in np.asarray(frame.column("v"))] == [30, 10, 30]
-    assert frame.n_rows == 3
 
 
 @pytest.mark.parametrize(

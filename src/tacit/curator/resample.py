@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tacit.curator.view import Plan, Rows, charge_of, is_private, said_by, taken_rows, uniform_indices
+from tacit.curator.view import Plan, Rows, charge_of, is_private, said_by, uniform_indices
+from tacit.encoding.take import take_rows
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model
 from tacit.noise.source import NoiseSource
@@ -85,7 +86,7 @@ class MeasureSample:
         nobody = drawn == len(weights)
         index = np.where(nobody, 0, drawn).astype(np.int64)
         labels = np.where(nobody, np.uint8(DROPPED), rows.labels[index]).astype(np.uint8)
-        return [Rows(taken_rows(rows.frame, index), labels)]
+        return [Rows(take_rows(rows.frame, index), labels)]
 
     def weights(self, rows: Rows) -> IntArray:
         """Integer weights of all rows; rows that a rule drops weigh nothing. Private: for this module alone."""

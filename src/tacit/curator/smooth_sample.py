@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tacit.curator.view import Plan, Rows, charge_of, is_private, said_by, taken_rows, uniform_indices
+from tacit.curator.view import Plan, Rows, charge_of, is_private, said_by, uniform_indices
+from tacit.encoding.take import take_rows
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model
 from tacit.noise.source import NoiseSource
@@ -104,10 +105,10 @@ class SmoothSample:
             return []
         ends = np.cumsum(weights)
         if len(ends) == 0 or ends[-1] == 0:  # the test let it pass all the same: a child without rows
-            return [Rows(taken_rows(rows.frame, np.zeros(0, np.int64)), np.zeros(0, np.uint8))]
+            return [Rows(take_rows(rows.frame, np.zeros(0, np.int64)), np.zeros(0, np.uint8))]
         units = uniform_indices(noise, int(ends[-1]), self.size)
         index = np.searchsorted(ends, units, side="right").astype(np.int64)
-        return [Rows(taken_rows(rows.frame, index), rows.labels[index])]
+        return [Rows(take_rows(rows.frame, index), rows.labels[index])]
 
     def _ends(self, units: int, noise: NoiseSource) -> bool:
         """Algorithm 11's test: whether the noisy size is not clearly above the threshold."""

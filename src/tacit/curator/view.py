@@ -31,11 +31,11 @@ from tacit.curator.view_base import (
     charge_of,
     cost_of,
     is_private,
-    taken_rows,
 )
 from tacit.curator.view_rows import Parts, Sample, random_order, uniform_indices
 from tacit.encoding.frames import Frame
 from tacit.encoding.table import TableEncoding
+from tacit.encoding.take import take_rows
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model
 from tacit.noise.source import NoiseSource
@@ -62,7 +62,6 @@ __all__ = [
     "said_by",
     "select_concept",
     "select_model",
-    "taken_rows",
     "uniform_indices",
 ]
 
@@ -164,7 +163,7 @@ class Relabel:
         labels[choice.kept] = choice.candidates.labels(choice.index)[choice.place]
         if self.scored_share < 1:  # the learner gets D; T has done its work
             n_scored = scored_rows(self.scored_share, len(rows.labels))
-            return [Rows(taken_rows(rows.frame, np.arange(n_scored)), labels[:n_scored])]
+            return [Rows(take_rows(rows.frame, np.arange(n_scored)), labels[:n_scored])]
         return [Rows(rows.frame, labels)]
 
     def choose(self, rows: Rows, noise: NoiseSource) -> Chosen:

@@ -1,11 +1,11 @@
-"""What views have in common: rows behind the gate, plans, costs, rows by position."""
+"""What views have in common: rows behind the gate, plans, costs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -63,18 +63,3 @@ def charge_of(cost: Cost) -> Charge:
     """A cost as a charge, rounded up."""
     epsilon = math.nextafter(cost.epsilon, math.inf)
     return Pure(epsilon) if cost.delta == 0 else ApproxDP(epsilon, cost.delta)
-
-
-def taken_rows(frame: Frame, index: IntArray) -> Frame:
-    """Rows of a frame by position; a row may come more than once."""
-    return Frame(
-        {name: _taken(frame.column(name), index) for name in frame.names}, len(index), frame.mixed, frame.untyped
-    )
-
-
-def _taken(column: Any, index: IntArray) -> Any:
-    if hasattr(column, "gather"):  # polars
-        return column.gather(index)
-    if hasattr(column, "take"):  # numpy, pandas, pyarrow: by position
-        return column.take(index)
-    return [column[i] for i in index]

@@ -16,8 +16,8 @@ from tacit.curator.view_base import (
     charge_of,
     cost_of,
     is_private,
-    taken_rows,
 )
+from tacit.encoding.take import take_rows
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, NonPrivate
@@ -73,7 +73,7 @@ class Sample:
             return [Rows(rows.frame, np.where(taken, rows.labels, np.uint8(DROPPED)))]
         size = rows_of_share(self.rate, n)
         index = uniform_indices(noise, n, size) if self.replacement else np.sort(random_order(noise, n)[:size])
-        return [Rows(taken_rows(rows.frame, index), rows.labels[index])]
+        return [Rows(take_rows(rows.frame, index), rows.labels[index])]
 
 
 def rows_of_share(rate: float, n_rows: int) -> int:
@@ -139,4 +139,4 @@ class Parts:
                 Rows(rows.frame, np.where(part == i, rows.labels, np.uint8(DROPPED))) for i in range(len(self.children))
             ]
         chosen = [np.flatnonzero(part == i) for i in range(len(self.children))]
-        return [Rows(taken_rows(rows.frame, index), rows.labels[index]) for index in chosen]
+        return [Rows(take_rows(rows.frame, index), rows.labels[index]) for index in chosen]

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.curator.random_stopping import best_of_random_runs
 from tacit.curator.vault import Vault
 from tacit.encoding.frames import Frame
+from tacit.encoding.take import take, take_rows
 from tacit.encoding.values import LabelIndex
 from tacit.evaluation.candidates import about_numbers, measure_of
 from tacit.evaluation.measure_scores import rows_and_labels, with_unit
@@ -26,7 +27,6 @@ from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encodi
 from tacit.faces.base import check_fit
 from tacit.faces.inputs import numbers_of
 from tacit.faces.request import Request, RequestError, is_number
-from tacit.faces.rows import rows_where, vector_where
 from tacit.faces.spend import certified, reserve
 from tacit.faces.undeclared import NUMBERS, UNTYPED, label_kind, refuse_undeclared
 from tacit.privacy.account import EphemeralAccount, PrivacyAccount
@@ -52,10 +52,11 @@ class _Rows:
     unit: Any
 
     def where(self, mask: Mask) -> _Rows:
-        frame = rows_where(self.frame, mask)
-        data = dict(frame.columns) if isinstance(self.data, dict) else self.data[mask]
-        unit = None if self.unit is None else vector_where(self.unit, mask)
-        return _Rows(data, vector_where(self.labels, mask), frame, unit)
+        index = np.flatnonzero(mask)
+        frame = take_rows(self.frame, index)
+        data = dict(frame.columns) if isinstance(self.data, dict) else self.data[index]
+        unit = None if self.unit is None else take(self.unit, index)
+        return _Rows(data, take(self.labels, index), frame, unit)
 
 
 def _has_probabilities(search: PrivateSelection) -> bool:
