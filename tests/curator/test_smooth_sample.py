@@ -9,7 +9,7 @@ import pytest
 
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.curator.smooth_sample import CAP, SmoothSample, drawn_cost, round_with_test
-from tacit.curator.view import Rows
+from tacit.curator.view_base import Rows
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model

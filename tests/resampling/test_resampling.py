@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from tacit.closure import AgnosticClassifier, ComposedClassifier
 from tacit.curator.resample import MeasureSample, round_cost
 from tacit.curator.trusted import ForeignModel, UntrustedResult
-from tacit.curator.view import Rows
+from tacit.curator.view_base import Rows
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.faces.request import RequestError

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tacit.curator.view import Plan, Rows, charge_of, is_private, said_by, uniform_indices
+from tacit.curator.view_base import Plan, Rows, charge_of, is_private
+from tacit.curator.view_rows import uniform_indices
+from tacit.curator.votes import vote_margins
 from tacit.encoding.take import take_rows
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model
@@ -25,17 +27,14 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.capped_scaling import TICKS, WEIGHT_BITS, capped_scaling
 from tacit.theory.boosting import Analysis
 from tacit.theory.cost import Cost
-from tacit.theory.resampling import RoundCost, sampled_round, sampling_amplification
+from tacit.theory.resampling import cost_of_draws
 
 IntArray = npt.NDArray[np.int64]
 
 
 def round_cost(base: Cost, total: int, size: int, analysis: Analysis) -> Cost:
     """What a learner of cost ``base`` costs on ``size`` draws from a measure of total ``total``, under replacement."""
-    inner, distance = RoundCost(base.epsilon, base.delta), 1 / total
-    bound = sampled_round if analysis == "sharp" else sampling_amplification
-    found = bound(inner, distance, size)
-    return Cost(found.epsilon, found.delta)
+    return cost_of_draws(base, 1 / total, size, analysis)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +89,7 @@ class MeasureSample:
 
     def weights(self, rows: Rows) -> IntArray:
         """Integer weights of all rows; rows that a rule drops weigh nothing. Private: for this module alone."""
-        kept = np.flatnonzero(rows.labels != DROPPED)
-        signs = 2 * rows.labels[kept].astype(np.int64) - 1
-        votes = 2 * said_by(self.models, rows.frame)[kept] - 1
-        margins = signs * votes.sum(axis=1, dtype=np.int64)
+        kept, margins = vote_margins(self.models, rows)
         reach = len(self.models)
         ticks = np.rint(np.arange(-reach, reach + 1) * (self.learning_rate / 2 * TICKS)).astype(np.int64)
         levels = margins + reach

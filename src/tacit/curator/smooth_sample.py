@@ -17,9 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tacit.curator.view import Plan, Rows, charge_of, is_private, said_by, uniform_indices
+from tacit.curator.view_base import Plan, Rows, charge_of, is_private
+from tacit.curator.view_rows import uniform_indices
+from tacit.curator.votes import vote_margins
 from tacit.encoding.take import take_rows
-from tacit.encoding.values import DROPPED, LabelIndex
+from tacit.encoding.values import LabelIndex
 from tacit.models.base import Model
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, NonPrivate
@@ -27,7 +29,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.capped_scaling import WEIGHT_BITS
 from tacit.theory.boosting import Analysis, end_test_threshold, tested_round
 from tacit.theory.cost import Cost
-from tacit.theory.resampling import RoundCost, sampled_round, sampling_amplification
+from tacit.theory.resampling import cost_of_draws
 
 IntArray = npt.NDArray[np.int64]
 CAP = 1 << WEIGHT_BITS
@@ -35,12 +37,8 @@ CAP = 1 << WEIGHT_BITS
 
 def drawn_cost(base: Cost, threshold: int, size: int, analysis: Analysis) -> Cost:
     """What a learner of cost ``base`` costs on ``size`` draws, under the promise of a measure of size ``threshold``."""
-    inner = RoundCost(base.epsilon, base.delta)
-    if analysis == "sharp":
-        found = sampled_round(inner, 1 / threshold, size)
-    else:
-        found = sampling_amplification(inner, 2 / threshold, size)
-    return Cost(found.epsilon, found.delta)
+    distance = (1 if analysis == "sharp" else 2) / threshold
+    return cost_of_draws(base, distance, size, analysis)
 
 
 def round_with_test(drawn: Cost) -> Cost:
@@ -121,9 +119,7 @@ class SmoothSample:
 
     def weights(self, rows: Rows) -> IntArray:
         """Integer weights of all rows; rows that a rule drops weigh nothing. Private: for this module alone."""
-        kept = np.flatnonzero(rows.labels != DROPPED)
-        signs = 2 * rows.labels[kept].astype(np.int64) - 1
-        votes = 2 * said_by(self.models, rows.frame)[kept] - 1
+        kept, margins = vote_margins(self.models, rows)
         weights = np.zeros(len(rows.labels), np.int64)
-        weights[kept] = self.table[signs * votes.sum(axis=1, dtype=np.int64) + len(self.models)]
+        weights[kept] = self.table[margins + len(self.models)]
         return weights

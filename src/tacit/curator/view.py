@@ -33,7 +33,7 @@ from tacit.curator.view_base import (
     is_private,
 )
 from tacit.curator.view_rows import Parts, Sample, random_order, uniform_indices
-from tacit.encoding.frames import Frame
+from tacit.curator.votes import said_by
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.take import take_rows
 from tacit.encoding.values import DROPPED, LabelIndex
@@ -59,7 +59,6 @@ __all__ = [
     "labels_as_values",
     "open_view",
     "random_order",
-    "said_by",
     "select_concept",
     "select_model",
     "uniform_indices",
@@ -188,14 +187,6 @@ class Relabel:
 def scored_rows(share: float, n_rows: int) -> int:
     """How many of a public number of rows :class:`Relabel` makes scores of, and hands to the child."""
     return math.ceil(share * n_rows)
-
-
-def said_by(models: Sequence[Model], frame: Frame) -> IntArray:
-    """The side that each model puts each row on, shape ``(rows, models)``."""
-    said = np.zeros((frame.n_rows, len(models)), np.int64)
-    for j, model in enumerate(models):
-        said[:, j] = model.predict_proba(frame)[:, 1] >= 0.5
-    return said
 
 
 # Opening.

@@ -15,7 +15,8 @@ from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.curator.resample import MeasureSample
 from tacit.curator.smooth_sample import CAP, SmoothSample
 from tacit.curator.vault import Vault
-from tacit.curator.view import Plan, open_view
+from tacit.curator.view import open_view
+from tacit.curator.view_base import Plan
 from tacit.encoding.values import LabelIndex
 from tacit.models.base import Model
 from tacit.models.vote import VoteModel

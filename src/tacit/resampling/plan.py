@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tacit.curator.resample import round_cost
 from tacit.curator.smooth_sample import drawn_cost, round_with_test
-from tacit.curator.view import charge_of
+from tacit.curator.view_base import charge_of
 from tacit.faces.request import RequestError
 from tacit.privacy import accountants
 from tacit.privacy.calibration import calibrate

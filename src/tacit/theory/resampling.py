@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tacit.theory.boosting import lazy_bregman_rounds, lazy_bregman_slickness
+from tacit.theory.boosting import Analysis, lazy_bregman_rounds, lazy_bregman_slickness
+from tacit.theory.cost import Cost
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,16 @@ def sampled_round(base: RoundCost, distance: float, sample_size: int) -> RoundCo
     if epsilon > 700:
         return RoundCost(epsilon, 1.0 if base.delta else 0.0)
     return RoundCost(epsilon, min(1.0, base.delta * math.expm1(epsilon) / math.expm1(base.epsilon)))
+
+
+def cost_of_draws(base: Cost, distance: float, sample_size: int, analysis: Analysis) -> Cost:
+    """What a learner of cost ``base`` costs on independent draws from distributions at total variation ``distance``.
+
+    :func:`sampled_round` for ``"sharp"``, :func:`sampling_amplification` for ``"paper"``.
+    """
+    bound = sampled_round if analysis == "sharp" else sampling_amplification
+    found = bound(RoundCost(base.epsilon, base.delta), distance, sample_size)
+    return Cost(found.epsilon, found.delta)
 
 
 def printed_round(base: RoundCost, density: float, n_rows: int, sample_size: int) -> RoundCost:
