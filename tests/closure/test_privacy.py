@@ -14,8 +14,9 @@ import pytest
 from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassClassifier, Thresholds
 from tacit.closure.base import ClosureClassifier, Setting
 from tacit.closure.plan import paper_plan
+from tacit.curator.choose import select_member
 from tacit.curator.vault import Vault
-from tacit.curator.view import open_view, select_model
+from tacit.curator.view import open_view
 from tacit.curator.view_rows import Parts, Sample
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
@@ -199,7 +200,7 @@ def test_choosing_a_model_costs_its_range() -> None:
         charge = BoundedRange(1.0)
 
         def release(vault: Vault, charge: BoundedRange = charge) -> Hashable:
-            return select_model(vault, models, LABELS, charge, "best")
+            return select_member(vault, models, LABELS, charge, "best")
 
         found = max(
             largest_ratio(distribution(a, [charge], relation, release), distribution(b, [charge], relation, release))
@@ -207,7 +208,7 @@ def test_choosing_a_model_costs_its_range() -> None:
         )
         assert 0.5 < found <= 1.0 + 1e-9
     with pytest.raises(TypeError, match="BoundedRange or NonPrivate"):
-        select_model(vault_of((), [Pure(1.0)], ADD), models, LABELS, Pure(1.0), "best")
+        select_member(vault_of((), [Pure(1.0)], ADD), models, LABELS, Pure(1.0), "best")
 
 
 def test_parts_are_disjoint_whole_and_independent_of_positions() -> None:

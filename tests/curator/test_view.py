@@ -8,8 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from tacit.curator.choose import select_concept
+from tacit.curator.relabel import Relabel
 from tacit.curator.vault import Vault
-from tacit.curator.view import Relabel, labels_as_values, open_view, select_concept
+from tacit.curator.view import labels_as_values, open_view
 from tacit.curator.view_base import Rows
 from tacit.curator.view_rows import Parts, Sample, random_order, uniform_indices
 from tacit.encoding.frames import columns_of

@@ -14,8 +14,9 @@ from tacit.closure.concepts import MOST_CANDIDATES, ConceptSet, concept_sets
 from tacit.closure.finite import coarse_encoding
 from tacit.closure.plan import SLACK, StepPlan, free_plan, paper_plan, sharp_plan, within
 from tacit.closure.relabel import Child, largest_child
+from tacit.curator.choose import select_member
 from tacit.curator.vault import Vault
-from tacit.curator.view import open_view, select_model
+from tacit.curator.view import open_view
 from tacit.curator.view_base import Plan, charge_of
 from tacit.curator.view_rows import Parts
 from tacit.encoding.grid import NumericGrid
@@ -210,7 +211,7 @@ class ClosureClassifier(PrivateClassifier):
         parts = Parts(label_index, children, target.delta, inside=self._theorem)
         *runs, last = open_view(vault, parts, "runs on disjoint parts, and a part to choose the best on")
         models = [run(part) for part in runs]
-        return models[select_model(last, models, label_index, choice, "the best of the runs")]
+        return models[select_member(last, models, label_index, choice, "the best of the runs")]
 
 
 def _with_schema(task: Task, bounds: dict[str, tuple[float, float]] | None = None) -> Task:

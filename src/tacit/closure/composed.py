@@ -19,8 +19,10 @@ from tacit.closure.plan import (
 )
 from tacit.closure.relabel import Step, completions_on
 from tacit.closure.search import Progress
+from tacit.curator.choose import select_concept
+from tacit.curator.relabel import Relabel
 from tacit.curator.vault import Vault
-from tacit.curator.view import Relabel, open_view, select_concept
+from tacit.curator.view import open_view
 from tacit.curator.view_base import Plan
 from tacit.curator.view_rows import Parts, Sample
 from tacit.faces.request import Request, RequestError

@@ -16,8 +16,9 @@ from sklearn.base import clone
 from tacit.closure.concepts import ConceptSet
 from tacit.closure.plan import StepPlan
 from tacit.closure.search import Progress, Scored, completion_scores, own_errors
+from tacit.curator.relabel import Points, Relabel, scored_rows
 from tacit.curator.vault import Vault
-from tacit.curator.view import Points, Relabel, open_view, scored_rows
+from tacit.curator.view import open_view
 from tacit.curator.view_base import Plan
 from tacit.curator.view_rows import Sample, rows_of_share
 from tacit.encoding.table import TableEncoding

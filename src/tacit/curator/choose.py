@@ -1,0 +1,63 @@
+"""Choices by errors on the sealed rows that are released: among public concepts, or among released models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tacit.curator.relabel import Relabel
+from tacit.curator.select import selection_scale
+from tacit.curator.vault import Vault
+from tacit.curator.view_base import ONE, Rows
+from tacit.curator.votes import said_by
+from tacit.encoding.values import DROPPED, LabelIndex
+from tacit.models.base import Model
+from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
+
+
+def select_concept(vault: Vault, choice: Relabel, label: str) -> int:
+    """Draws a pattern among public candidates as :class:`Relabel` would, and releases its number.
+
+    Cost: bounded range ``choice.span``; nothing depends on the rows but the scores.
+
+    Raises:
+        ValueError: if the candidates depend on the rows: then the number itself would tell of them.
+        BudgetExceeded: if the reservation does not cover it; nothing is read then.
+    """
+    if not choice.public:
+        raise ValueError("only a choice among public candidates may be released")
+    private = not math.isinf(choice.epsilon)
+    vault._reservation.record(BoundedRange(choice.span) if private else NonPrivate(), label, choice.theorem)
+    rows = Rows(vault._frame, vault._label_codes(choice.label_index))
+    return choice.choose(rows, vault._noise).index
+
+
+def select_member(vault: Vault, models: Sequence[Model], label_index: LabelIndex, charge: Charge, label: str) -> int:
+    """The index of a released model with (about) the fewest errors, by the exponential mechanism on error counts.
+
+    Adding a row moves each count by 0 or 1: range 1; replacing: 2.
+
+    Args:
+        vault: the rows to count on.
+        models: released models of two classes.
+        label_index: how labels become codes.
+        charge: ``BoundedRange``, or ``NonPrivate`` for the first best.
+        label: what this is, for the ledger.
+
+    Raises:
+        BudgetExceeded: if the reservation does not cover it; nothing is read then.
+    """
+    reservation = vault._reservation
+    if not isinstance(charge, BoundedRange | NonPrivate):
+        raise TypeError(f"choosing a model takes a BoundedRange or NonPrivate charge, got {type(charge).__name__}")
+    reservation.record(charge, label, "error counts: a row adds an error or none")
+    codes = vault._label_codes(label_index)
+    kept = codes != DROPPED
+    said = said_by(models, vault._frame)[kept]
+    errors = (said != codes[kept][:, None]).sum(axis=0).astype(np.int64)
+    if isinstance(charge, NonPrivate):
+        return int(errors.argmin())
+    scale = selection_scale(1 if reservation.neighbouring is ONE else 2, charge)
+    return vault._noise.exponential(-errors, scale)
