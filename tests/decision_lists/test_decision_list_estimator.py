@@ -268,7 +268,7 @@ def spending(**changes) -> planning.Request:
         "epsilon": 1.0, "delta": 1e-6, "neighbouring": Neighbouring.ADD_OR_REMOVE_ONE, "n_steps": 8,
         "errors_only": False, "analysis": "sharp", "counts_share": 0.2, **changes,
     }  # fmt: skip
-    return planning.Request(**values)
+    return planning.ListBudget(**values)
 
 
 @pytest.mark.parametrize(

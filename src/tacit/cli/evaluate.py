@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class EvaluateArguments:
     """What the command line asked for."""
 
     model: Path
@@ -41,7 +41,7 @@ class Order:
     as_json: bool
 
 
-def run(order: Order) -> None:
+def run(arguments: EvaluateArguments) -> None:
     """Reads the rows, asks once, and prints figures with their intervals."""
     from tacit.cli.tables import encoders_of
     from tacit.encoding.grid import NumericGrid
@@ -52,59 +52,59 @@ def run(order: Order) -> None:
     from tacit.models.recalibrated import RecalibratedModel
     from tacit.schema import Schema
 
-    inputs = {"the data": order.data, "the model": order.model, "the schema": order.schema}
-    check_outputs({"--certificate": order.certificate}, inputs, order.account)
-    schema = None if order.schema is None else Schema.from_toml(order.schema)
-    target = target_column(order.target, schema)
-    model, promise = load_model(order.model)
+    inputs = {"the data": arguments.data, "the model": arguments.model, "the schema": arguments.schema}
+    check_outputs({"--certificate": arguments.certificate}, inputs, arguments.account)
+    schema = None if arguments.schema is None else Schema.from_toml(arguments.schema)
+    target = target_column(arguments.target, schema)
+    model, promise = load_model(arguments.model)
     if promise is not None:
         check_unit(int(promise.get("rows_per_unit", 1)), schema)
-    account = account_of(order.account, order.dataset)
-    cost = None if order.cost is None else costs_of(order.cost)
+    account = account_of(arguments.account, arguments.dataset)
+    cost = None if arguments.cost is None else costs_of(arguments.cost)
     inner = model
     while isinstance(inner, RecalibratedModel):
         inner = inner.base
     numeric = [name for name, encoder in encoders_of(inner) if isinstance(encoder, NumericGrid)]
     numeric += [target] if model.predicts == "numbers" else []
-    names = list(dict.fromkeys([*model.feature_names, target, *_more(order, schema)]))
-    with progress(order.data.name, quiet=order.as_json) as tell:
-        frame = read_columns(order.data, names, numeric, lambda n: tell(f"{n:,} rows read"))
+    names = list(dict.fromkeys([*model.feature_names, target, *_more(arguments, schema)]))
+    with progress(arguments.data.name, quiet=arguments.as_json) as tell:
+        frame = read_columns(arguments.data, names, numeric, lambda n: tell(f"{n:,} rows read"))
         tell("evaluating")
         score = private_score(
             model,
             frame,
             frame.column(target),
-            order.epsilon,
-            order.delta,
-            listed(order.metrics),
-            threshold=order.threshold,
+            arguments.epsilon,
+            arguments.delta,
+            listed(arguments.metrics),
+            threshold=arguments.threshold,
             cost=cost,
-            subgroups=order.subgroups,
-            categories=listed(order.categories),
-            error_clip=order.error_clip,
-            quantile=order.quantile,
+            subgroups=arguments.subgroups,
+            categories=listed(arguments.categories),
+            error_clip=arguments.error_clip,
+            quantile=arguments.quantile,
             schema=schema,
             account=account,
-            neighbouring=order.neighbouring,
-            random_state=order.random_state,
+            neighbouring=arguments.neighbouring,
+            random_state=arguments.random_state,
         )
-    if order.certificate is not None:
-        write_text(order.certificate, score.certificate.to_json())
-    _show(order, score, tuple(model.classes))
+    if arguments.certificate is not None:
+        write_text(arguments.certificate, score.certificate.to_json())
+    _show(arguments, score, tuple(model.classes))
 
 
-def _more(order: Order, schema: Schema | None) -> list[str]:
+def _more(arguments: EvaluateArguments, schema: Schema | None) -> list[str]:
     unit = [] if schema is None or schema.unit is None else [schema.unit.column]
-    return [*unit, *([] if order.subgroups is None else [order.subgroups])]
+    return [*unit, *([] if arguments.subgroups is None else [arguments.subgroups])]
 
 
-def _show(order: Order, score: PrivateScore | PrivateNumberScore, classes: tuple[Any, ...]) -> None:
+def _show(arguments: EvaluateArguments, score: PrivateScore | PrivateNumberScore, classes: tuple[Any, ...]) -> None:
     from tacit.evaluation.score_numbers import PrivateNumberScore
 
     certificate = score.certificate
     facts: dict[str, Any] = score.to_dict()
     facts |= {"epsilon": finite(certificate.epsilon), "delta": certificate.delta, "releasable": certificate.releasable}
-    if order.as_json:
+    if arguments.as_json:
         as_json(facts)
         return
     rows = {name.replace("_", " "): str(value) for name, value in score.overall.metrics.items()}
@@ -112,7 +112,7 @@ def _show(order: Order, score: PrivateScore | PrivateNumberScore, classes: tuple
     rows |= _only_numbers(score) if isinstance(score, PrivateNumberScore) else _only_classes(score, classes)
     for name, group in score.subgroups.items():
         figures = ", ".join(f"{metric.replace('_', ' ')} {value}" for metric, value in group.metrics.items())
-        rows[f"{order.subgroups} = {name}"] = figures
+        rows[f"{arguments.subgroups} = {name}"] = figures
     rows["spent"] = spent(certificate)
     rows["releasable"] = releasable(certificate)
     table("Performance, with 95 % intervals for noise and chance", rows)

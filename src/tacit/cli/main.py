@@ -105,15 +105,15 @@ def fit(
     as_json: Json = False,
 ) -> None:
     """Learn a private model from a table: of classes, or of a number."""
-    from tacit.cli.fit import Order, run
+    from tacit.cli.fit import FitArguments, run
 
-    order = Order(
+    arguments = FitArguments(
         data=data, target=target, schema=schema, epsilon=epsilon, delta=delta, neighbouring=neighbouring,
         learner=learner, model=model, report=report, certificate=certificate, account=account, dataset=dataset,
         random_state=random_state, classes=classes, loss=loss, quantile=quantile, target_bounds=target_bounds,
         dry_run=dry_run, as_json=as_json, batches=batches, adds_to=adds_to,
     )  # fmt: skip
-    run(order)
+    run(arguments)
 
 
 @app.command()
@@ -177,15 +177,15 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Say how good a model is on private rows it was not made from, with intervals, for one charge."""
-    from tacit.cli.evaluate import Order, run
+    from tacit.cli.evaluate import EvaluateArguments, run
 
-    order = Order(
+    arguments = EvaluateArguments(
         model=model, data=data, target=target, schema=schema, epsilon=epsilon, delta=delta, neighbouring=neighbouring,
         threshold=threshold, cost=cost, subgroups=subgroups, categories=categories, certificate=certificate,
         account=account, dataset=dataset, random_state=random_state, as_json=as_json, metrics=metrics,
         quantile=quantile, error_clip=error_clip,
     )  # fmt: skip
-    run(order)
+    run(arguments)
 
 
 @app.command()

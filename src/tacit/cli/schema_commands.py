@@ -128,15 +128,15 @@ def discover(
     as_json: Json = False,
 ) -> None:
     """Find a schema in PRIVATE rows: every bound and category costs budget, and none comes from a single person."""
-    from tacit.cli.discover import Order, run
+    from tacit.cli.discover import DiscoverArguments, run
 
-    order = Order(
+    arguments = DiscoverArguments(
         data=data, target=target, output=output, epsilon=epsilon, delta=delta, neighbouring=neighbouring,
         numeric=numeric, categories=categories, ignore=ignore, label_kind=label_kind, positive=positive, unit=unit,
         max_rows=max_rows, certificate=certificate, account=account, dataset=dataset, random_state=random_state,
         force=force, as_json=as_json,
     )  # fmt: skip
-    run(order)
+    run(arguments)
 
 
 def describe(column: Column) -> str:

@@ -12,8 +12,7 @@ from tacit.curator.curator import Curator
 from tacit.decision_lists.features import FeatureError, feature_candidates
 from tacit.decision_lists.learn import learn_list, list_model
 from tacit.decision_lists.literals import Candidates, candidates, check_enumerable, most_literals
-from tacit.decision_lists.plan import Plan, plan_of
-from tacit.decision_lists.plan import Request as Spending
+from tacit.decision_lists.plan import ListBudget, Plan, plan_of
 from tacit.encoding.table import TableEncoding
 from tacit.faces.base import Task
 from tacit.faces.bounds import BOUNDS_SHARE
@@ -226,7 +225,7 @@ class DecisionListClassifier(PrivateClassifier):
     def _plan(self, purse: Purse, task: Task) -> Plan:
         request = Request.of(self.epsilon, self.delta, self.neighbouring, None)
         n_steps, ends = self._n_steps(task)
-        spending = Spending(
+        budget = ListBudget(
             purse.epsilon,
             purse.delta,
             request.neighbouring,
@@ -239,7 +238,7 @@ class DecisionListClassifier(PrivateClassifier):
             ending=float(self.counts_share) == 0 and not ends,
         )
         try:
-            return plan_of(spending)
+            return plan_of(budget)
         except OverflowError:
             raise RequestError(
                 f"epsilon {purse.epsilon:g} is more than the analysis of a list's choices can compute: take "

@@ -28,7 +28,7 @@ MOST_MOMENT_STEPS = 4000
 
 
 @dataclass(frozen=True)
-class Request:
+class ListBudget:
     """Everything that decides how a budget is spent; all of it public.
 
     Attributes:
@@ -100,49 +100,49 @@ def steps_at(strength: float, n_steps: int, errors_only: bool, ending: bool = Fa
 
 
 @lru_cache(maxsize=128)
-def plan_of(request: Request) -> Plan:
-    """The plan that spends the request whole: the strongest steps that it pays for.
+def plan_of(budget: ListBudget) -> Plan:
+    """The plan that spends the budget whole: the strongest steps that it pays for.
 
     Raises:
-        ValueError: if the analysis does not apply, or the request pays for no steps at all.
+        ValueError: if the analysis does not apply, or the budget pays for no steps at all.
     """
-    if math.isinf(request.epsilon):
-        steps = steps_at(math.inf, request.n_steps, request.errors_only, request.ending)
-        counts = NonPrivate() if request.counts_share > 0 else None
-        return Plan(steps, Accounting.MOMENTS, NonPrivate(), counts, request.fixed)
-    plans = [_calibrated(request, accounting) for accounting in accountings(request)]
+    if math.isinf(budget.epsilon):
+        steps = steps_at(math.inf, budget.n_steps, budget.errors_only, budget.ending)
+        counts = NonPrivate() if budget.counts_share > 0 else None
+        return Plan(steps, Accounting.MOMENTS, NonPrivate(), counts, budget.fixed)
+    plans = [_calibrated(budget, accounting) for accounting in accountings(budget)]
     return max(plans, key=lambda plan: plan.steps[-1].scale)
 
 
-def accountings(request: Request) -> list[Accounting]:
+def accountings(budget: ListBudget) -> list[Accounting]:
     """The analyses to try."""
-    if request.rows_per_unit > 1:
+    if budget.rows_per_unit > 1:
         return [Accounting.RANGES]
-    if request.analysis != "sharp":
-        return [Accounting(request.analysis)]
-    if request.delta == 0:
+    if budget.analysis != "sharp":
+        return [Accounting(budget.analysis)]
+    if budget.delta == 0:
         return [Accounting.PURE]
-    found = [Accounting.MOMENTS if request.n_steps <= MOST_MOMENT_STEPS else Accounting.CURVE]
-    if request.errors_only and request.neighbouring is Neighbouring.ADD_OR_REMOVE_ONE and request.n_steps > 20:
+    found = [Accounting.MOMENTS if budget.n_steps <= MOST_MOMENT_STEPS else Accounting.CURVE]
+    if budget.errors_only and budget.neighbouring is Neighbouring.ADD_OR_REMOVE_ONE and budget.n_steps > 20:
         found.append(Accounting.EXACT)
     return found
 
 
-def _calibrated(request: Request, accounting: Accounting) -> Plan:
-    counts = Laplace(1.0 / (request.counts_share * request.epsilon)) if request.counts_share > 0 else None
-    rest = (*request.fixed, *(() if counts is None else (counts,)))
+def _calibrated(budget: ListBudget, accounting: Accounting) -> Plan:
+    counts = Laplace(1.0 / (budget.counts_share * budget.epsilon)) if budget.counts_share > 0 else None
+    rest = (*budget.fixed, *(() if counts is None else (counts,)))
     # The paper's bound is at one delta: all of it, unless something else needs a part.
-    paper_delta = request.delta * (0.5 if request.fixed else 1.0)
+    paper_delta = budget.delta * (0.5 if budget.fixed else 1.0)
 
     def plan_at(noise: float) -> Plan:
-        steps = steps_at(1.0 / noise, request.n_steps, request.errors_only, request.ending)
-        charge = cover_charge(steps, request.neighbouring, accounting, paper_delta, request.rows_per_unit)
-        return Plan(steps, accounting, charge, counts, request.fixed)
+        steps = steps_at(1.0 / noise, budget.n_steps, budget.errors_only, budget.ending)
+        charge = cover_charge(steps, budget.neighbouring, accounting, paper_delta, budget.rows_per_unit)
+        return Plan(steps, accounting, charge, counts, budget.fixed)
 
     def charges_at(noise: float) -> tuple[Charge, ...]:
         return plan_at(noise).charges
 
-    start = 12.0 / request.epsilon if rest or request.delta == 0 else 10.0 / request.epsilon
+    start = 12.0 / budget.epsilon if rest or budget.delta == 0 else 10.0 / budget.epsilon
     if accounting is Accounting.PURE:
-        start = 2.0 * request.n_steps / request.epsilon
-    return plan_at(calibrate(charges_at, request.epsilon, request.delta, start=start, tolerance=1e-4))
+        start = 2.0 * budget.n_steps / budget.epsilon
+    return plan_at(calibrate(charges_at, budget.epsilon, budget.delta, start=start, tolerance=1e-4))

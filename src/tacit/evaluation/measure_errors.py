@@ -58,7 +58,7 @@ first where that is less than a few of all rows, at least the second where noise
 
 @final
 @dataclass(frozen=True, eq=False)
-class ErrorOrder:
+class ErrorSumRequest:
     """What to sum up, as checked beforehand.
 
     Attributes:
@@ -141,7 +141,7 @@ class ReleasedErrors:
 
 
 def measure_errors(
-    scorer: NumberScorer, order: ErrorOrder, request: Request, account: PrivacyAccount | None
+    scorer: NumberScorer, wanted: ErrorSumRequest, request: Request, account: PrivacyAccount | None
 ) -> ReleasedErrors:
     """Reserves the whole charge, predicts, seals errors and targets, and asks for the sums.
 
@@ -152,14 +152,14 @@ def measure_errors(
         FrameError: if the unit's column is missing; nothing was spent.
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
-    groups, frame, schema = order.groups, order.frame, order.schema
+    groups, frame, schema = wanted.groups, wanted.frame, wanted.schema
     unit = None if schema is None else schema.unit
     identifiers = None if unit is None else frame.column(unit.column)
-    shares = [CLIP_SHARE] * (order.clip is None) + [REACH_SHARE, TARGET_SHARE] * order.spread
+    shares = [CLIP_SHARE] * (wanted.clip is None) + [REACH_SHARE, TARGET_SHARE] * wanted.spread
     shares.append(1.0 - sum(shares))
     grid, norm, paid = ErrorGrid.of(groups.n_codes), *_charges(request.purse, shares, account is None)
-    with reserve(account, request, [reserved for reserved, _ in paid], order.label) as reservation:
-        columns: dict[str, Any] = scorer.columns(frame, order.data, order.targets)
+    with reserve(account, request, [reserved for reserved, _ in paid], wanted.label) as reservation:
+        columns: dict[str, Any] = scorer.columns(frame, wanted.data, wanted.targets)
         if groups.name is not None:
             columns["group"] = frame.column(groups.name)
         made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
@@ -168,16 +168,16 @@ def measure_errors(
         encoding = TableEncoding(("error", "target", "group")[: len(encoders)], tuple(encoders))
         curator = vault.seal(encoding, LabelIndex((0, 1)))
         charges = iter(charge for _, charge in paid)
-        clip, beyond = order.clip, None
+        clip, beyond = wanted.clip, None
         if clip is None:
             clip, beyond = find_clip(curator, grid, next(charges))
         spread, reach = None, 1.0
-        if order.spread:
+        if wanted.spread:
             centre, reach = find_reach(curator, next(charges))
             moments = target_moments(centre, reach)
             spread = SumRelease.of(curator, 1, np.arange(TARGET_CELLS), moments, groups, norm, next(charges))
         sums = SumRelease.of(curator, 0, np.arange(grid.cells), grid.moments(clip), groups, norm, next(charges))
-    certificate = certified(account, request, reservation, vault, order.label, schema, not scorer.verified)
+    certificate = certified(account, request, reservation, vault, wanted.label, schema, not scorer.verified)
     overall, *each = (
         ErrorSums(values, None if spread is None else other[0], (noise, other[1]), norm == 1, reach)
         for (values, noise), other in zip(sums.views(WEIGHTS), _views(spread, groups), strict=True)

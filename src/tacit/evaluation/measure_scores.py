@@ -102,7 +102,7 @@ def declared_groups(
 
 @final
 @dataclass(frozen=True, eq=False)
-class Order:
+class CountRequest:
     """What to count, as checked beforehand.
 
     Attributes:
@@ -141,24 +141,24 @@ class Released:
     group_classes: tuple[tuple[ScoreCounts, ...], ...] = ()
 
 
-def measure_scores(scorer: Scorer, order: Order, request: Request, account: PrivacyAccount | None) -> Released:
+def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, account: PrivacyAccount | None) -> Released:
     """Reserves the whole charge, scores the rows, seals scores and labels, and asks for the counts.
 
     Raises:
         FrameError: if the unit's column is missing; nothing was spent.
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
-    groups, frame = order.groups, order.frame
-    unit = None if order.schema is None else order.schema.unit
+    groups, frame = wanted.groups, wanted.frame
+    unit = None if wanted.schema is None else wanted.schema.unit
     identifiers = None if unit is None else frame.column(unit.column)
     cells = min(CELLS, 1 << (MOST_CELLS // groups.n_codes).bit_length() - 1)
-    grid = ScoreGrid.of(cells, order.threshold)
-    parts = _parts(order, scorer.n_classes)
+    grid = ScoreGrid.of(cells, wanted.threshold)
+    parts = _parts(wanted, scorer.n_classes)
     paid, by_cell = best_charges(request.purse, cells, account is None, list(parts.values()))
     charges = {part: charge for part, (_, charge) in zip(parts, paid, strict=True)}
     by_group = shared(groups.n_codes, 1 if isinstance(paid[0][1], Laplace) else 2)
-    with reserve(account, request, [reserved for reserved, _ in paid], order.label) as reservation:
-        columns: dict[str, Any] = scorer.columns(frame, order.data, order.labels, order.each_class)
+    with reserve(account, request, [reserved for reserved, _ in paid], wanted.label) as reservation:
+        columns: dict[str, Any] = scorer.columns(frame, wanted.data, wanted.labels, wanted.each_class)
         if groups.name is not None:
             columns["group"] = frame.column(groups.name)
         made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
@@ -176,11 +176,11 @@ def measure_scores(scorer: Scorer, order: Order, request: Request, account: Priv
 
         vault = vault_of("label", 0)
         overall, each = released(vault, "score")
-        losses, each_loss = released(vault, "truth") if order.with_truth else (None, (None,) * len(each))
+        losses, each_loss = released(vault, "truth") if wanted.with_truth else (None, (None,) * len(each))
         rest = []
-        if order.each_class:  # other labels: the class or any other
+        if wanted.each_class:  # other labels: the class or any other
             rest = [released(vault_of(f"is {k}", 1 + k), f"class {k}") for k in range(scorer.n_classes)]
-    certificate = certified(account, request, reservation, vault, order.label, order.schema, not scorer.verified)
+    certificate = certified(account, request, reservation, vault, wanted.label, wanted.schema, not scorer.verified)
     by_class = tuple(zip(*(groups for _, groups in rest), strict=True))
     return Released(
         overall, each, losses, each_loss, certificate, vault.public_generator, tuple(every for every, _ in rest),
@@ -188,10 +188,10 @@ def measure_scores(scorer: Scorer, order: Order, request: Request, account: Priv
     )  # fmt: skip
 
 
-def _parts(order: Order, n_classes: int) -> dict[str, float]:
+def _parts(wanted: CountRequest, n_classes: int) -> dict[str, float]:
     """The columns of scores that are counted, and the share of the budget of each."""
-    plain = ["score", *(["truth"] if order.with_truth else [])]
-    rest = [f"class {k}" for k in range(n_classes)] if order.each_class else []
+    plain = ["score", *(["truth"] if wanted.with_truth else [])]
+    rest = [f"class {k}" for k in range(n_classes)] if wanted.each_class else []
     left = 0.5 if rest else 1.0
     return dict.fromkeys(plain, left / len(plain)) | dict.fromkeys(rest, 0.5 / max(len(rest), 1))
 

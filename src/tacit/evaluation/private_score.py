@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from tacit.evaluation.measure_scores import Order, declared_groups, measure_scores, rows_and_labels
+from tacit.evaluation.measure_scores import CountRequest, declared_groups, measure_scores, rows_and_labels
 from tacit.evaluation.performance import Estimate, Performance, Question, perform
 from tacit.evaluation.promised import promised_schema
 from tacit.evaluation.score_numbers import NumberRequest, PrivateNumberScore, score_numbers
@@ -138,8 +138,8 @@ def private_score(
     scorer.check(frame, X, labels)
     with_truth, each_class = (scorer.n_classes > 2 and name in question.metrics for name in ("log_loss", "auc"))
     what = f"evaluation of {type(model).__name__}"
-    order = Order(frame, X, labels, groups, threshold, with_truth, declared, what, each_class)
-    released = measure_scores(scorer, order, request, account)
+    wanted = CountRequest(frame, X, labels, groups, threshold, with_truth, declared, what, each_class)
+    released = measure_scores(scorer, wanted, request, account)
     by_name = {
         name: perform(group, losses, question, released.generator, classes)
         for name, group, losses, classes in zip(

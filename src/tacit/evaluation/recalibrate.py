@@ -14,7 +14,7 @@ from scipy.special import expit
 from tacit.evaluation.calibration import Groups, equal_groups
 from tacit.evaluation.combined import check_combinable, combined_certificate
 from tacit.evaluation.counts import ScoreCounts
-from tacit.evaluation.measure_scores import Order, ScoreGroups, measure_scores, rows_and_labels
+from tacit.evaluation.measure_scores import CountRequest, ScoreGroups, measure_scores, rows_and_labels
 from tacit.evaluation.promised import promised_schema
 from tacit.evaluation.scored_rows import Scorer
 from tacit.faces.request import Request, RequestError
@@ -111,7 +111,7 @@ def recalibrate(
         check_combinable(own, request.neighbouring, 1 if unit is None else unit.max_rows)
     label = f"recalibration of {type(model).__name__}"
     released = measure_scores(
-        scorer, Order(frame, X, labels, ScoreGroups(), 0.5, False, declared, label), request, account
+        scorer, CountRequest(frame, X, labels, ScoreGroups(), 0.5, False, declared, label), request, account
     )
     curve = fitted_curve(released.overall)
     better = base if curve is None else RecalibratedModel(base, *curve)

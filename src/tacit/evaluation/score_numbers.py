@@ -8,7 +8,7 @@ from typing import Any, final
 
 from tacit.encoding.frames import Frame
 from tacit.evaluation.error_grid import ErrorGrid
-from tacit.evaluation.measure_errors import ErrorOrder, measure_errors
+from tacit.evaluation.measure_errors import ErrorSumRequest, measure_errors
 from tacit.evaluation.measure_scores import ScoreGroups
 from tacit.evaluation.number_performance import (
     NUMBER_METRICS,
@@ -95,8 +95,8 @@ def score_numbers(
     scorer.check(frame, data, targets)
     clip = None if asked.error_clip is None else question.clip
     label = f"evaluation of {type(model).__name__}"
-    order = ErrorOrder(frame, data, targets, groups, clip, "r2" in question.metrics, schema, label)
-    released = measure_errors(scorer, order, request, account)
+    wanted = ErrorSumRequest(frame, data, targets, groups, clip, "r2" in question.metrics, schema, label)
+    released = measure_errors(scorer, wanted, request, account)
     question = replace(question, clip=released.clip)
     by_name = {
         name: perform_numbers(group, question, released.generator)

@@ -39,7 +39,7 @@ DELTA_SHARE = 0.5
 ASK_SHARE = 0.1
 """Share of what discovery may spend that asks whether texts are numbers, when there are such columns."""
 
-NUMBERS = 0.9
+NUMERIC_SHARE = 0.9
 """Share of the texts of a column, by noisy counts, that must spell numbers for it to be numeric."""
 
 NOTHING_FOUND = "(other)"
@@ -289,5 +289,5 @@ def _ask(vault: Vault, unknowns: Unknowns, label_index: LabelIndex, purse: Purse
         query = Histogram(column_cells(index, 3), rule)
         release = curator.measure(query, purse.charge(share / len(names)), f"whether {name} holds numbers")
         numbers, texts = np.maximum(release.value[:2, 0], 0.0)
-        kinds[name] = NUMERIC if numbers > 0 and numbers >= NUMBERS * (numbers + texts) else KEYED
+        kinds[name] = NUMERIC if numbers > 0 and numbers >= NUMERIC_SHARE * (numbers + texts) else KEYED
     return kinds
