@@ -11,8 +11,8 @@ from tacit.cli.files import check_outputs, write_text
 from tacit.cli.options import account_of, costs_of, listed, target_column
 
 if TYPE_CHECKING:
+    from tacit.evaluation.private_number_score import PrivateNumberScore
     from tacit.evaluation.private_score import PrivateScore
-    from tacit.evaluation.score_numbers import PrivateNumberScore
     from tacit.schema import Schema
 
 
@@ -99,7 +99,7 @@ def _more(arguments: EvaluateArguments, schema: Schema | None) -> list[str]:
 
 
 def _show(arguments: EvaluateArguments, score: PrivateScore | PrivateNumberScore, classes: tuple[Any, ...]) -> None:
-    from tacit.evaluation.score_numbers import PrivateNumberScore
+    from tacit.evaluation.private_number_score import PrivateNumberScore
 
     certificate = score.certificate
     facts: dict[str, Any] = score.to_dict()

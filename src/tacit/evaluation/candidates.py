@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import is_regressor
 
-from tacit.evaluation.scored_numbers import clip_share
+from tacit.evaluation.number_scorer import clip_share
 from tacit.evaluation.utility import PINBALL, Criterion
 from tacit.faces.request import RequestError, declared_schema, is_number, two_bounds
 

@@ -30,7 +30,7 @@ from tacit.evaluation.error_grid import (
     target_values,
 )
 from tacit.evaluation.measure_scores import ScoreGroups, with_unit
-from tacit.evaluation.scored_numbers import NumberScorer
+from tacit.evaluation.number_scorer import NumberScorer
 from tacit.evaluation.strategy import Strategy, shared
 from tacit.faces.request import Request
 from tacit.faces.spend import certified, reserve

@@ -15,7 +15,7 @@ from tacit.encoding.values import BooleanIndex, CategoryIndex, LabelIndex
 from tacit.encoding.without_rows import without_rows
 from tacit.evaluation.counts import ScoreCounts, release_counts
 from tacit.evaluation.grid import CELLS, ScoreGrid
-from tacit.evaluation.scored_rows import Scorer
+from tacit.evaluation.scorer import Scorer
 from tacit.evaluation.strategy import best_charges, shared
 from tacit.faces.inputs import label_vector, table_of
 from tacit.faces.request import Request, RequestError

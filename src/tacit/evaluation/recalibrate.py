@@ -16,7 +16,7 @@ from tacit.evaluation.combined import check_combinable, combined_certificate
 from tacit.evaluation.counts import ScoreCounts
 from tacit.evaluation.measure_scores import CountRequest, ScoreGroups, measure_scores, rows_and_labels
 from tacit.evaluation.promised import promised_schema
-from tacit.evaluation.scored_rows import Scorer
+from tacit.evaluation.scorer import Scorer
 from tacit.faces.request import Request, RequestError
 from tacit.models.base import Model
 from tacit.models.recalibrated import RecalibratedModel

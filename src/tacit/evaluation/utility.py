@@ -14,8 +14,8 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import DROPPED
-from tacit.evaluation.scored_numbers import NumberScorer, clip_share, predicts_numbers
-from tacit.evaluation.scored_rows import Scorer
+from tacit.evaluation.number_scorer import NumberScorer, clip_share, predicts_numbers
+from tacit.evaluation.scorer import Scorer
 from tacit.faces.inputs import numbers_of
 from tacit.faces.request import RequestError, is_number
 from tacit.schema import Schema

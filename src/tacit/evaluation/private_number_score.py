@@ -18,8 +18,8 @@ from tacit.evaluation.number_performance import (
     NumberQuestion,
     perform_numbers,
 )
+from tacit.evaluation.number_scorer import NumberScorer, clip_share
 from tacit.evaluation.performance import Estimate
-from tacit.evaluation.scored_numbers import NumberScorer, clip_share
 from tacit.faces.request import Request, RequestError, is_number
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
