@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import data, peers
+from benchmarks import accuracy_report, data, peers
 
-EPSILONS = ("0.1", "0.5", "1.0", "2.0", "4.0", "8.0")
+EPSILONS = tuple(map(str, accuracy_report.EPSILONS))
 STYLES = {
     "additive": ("AdditiveBoost", "#0b5fa5", "-", 1.8),
     "trees": ("BoostedTrees", "#2a9d5c", "-", 1.2),

@@ -19,6 +19,7 @@ SUMMARY = HERE / "results" / "accuracy.json"
 PAGE = HERE.parent / "docs" / "accuracy.md"
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
 LIMIT = 1e6
+"""The epsilon that stands for no privacy: ``--limit`` of :mod:`benchmarks.accuracy` runs our learners there."""
 GAP_AIMS = {0.1: 0.5, 0.5: 0.6, 1.0: 0.6, 2.0: 0.7, 4.0: 0.75, 8.0: 0.8}
 ADULT_AIMS = {0.1: 0.896, 0.5: 0.909, 1.0: 0.913, 2.0: 0.916, 4.0: 0.919, 8.0: 0.921}
 NEAR, NEAR_AIM = 0.01, 0.7

@@ -14,7 +14,7 @@ from tacit.boosting.measures.bregman import BregmanSum, NotPrivate, bregman_meas
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.mada_boost import mada_boost
-from tacit.boosting.measures.smooth import WEIGHT_UNIT, SmoothMeasure
+from tacit.boosting.measures.smooth import DENSE_WEIGHT_UNIT, SmoothMeasure
 from tacit.privacy.charges import NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.capped_scaling import capped_scaling
@@ -114,7 +114,7 @@ def test_smooth_measure_is_algorithm_13() -> None:
     np.testing.assert_allclose(measure.weights(margins, 5), expected)
     np.testing.assert_array_equal(measure.weights(np.array([0.0, 1.0]), 0), [1.0, 0.8**0.5])
     table = measure.weighted_sum(HalfspaceLog(2), 5, 10.0).table
-    assert 0 <= table.min() <= table.max() <= WEIGHT_UNIT
+    assert 0 <= table.min() <= table.max() <= DENSE_WEIGHT_UNIT
 
 
 def test_lemma_52_slickness_of_smooth_boost() -> None:
@@ -136,8 +136,10 @@ def test_logistic_measure_is_a_probability() -> None:
     measure = LogisticMeasure(2.0)
     np.testing.assert_allclose(measure.weights(np.array([-50.0, 0.0, 1.0])), [1.0, 0.5, 1 / (1 + math.e)])
     query = measure.weighted_sum(HalfspaceLog(2), 3, 100.0)
-    np.testing.assert_allclose(query.table / WEIGHT_UNIT, measure.weights(query.levels.middles), atol=1 / WEIGHT_UNIT)
-    assert (query.table <= measure.weights(query.levels.middles) * WEIGHT_UNIT).all()
+    np.testing.assert_allclose(
+        query.table / DENSE_WEIGHT_UNIT, measure.weights(query.levels.middles), atol=1 / DENSE_WEIGHT_UNIT
+    )
+    assert (query.table <= measure.weights(query.levels.middles) * DENSE_WEIGHT_UNIT).all()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tacit.queries.capped_scaling import TICKS
 from tacit.queries.capped_sum import CappedSum
 from tacit.queries.halfspace_log import RADIUS_16, RADIUS_32, HalfspaceLog, fixed_margins
 from tacit.queries.levels import Levels
-from tacit.queries.margin_counts import COUNT_UNIT, MarginCounts
+from tacit.queries.margin_counts import DENSE_COUNT_UNIT, MarginCounts
 from tacit.queries.measure_size import MeasureSize
 from tacit.queries.moments import MomentSum
 from tacit.queries.vector_sum import VectorSum
@@ -92,7 +92,7 @@ def test_answers_are_the_definition(kind: str, threads: int, monkeypatch: pytest
         np.testing.assert_array_equal(engine.answer(size), [query.table[levels].sum()])
         counts = np.zeros((256, 2), np.int64)
         np.add.at(counts, (levels_by_definition(log, rows, np.ones(300, np.int64)), labels), 1)
-        np.testing.assert_array_equal(engine.answer(MarginCounts(log, LEVELS)), counts * COUNT_UNIT)
+        np.testing.assert_array_equal(engine.answer(MarginCounts(log, LEVELS)), counts * DENSE_COUNT_UNIT)
         log.add(rng.normal(size=7), step=1.5)
         log.add(rng.normal(size=7) * 0.1)
 
@@ -124,7 +124,7 @@ def test_margins_beyond_32_bits(kind: str) -> None:
     levels = Levels(20, 1 << 16)
     for _ in range(45):  # 1024 units of margin a step
         log.add(np.array([50.0, 1.0, 0.0]), 1024.0)
-        counts = engine.answer(MarginCounts(log, levels)).sum(axis=1) // COUNT_UNIT
+        counts = engine.answer(MarginCounts(log, levels)).sum(axis=1) // DENSE_COUNT_UNIT
     margins = fixed_margins(log, rows)
     assert np.abs(margins).max() > 1 << 31
     expected = np.bincount((margins >> 20) + (1 << 15), minlength=1 << 16)

@@ -82,9 +82,6 @@ class AdditiveBoost(Weighting, Uncertainty):
     def _most_classes(self) -> int:
         return MOST_CLASSES
 
-    def _check_weighted(self, task: Task) -> None:
-        """Rows of any number of classes may have weights."""
-
     def _holds_monotone(self, task: Task) -> bool:
         del task
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,7 +104,6 @@ def learn_additive(
     columns: Sequence[Column],
     pairs: bool = True,
     trees: bool = True,
-    progress: Callable[[str], None] | None = None,
 ) -> Learned:
     """Learns an additive model of a binary label with at most pairs.
 
@@ -114,11 +113,8 @@ def learn_additive(
         columns: columns to use.
         pairs: whether to look for interactions of two columns where the budget allows.
         trees: whether to boost what is left over by trees where the budget allows.
-        progress: told the name of every stage.
     """
-    tell = progress or (lambda _: None)
     count = len(columns)
-    tell("counting rows and bins")
     known = first_look(curator, purse, columns, pairs, trees)
     total, bins = known.total, known.bins
     chosen = with_choices(known.plan, total, count, known.signal)
@@ -127,16 +123,13 @@ def learn_additive(
     mains = _main_terms(purse, known, columns, chosen.mains / (count + weight), jointly)
     hyper_prior = HyperPrior(count, pseudo_terms(known.signal))
     state = State(Margins(), Intercept(total, weight), hyper_prior, jointly=jointly)
-    tell("learning columns")
     chosen = chosen.passed_on(sweep(curator, purse, chosen.mains, chosen.pace, mains, state))
     found: list[tuple[Side, Side, Term]] = []
     if chosen.looks_for_pairs:
-        tell("looking for interactions")
         found, left = _learn_pairs(curator, purse, chosen, columns, bins, mains, state, total)
         chosen = chosen.passed_to_trees(left)
     grown: tuple[Tree, ...] = ()
     if chosen.n_trees:
-        tell("boosting what is left over by trees")
         grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state)
     return Learned(
         total,

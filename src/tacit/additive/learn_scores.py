@@ -5,7 +5,7 @@ Count, bin, sweep, look for pairs, sweep again, boost the rest by trees; see :mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +59,6 @@ def learn_scores(
     loss: Loss,
     pairs: bool = True,
     trees: bool = True,
-    progress: Callable[[str], None] | None = None,
 ) -> LearnedScores:
     """Learns an additive model with a vector of scores per row.
 
@@ -70,11 +69,9 @@ def learn_scores(
         loss: what rows contribute; it spends its own share.
         pairs: whether to look for interactions of two columns where the budget allows.
         trees: whether to boost what is left over by trees where the budget allows.
-        progress: told the name of every stage.
     """
-    tell, whole, purse = progress or (lambda _: None), purse, purse.part(1 - loss.share)
+    whole, purse = purse, purse.part(1 - loss.share)
     count = len(columns)
-    tell("counting rows and bins")
     known = first_look(curator, purse, columns, pairs, trees, loss.strength)
     total, chosen, bins = known.total, known.plan, known.bins
     start = loss.begin(curator, whole, total)
@@ -85,15 +82,12 @@ def learn_scores(
     ]
     hyper_prior = HyperPrior(count, pseudo_terms(known.signal))
     state = _state(curator, bins, loss, start, total, hyper_prior, jointly)
-    tell("learning columns")
     sweep_scores(curator, purse, whole, chosen.mains, chosen.sweeps, mains, state, settles=chosen.settles)
     found: list[tuple[Side, Side, ScoreTerm]] = []
     if chosen.looks_for_pairs:
-        tell("looking for interactions")
         found = _learn_pairs(curator, purse, whole, chosen, bins, columns, mains, state, total)
     grown: tuple[ScoreTree, ...] = ()
     if chosen.n_trees:
-        tell("boosting what is left over by trees")
         loss.refresh(curator, whole, state.scores, "before the trees")
         grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state)
     return LearnedScores(

@@ -71,10 +71,6 @@ class Weighting(ClassLearner):
         if self.class_weight is not None:
             self._check_weighted(task)
 
-    def _check_weighted(self, task: Task) -> None:
-        if task.label_index.n_classes != 2:
-            raise RequestError(f"weights are for two classes, and there are {task.label_index.n_classes}")
-
     def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
         if task.encoding is None or (self.class_weight is None and not vault.has_row_weights):
             return super()._learn_from(vault, purse, task)

@@ -22,7 +22,7 @@ from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.halfspace_log import HalfspaceLog
 from tacit.queries.histogram import Histogram
-from tacit.queries.margin_counts import COUNT_UNIT
+from tacit.queries.margin_counts import DENSE_COUNT_UNIT
 from tacit.queries.rules import RowRule
 
 Floats = npt.NDArray[np.float64]
@@ -57,7 +57,7 @@ def learn_halfspace(curator: Curator, purse: Purse, radius: int, options: Option
         options: the learner's parameters.
     """
     shares, width = options.shares, curator.layout.n_dense
-    fine_count = RowRule(np.full((curator.layout.n_labels, 1, 1), COUNT_UNIT, np.int32), COUNT_UNIT)
+    fine_count = RowRule(np.full((curator.layout.n_labels, 1, 1), DENSE_COUNT_UNIT, np.int32), DENSE_COUNT_UNIT)
     count = curator.measure(Histogram(OneCell(), fine_count), purse.charge(shares["count"]), "number of rows")
     n_rows = max(1.0, float(count.value[0, 0]))
     scaling = Scaling.none(width)

@@ -17,6 +17,9 @@ from tacit.encoding.frames import Frame, columns_of, numbered
 
 FORMAT_VERSION = 1
 
+LEAST_CHANCE = 1e-12
+"""Probabilities are kept this far from 0, and from 1 where that matters, so that their logarithms are finite."""
+
 
 class ModelError(ValueError):
     """A model file that cannot be used. Nothing was spent."""

@@ -11,13 +11,10 @@ import numpy.typing as npt
 from scipy.special import log_softmax, softmax
 
 from tacit.models.additive_scores import AdditiveRegressionModel
-from tacit.models.base import Model
+from tacit.models.base import LEAST_CHANCE, Model
 from tacit.models.uncertainty import Uncertain
 
 Floats = npt.NDArray[np.float64]
-
-SMALLEST = 1e-12
-"""Probabilities count as at least this, so that their logarithms are finite."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,7 +79,7 @@ class MeanModel(_Mean):
 
     def log_probabilities(self, frame: Any) -> Floats:
         """Averaged, not yet adding up to 1; shape ``(rows, classes)``."""
-        return self._averaged([np.log(np.maximum(m.predict_proba(frame), SMALLEST)) for m in self.members])
+        return self._averaged([np.log(np.maximum(m.predict_proba(frame), LEAST_CHANCE)) for m in self.members])
 
     def decision_function(self, frame: Any) -> Floats:
         """Log-odds of the positive class, shape ``(rows,)``; of several classes log-probabilities, (rows, classes)."""

@@ -10,12 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from tacit.models.base import Model, ModelError, floats
+from tacit.models.base import LEAST_CHANCE, Model, ModelError, floats
 
 Floats = npt.NDArray[np.float64]
-
-SMALLEST = 1e-12
-"""Probabilities are kept this far from 0 and 1, so that their log-odds are finite."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +54,7 @@ class RecalibratedModel(Model):
 
     def decision_function(self, frame: Any) -> Floats:
         """Log-odds of the positive class, shape ``(rows,)``."""
-        chance = np.clip(self.base.predict_proba(frame)[:, 1], SMALLEST, 1.0 - SMALLEST)
+        chance = np.clip(self.base.predict_proba(frame)[:, 1], LEAST_CHANCE, 1.0 - LEAST_CHANCE)
         odds = np.log(chance) - np.log1p(-chance)
         inside = np.interp(odds, self.knots, self.values)
         beyond = np.minimum(odds - self.knots[0], 0.0) + np.maximum(odds - self.knots[-1], 0.0)

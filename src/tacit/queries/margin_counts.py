@@ -9,7 +9,7 @@ from tacit.queries.halfspace_log import HalfspaceLog
 from tacit.queries.levels import Levels
 from tacit.queries.sensitivity import Sensitivity
 
-COUNT_UNIT = 1 << 10
+DENSE_COUNT_UNIT = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +35,12 @@ class MarginCounts:
     @property
     def unit(self) -> int:
         """Integer units of one row: many, so that the lattice of the noise is fine."""
-        return COUNT_UNIT
+        return DENSE_COUNT_UNIT
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the counts."""
         if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
-            return Sensitivity(COUNT_UNIT, COUNT_UNIT**2, "counts by margin and label: one row, one cell")
-        return Sensitivity(2 * COUNT_UNIT, 2 * COUNT_UNIT**2, "counts by margin and label: one row, one cell; replace")
+            return Sensitivity(DENSE_COUNT_UNIT, DENSE_COUNT_UNIT**2, "counts by margin and label: one row, one cell")
+        return Sensitivity(
+            2 * DENSE_COUNT_UNIT, 2 * DENSE_COUNT_UNIT**2, "counts by margin and label: one row, one cell; replace"
+        )

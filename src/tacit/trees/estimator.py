@@ -18,6 +18,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
 from tacit.trees.face import (
     ANALYSES,
+    DEEPEST,
     TreesClassifier,
     check_noise,
     columns_of_task,
@@ -26,9 +27,6 @@ from tacit.trees.face import (
 from tacit.trees.gradient import learn_gradient_trees
 from tacit.trees.m_alpha_boost import CALIBRATED, BoostSettings, MAlphaBoost
 from tacit.trees.paper import PaperBoost
-
-DEEPEST = 16
-"""A complete tree of this depth has 2**16 leaves."""
 
 M_ALPHA_DEPTH = 4
 
@@ -163,7 +161,7 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
             )
 
     def _check_weighted(self, task: Task) -> None:
-        super()._check_weighted(task)
+        del task
         if self.alpha is not None:
             raise RequestError("class_weight and sample_weight are for gradient trees: leave alpha out")
 

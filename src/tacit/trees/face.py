@@ -24,6 +24,9 @@ from tacit.trees.budget import SplitBudget
 
 ANALYSES = ("sharp", "paper")
 
+DEEPEST = 16
+"""A complete tree of this depth has 2**16 leaves."""
+
 
 class TreesClassifier(PrivateClassifier):
     """Base of the tree classifiers: two classes, scores, and a budget that pays for selections."""

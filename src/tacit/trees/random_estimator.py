@@ -16,6 +16,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
 from tacit.trees.face import (
     ANALYSES,
+    DEEPEST,
     TreesClassifier,
     check_noise,
     columns_of_task,
@@ -24,7 +25,6 @@ from tacit.trees.face import (
 from tacit.trees.forest import ForestSettings, learn_forest
 
 MECHANISMS = ("laplace", "exponential")
-DEEPEST = 16
 
 
 class RandomTreesClassifier(TreesClassifier):

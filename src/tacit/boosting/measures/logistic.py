@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from tacit.boosting.measures.smooth import WEIGHT_UNIT
+from tacit.boosting.measures.smooth import DENSE_WEIGHT_UNIT
 from tacit.queries.halfspace_log import HalfspaceLog
 from tacit.queries.levels import Levels
 from tacit.queries.measure_size import MeasureSize
@@ -47,14 +47,14 @@ class LogisticMeasure:
     def _table(self, reach: float) -> tuple[Levels, npt.NDArray[np.int64]]:
         """Levels and integer weights; truncation never enlarges a weight."""
         levels = Levels.covering(min(reach, REACH))
-        return levels, np.floor(self.weights(levels.middles) * WEIGHT_UNIT).astype(np.int64)
+        return levels, np.floor(self.weights(levels.middles) * DENSE_WEIGHT_UNIT).astype(np.int64)
 
     def weighted_sum(self, log: HalfspaceLog, rounds: int, reach: float) -> VectorSum:
         """One stateless query."""
         del rounds
-        return VectorSum(log, *self._table(reach), WEIGHT_UNIT)
+        return VectorSum(log, *self._table(reach), DENSE_WEIGHT_UNIT)
 
     def size(self, log: HalfspaceLog, rounds: int, reach: float) -> MeasureSize:
         """The query for the size of the measure: the expected number of mistakes of a randomised prediction."""
         del rounds
-        return MeasureSize(log, *self._table(reach), WEIGHT_UNIT)
+        return MeasureSize(log, *self._table(reach), DENSE_WEIGHT_UNIT)

@@ -12,7 +12,7 @@ from tacit.queries.levels import Levels
 from tacit.queries.measure_size import MeasureSize
 from tacit.queries.vector_sum import VectorSum
 
-WEIGHT_UNIT = 1 << 10
+DENSE_WEIGHT_UNIT = 1 << 10
 """Units of a weight of 1: 64 products with a 16-bit row fit an int32."""
 
 
@@ -57,12 +57,12 @@ class SmoothMeasure:
     def _table(self, rounds: int, reach: float) -> tuple[Levels, npt.NDArray[np.int64]]:
         """Levels and integer weights; truncation never enlarges a weight."""
         levels = Levels.covering(reach)
-        return levels, np.floor(self.weights(levels.middles, rounds) * WEIGHT_UNIT).astype(np.int64)
+        return levels, np.floor(self.weights(levels.middles, rounds) * DENSE_WEIGHT_UNIT).astype(np.int64)
 
     def weighted_sum(self, log: HalfspaceLog, rounds: int, reach: float) -> VectorSum:
         """One stateless query."""
-        return VectorSum(log, *self._table(rounds, reach), WEIGHT_UNIT)
+        return VectorSum(log, *self._table(rounds, reach), DENSE_WEIGHT_UNIT)
 
     def size(self, log: HalfspaceLog, rounds: int, reach: float) -> MeasureSize:
         """The query for the size of the measure, which Algorithm 12 compares with ``kappa n``."""
-        return MeasureSize(log, *self._table(rounds, reach), WEIGHT_UNIT)
+        return MeasureSize(log, *self._table(rounds, reach), DENSE_WEIGHT_UNIT)
