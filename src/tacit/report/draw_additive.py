@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tacit.models.additive import TREES, AdditiveModel, Feature, MainEffect, PairEffect
 from tacit.models.base import Model
-from tacit.report.draw_scores import FLAT, held_to, public_feature, side_of
+from tacit.report.draw_scores import FLAT, NOISE, held_to, parts_of, public_feature, side_of
 from tacit.report.drawing import Drawing, Effect, bars, curve, heat_map, ranking
 from tacit.report.portrait import Portrait
 
@@ -31,22 +31,12 @@ def draw(model: Model) -> Portrait:
     overview = ranking("What matters most", names, list(importance.values()), "overview")
     trees = [_trees(additive)] if additive.trees else []
     return Portrait(
-        _summary(additive),
+        f"An additive model of “{positive}”: {parts_of(additive)}",
         f"Each drawing says by what factor a value changes the odds of “{positive}”: ×2 doubles them, ÷2 halves them. "
-        "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). The grey strip "
-        "below a curve shows where rows are, as far as the noise let that be seen.",
+        f"{NOISE}",
         (overview, *mains, *pairs, *trees),
         tuple(public_feature(f) for f in additive.features),
     )
-
-
-def _summary(model: AdditiveModel) -> str:
-    columns = "1 column" if len(model.mains) == 1 else f"{len(model.mains)} columns"
-    pairs = f" and {len(model.pairs)} interaction{'s' if len(model.pairs) > 1 else ''} of two" if model.pairs else ""
-    start = f"An additive model of “{model.classes[-1]}”: the effects of {columns}{pairs} add up"
-    if not model.trees:
-        return f"{start}, so what is drawn here is all of it."
-    return f"{start}, and {len(model.trees)} shallow trees correct what these leave over."
 
 
 def _trees(model: AdditiveModel) -> Drawing:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tacit.models.additive import TREES, Feature
+from tacit.models.additive import TREES, AdditiveModel, Feature
 from tacit.models.additive_scores import AdditiveScores
 from tacit.report.drawing import Drawing, Effect, Side, ranking
 from tacit.report.places import named
@@ -20,7 +20,6 @@ NOISE = (
     "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). The grey strip below "
     "a curve shows where rows are, as far as the noise let that be seen."
 )
-
 
 FLAT = "Where noise said otherwise the curve is flat"
 """What is done to a single curve that is declared to rise or to fall."""
@@ -45,15 +44,15 @@ def effects_of(values: Floats, sds: Floats, counts: Floats) -> list[Effect]:
     return [Effect(float(v), float(s), float(c)) for v, s, c in zip(values, sds, counts, strict=True)]
 
 
-def parts_of(scores: AdditiveScores) -> str:
+def parts_of(model: AdditiveModel | AdditiveScores) -> str:
     """How many columns, interactions and trees add up, in words."""
-    columns = "1 column" if len(scores.mains) == 1 else f"{len(scores.mains)} columns"
-    plural = "s" if len(scores.pairs) > 1 else ""
-    pairs = f" and {len(scores.pairs)} interaction{plural} of two" if scores.pairs else ""
+    columns = "1 column" if len(model.mains) == 1 else f"{len(model.mains)} columns"
+    plural = "s" if len(model.pairs) > 1 else ""
+    pairs = f" and {len(model.pairs)} interaction{plural} of two" if model.pairs else ""
     start = f"the effects of {columns}{pairs} add up"
-    if not scores.trees:
+    if not model.trees:
         return f"{start}, so what is drawn here is all of it."
-    return f"{start}, and {len(scores.trees)} shallow trees correct what these leave over."
+    return f"{start}, and {len(model.trees)} shallow trees correct what these leave over."
 
 
 def overview(scores: AdditiveScores, caption: str) -> Drawing:
