@@ -105,6 +105,9 @@ def test_fits_share_an_account(folder: Path, tacit: Callable[..., Any]) -> None:
     assert line["epsilon"] == pytest.approx(spent["spent"])
     assert line["created"] <= line["closed"]
     assert 0.59 < spent["spent"] <= 0.6
+    shown = " ".join(tacit("budget", "show", *account).stdout.split())
+    assert "largest next fit epsilon 0." in shown
+    assert "(more than what remains, because composed costs are smaller than their sum)" in shown
     assert [line["status"] for line in spent["reservations"]] == ["completed"]
     assert tacit(*fit).exit_code == 0  # two of .6 compose to less than 1
     assert tacit(*fit).exit_code == 2
@@ -142,9 +145,10 @@ def test_plan_needs_no_data(folder: Path, tacit: Callable[..., Any]) -> None:
 def test_plan_says_what_so_many_rows_can_teach(folder: Path, tacit: Callable[..., Any]) -> None:
     ask = ("plan", "--schema", "schema.toml", "--epsilon", "1", "--rows")
     few, many = (" ".join(tacit(*ask, count).stdout.split()) for count in ("50", "1000000"))
-    assert "50 rows" in few
-    assert "worse than the shares of the classes" in few
-    assert "trees" in many
+    assert "With 50 rows the signal-to-noise ratio per column is" in few
+    assert "The model will use single columns." in few
+    assert "worse than the class shares alone" in few
+    assert "The model will use single columns, pairs and trees." in many
     assert "worse" not in many
     assert json.loads(tacit(*ask, "50", "--json").stdout)["outlook"]["sure"] is False
     for wrong in (("plan", "--rows", "50"), (*ask, "0"), (*ask, "50", "--learner", "trees")):

@@ -1,8 +1,8 @@
-"""Sweeps in which rows are bounded together: no row is far out in all columns at once, and none has to be paid for so.
+"""Sweeps that bound what a row contributes to all columns together: noise need not allow for rows extreme in each one.
 
-Release maps are centred: what all rows have in common is the intercept's to say, and where most rows share one bin, as
-in a column of rare diagnoses, they add next to nothing. A row's squared length over all terms is then mostly far below
-the number of terms, and so is the limit that noise follows from.
+Release maps are centred: what all rows have in common is left to the intercept, and rows in a bin that most rows share,
+as in a column of rare diagnoses, contribute next to nothing. A row's squared length over all terms is therefore mostly
+far below the number of terms, and so is the limit that the noise follows from.
 """
 
 from __future__ import annotations

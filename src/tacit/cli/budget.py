@@ -61,10 +61,18 @@ def _print(account: Any, title: str, json: bool) -> None:
             "promise": f"epsilon {account.epsilon:g}, delta {account.delta:g}, {account.neighbouring}",
             "spent": f"epsilon {account.spent:.4g}",
             "remaining": f"epsilon {account.remaining:.4g}",
-            "one more fit": f"could have epsilon {account.affordable():.4g}: costs compose better than they add",
+            "largest next fit": _affordable(account),
             **{
                 f"{i}.": f"{line.label}: epsilon {cost:.4g} by itself, {line.status}, {line.created}"
                 for i, (line, cost) in enumerate(zip(history, alone, strict=True), start=1)
             },
         },
     )
+
+
+def _affordable(account: Any) -> str:
+    """The largest epsilon that one more fit could have, and why it may exceed what remains."""
+    epsilon, remaining = account.affordable(), account.remaining
+    if not epsilon > remaining * (1 + 1e-3):
+        return f"epsilon {epsilon:.4g}"
+    return f"epsilon {epsilon:.4g} (more than what remains, because composed costs are smaller than their sum)"

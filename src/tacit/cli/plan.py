@@ -49,17 +49,25 @@ def run(
     if planned["bounds_share"]:
         rows["bounds"] = f"{planned['bounds_share']:.0%} of it would find bounds that no schema declares"
     if n is not None:
-        rows["with"] = _outlook(n, planned["outlook"])
+        rows["rows"] = _outlook(n, planned["outlook"])
     table(f"A fit with the learner {learner}. Nothing was spent", rows)
 
 
 def _outlook(n: int, known: dict[str, Any]) -> str:
-    said = f"{n:,} rows: {known['signal']:,.1f} times the noise of a column; it learns {', '.join(known['learns'])}"
+    from tacit.additive.plan import SURE_FROM
+
+    signal = f"{known['signal']:,.0f}" if known["signal"] >= SURE_FROM else f"{known['signal']:.1f}"
+    *most, last = ("single columns", *map(str, known["learns"][1:]))
+    learns = f"{', '.join(most)} and {last}" if most else last
+    said = (
+        f"With {n:,} rows the signal-to-noise ratio per column is {signal} ({SURE_FROM:g} or more is enough). "
+        f"The model will use {learns}."
+    )
     if known["sure"]:
         return said
     return (
-        f"{said}. That is little: probabilities may be worse than the shares of the classes alone; from about "
-        f"{_rounded(known['sure_from']):,} rows on they should not be. Fewer columns or a larger epsilon help, too"
+        f"{said} With so few rows probabilities may be worse than the class shares alone; from about "
+        f"{_rounded(known['sure_from']):,} rows on they should not be. Fewer columns or a larger epsilon also help."
     )
 
 

@@ -91,8 +91,7 @@ class PrivateLearner:
 
         Args:
             X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``.
-            y: labels, shape ``(rows,)``: the declared classes, or those that the learner finds, or 0/1 with 1 the
-                positive class. Rows with other labels are dropped.
+            y: labels, shape ``(rows,)``: classes declared or found, or 0/1 with 1 the positive one. Others are dropped.
 
         Raises:
             ValueError: for mistakes that are public: arguments, columns, dtypes, schema. Nothing was spent then.

@@ -120,8 +120,8 @@ class _Batchwise(BaseEstimator):
         fresh = self._fresh()
         if not isinstance(model, self._mean) or certificate.algorithm != self._algorithm(fresh):
             raise RequestError(
-                f"this {model.kind!r} model by {certificate.algorithm} is none by {self._algorithm(fresh)}: only what "
-                "was begun in batches has a charge that is for all of them"
+                f"this {model.kind!r} model was made by {certificate.algorithm}, not by {self._algorithm(fresh)}: only "
+                "a model that was begun in batches was charged for all of them"
             )
         if certificate.verify():
             raise RequestError(f"the certificate does not hold: {'; '.join(certificate.verify())}")

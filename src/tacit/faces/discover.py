@@ -208,8 +208,8 @@ def discover_within(
     Args:
         vault: the rows.
         unknowns: what to find.
-        label_index: rows without a known label do not count for bounds. If classes are to be found, those of which at
-            least two are take its place.
+        label_index: rows without a known label do not count for bounds. If classes are to be found, those found take
+            its place, unless none is.
         purse: the budget of the whole fit, from :meth:`Unknowns.purse`.
         share: what discovery may spend of it.
         delta: the request's delta.

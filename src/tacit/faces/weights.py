@@ -49,8 +49,7 @@ class Weighting(ClassLearner):
 
         Args:
             X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``.
-            y: labels, shape ``(rows,)``: the declared classes, or those that the learner finds, or 0/1 with 1 the
-                positive class. Rows with other labels are dropped.
+            y: labels, shape ``(rows,)``: classes declared or found, or 0/1 with 1 the positive one. Others are dropped.
             sample_weight: a weight in (0, 1] for every row, shape ``(rows,)``: divide by a bound that is public, not
                 by the largest weight found. Weights are public, as all arguments are: one outside is refused, and
                 the error shows it. Clip weights that follow from private columns, row by row, before they come here.
