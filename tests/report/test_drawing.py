@@ -270,3 +270,32 @@ def test_a_list_s_budget_is_what_its_stages_cost() -> None:
 def test_captions_name_what_stands_out_from_the_noise(sd: float, says: str) -> None:
     drawn = bars("x", ["a", "b"], [Effect(-0.5, sd, 100.0), Effect(0.5, sd, 100.0)], "x0")
     assert says in drawn.caption
+
+
+def test_a_caption_names_two_places_that_noise_does_not_explain_where_the_ends_are_rare_and_loud() -> None:
+    """As of the occupations in the demo: the highest and the lowest are of few rows, and others are clear."""
+    names = ["rare", "one", "other", "lowest"]
+    effects = [
+        Effect(0.6, 0.5, 30.0),
+        Effect(0.283, 0.08, 800.0),
+        Effect(-0.164, 0.039, 900.0),
+        Effect(-0.2, 0.4, 40.0),
+    ]
+    drawn = bars("occupation", names, effects, "x0")
+    assert drawn.caption.startswith("Higher at one (odds ×1.33) than at other (odds ÷1.18).")
+
+
+@pytest.mark.parametrize(
+    ("label", "stage"),
+    [
+        ("question 0, sweep 1", "sweeps"),
+        ("question 0 x question 10, sweep 1", "sweeps"),
+        ("intercept, sweep 1", "sweeps"),
+        ("fine counts of question 10", "fine counts"),
+        ("screening of question 0 x c 1", "screening"),
+        ("c 1, sweep 2", "sweeps"),
+        ("tree 3", "trees"),
+    ],
+)
+def test_numbers_in_names_of_columns_make_no_stages(label: str, stage: str) -> None:
+    assert stage_of(label, ["question 0", "question 1", "question 10", "c 1"]) == stage

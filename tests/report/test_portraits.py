@@ -15,7 +15,9 @@ from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.models.additive import AdditiveModel, Feature, MainEffect, PairEffect
 from tacit.models.base import Model
 from tacit.models.halfspace import HalfspaceModel
+from tacit.models.rule import ComposedModel, RuleModel
 from tacit.models.tree import Tree, complete_shape, threshold_sets
+from tacit.models.vote import VoteModel
 from tacit.report.page import render
 from tacit.report.portrait import PAINTERS, portrait
 from tacit.schema import Schema
@@ -118,3 +120,18 @@ def test_a_whole_model_opens(visit: Any, additive: AdditiveModel) -> None:
 @pytest.mark.parametrize("module", sorted(set(PAINTERS.values())))
 def test_every_painter_is_there(module: str) -> None:
     assert callable(import_module(module).draw)
+
+
+def test_models_that_are_said_in_words_say_them() -> None:
+    grid = NumericGrid(0.0, 4.0, 2)
+    high = RuleModel(("no", "yes"), ("age",), (grid,), np.array([False, True, False]), "age >= 2")
+    assert portrait(high).reading == "It says yes if age >= 2, else no."
+    assert [(c.name, c.kind, c.facts) for c in portrait(high).public] == [("age", "numeric", "from 0 to 4")]
+    wide = RuleModel(("no", "yes"), ("size",), (grid,), np.array([True, False, False]), "size < 2")
+    both = ComposedModel(("no", "yes"), (0, 0, 0, 1), (high, wide), "x1 and x2")
+    assert portrait(both).reading == "It says yes if x1 and x2, else no, where x1: age >= 2; x2: size < 2."
+    assert [c.name for c in portrait(both).public] == ["age", "size"]
+    vote = VoteModel(("no", "yes"), (high, wide, both))
+    assert portrait(vote).summary == "A majority vote of 3 models."
+    assert [c.facts for c in portrait(vote).public] == ["from 0 to 4", "from 0 to 4"]
+    assert "It says yes if age &gt;= 2, else no." in render(high, None)

@@ -60,6 +60,11 @@ def test_captions_name_the_class_that_gains_most():
     assert drawn.caption == "Speaks loudest for yes, at b (odds ×7.39)."
     flat = class_bars("ward", ["a"], ["no", "yes"], [[Effect(0.0, 0.1, 5.0)]] * 2, "d")
     assert flat.caption == "No effect that stands out."
+    clear = [[Effect(0.5, 0.4, 50.0), Effect(-0.4, 0.1, 50.0)], [Effect(0.1, 0.1, 50.0), Effect(0.1, 0.1, 50.0)]]
+    drawn = class_bars("ward", ["a", "b"], ["no", "yes"], clear, "d")
+    assert drawn.caption == "Speaks against no at b (odds ÷1.49)."
+    drawn = class_bars("ward", ["a", "b"], ["no", "yes"], [[Effect(0.2, 0.4, 50.0)] * 2] * 2, "d")
+    assert drawn.caption == "No effect that stands out from the noise."
 
 
 def test_places_of_several_classes_and_of_pairs_are_called_by_their_values():

@@ -70,7 +70,7 @@ def _print(data: Path, findings: Findings) -> None:
     for complaint in findings.complaints:
         console.print(f"- {complaint}", style="yellow", highlight=False, markup=False)
     if not findings.complaints:
-        console.print("nothing to complain of", style="green")
+        console.print("nothing to complain of beyond the table above", style="green")
 
 
 def _share(count: int, rows: int) -> str:

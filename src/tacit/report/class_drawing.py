@@ -180,7 +180,7 @@ def _drawing(
 
 
 def _caption(places: Sequence[str], classes: Sequence[str], effects: Sequence[Sequence[Effect]]) -> str:
-    """Where a class gains most, among the places that hold rows."""
+    """Where a class gains most among the places that hold rows, or what noise explains least."""
     least = _least_support(effects)
     held = [
         (e.value, label, place, e.sd)
@@ -188,9 +188,12 @@ def _caption(places: Sequence[str], classes: Sequence[str], effects: Sequence[Se
         for place, e in zip(places, line, strict=True)
         if e.support >= least
     ]
-    if not held or max(held)[0] < ODDS.least:
+    if not held or max(abs(found[0]) for found in held) < ODDS.least:
         return "No effect that stands out."
     value, label, place, sd = max(held)
-    if value < CLEAR * sd:
+    if value >= max(CLEAR * sd, ODDS.least):
+        return f"Speaks loudest for {label}, at {place} ({ODDS.say(value)})."
+    value, label, place, sd = max(held, key=lambda found: abs(found[0]) / max(found[3], 1e-12))
+    if abs(value) < max(CLEAR * sd, ODDS.least):
         return "No effect that stands out from the noise."
-    return f"Speaks loudest for {label}, at {place} ({ODDS.say(value)})."
+    return f"Speaks {'for' if value > 0 else 'against'} {label} at {place} ({ODDS.say(value)})."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, product
 
 from tacit.report import svg
 from tacit.report.places import intervals
@@ -126,15 +126,20 @@ CLEAR = 2.0
 
 
 def _summary(names: Sequence[str], effects: Sequence[Effect], units: Units) -> str:
-    """Where the effect is highest and lowest among the places that hold rows."""
+    """Where the effect is highest and lowest among the places that hold rows, or two that noise does not explain."""
     least = worth_naming([e.support for e in effects])
     held = [(e.value, name, e.sd) for name, e in zip(names, effects, strict=True) if e.support >= least]
     if not held or max(held)[0] - min(held)[0] < units.least:
         return "No effect that stands out."
     (low, lowest, low_sd), (high, highest, high_sd) = min(held), max(held)
-    if high - low < CLEAR * math.hypot(low_sd, high_sd):
+    if high - low >= CLEAR * math.hypot(low_sd, high_sd):
+        return f"Highest at {highest} ({units.say(high)}), lowest at {lowest} ({units.say(low)})."
+    # the ends may be rare values of much noise, and others between them clear
+    apart = ((a[0] - b[0]) / max(math.hypot(a[2], b[2]), 1e-12) for a in held for b in held)
+    clearest, (one, other) = max(zip(apart, product(held, held), strict=True), key=lambda found: found[0])
+    if clearest < CLEAR or one[0] - other[0] < units.least:
         return "No effect that stands out from the noise."
-    return f"Highest at {highest} ({units.say(high)}), lowest at {lowest} ({units.say(low)})."
+    return f"Higher at {one[1]} ({units.say(one[0])}) than at {other[1]} ({units.say(other[0])})."
 
 
 def curve(

@@ -140,6 +140,7 @@ def compose(painted: Portrait, classes: Sequence[Any], claim: Certificate | None
         lstrip_blocks=True,
     )  # fmt: skip
     one_drawing = environment.get_template("drawing.html.j2")
+    names = [column.name for column in painted.public]
 
     def shown(drawing: Drawing) -> Markup:
         return Markup(one_drawing.render(drawing=drawing, markup=Markup(drawing.markup)))  # noqa: S704 - rendered above
@@ -159,7 +160,7 @@ def compose(painted: Portrait, classes: Sequence[Any], claim: Certificate | None
         promise=promise,
         epsilon="∞" if claim is None or math.isinf(claim.epsilon) else f"{claim.epsilon:.4g}",
         delta="" if claim is None else _small(claim.delta),
-        stages=[] if claim is None else stages(claim.entries, claim.charges, claim.delta),
+        stages=[] if claim is None else stages(claim.entries, claim.charges, claim.delta, names),
         entries=() if claim is None else claim.entries,
         releases=0 if claim is None else claim.releases,
         declared=claim is None or claim.schema_fingerprint is not None,

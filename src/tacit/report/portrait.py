@@ -50,11 +50,14 @@ PAINTERS: dict[str, str] = {
     "additive": "tacit.report.draw_additive",
     "additive_classes": "tacit.report.draw_classes",
     "additive_regression": "tacit.report.draw_regression",
+    "composed": "tacit.report.draw_words",
     "decision_list": "tacit.report.draw_rules",
     "halfspace": "tacit.report.draw_halfspace",
     "mean": "tacit.report.draw_mean",
     "mean_number": "tacit.report.draw_mean",
+    "rule": "tacit.report.draw_words",
     "tree_ensemble": "tacit.report.draw_trees",
+    "vote": "tacit.report.draw_words",
 }
 """Kind of model -> module with a function ``draw(model) -> Portrait``. A new family adds its line here."""
 

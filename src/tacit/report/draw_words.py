@@ -1,0 +1,45 @@
+"""The portrait of models that are said in words: a concept, a function of learned models, a vote."""
+
+from __future__ import annotations
+
+from tacit.models.base import Model
+from tacit.models.rule import ComposedModel, RuleModel
+from tacit.models.vote import VoteModel
+from tacit.report.portrait import Portrait, PublicColumn, portrait
+from tacit.report.public_facts import public_column
+
+
+def draw(model: Model) -> Portrait:
+    """The portrait of a :class:`RuleModel`, a :class:`ComposedModel` or a :class:`VoteModel`."""
+    columns = tuple(public_columns(model).values())
+    if isinstance(model, RuleModel):
+        return Portrait(f"A concept over {_count(len(columns), 'column')}.", f"It says {model.to_text()}.", (), columns)
+    if isinstance(model, ComposedModel):
+        members = "; ".join(f"x{i + 1}: {_words(member)}" for i, member in enumerate(model.members))
+        reading = f"It says {model.classes[1]} if {model.text}, else {model.classes[0]}, where {members}."
+        return Portrait(f"A function of {_count(len(model.members), 'learned model')}.", reading, (), columns)
+    assert isinstance(model, VoteModel)
+    kinds = ", ".join(sorted({member.kind.replace("_", " ") for member in model.members}))
+    reading = f"It says {model.classes[1]} where at least half of them do; the model file holds each of them ({kinds})."
+    return Portrait(f"A majority vote of {_count(len(model.members), 'model')}.", reading, (), columns)
+
+
+def public_columns(model: Model) -> dict[str, PublicColumn]:
+    """What was public about the columns of a model, or of the models that it is made of."""
+    if isinstance(model, RuleModel):
+        pairs = zip(model.names, model.encoders, strict=True)
+        return {name: public_column(name, encoder) for name, encoder in pairs}
+    if not isinstance(model, ComposedModel | VoteModel):
+        return {column.name: column for column in portrait(model).public}
+    found: dict[str, PublicColumn] = {}
+    for member in model.members:
+        found |= public_columns(member)
+    return found
+
+
+def _words(model: Model) -> str:
+    return model.text if isinstance(model, RuleModel) else f"a model of the kind “{model.kind.replace('_', ' ')}”"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number != 1 else ''}"
