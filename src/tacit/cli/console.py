@@ -31,6 +31,22 @@ def progress(what: str, quiet: bool = False) -> Iterator[Callable[[str], None]]:
         yield lambda stage: bar.update(task, description=f"{what}: {stage}")
 
 
+@contextmanager
+def counting(what: str, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr; yields the function that says how many are done, and of how many."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda _done, _total: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
 def as_json(data: Mapping[str, Any]) -> None:
     """One JSON document on stdout."""
     import typer

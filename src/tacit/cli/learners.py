@@ -40,6 +40,15 @@ def batchwise_class(name: str, numbers: bool) -> tuple[Any, Any]:
     return BatchwiseRegressor if numbers else BatchwiseClassifier, getattr(import_module(module), cls)
 
 
+def copyable_class(name: str, numbers: bool) -> Any:
+    """The same as :func:`learner_class` as an estimator of scikit-learn, of which a copy is made for every fit."""
+    cls = learner_class(name, numbers)
+    if numbers or name not in IN_BATCHES:
+        return cls
+    module, own = IN_BATCHES[name]
+    return getattr(import_module(module), own)
+
+
 def learner_class(name: str, numbers: bool = False) -> Any:
     """The estimator class of a short name, for classes or for numbers.
 

@@ -247,6 +247,25 @@ def plan(
 
 @app.command()
 @guarded
+def audit(
+    schema: SchemaFile = None,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    neighbouring: Relation = "add_or_remove_one",
+    learner: Learner = "additive",
+    trials: Annotated[int, typer.Option("--trials", help="Fits to each of two made tables.")] = 300,
+    confidence: Annotated[float, typer.Option("--confidence", help="Of the bounds, between 0 and 1.")] = 0.95,
+    random_state: Annotated[int | None, typer.Option("--random-state", help="Makes an audit repeatable.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Attack a learner on made tables: what epsilon must it have at least? Exit code 1 if that is more than claimed."""
+    from tacit.cli.audit import run
+
+    run(schema, epsilon, delta, neighbouring, learner, trials, confidence, random_state, as_json)
+
+
+@app.command()
+@guarded
 def demo(
     folder: Annotated[Path, typer.Option("--folder", help="Where to write.")] = Path("demo"),
     epsilon: Epsilon = 1.0,

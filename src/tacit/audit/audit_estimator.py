@@ -1,0 +1,156 @@
+"""`audit_estimator`: does a learner keep what it claims, as far as an attack can tell?
+
+The learner is fitted many times to each of two neighbouring tables, an attack guesses from the models alone which one
+each was made from, and how often it is right bounds epsilon from below, with a confidence level.
+
+Source: Jagielski, Ullman, Oprea 2020, "Auditing differentially private machine learning"; Nasr and others 2021,
+"Adversary instantiation: lower bounds for differentially private machine learning".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tacit.audit.bound import Counts, chances, epsilon_lower, gaussian_lower, gaussian_shift, log_ratio, most_provable
+from tacit.audit.guess import Floats, choose, scores
+from tacit.audit.plan import Plan, copied, named, planned
+from tacit.audit.result import Audit, GaussianFinding
+from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Repeated
+from tacit.privacy.gaussian import gaussian_epsilon, gaussian_of_range
+
+CHOOSING = 3
+"""One fit in so many chooses the guess; the others are counted."""
+
+AGREEMENT = 1e-6
+"""Relative difference granted to an accountant."""
+
+Progress = Callable[[int, int], None]
+"""Hears of how many fits are done, and of how many there are."""
+
+
+def audit_estimator(
+    estimator: Any,
+    schema: Any = None,
+    *,
+    X: Any = None,
+    y: Any = None,
+    canary: tuple[Any, Any] | None = None,
+    trials: int = 300,
+    confidence: float = 0.95,
+    neighbouring: str | None = None,
+    random_state: int | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """A lower bound on the epsilon of an estimator, to hold against its claim.
+
+    A bound above the claim refutes it, with this confidence. A bound below it proves nothing: another attack, or other
+    tables, might do better. No budget is spent: the tables are made from the schema and hold nobody's rows.
+
+    Args:
+        estimator: any estimator of this library, or any object with ``fit``, ``predict_proba`` (or ``predict``),
+            ``epsilon`` and, unless it is 0, ``delta``. It is copied for every fit and left as it is. Other libraries'
+            estimators get matrices of numbers.
+        schema: what the tables are made from, and what the estimator then declares; by default its own. Without one,
+            the tables have one column of numbers, and the fit looks for its bounds as usual.
+        X: rows to take instead, a table. The result is then computed from these rows without any privacy, and says so:
+            give public rows, or keep it to yourself.
+        y: their labels.
+        canary: one more row, or one unit's rows, as ``(X, y)`` of the same kinds. Under ``replace_one`` its label
+            changes.
+        trials: fits to each of the two tables. A third chooses the guess, the rest is counted.
+        confidence: with which all bounds hold together.
+        neighbouring: the relation of the claim, of an estimator that does not name it; ``add_or_remove_one`` if None.
+        random_state: None for fresh noise; an integer makes the audit repeatable: every fit gets another seed that
+            follows from it.
+        progress: is told after every fit how many are done, and of how many. An exception or an interruption ends the
+            audit, and leaves nothing behind.
+
+    Returns:
+        The bounds, the counts and the claim; ``print`` it.
+
+    Raises:
+        ValueError: for what cannot be audited: no privacy, an account, a seed of the estimator's own.
+    """
+    plan = planned(estimator, schema, (X, y, canary), trials, confidence, neighbouring, random_state)
+    chosen = trials // CHOOSING
+    said: tuple[list[Floats], list[Floats]] = ([], [])
+    gaussian = plan.request.delta > 0
+    for done, (side, model) in enumerate(_fits(plan, random_state), 1):
+        said[side].append(scores(model, plan.pair.probes, plan.pair.label))
+        gaussian = gaussian and _is_gaussian(model, plan.request.epsilon, plan.request.delta)
+        if progress is not None:
+            progress(done, 2 * trials)
+    without, with_canary = (np.stack(rows) for rows in said)
+    return _judged(plan, with_canary, without, chosen, gaussian)
+
+
+def _fits(plan: Plan, random_state: int | None) -> Iterator[tuple[int, Any]]:
+    """Fitted copies, of the table without the canary (0) and with it (1) in turn."""
+    for trial in range(plan.trials):
+        for side, (X, y) in enumerate((plan.pair.without, plan.pair.with_canary)):
+            model = copied(plan.estimator)
+            if random_state is not None:
+                seed = _seed(random_state, trial, side)
+                model.set_params(**dict.fromkeys(named(model, "random_state"), seed))
+            yield side, model.fit(X, y) or model
+
+
+def _judged(plan: Plan, with_canary: Floats, without: Floats, chosen: int, gaussian: bool) -> Audit:
+    """Guesses chosen on the first fits, counted on the others."""
+    delta, bounds = plan.request.delta, 2 if gaussian else 1
+    each = 1 - (1 - plan.confidence) / bounds
+
+    def counted(measure: Callable[[Counts], float]) -> Counts:
+        guess = choose(with_canary[:chosen], without[:chosen], measure)
+        return guess.count(with_canary[chosen:], without[chosen:])
+
+    counts = counted(lambda seen: log_ratio(*chances(seen, each), delta))
+    found = None
+    if gaussian:
+        shifts = counted(lambda seen: gaussian_shift(*chances(seen, each)))
+        found = GaussianFinding(shifts, gaussian_lower(shifts, delta, each))
+    return Audit(
+        estimator=type(plan.estimator).__name__,
+        epsilon=plan.request.epsilon,
+        delta=delta,
+        neighbouring=str(plan.request.neighbouring),
+        rows_per_unit=plan.rows_per_unit,
+        trials=plan.trials,
+        confidence=plan.confidence,
+        counts=counts,
+        epsilon_lower=epsilon_lower(counts, delta, each),
+        provable=most_provable(counts.trials, delta, each),
+        gaussian=found,
+        from_rows=plan.pair.from_rows,
+    )
+
+
+def _is_gaussian(model: Any, epsilon: float, delta: float) -> bool:
+    """Whether a fit's certificate names releases alone that are mu-Gaussian private together, at a mu of this claim."""
+    certificate = getattr(model, "certificate_", None)
+    shifts = [_shift(entry.charge) for entry in getattr(certificate, "entries", ())]
+    if not shifts or None in shifts:
+        return False
+    together = math.sqrt(math.fsum(shift * shift for shift in shifts if shift is not None))
+    return gaussian_epsilon(together, delta) <= epsilon * (1 + AGREEMENT)
+
+
+def _shift(charge: Charge) -> float | None:
+    """The mu of a charge; None where it has none."""
+    if isinstance(charge, Repeated):
+        single = _shift(charge.charge)
+        return None if single is None else single * math.sqrt(charge.times)
+    if isinstance(charge, BoundedRange):
+        return gaussian_of_range(charge.range)
+    return 1.0 / charge.noise_multiplier if isinstance(charge, Gaussian) else None
+
+
+def _seed(random_state: int, trial: int, side: int) -> int:
+    """A seed for one fit: no two of an audit, and none of two audits, are alike."""
+    text = f"audit {random_state} {trial} {side}".encode()
+    return int.from_bytes(hashlib.sha256(text).digest()[:4], "big")

@@ -1,0 +1,135 @@
+"""A guess which table a model was made from: chosen on some fits, counted on others.
+
+A model says one number at each of a few rows. A guess is a weighted sum of them and a threshold. Both are chosen on the
+first fits alone, for the bound that they give there, so that what is counted on the others is a fixed test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.audit.bound import Counts
+
+Floats = npt.NDArray[np.float64]
+Measure = Callable[[Counts], float]
+
+CUT = 0.02
+"""Share of the fits on either side beyond which a number counts as this far and no farther, in weighted sums."""
+
+RIDGE = 0.1
+"""Share of the variance that is added to it, so that weights of numbers that hang together stay small."""
+
+THRESHOLDS = 200
+"""So many places are tried for a threshold."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """A fixed test: "with" if the weighted sum of what a model says exceeds the threshold.
+
+    Attributes:
+        weights: shape ``(probes,)``.
+        lower, upper: what a model says is clipped into these before it is weighed, shape ``(probes,)``.
+        threshold: of the sum.
+    """
+
+    weights: Floats
+    lower: Floats
+    upper: Floats
+    threshold: float
+
+    def sums(self, said: Floats) -> Floats:
+        """The weighted sums of what models say, ``said`` of shape ``(models, probes)``."""
+        weighed: Floats = np.clip(said, self.lower, self.upper) @ self.weights
+        return weighed
+
+    def count(self, with_canary: Floats, without: Floats) -> Counts:
+        """How often it says "with", of models of the two tables, shapes ``(trials, probes)``."""
+        hits, alarms = (int((self.sums(said) > self.threshold).sum()) for said in (with_canary, without))
+        return Counts(hits, alarms, len(with_canary))
+
+
+def choose(with_canary: Floats, without: Floats, measure: Measure) -> Guess:
+    """The guess that does best by a measure on these models, among sums, directions and thresholds.
+
+    Args:
+        with_canary: what models of the table with the canary say, shape ``(trials, probes)``.
+        without: the same of the other table.
+        measure: of counts, larger for better ones.
+    """
+    best: tuple[float, Guess | None] = (-np.inf, None)
+    for weights, lower, upper in _sums(with_canary, without):
+        guess = Guess(weights, lower, upper, 0.0)
+        ours, theirs = guess.sums(with_canary), guess.sums(without)
+        for threshold in _thresholds(np.concatenate([ours, theirs])):
+            counts = Counts(int((ours > threshold).sum()), int((theirs > threshold).sum()), len(ours))
+            value = measure(counts)
+            if best[1] is None or value > best[0]:
+                best = value, Guess(weights, lower, upper, threshold)
+    assert best[1] is not None
+    return best[1]
+
+
+def _sums(with_canary: Floats, without: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """What is said at the canary, in either direction, and the sum that tells the two best apart."""
+    probes = with_canary.shape[1]
+    free = np.full(probes, np.inf)
+    for sign in (1.0, -1.0):
+        yield sign * np.eye(probes)[0], -free, free
+    if probes > 1:
+        pooled = np.concatenate([with_canary, without])
+        lower, upper = np.quantile(pooled, CUT, axis=0), np.quantile(pooled, 1 - CUT, axis=0)
+        yield _discriminant(np.clip(with_canary, lower, upper), np.clip(without, lower, upper)), lower, upper
+
+
+def _discriminant(first: Floats, second: Floats) -> Floats:
+    """Fisher's linear discriminant with a ridge, in units of each number's own spread."""
+    spread = np.sqrt((first.var(axis=0) + second.var(axis=0)) / 2)
+    spread = np.where(spread > 0, spread, 1.0)
+    a, b = first / spread, second / spread
+    within = (np.cov(a, rowvar=False) + np.cov(b, rowvar=False)) / 2 + RIDGE * np.eye(a.shape[1])
+    solved: Floats = np.linalg.solve(within, a.mean(axis=0) - b.mean(axis=0)) / spread
+    return solved
+
+
+def _thresholds(sums: Floats) -> Floats:
+    """Places between the values that occur, all of them or so many of all ranks."""
+    values = np.unique(sums)
+    if len(values) == 1:
+        return values
+    between = (values[:-1] + values[1:]) / 2
+    if len(between) <= THRESHOLDS:
+        return np.asarray(between)
+    places = np.linspace(0, len(between) - 1, THRESHOLDS).round().astype(int)
+    some: Floats = between[np.unique(places)]
+    return some
+
+
+def scores(model: Any, probes: Any, label: Any) -> Floats:
+    """What a fitted estimator says at the probes: a number, or the log-odds of the canary's class; ``(probes,)``."""
+    if label is None or not (hasattr(model, "decision_function") or hasattr(model, "predict_proba")):
+        return _number_of(model.predict(probes), label)
+    if hasattr(model, "decision_function"):
+        said = np.asarray(model.decision_function(probes), np.float64)
+        if said.ndim == 1:
+            return np.nan_to_num(said)
+    chances = np.asarray(model.predict_proba(probes), np.float64)
+    named = [str(value) for value in getattr(model, "classes_", ())]
+    place = named.index(str(label)) if str(label) in named else chances.shape[1] - 1
+    chance = chances[:, place]
+    rest = chances.sum(axis=1) - chance
+    tiny = np.finfo(np.float64).tiny
+    odds: Floats = np.log(np.maximum(chance, tiny)) - np.log(np.maximum(rest, tiny))
+    return np.nan_to_num(odds)
+
+
+def _number_of(predictions: Any, label: Any) -> Floats:
+    if label is None:
+        return np.nan_to_num(np.asarray(predictions, np.float64))
+    return np.asarray([str(value) == str(label) for value in predictions], np.float64)

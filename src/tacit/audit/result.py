@@ -1,0 +1,144 @@
+"""What an audit found, and what that means."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, final
+
+from tacit.audit.bound import Counts
+
+NOT_PRIVATE = "It was computed from given rows without any privacy: it is for their holder only"
+"""Said of an audit whose tables were not made from a schema."""
+
+
+@final
+@dataclass(frozen=True)
+class GaussianFinding:
+    """What the same fits show of a claim that rests on Gaussian noise alone.
+
+    Attributes:
+        counts: of the guess that was chosen for this bound.
+        epsilon_lower: a lower bound on the epsilon of what is mu-Gaussian private for some mu, at the claim's delta.
+    """
+
+    counts: Counts
+    epsilon_lower: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON data; infinity is a word."""
+        return {**self.counts.to_dict(), "epsilon_lower": _plain(self.epsilon_lower)}
+
+
+@final
+@dataclass(frozen=True)
+class Audit:
+    """A lower bound on the privacy parameter of an estimator, from fits to two neighbouring tables.
+
+    Attributes:
+        estimator: its class.
+        epsilon, delta: what it claims.
+        neighbouring: the relation of the claim: the canary comes and goes, or its label changes.
+        rows_per_unit: of how many rows the canary is, where the schema protects units.
+        trials: fits to each of the two tables.
+        confidence: with which all bounds hold together.
+        counts: of the fits that had no part in choosing the guess.
+        epsilon_lower: the lower bound, without an assumption.
+        provable: what a guess that is always right would have shown with so many fits.
+        gaussian: the same for the Gaussian claim, if the certificates of the fits name Gaussian noise alone.
+        from_rows: whether rows were given; then none of this is private.
+    """
+
+    estimator: str
+    epsilon: float
+    delta: float
+    neighbouring: str
+    rows_per_unit: int
+    trials: int
+    confidence: float
+    counts: Counts
+    epsilon_lower: float
+    provable: float
+    gaussian: GaussianFinding | None = None
+    from_rows: bool = False
+
+    @property
+    def hits(self) -> int:
+        """Fits to the table with the canary that were told to be so, of ``counts.trials``."""
+        return self.counts.hits
+
+    @property
+    def false_alarms(self) -> int:
+        """Fits to the table without the canary that were taken for the other, of ``counts.trials``."""
+        return self.counts.false_alarms
+
+    @property
+    def holds(self) -> bool:
+        """Whether no bound contradicts the claim, or the certificate's Gaussian charges. True is no proof."""
+        bounds = [self.epsilon_lower, *([] if self.gaussian is None else [self.gaussian.epsilon_lower])]
+        return max(bounds) <= self.epsilon
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON data; infinity is a word."""
+        return {
+            "estimator": self.estimator,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "neighbouring": self.neighbouring,
+            "rows_per_unit": self.rows_per_unit,
+            "trials": self.trials,
+            "confidence": self.confidence,
+            "counted": self.counts.to_dict(),
+            "epsilon_lower": _plain(self.epsilon_lower),
+            "provable": _plain(self.provable),
+            "gaussian": None if self.gaussian is None else self.gaussian.to_dict(),
+            "from_rows": self.from_rows,
+            "holds": self.holds,
+        }
+
+    @property
+    def meaning(self) -> str:
+        """What was found, in a few sentences for people."""
+        claim = f"epsilon {self.epsilon:g} at delta {self.delta:g}"
+        if self.holds:
+            said = (
+                f"Nothing found that contradicts {claim}. That is no proof: an attack that nobody tried might do "
+                "better. The proof is in the certificate"
+            )
+            if self.provable <= self.epsilon:
+                needs = "without an assumption" if self.gaussian is not None else "whatever was guessed"
+                said += f". So few fits could not have contradicted it {needs}: more trials could"
+        elif self.epsilon_lower > self.epsilon:
+            said = (
+                f"The claim of {claim} is VIOLATED: what was seen needs an epsilon of at least {self.epsilon_lower:.3g}"
+            )
+        else:
+            assert self.gaussian is not None
+            said = (
+                f"The Gaussian charges of the certificates are VIOLATED: noise as they name it would need an epsilon "
+                f"of at least {self.gaussian.epsilon_lower:.3g}, and {claim} is claimed"
+            )
+        return f"{said}. {NOT_PRIVATE}." if self.from_rows else f"{said}."
+
+    def __str__(self) -> str:
+        canary = "1 row" if self.rows_per_unit == 1 else f"1 unit of {self.rows_per_unit} rows"
+        change = "with and without" if self.neighbouring == "add_or_remove_one" else "with one and another label of"
+        confident = f"{100 * self.confidence:g} % confidence"
+        lines = [
+            f"{self.estimator}: {self.trials} fits each {change} a canary of {canary}, {confident}",
+            f"  claimed         epsilon {self.epsilon:g}, delta {self.delta:g}, {self.neighbouring}",
+            f"  at least        epsilon {self.epsilon_lower:.3g} ({_told(self.counts)})",
+            f"  could show      epsilon {self.provable:.3g} at most, with so many fits and guesses that are all right",
+        ]
+        if self.gaussian is not None:
+            found = self.gaussian
+            lines.append(f"  if Gaussian     epsilon {found.epsilon_lower:.3g} at least ({_told(found.counts)})")
+        return "\n".join([*lines, f"  {self.meaning}"])
+
+
+def _told(counts: Counts) -> str:
+    return f"{counts.hits} hits and {counts.false_alarms} false alarms in {counts.trials} fits each"
+
+
+def _plain(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)
