@@ -77,16 +77,19 @@ def audit_estimator(
         ValueError: for what cannot be audited: no privacy, an account, a seed of the estimator's own.
     """
     plan = planned(estimator, schema, (X, y, canary), trials, confidence, neighbouring, random_state)
-    chosen = trials // CHOOSING
+    return _judged(plan, *_said(plan, random_state, progress))
+
+
+def _said(plan: Plan, random_state: int | None, progress: Progress | None) -> tuple[Floats, Floats, bool]:
+    """What models of the table with the canary say and of that without, ``(trials, probes)``; whether by Gaussians."""
     said: tuple[list[Floats], list[Floats]] = ([], [])
-    gaussian = plan.request.delta > 0
+    claim, gaussian = plan.request, plan.request.delta > 0
     for done, (side, model) in enumerate(_fits(plan, random_state), 1):
         said[side].append(scores(model, plan.pair.probes, plan.pair.label))
-        gaussian = gaussian and _is_gaussian(model, plan.request.epsilon, plan.request.delta)
+        gaussian = gaussian and _is_gaussian(model, claim.epsilon, claim.delta)
         if progress is not None:
-            progress(done, 2 * trials)
-    without, with_canary = (np.stack(rows) for rows in said)
-    return _judged(plan, with_canary, without, chosen, gaussian)
+            progress(done, 2 * plan.trials)
+    return np.stack(said[1]), np.stack(said[0]), gaussian
 
 
 def _fits(plan: Plan, random_state: int | None) -> Iterator[tuple[int, Any]]:
@@ -100,10 +103,10 @@ def _fits(plan: Plan, random_state: int | None) -> Iterator[tuple[int, Any]]:
             yield side, model.fit(X, y) or model
 
 
-def _judged(plan: Plan, with_canary: Floats, without: Floats, chosen: int, gaussian: bool) -> Audit:
+def _judged(plan: Plan, with_canary: Floats, without: Floats, gaussian: bool) -> Audit:
     """Guesses chosen on the first fits, counted on the others."""
     delta, bounds = plan.request.delta, 2 if gaussian else 1
-    each = 1 - (1 - plan.confidence) / bounds
+    each, chosen = 1 - (1 - plan.confidence) / bounds, plan.trials // CHOOSING
 
     def counted(measure: Callable[[Counts], float]) -> Counts:
         guess = choose(with_canary[:chosen], without[:chosen], measure)

@@ -16,8 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, final
 
-from scipy.special import ndtri
-from scipy.stats import beta
+from scipy.special import betaincinv, ndtri
 
 from tacit.privacy.gaussian import gaussian_delta
 
@@ -48,12 +47,12 @@ class Counts:
 
 def least_chance(count: int, trials: int, error: float) -> float:
     """A chance is at least this large, but for a probability of ``error``: Clopper and Pearson's one-sided bound."""
-    return 0.0 if count == 0 else float(beta.ppf(error, count, trials - count + 1))
+    return 0.0 if count == 0 else float(betaincinv(count, trials - count + 1, error))
 
 
 def largest_chance(count: int, trials: int, error: float) -> float:
     """A chance is at most this large, but for a probability of ``error``: Clopper and Pearson's one-sided bound."""
-    return 1.0 if count == trials else float(beta.ppf(1.0 - error, count + 1, trials - count))
+    return 1.0 if count == trials else float(betaincinv(count + 1, trials - count, 1.0 - error))
 
 
 def chances(counts: Counts, confidence: float) -> tuple[float, float]:

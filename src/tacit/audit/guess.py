@@ -21,7 +21,7 @@ Measure = Callable[[Counts], float]
 CUT = 0.02
 """Share of the fits on either side beyond which a number counts as this far and no farther, in weighted sums."""
 
-RIDGE = 0.1
+RIDGE = 0.001
 """Share of the variance that is added to it, so that weights of numbers that hang together stay small."""
 
 THRESHOLDS = 200

@@ -14,7 +14,7 @@ from tacit.faces.request import Request, RequestError, declared_schema, is_numbe
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
 
-LEAST_TRIALS = 20
+LEAST_TRIALS = 10
 """Fewer fits to a table leave nothing to count."""
 
 

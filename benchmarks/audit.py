@@ -1,0 +1,106 @@
+"""What an attack finds of every learner: claimed epsilon, and the least it must be (docs/audit.md).
+
+    python -m benchmarks.audit                         the table; results are kept in benchmarks/results/audit.jsonl
+    python -m benchmarks.audit --learners trees        one of the learners
+
+Tables have one column, yes or no, so that the whole of a budget is about the canary. Fits have seeds, so that whoever
+runs this finds the same figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import tacit
+from benchmarks.lines import Line, Lines
+from tacit.audit import audit_estimator
+from tacit.closure import FiniteClassClassifier
+from tacit.schema import Schema
+
+COLUMNS = {"smokes": {"kind": "boolean"}}
+CLASSES = Schema.from_dict({"label": {"column": "sick", "classes": ["no", "yes"]}, "columns": COLUMNS})
+NUMBER = Schema.from_dict({"label": {"column": "cost", "kind": "numeric", "lower": 0, "upper": 10}, "columns": COLUMNS})
+SEVERAL = Schema.from_dict(
+    {
+        "label": {"column": "sick", "classes": ["no", "yes"]},
+        "columns": {
+            "age": {"kind": "numeric", "lower": 0, "upper": 100},
+            "ward": {"kind": "categorical", "categories": ["a", "b", "c"]},
+            **COLUMNS,
+        },
+    }
+)
+EPSILONS = (1.0, 4.0)
+DELTA = 1e-6
+
+
+def resampled(**claim: Any) -> Any:
+    """One voter, so that nothing is divided."""
+    base = tacit.RandomTreesClassifier(schema=CLASSES, n_trees=1)
+    return tacit.ResampledBoostClassifier(base, rounds=1, **claim)
+
+
+LEARNERS: dict[str, Callable[..., Any]] = {
+    "additive": partial(tacit.AdditiveBoostClassifier, schema=CLASSES),
+    "additive, delta 0": partial(tacit.AdditiveBoostClassifier, schema=CLASSES),
+    "additive, replace_one": partial(tacit.AdditiveBoostClassifier, schema=CLASSES, neighbouring="replace_one"),
+    "additive, three columns": partial(tacit.AdditiveBoostClassifier, schema=SEVERAL),
+    "regressor": partial(tacit.AdditiveBoostRegressor, schema=NUMBER),
+    "random trees": partial(tacit.RandomTreesClassifier, schema=CLASSES),
+    "random trees, delta 0": partial(tacit.RandomTreesClassifier, schema=CLASSES),
+    "one random tree, delta 0": partial(tacit.RandomTreesClassifier, schema=CLASSES, n_trees=1),
+    "boosted trees, 10": partial(tacit.BoostedTreesClassifier, schema=CLASSES, n_trees=10),
+    "halfspace": partial(tacit.HalfspaceBoostClassifier, schema=CLASSES),
+    "decision list": partial(tacit.DecisionListClassifier, schema=CLASSES),
+    "finite class": partial(FiniteClassClassifier, schema=CLASSES),
+    "resampled, 1 round": resampled,
+}
+
+
+def audit(name: str, epsilon: float, trials: int) -> Line:
+    """One audit; its result as plain data."""
+    delta = 0.0 if name.endswith("delta 0") else DELTA
+    begun = time.perf_counter()
+    found = audit_estimator(LEARNERS[name](epsilon=epsilon, delta=delta), trials=trials, random_state=0)
+    return {**found.to_dict(), "seconds": time.perf_counter() - begun}
+
+
+def table(found: list[Line]) -> None:
+    """The rows of the page."""
+    print("| learner | claimed epsilon | delta | trials | could show | at least | if Gaussian | hits | false alarms |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for line in found:
+        gaussian, counted = line["gaussian"], line["counted"]
+        bound = "" if gaussian is None else f"{gaussian['epsilon_lower']:.2f}"
+        of = counted["trials"]
+        print(
+            f"| {line['name']} | {line['epsilon']:g} | {line['delta']:g} | {line['trials']} | {line['provable']:.2f} | "
+            f"{line['epsilon_lower']:.2f} | {bound} | {counted['hits']} of {of} | {counted['false_alarms']} of {of} |"
+        )
+
+
+def main() -> None:
+    """Runs what is not known yet, and prints everything asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--learners", nargs="*", choices=LEARNERS, default=list(LEARNERS))
+    parser.add_argument("--trials", type=int, default=300)
+    parser.add_argument("--again", action="store_true", help="run even what is known")
+    args = parser.parse_args()
+    lines = Lines("audit", args.again)
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in args.learners:
+            for epsilon in EPSILONS:
+                job = {"learner": name, "epsilon": epsilon, "trials": args.trials}
+                found.append({"name": name, **lines.run(job, partial(audit, name, epsilon, args.trials))})
+    table(found)
+
+
+if __name__ == "__main__":
+    main()
