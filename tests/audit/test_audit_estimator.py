@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,8 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import tacit
-from tacit.audit import audit_estimator, plan
+from tacit.audit import Counts, audit_estimator, plan
+from tacit.audit.guess import Guess, choose, scores
 from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassClassifier, Stumps
 from tacit.noise.seeded_source import SeededSource
 from tacit.schema import Schema
@@ -175,6 +177,28 @@ def test_a_seed_makes_an_audit_repeatable_and_every_fit_different(monkeypatch):
     assert set(seeds[180:]) == {None}
 
 
+def test_the_guess_is_chosen_on_fits_that_are_not_counted(monkeypatch):
+    said, chosen, counted = [], [], []
+    audits = sys.modules["tacit.audit.audit_estimator"]
+    monkeypatch.setattr(audits, "scores", lambda model, *more: said.append(scores(model, *more)) or said[-1])
+
+    def count(self, with_canary, without):
+        counted.append((with_canary, without))
+        return Counts(0, 0, len(without))
+
+    def choose_on(with_canary, without, *more, **named):
+        chosen.append((with_canary, without))
+        return choose(with_canary, without, *more, **named)
+
+    monkeypatch.setattr(Guess, "count", count)
+    monkeypatch.setattr(audits, "choose", choose_on)
+    audit_estimator(LaplaceCount(), FLAG, trials=30)
+    for side, (first, others) in enumerate(zip(chosen[0], counted[0], strict=True)):
+        rows = said[1 - side :: 2]  # fits without the canary come first
+        assert np.array_equal(first, rows[:10])
+        assert np.array_equal(others, rows[10:])
+
+
 def test_progress_is_told_and_may_end_the_audit():
     heard = []
     audit_estimator(LaplaceCount(), FLAG, trials=20, progress=lambda done, total: heard.append((done, total)))
@@ -206,6 +230,8 @@ class Mute(BaseEstimator):
         (tacit.ResampledBoostClassifier(forest(random_state=3)), {}, "base__random_state"),
         (forest(), {"trials": 9}, "at least 10"),
         (forest(), {"trials": 30.5}, "whole number"),
+        (forest(), {"trials": math.nan}, "whole number"),
+        (forest(), {"trials": math.inf}, "whole number"),
         (forest(), {"confidence": 1}, "between 0 and 1"),
         (forest(), {"schema": AGE}, "differ"),
         (forest(), {"neighbouring": "replace_one"}, "claims 'add_or_remove_one'"),

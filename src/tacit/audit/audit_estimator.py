@@ -108,14 +108,14 @@ def _judged(plan: Plan, with_canary: Floats, without: Floats, gaussian: bool) ->
     delta, bounds = plan.request.delta, 2 if gaussian else 1
     each, chosen = 1 - (1 - plan.confidence) / bounds, plan.trials // CHOOSING
 
-    def counted(measure: Callable[[Counts], float]) -> Counts:
-        guess = choose(with_canary[:chosen], without[:chosen], measure)
+    def counted(measure: Callable[[Counts], float], in_the_middle: bool = False) -> Counts:
+        guess = choose(with_canary[:chosen], without[:chosen], measure, in_the_middle)
         return guess.count(with_canary[chosen:], without[chosen:])
 
     counts = counted(lambda seen: log_ratio(*chances(seen, each), delta))
     found = None
     if gaussian:
-        shifts = counted(lambda seen: gaussian_shift(*chances(seen, each)))
+        shifts = counted(lambda seen: gaussian_shift(*chances(seen, each)), in_the_middle=True)
         found = GaussianFinding(shifts, gaussian_lower(shifts, delta, each))
     return Audit(
         estimator=type(plan.estimator).__name__,

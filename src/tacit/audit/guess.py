@@ -55,19 +55,22 @@ class Guess:
         return Counts(hits, alarms, len(with_canary))
 
 
-def choose(with_canary: Floats, without: Floats, measure: Measure) -> Guess:
+def choose(with_canary: Floats, without: Floats, measure: Measure, in_the_middle: bool = False) -> Guess:
     """The guess that does best by a measure on these models, among sums, directions and thresholds.
 
     Args:
         with_canary: what models of the table with the canary say, shape ``(trials, probes)``.
         without: the same of the other table.
         measure: of counts, larger for better ones.
+        in_the_middle: whether the median of all is the only threshold. Between two shifted Gaussians none is better for
+            counting, and the best of many that are seen with few models is mostly a lucky one.
     """
     best: tuple[float, Guess | None] = (-np.inf, None)
     for weights, lower, upper in _sums(with_canary, without):
         guess = Guess(weights, lower, upper, 0.0)
         ours, theirs = guess.sums(with_canary), guess.sums(without)
-        for threshold in _thresholds(np.concatenate([ours, theirs])):
+        pooled = np.concatenate([ours, theirs])
+        for threshold in [float(np.median(pooled))] if in_the_middle else _thresholds(pooled):
             counts = Counts(int((ours > threshold).sum()), int((theirs > threshold).sum()), len(ours))
             value = measure(counts)
             if best[1] is None or value > best[0]:

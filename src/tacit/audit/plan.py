@@ -54,7 +54,7 @@ def planned(
     random_state: int | None,
 ) -> Plan:
     """Everything that can be wrong is said here, before the first fit."""
-    if not is_number(trials) or trials != int(trials) or trials < LEAST_TRIALS:
+    if not is_number(trials) or not LEAST_TRIALS <= trials < math.inf or trials != int(trials):
         raise RequestError(f"trials must be a whole number of at least {LEAST_TRIALS}, got {trials!r}")
     if not is_number(confidence) or not 0 < confidence < 1:
         raise RequestError(f"confidence must lie between 0 and 1, got {confidence!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any, final
 
 from tacit.audit.bound import Counts
@@ -133,7 +134,7 @@ class Audit:
         if self.gaussian is not None:
             found = self.gaussian
             lines.append(f"  if Gaussian     epsilon {found.epsilon_lower:.3g} at least ({_told(found.counts)})")
-        return "\n".join([*lines, f"  {self.meaning}"])
+        return "\n".join([*lines, *wrap(self.meaning, 110, initial_indent="  ", subsequent_indent="  ")])
 
 
 def _told(counts: Counts) -> str:
