@@ -25,16 +25,6 @@ from tacit.schema import Schema
 COLUMNS = {"smokes": {"kind": "boolean"}}
 CLASSES = Schema.from_dict({"label": {"column": "sick", "classes": ["no", "yes"]}, "columns": COLUMNS})
 NUMBER = Schema.from_dict({"label": {"column": "cost", "kind": "numeric", "lower": 0, "upper": 10}, "columns": COLUMNS})
-SEVERAL = Schema.from_dict(
-    {
-        "label": {"column": "sick", "classes": ["no", "yes"]},
-        "columns": {
-            "age": {"kind": "numeric", "lower": 0, "upper": 100},
-            "ward": {"kind": "categorical", "categories": ["a", "b", "c"]},
-            **COLUMNS,
-        },
-    }
-)
 EPSILONS = (1.0, 4.0)
 DELTA = 1e-6
 
@@ -49,8 +39,7 @@ LEARNERS: dict[str, Callable[..., Any]] = {
     "additive": partial(tacit.AdditiveBoostClassifier, schema=CLASSES),
     "additive, delta 0": partial(tacit.AdditiveBoostClassifier, schema=CLASSES),
     "additive, replace_one": partial(tacit.AdditiveBoostClassifier, schema=CLASSES, neighbouring="replace_one"),
-    "additive, three columns": partial(tacit.AdditiveBoostClassifier, schema=SEVERAL),
-    "regressor": partial(tacit.AdditiveBoostRegressor, schema=NUMBER),
+    "regressor, no interactions": partial(tacit.AdditiveBoostRegressor, schema=NUMBER, interactions=False),
     "random trees": partial(tacit.RandomTreesClassifier, schema=CLASSES),
     "random trees, delta 0": partial(tacit.RandomTreesClassifier, schema=CLASSES),
     "one random tree, delta 0": partial(tacit.RandomTreesClassifier, schema=CLASSES, n_trees=1),
