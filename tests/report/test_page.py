@@ -44,6 +44,9 @@ def test_says_what_it_must(visit: Any, sample_portrait: Portrait, sample_claim: 
     assert "factor of at most 2.72" in text
     assert "1 in 1 million" in text
     assert "46 releases" in text
+    inside = compose(sample_portrait, CLASSES, replace(sample_claim, algorithm="BatchwiseClassifier of X"), "t")
+    assert "made of others, which are charged as a whole" in inside
+    assert "left the sealed table" not in inside
 
 
 def test_draws_every_part(visit: Any, sample_portrait: Portrait, sample_claim: Certificate) -> None:

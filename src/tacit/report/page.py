@@ -35,6 +35,9 @@ def share(part: float) -> str:
     return f"{100 * part:.1f} %" if part >= 0.0005 else "< 0.1 %"
 
 
+NESTED = ("Agnostic", "Batchwise", "Composed", "PrivateSelection", "ResampledBoost")
+"""Names of learners made of others: their certificates list what those may cost, and not each release."""
+
 MOST_NAMED = 5
 """Classes that a title names."""
 
@@ -162,6 +165,7 @@ def compose(painted: Portrait, classes: Sequence[Any], claim: Certificate | None
         delta="" if claim is None else _small(claim.delta),
         stages=[] if claim is None else stages(claim.entries, claim.charges, claim.delta, names),
         entries=() if claim is None else claim.entries,
+        nested=claim is not None and claim.algorithm.startswith(NESTED),
         releases=0 if claim is None else claim.releases,
         declared=claim is None or claim.schema_fingerprint is not None,
         facts=public_facts(claim, classes, painted.label),
