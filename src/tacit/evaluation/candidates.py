@@ -9,7 +9,8 @@ from sklearn.base import is_regressor
 
 from tacit.evaluation.number_scorer import clip_share
 from tacit.evaluation.utility import PINBALL, Criterion
-from tacit.faces.request import RequestError, declared_schema, is_number, two_bounds
+from tacit.faces.checks import check_number
+from tacit.faces.request import RequestError, declared_schema, two_bounds
 
 
 def about_numbers(candidates: Sequence[Any]) -> bool:
@@ -67,6 +68,5 @@ def declared_quantile(candidate: Any) -> float | None:
     if parameters.get("loss") != "quantile":
         return None
     quantile = parameters.get("quantile")
-    if not is_number(quantile) or not 0 < quantile < 1:
-        raise RequestError(f"a candidate's quantile must lie between 0 and 1, got {quantile!r}")
+    check_number("a candidate's quantile", quantile, 0.0, 1.0)
     return float(quantile)

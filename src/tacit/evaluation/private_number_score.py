@@ -20,7 +20,8 @@ from tacit.evaluation.number_performance import (
 )
 from tacit.evaluation.number_scorer import NumberScorer, clip_share
 from tacit.evaluation.performance import Estimate
-from tacit.faces.request import Request, RequestError, is_number
+from tacit.faces.checks import check_number
+from tacit.faces.request import Request, RequestError
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.schema import Schema
@@ -115,8 +116,7 @@ def _question(asked: NumberRequest, scorer: NumberScorer) -> NumberQuestion:
             raise RequestError(f"metrics are among {', '.join(NUMBER_METRICS)} for numbers, got {name!r}")
     quantile = asked.quantile if asked.quantile is not None else (scorer.quantile or 0.5)
     for name, value in (("quantile", quantile), ("confidence", asked.confidence)):
-        if not is_number(value) or not 0 < value < 1:
-            raise RequestError(f"{name} must lie between 0 and 1, got {value!r}")
+        check_number(name, value, 0.0, 1.0)
     clip = 1.0
     if asked.error_clip is not None:
         clip = max(clip_share(asked.error_clip, scorer.range), float(ErrorGrid.of(1).clips[0]))

@@ -16,8 +16,9 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import DROPPED
 from tacit.evaluation.number_scorer import NumberScorer, clip_share, predicts_numbers
 from tacit.evaluation.scorer import Scorer
+from tacit.faces.checks import check_number
 from tacit.faces.inputs import numbers_of
-from tacit.faces.request import RequestError, is_number
+from tacit.faces.request import RequestError
 from tacit.schema import Schema
 
 Ints = npt.NDArray[np.int64]
@@ -69,8 +70,7 @@ class Criterion:
         for name in () if numbers else ("quantile", "target_bounds", "error_clip"):
             if getattr(self, name) is not None:
                 raise RequestError(f"{name} is about numbers, and these are models of classes")
-        if self.quantile is not None and (not is_number(self.quantile) or not 0 < self.quantile < 1):
-            raise RequestError(f"quantile must lie between 0 and 1, got {self.quantile!r}")
+        check_number("quantile", self.quantile, 0.0, 1.0, optional=True)
         if self.quantile is not None and self.name not in (None, PINBALL):
             raise RequestError(f"quantile belongs to criterion='pinball', got criterion={self.name!r}")
 
