@@ -94,7 +94,7 @@ def test_evaluation(task: str, tacit: Callable[..., Any]) -> None:
         (("--metrics", "auc"), "metrics are among mae"),
         (("--cost", "1,5"), "about classes"),
         (("--error-clip", "21"), "error_clip must lie"),
-        (("--quantile", "1"), "quantile must lie"),
+        (("--quantile", "1"), "quantile must be a number in (0, 1)"),
     ):
         done = tacit("evaluate", "m.json", "data.csv", "--schema", "schema.toml", "--epsilon", "2", *wrong)
         assert done.exit_code == 2
