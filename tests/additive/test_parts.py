@@ -83,14 +83,14 @@ def test_less_noise_releases_more_modes():
 def test_posterior_is_the_textbook_gaussian_one():
     """One covariance, one scale: the mean and the deviation in closed form."""
     generator = np.random.default_rng(2)
-    counts, bins, curvature_, noise = np.array([50.0, 80.0, 20.0, 40.0]), 4, 0.35, 30.0
+    counts, bins, curvature_, scatter, noise = np.array([50.0, 80.0, 20.0, 40.0]), 4, 0.35, 0.2, 30.0
     covariance = centred(np.eye(bins), counts / counts.sum())
     release = generator.normal(0, 20, bins)
     prior = np.full((1, len(SCALES)), -np.inf)
     prior[0, 5] = 0.0
-    posterior = Posterior(counts, np.eye(bins), [covariance], noise)
+    posterior = Posterior(counts, np.eye(bins), [covariance], scatter / noise)
     mean, weights = posterior.solve(release, noise, curvature_, prior)
-    blur = np.eye(bins) + np.diag(counts) * (0.35 / noise)
+    blur = np.eye(bins) + np.diag(counts) * (scatter / noise)
     joint = curvature_**2 * SCALES[5] * np.diag(counts) @ covariance @ np.diag(counts) + noise * blur
     gain = curvature_ * SCALES[5] * covariance @ np.diag(counts) @ np.linalg.inv(joint)
     assert mean == pytest.approx(gain @ release, abs=1e-9)
@@ -101,7 +101,7 @@ def test_posterior_is_the_textbook_gaussian_one():
 def test_noise_alone_is_shrunk_to_nothing_and_a_strong_signal_is_kept():
     counts = np.full(10, 1000.0)
     priors = numeric_covariances(counts / counts.sum())
-    posterior = Posterior(counts, np.eye(10), priors, 30.0**2)
+    posterior = Posterior(counts, np.eye(10), priors, 0.35 / 30.0**2)
     generator = np.random.default_rng(0)
     truth = np.append(np.linspace(-1, 1, 9), 0.0)
     truth -= truth.mean()

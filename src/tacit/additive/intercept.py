@@ -14,6 +14,9 @@ from tacit.curator.measurement import LEAST_SD
 Floats = npt.NDArray[np.float64]
 
 LEAST_CURVATURE = 0.005
+TYPICAL_SCATTER = 0.35
+"""Variance of what a row contributes where no class is rare."""
+
 INTERCEPT_VARIANCE = 6.0
 """Prior variance of the intercept (squared log-odds)."""
 
@@ -29,6 +32,17 @@ def curvature(intercept: float, spread: float) -> float:
     """Average of ``min(P, 1 - P)``, the slope of the expected step, when log-odds are normal around the intercept."""
     probability = expit(intercept + spread * _QUANTILES)
     return max(float(np.minimum(probability, 1 - probability).mean()), LEAST_CURVATURE)
+
+
+def scatter(intercept: float, spread: float) -> float:
+    """Variance of what one row adds to ``sum of s w``, as it is thought of: the share of the rarer class, or less.
+
+    A model that knows nothing but the shares leaves about that. One that knows more leaves less, but the better it
+    thinks it knows, the less this is to be taken from itself: where rows are few, it is too sure. Hence
+    :data:`TYPICAL_SCATTER` for classes about as frequent as one another, whatever the spread of the log-odds.
+    """
+    positives = float(expit(intercept + spread * _QUANTILES).mean())
+    return max(min(positives, 1 - positives, TYPICAL_SCATTER), LEAST_CURVATURE)
 
 
 def expected_push(intercept: float, spread: float) -> Floats:

@@ -18,7 +18,6 @@ Floats = npt.NDArray[np.float64]
 SCALES = np.array([1e-4, 0.01, 0.03, 0.07, 0.15, 0.3, 0.6, 1.0, 1.6, 2.5]) ** 2
 """Prior variances of an effect (squared log-odds)."""
 
-NOMINAL_CURVATURE = 0.35
 LARGEST_EFFECT = 4.0
 
 
@@ -42,13 +41,13 @@ class Posterior:
         counts: bin counts (with a guard for their own noise), shape ``(bins,)``.
         release_map: ``A``, shape ``(outputs, bins)``.
         covariances: priors, each ``(bins, bins)``.
-        noise_variance: noise variance of the averaged release that is expected at the end.
+        scatter: variance of what one row contributes, relative to the noise variance of the averaged release.
     """
 
-    def __init__(self, counts: Floats, release_map: Floats, covariances: list[Floats], noise_variance: float) -> None:
+    def __init__(self, counts: Floats, release_map: Floats, covariances: list[Floats], scatter: float) -> None:
         design = release_map * counts[None, :]
-        # a release also carries the sampling noise of the rows, of variance A (h D) A'
-        blur = np.eye(len(release_map)) + (design @ release_map.T) * (NOMINAL_CURVATURE / max(noise_variance, 1e-9))
+        # a release also carries the sampling noise of the rows, of variance A (scatter D) A'
+        blur = np.eye(len(release_map)) + (design @ release_map.T) * scatter
         whiten = np.linalg.inv(np.linalg.cholesky(blur))
         whitened = whiten @ design
         self._spectra = []

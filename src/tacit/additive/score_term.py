@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.monotone import project
-from tacit.additive.posterior import NOMINAL_CURVATURE, Posterior
+from tacit.additive.posterior import Posterior
 from tacit.additive.term import AnyTerm, Prior
 from tacit.curator.measurement import Measurement
 
@@ -106,12 +106,11 @@ class ScoreTerm(AnyTerm):
     def _posterior(self, directions: Directions, direction: int) -> Posterior:
         """The posterior for how much rows scatter in a direction, relative to the noise: to a factor of the root of 2.
 
-        Only that ratio matters to what is factored once; a posterior's rows scatter by :data:`NOMINAL_CURVATURE`. The
-        noise is that of the end, so that the first releases, of more noise, are read with more caution.
+        Only that ratio matters to what is factored once.
         """
         ratio = float(directions.scatters[direction]) / self._expected
         power = round(math.log2(max(ratio, 1e-9)))
-        return self._factored(power, NOMINAL_CURVATURE / 2.0**power)
+        return self._factored(power, 2.0**power)
 
     def sd(self, directions: Directions) -> Floats:
         """Posterior standard deviation of the effects from the known noise, shape ``(bins, n_scores)``."""

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tacit.additive.intercept import Intercept, curvature
+from tacit.additive.intercept import Intercept, curvature, scatter
 from tacit.additive.jointly import open_sweeps
 from tacit.additive.plan import Pace
 from tacit.additive.posterior import SCALES
@@ -138,7 +138,7 @@ def sweep(curator: Curator, purse: Purse, share: float, pace: Pace, terms: list[
         step = state.intercept.observe(release.value.item(), release.sd, spread)
         state.margins.add(everything, [step])
         moved = step**2
-        state.slope = curvature(state.intercept.value, spread)
+        state.slope, varies = curvature(state.intercept.value, spread), scatter(state.intercept.value, spread)
         for index in generator.permutation(len(terms)):
             term = terms[index]
             if joint is not None:
@@ -147,7 +147,8 @@ def sweep(curator: Curator, purse: Purse, share: float, pace: Pace, terms: list[
                 query = Histogram(term.cells, rule, state.margins, term.release_map)
                 charge = purse.charge(unit * term.share)
                 term.observe(curator.measure(query, charge, f"{term.name}, sweep {number + 1}"))
-            new = term.effect + length * (term.solve(state.slope, state.hyper_prior.log(term.kind)) - term.effect)
+            found = term.solve(state.slope, varies, state.hyper_prior.log(term.kind))
+            new = term.effect + length * (found - term.effect)
             state.margins.add(term.cells, new - term.effect)
             moved += mean_square(term.counts, new - term.effect)
             term.effect = new

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from tacit.additive.intercept import TYPICAL_SCATTER
 from tacit.additive.monotone import project
 from tacit.additive.posterior import SCALES, Posterior
 from tacit.curator.measurement import LEAST_SD, Measurement
@@ -17,6 +19,9 @@ Floats = npt.NDArray[np.float64]
 
 NEGLIGIBLE_SD = 0.05
 """Effects that vary by no more than this (log-odds) are negligible."""
+
+SCATTER_STEPS = 8
+"""Posteriors are factored anew when the scatter of rows has changed by this root of 2."""
 
 
 class ReleaseAverage:
@@ -115,11 +120,17 @@ class AnyTerm:
         self._expected = max(self._told * noise, LEAST_SD**2)
         self._posteriors: dict[int, Posterior] = {}
 
-    def _factored(self, key: int, noise_variance: float) -> Posterior:
-        """The posterior for that noise, factored when first needed: by then the term knows what to expect."""
+    def _factored(self, key: int, scatter: float) -> Posterior:
+        """The posterior where rows scatter so much, factored when first needed: by then what to expect is known.
+
+        Args:
+            key: what it is remembered by.
+            scatter: variance of what one row contributes to a release, relative to the noise. The noise is that of the
+                end, so that the first releases, of more noise, are read with more caution.
+        """
         found = self._posteriors.get(key)
         if found is None:
-            found = Posterior(self._weighted, self._matrix, self._covariances, noise_variance)
+            found = Posterior(self._weighted, self._matrix, self._covariances, scatter)
             self._posteriors[key] = found
         return found
 
@@ -140,10 +151,12 @@ class Term(AnyTerm):
 
     def __init__(self, name: str, prior: Prior, noise_variance: float) -> None:
         super().__init__(name, prior, noise_variance, ())
+        self._scatter = TYPICAL_SCATTER
 
-    @property
     def _posterior(self) -> Posterior:
-        return self._factored(0, self._expected)
+        """The posterior for the scatter of the last solution, to a few percent."""
+        step = round(SCATTER_STEPS * math.log2(self._scatter / TYPICAL_SCATTER))
+        return self._factored(step, TYPICAL_SCATTER * 2.0 ** (step / SCATTER_STEPS) / self._expected)
 
     @property
     def variance(self) -> float:
@@ -158,13 +171,19 @@ class Term(AnyTerm):
         """Adds a release to the average."""
         self._average.add(release.value[:, 0], release.sd, self.effect)
 
-    def solve(self, curvature: float, log_prior: Floats | None) -> Floats:
-        """The posterior mean of the effect given all releases, each referred to the effect at which it was made."""
-        known = self._average
+    def solve(self, curvature: float, scatter: float, log_prior: Floats | None) -> Floats:
+        """The posterior mean of the effect given all releases, each referred to the effect at which it was made.
+
+        Args:
+            curvature: how much what a row contributes falls as its effect rises, on average.
+            scatter: variance of what one row contributes.
+            log_prior: log weights of the mixture, or None for a flat one.
+        """
+        known, self._scatter = self._average, scatter
         referred = known.sum / known.precision + curvature * (self._design @ (known.effects / known.precision))
-        mean, self.weights = self._posterior.solve(referred, known.noise_variance, curvature, log_prior)
+        mean, self.weights = self._posterior().solve(referred, known.noise_variance, curvature, log_prior)
         return project(mean, self.counts, self.monotone)
 
     def sd(self, curvature: float) -> Floats:
         """Posterior standard deviation of the effect per bin, from the known noise; shape ``(bins,)``."""
-        return self._posterior.sd(self._average.noise_variance, curvature, self.weights)
+        return self._posterior().sd(self._average.noise_variance, curvature, self.weights)
