@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit.additive.binning import Column, measure_bins, release_total
+from tacit.additive.binning import MAX_CATEGORIES, Column, measure_bins, release_total
 from tacit.additive.learn import Learned, learn_additive
 from tacit.curator.curator import Curator
 from tacit.noise.seeded_source import SeededSource
@@ -158,7 +158,10 @@ def test_many_categories_are_pooled():
     reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     gate = Curator(MemoryTable([codes], labels, [10_000], 2), reservation, SeededSource(1))
     learned = learn_additive(gate, purse, [Column(0, "c", False)])
-    assert len(learned.bins[0].counts) <= 128
+    bins = learned.bins[0]
+    assert len(bins.counts) == MAX_CATEGORIES
+    assert np.bincount(bins.mapping)[-1] == 10_000 - MAX_CATEGORIES + 1  # the rarest share the last
+    assert (bins.mapping[1:80] < MAX_CATEGORIES - 1).all()
 
 
 def test_a_wide_table_drowned_in_noise_stays_near_the_prior():

@@ -60,3 +60,16 @@ def test_curves_tell_columns_apart_that_hang_together():
         model = AdditiveBoostClassifier(epsilon=epsilon, schema=schema, interactions=False, random_state=0)
         score = model.fit(X[:2500], y[:2500]).decision_function(X[2500:])
         assert np.corrcoef(score, truth[2500:])[0, 1] > at_least
+
+
+@pytest.mark.parametrize(("epsilon", "least", "most"), [(4.0, 0.4, 1.1), (math.inf, 0.7, 1.3)])
+def test_effects_of_a_rare_class_are_found_in_their_size(epsilon, least, most):
+    """2 % positives: rows scatter by a fifteenth of what they do where classes are as frequent as one another."""
+    generator = np.random.default_rng(3)
+    X = generator.random((12_000, 4))
+    truth = 3 * (X[:, 0] - 0.5) + 2 * np.sin(6 * X[:, 1]) - 5.0
+    y = (generator.random(len(X)) < 1 / (1 + np.exp(-truth))).astype(int)
+    assert y.mean() < 0.03
+    model = AdditiveBoostClassifier(epsilon=epsilon, schema=SCHEMA, interactions=False, random_state=3)
+    score = model.fit(X[:6000], y[:6000]).decision_function(X[6000:])
+    assert least < np.polyfit(truth[6000:], score, 1)[0] < most

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tacit.additive.covariance import categorical_covariances, centred, numeric_covariances
 from tacit.additive.density import public_shapes, smooth_histograms
-from tacit.additive.intercept import Intercept, curvature
+from tacit.additive.intercept import TYPICAL_SCATTER, Intercept, curvature
+from tacit.additive.intercept import scatter as scatter_of_rows
 from tacit.additive.plan import MOST_SWEEPS, MOST_SWEPT, patient, plan
 from tacit.additive.posterior import SCALES, Posterior
 from tacit.boosting.measures.mada_boost import mada_boost
@@ -121,6 +122,18 @@ def test_curvature_is_the_slope_of_the_expected_step(intercept):
 
     slope = -(push(intercept + 1e-5) - push(intercept - 1e-5)) / 2e-5
     assert curvature(intercept, 0.0) == pytest.approx(slope, rel=1e-4)
+
+
+def test_rows_scatter_by_the_share_of_a_rare_class_and_never_more_than_is_typical():
+    assert scatter_of_rows(0.0, 0.0) == scatter_of_rows(0.0, 3.0) == TYPICAL_SCATTER
+    assert scatter_of_rows(-4.0, 0.0) == pytest.approx(1 / (1 + math.exp(4.0)))
+    assert scatter_of_rows(-4.0, 1.5) == pytest.approx(scatter_of_rows(4.0, 1.5))
+    assert scatter_of_rows(-4.0, 0.0) < scatter_of_rows(-4.0, 1.5) < TYPICAL_SCATTER
+    generator = np.random.default_rng(4)
+    logits = np.full(200_000, -4.0)
+    y = generator.random(len(logits)) < 1 / (1 + np.exp(-logits))
+    pushes = np.where(y, mada_boost(logits), -mada_boost(-logits))
+    assert scatter_of_rows(-4.0, 0.0) == pytest.approx(pushes.var(), rel=0.05)
 
 
 def test_the_intercept_finds_the_rate_without_noise():

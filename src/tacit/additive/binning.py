@@ -39,7 +39,8 @@ of the purse."""
 LARGEST, LARGEST_OF_MANY, SMALLEST, SMALLEST_OF_SHAPES = 48, 64, 6, 12
 """Bins of a column: at most, at most where rows are very many, and at least."""
 
-MAX_CATEGORIES = 128
+MAX_CATEGORIES = 256
+"""Of more categories the rarest share one bin: a bin is one byte of a row."""
 
 
 @dataclass(frozen=True)
