@@ -17,10 +17,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.encoding.errors import FrameError
-from tacit.faces.bounds import DEFAULT_BOUNDS, exponential_grid, find_bounds, inhabited, sure_levels
 from tacit.faces.request import RequestError
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.schema import Schema
 from tests.habits import CANNOT_HOLD, SCHEMA, people
@@ -208,83 +206,3 @@ def test_a_unit_may_have_several_rows_and_only_the_first_count():
     single = AdditiveBoostClassifier(schema=SCHEMA, random_state=1).fit(frame, labels)
     noise = [max(main.sd.mean() for main in model.model_.mains) for model in (single, one)]
     assert noise[1] > noise[0]
-
-
-class CountingVault:
-    """A vault that hands out a curator over one column, for the bounds alone."""
-
-    def __init__(self, values):
-        self.values = values
-
-    def seal(self, encoding, label_index):
-        from tacit.curator.curator import Curator
-        from tacit.noise.seeded_source import SeededSource
-        from tacit.privacy.charges import Gaussian
-        from tacit.privacy.ledger import Reservation
-        from tacit.privacy.neighbouring import Neighbouring
-        from tacit.table.memory import MemoryTable
-
-        table = MemoryTable(
-            encoding.encode({"x": self.values}), np.zeros(len(self.values), np.uint8), encoding.n_codes, 2
-        )
-        reservation = Reservation([Gaussian(0.1)], Neighbouring.ADD_OR_REMOVE_ONE, "bounds")
-        return Curator(table, reservation, SeededSource(0))
-
-
-@pytest.mark.parametrize(
-    ("values", "bounds"),
-    [
-        (np.linspace(3, 90, 2000), (2.0, 128.0)),
-        (np.linspace(-0.9, 0.2, 2000), (-1.0, 0.25)),
-        (np.append(np.linspace(1, 7, 2000), 1e9), (1.0, 8.0)),  # one outlier moves nothing
-        (np.full(2000, np.nan), DEFAULT_BOUNDS),
-        (np.zeros(0), DEFAULT_BOUNDS),
-    ],
-)
-def test_bounds_are_found_from_noisy_counts(values, bounds):
-    from tacit.encoding.values import LabelIndex
-    from tacit.privacy.purse import Purse
-
-    found = find_bounds(CountingVault(values), ["x"], LabelIndex((0, 1)), Purse(1.0, 1e-6, 0.3), 1.0)
-    assert found["x"] == bounds
-
-
-@pytest.mark.parametrize("charge", [Gaussian(3.0), Laplace(3.0)])
-def test_noise_alone_makes_no_bin_look_inhabited(charge, monkeypatch):
-    """The chance over all bins of all columns is what it says, seen at a tenth; an honest count is found."""
-    from tacit.faces import bounds
-
-    monkeypatch.setattr(bounds, "MISTAKEN", 0.1)
-    monkeypatch.setattr(bounds, "LEAST_LEVELS", np.inf)
-    n_bins, n_columns, tables = 124, 3, 4000
-    levels = sure_levels(charge, n_bins * n_columns)
-    generator = np.random.default_rng(5)
-    draw = generator.normal if isinstance(charge, Gaussian) else generator.laplace
-    noise = draw(0.0, 3.0, (tables, n_columns, n_bins))
-    sd = 3.0 if isinstance(charge, Gaussian) else 3.0 * np.sqrt(2.0)
-
-    def lost(threshold: float) -> float:
-        return np.mean([any(len(inhabited(counts, sd, threshold)) for counts in table) for table in noise])
-
-    assert 0.08 < lost(levels) < 0.115
-    assert lost(0.9 * levels) > 0.15
-    counts = noise[0, 0].copy()
-    counts[40:43] = 100 * sd
-    assert inhabited(counts, sd, levels).tolist() == [40, 41, 42]
-
-
-def test_where_no_bin_is_sure_the_fullest_counts():
-    counts = np.array([0.0, 4.5, 4.2, -1.0])
-    assert inhabited(counts, 1.0, sure_levels(Gaussian(1.0), 124)).tolist() == [1]
-    assert inhabited(counts, 1.5, sure_levels(Gaussian(1.0), 124)).tolist() == []
-    assert inhabited(counts, 1.0, 4.1).tolist() == [1, 2]
-
-
-def test_the_exponential_grid_is_public_and_covers_the_line():
-    grid = exponential_grid()
-    codes = grid.encode(np.array([-1e300, -1.5, 0.0, 1e-9, 1.0, 1.5, 1e300, np.nan]))
-    assert codes[0] == 0
-    assert codes[2] == codes[3]
-    assert codes[4] == codes[5]
-    assert codes[6] == grid.cells - 1
-    assert codes[7] == grid.missing

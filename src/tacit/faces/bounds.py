@@ -10,10 +10,12 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from tacit.curator.measurement import LEAST_SD
 from tacit.curator.vault import Vault
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
+from tacit.faces.magnitudes import LARGEST_POWER, SMALLEST_POWER, believed
 from tacit.privacy.charges import Charge, Laplace
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import column_cells
@@ -23,16 +25,19 @@ from tacit.queries.rules import fine_count_rule
 BOUNDS_SHARE = 0.05
 """Share of a fit's budget that finds numeric bounds when no schema declares them."""
 
-SMALLEST_POWER, LARGEST_POWER = -20, 40
 MISTAKEN = 1e-5
 """Chance that noise alone makes any bin of any column look inhabited.
 
-A bin that nobody lives in, far from the others, widens bounds until all rows share one cell: the column is lost. A
+A bin far from the others that nobody lives in widens bounds until all rows share one cell: the column is lost. A
 column has over a hundred bins, so what would do for one count is far too little for all of them.
 """
 
-LEAST_LEVELS = 4.0
-"""Where no bin is sure to be inhabited, the fullest counts if it is so many standard deviations of noise above 0."""
+EXPECTED, EXPECTED_BESIDE = 2.0, 3.0
+"""Standard deviations of noise that an inhabited cell is thought to stand above 0: where none is sure to be, and beside
+those that are."""
+
+HIDDEN = 0.02
+"""Bounds are widened where a cell beyond them may hold this share of the rows without being noticed."""
 
 DEFAULT_BOUNDS = (-1.0, 1.0)
 
@@ -54,11 +59,28 @@ def sure_levels(charge: Charge, n_counts: int) -> float:
 
 
 def inhabited(counts: npt.NDArray[np.float64], sd: float, levels: float) -> npt.NDArray[np.int64]:
-    """The bins in which there are rows: sure ones, or else the fullest, or none."""
+    """The cells of :func:`exponential_grid` between which the rows are thought to lie: the first and the last, or none.
+
+    These are the cells that are sure to be inhabited and those that :func:`believed` has, and all between. Where none
+    but that of 0 is sure, all down to 0 as well; and one more power of two where noise may hide :data:`HIDDEN` of the
+    rows there: bounds that are too wide cost a little resolution, too narrow ones the rows beyond.
+
+    Args:
+        counts: noisy rows of the cells, without that of missing values.
+        sd: standard deviation of the noise.
+        levels: so many of them make a cell sure.
+    """
+    middle = len(counts) // 2
     sure = np.flatnonzero(counts > max(levels * sd, 0.5))
-    if len(sure) == 0 and counts.max() > max(LEAST_LEVELS * sd, 0.5):
-        return np.array([counts.argmax()])
-    return sure
+    in_doubt = bool((sure == middle).all())
+    expected = EXPECTED if in_doubt else EXPECTED_BESIDE
+    cells = np.concatenate([sure, believed(counts / max(sd, LEAST_SD), expected)])
+    if (cells == middle).all():
+        return cells[:0]
+    first, last = (min(cells.min(), middle), max(cells.max(), middle)) if in_doubt else (cells.min(), cells.max())
+    if 0.5 * expected * sd > HIDDEN * counts[first : last + 1].sum():
+        first, last = first - (first != middle), last + (last != middle)
+    return np.array([max(first, 0), min(last, len(counts) - 1)], dtype=np.int64)
 
 
 def find_bounds(
@@ -74,8 +96,8 @@ def find_bounds(
         share: what all columns together may spend of it.
 
     Returns:
-        Per column, the outer edges of the bins that are sure to be inhabited (:data:`MISTAKEN`), or else those of the
-        fullest; values outside will be clipped. A column whose bins all drown in noise gets :data:`DEFAULT_BOUNDS`.
+        Per column, the outer edges of the bins that are :func:`inhabited`; values outside will be clipped. A column
+        whose bins all drown in noise, but perhaps for that around 0, gets :data:`DEFAULT_BOUNDS`.
     """
     grid = exponential_grid()
     curator = vault.seal(TableEncoding(tuple(names), (grid,) * len(names)), label_index)
@@ -87,5 +109,13 @@ def find_bounds(
         release = curator.measure(query, purse.charge(share / len(names)), f"bounds of {name}")
         counts = release.value[:-1, 0]  # the last cell is that of missing values
         found = inhabited(counts, release.sd, sure_levels(release.charge, len(counts) * len(names)))
-        bounds[name] = DEFAULT_BOUNDS if len(found) == 0 else (float(edges[found[0]]), float(edges[found[-1] + 1]))
+        bounds[name] = DEFAULT_BOUNDS if len(found) == 0 else _ends(float(edges[found[0]]), float(edges[found[-1] + 1]))
     return bounds
+
+
+def _ends(lower: float, upper: float) -> tuple[float, float]:
+    """Bounds between cells; an end in the narrow one around 0 is 0."""
+    narrow = 2.0**SMALLEST_POWER
+    if lower == -narrow and upper > narrow:
+        return 0.0, upper
+    return (lower, 0.0) if upper == narrow and lower < -narrow else (lower, upper)

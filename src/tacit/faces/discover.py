@@ -20,7 +20,7 @@ from tacit.encoding.numbers import as_numbers, is_object, number_or_nan
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.encoding.values import LabelIndex, ValueIndex, as_tokens, is_missing
 from tacit.encoding.without_rows import without_rows
-from tacit.faces.bounds import SMALLEST_POWER, find_bounds
+from tacit.faces.bounds import find_bounds
 from tacit.faces.inputs import is_boolean
 from tacit.faces.request import RequestError
 from tacit.privacy.charges import ApproxDP, Charge
@@ -234,7 +234,7 @@ def discover_within(
     columns: dict[str, Column] = {}
     for name, kind in kinds.items():
         if kind == NUMERIC:
-            columns[name] = _numeric(*bounds[name])
+            columns[name] = NumericColumn(*bounds[name])
         elif kind == BOOLEAN:
             columns[name] = BooleanColumn()
         elif kind == KEYED:
@@ -242,16 +242,6 @@ def discover_within(
         else:
             columns[name] = IgnoredColumn()
     return Discovered(columns, found, classes)
-
-
-def _numeric(lower: float, upper: float) -> NumericColumn:
-    """The column between found bounds; an end in the narrow bin around 0 is 0."""
-    narrow = 2.0**SMALLEST_POWER
-    if lower == -narrow and upper > narrow:
-        lower = 0.0
-    elif upper == narrow and lower < -narrow:
-        upper = 0.0
-    return NumericColumn(lower, upper)
 
 
 @final
