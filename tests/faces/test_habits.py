@@ -173,7 +173,7 @@ def test_truth_values_stay_what_they_are(kind: Any) -> None:
     matrix, labels = table()
     fitted = AdditiveBoostClassifier(epsilon=8.0, random_state=3).fit(matrix, pd.Series(labels == 1, dtype=kind))
     assert fitted.classes_.dtype == bool
-    numbers = AdditiveBoostClassifier(epsilon=8.0, random_state=3).fit(matrix, labels)
+    numbers = AdditiveBoostClassifier(epsilon=8.0, random_state=3, classes=(0, 1)).fit(matrix, labels)
     np.testing.assert_array_equal(fitted.predict(matrix), numbers.predict(matrix) == 1)
 
 

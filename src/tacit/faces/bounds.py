@@ -32,12 +32,13 @@ A bin far from the others that nobody lives in widens bounds until all rows shar
 column has over a hundred bins, so what would do for one count is far too little for all of them.
 """
 
+HIDDEN, UNNOTICED = 0.02, 1.5
+"""Bounds are widened where a cell beyond them may hold this share of the rows and stand no more than so many standard
+deviations of noise above 0."""
+
 EXPECTED, EXPECTED_BESIDE = 2.0, 3.0
 """Standard deviations of noise that an inhabited cell is thought to stand above 0: where none is sure to be, and beside
 those that are."""
-
-HIDDEN = 0.02
-"""Bounds are widened where a cell beyond them may hold this share of the rows without being noticed."""
 
 DEFAULT_BOUNDS = (-1.0, 1.0)
 
@@ -61,9 +62,10 @@ def sure_levels(charge: Charge, n_counts: int) -> float:
 def inhabited(counts: npt.NDArray[np.float64], sd: float, levels: float) -> npt.NDArray[np.int64]:
     """The cells of :func:`exponential_grid` between which the rows are thought to lie: the first and the last, or none.
 
-    These are the cells that are sure to be inhabited and those that :func:`believed` has, and all between. Where none
-    but that of 0 is sure, all down to 0 as well; and one more power of two where noise may hide :data:`HIDDEN` of the
-    rows there: bounds that are too wide cost a little resolution, too narrow ones the rows beyond.
+    These are the cells that are sure to be inhabited, and all between. Where noise may hide :data:`HIDDEN` of the rows
+    in another, those that :func:`believed` has count, too, and one more power of two at either end; where no cell but
+    that of 0 is sure, all down to 0 as well. Bounds that are too wide cost a little resolution, too narrow ones the
+    rows beyond.
 
     Args:
         counts: noisy rows of the cells, without that of missing values.
@@ -73,13 +75,13 @@ def inhabited(counts: npt.NDArray[np.float64], sd: float, levels: float) -> npt.
     middle = len(counts) // 2
     sure = np.flatnonzero(counts > max(levels * sd, 0.5))
     in_doubt = bool((sure == middle).all())
-    expected = EXPECTED if in_doubt else EXPECTED_BESIDE
-    cells = np.concatenate([sure, believed(counts / max(sd, LEAST_SD), expected)])
+    if not in_doubt and UNNOTICED * sd <= HIDDEN * counts[sure.min() : sure.max() + 1].sum():
+        return sure[[0, -1]]
+    cells = np.concatenate([sure, believed(counts / max(sd, LEAST_SD), EXPECTED if in_doubt else EXPECTED_BESIDE)])
     if (cells == middle).all():
         return cells[:0]
     first, last = (min(cells.min(), middle), max(cells.max(), middle)) if in_doubt else (cells.min(), cells.max())
-    if 0.5 * expected * sd > HIDDEN * counts[first : last + 1].sum():
-        first, last = first - (first != middle), last + (last != middle)
+    first, last = first - (first != middle), last + (last != middle)
     return np.array([max(first, 0), min(last, len(counts) - 1)], dtype=np.int64)
 
 

@@ -17,11 +17,11 @@ SMALLEST_POWER, LARGEST_POWER = -20, 40
 USUAL_POWER, UNUSUAL = 4, 0.15
 """What values are most often as large as, and what every power of two beyond or below costs in logarithms."""
 
-LEAST_EVIDENCE, LEAST_BESIDE = 4.0, 1.0
+LEAST_EVIDENCE, LEAST_BESIDE = 4.0, 1.5
 """In logarithms: for a run of cells, and for one of the other sign beside it."""
 
-UNLIKE = 1.0
-"""What every power of two costs in logarithms by which the largest values of the other sign are smaller or larger."""
+LARGER, SMALLER = 2.0, 0.5
+"""What every power of two costs in logarithms by which the largest values of the other sign are larger or smaller."""
 
 
 def most_likely_run(levels: Floats, level: float, against: Floats) -> tuple[int, int, float]:
@@ -57,7 +57,9 @@ def believed(levels: Floats, level: float) -> Ints:
     if odds < LEAST_EVIDENCE:
         return np.zeros(0, dtype=np.int64)
     ends = [middle + sign * (first + 1), middle + sign * (last + 1)]
-    _, other, beside = most_likely_run(sides[-sign], level, UNLIKE * np.abs(powers - powers[last]))
+    beyond = powers - powers[last]
+    against = LARGER * np.maximum(beyond, 0) + SMALLER * np.maximum(-beyond, 0)
+    _, other, beside = most_likely_run(sides[-sign], level, against)
     if beside > LEAST_BESIDE:
         ends.append(middle - sign * (other + 1))
     return np.array([min(ends), max(ends)], dtype=np.int64)
