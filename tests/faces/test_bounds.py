@@ -54,7 +54,7 @@ def test_bounds_are_found_from_noisy_counts(values, bounds):
 def test_noise_alone_makes_no_cell_sure(charge, monkeypatch):
     """The chance over all cells of all columns is what it says, seen at a tenth; an honest count is found."""
     monkeypatch.setattr(bounds_module, "MISTAKEN", 0.1)
-    monkeypatch.setattr(bounds_module, "believed", lambda levels, level: NO_COUNTS)
+    monkeypatch.setattr(bounds_module, "believed", lambda heights, expected: NO_COUNTS)
     n_columns, tables = 3, 4000
     levels = sure_levels(charge, CELLS * n_columns)
     generator = np.random.default_rng(5)

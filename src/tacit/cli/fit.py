@@ -174,9 +174,8 @@ def _dry_run(arguments: FitArguments, estimator: Any, target: str) -> None:
         names = column_names(arguments.data)
         if target not in names:
             raise Mistake(f"{arguments.data} has no column {target!r}")
-        empty: Any = (
-            [] if _discovers(arguments, estimator) else np.empty(0)
-        )  # a list has no dtype, as a CSV file has none
+        # a list has no dtype, as a CSV file has none
+        empty: Any = [] if _discovers(arguments, estimator) else np.empty(0)
         shown = {name: empty for name in names if name != target}
     planned = estimator.dry_run(X=shown)
     if arguments.as_json:

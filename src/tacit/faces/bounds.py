@@ -119,5 +119,7 @@ def _ends(lower: float, upper: float) -> tuple[float, float]:
     """Bounds between cells; an end in the narrow one around 0 is 0."""
     narrow = 2.0**SMALLEST_POWER
     if lower == -narrow and upper > narrow:
-        return 0.0, upper
-    return (lower, 0.0) if upper == narrow and lower < -narrow else (lower, upper)
+        lower = 0.0
+    elif upper == narrow and lower < -narrow:
+        upper = 0.0
+    return lower, upper
