@@ -43,6 +43,16 @@ def test_public_rooms_need_no_import(room: str) -> None:
     assert f"tacit.{room}" in modules_after(f"import tacit; tacit.{room}")
 
 
+@pytest.mark.parametrize("module", ["theory.winnow", "privacy.charges", "models.files"])
+def test_modules_of_public_rooms_need_no_import(module: str) -> None:
+    loaded = modules_after(f"import tacit; tacit.{module}")
+    assert f"tacit.{module}" in loaded
+
+
+def test_an_unknown_module_of_a_room_is_an_attribute_error() -> None:
+    assert not hasattr(tacit.theory, "nonsense")
+
+
 def test_lists_agree() -> None:
     assert set(tacit.__all__) == {*tacit.PUBLIC, "__version__"}
 

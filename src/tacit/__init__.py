@@ -5,6 +5,7 @@ Public names are imported when they are first used, so that ``import tacit`` tak
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -91,12 +92,25 @@ def __getattr__(name: str) -> Any:
 
         return version("tacit")
     if name in ROOMS:
-        return import_module(f"tacit.{name}")
+        room = import_module(f"tacit.{name}")
+        vars(room).setdefault("__getattr__", partial(_module_of, room.__name__))
+        return room
     if name not in PUBLIC:
         raise AttributeError(f"module 'tacit' has no attribute {name!r}")
     value = getattr(import_module(PUBLIC[name]), name)
     globals()[name] = value
     return value
+
+
+def _module_of(room: str, name: str) -> Any:
+    """A module of a room, which needs no import of its own."""
+    full = f"{room}.{name}"
+    try:
+        return import_module(full)
+    except ModuleNotFoundError as error:
+        if error.name != full:
+            raise
+        raise AttributeError(f"module {room!r} has no attribute {name!r}") from None
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""The made tables are neighbours, follow from the schema alone, and have the canary in cells of its own."""
+"""The synthetic tables are neighbours, follow from the schema alone, and have the canary in cells of its own."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_it_counts_exactly(place: Path, tacit: Run) -> None:
     for words in (
         "column 'age': 20.0 % of rows lie below lower = 17",
         "column 'age': 20.0 % of rows lie above upper = 90",
-        "column 'age': 20.0 % of rows spell no number and count as missing: 'old'",
+        "column 'age': 20.0 % of rows hold no number and count as missing: 'old'",
         "column 'work': 40.0 % of rows hold values that are not declared and go to 'other'",
         "column 'work': 20.0 % of rows are missing, which the schema does not expect",
         "column 'ok': 20.0 % of rows",

@@ -122,6 +122,13 @@ def test_accounts_in_one_store_are_separate(account: PrivacyAccount, url: str) -
     assert (PrivacyAccount(url, "other").epsilon, PrivacyAccount(url, "other").delta) == (2.0, 1e-9)
 
 
+def test_a_budget_without_delta_says_what_a_fit_with_one_needs(tmp_path: Path) -> None:
+    account = PrivacyAccount.create(str(tmp_path / "pure.db"), "people", 1.0, 0.0)
+    with pytest.raises(BudgetExceeded, match=r"needs a delta.*delta=0.*nothing was spent"):
+        account.reserve([Gaussian(10.0)], "a fit")
+    account.reserve([Pure(0.5)], "a pure fit")
+
+
 def test_a_relation_other_than_the_accounts_is_refused(account: PrivacyAccount) -> None:
     with pytest.raises(AccountError, match=r"add_or_remove_one.*replace_one.*nothing was spent"):
         account.reserve([Pure(0.1)], "x", Neighbouring.REPLACE_ONE)

@@ -1,4 +1,4 @@
-"""`tacit audit`: an attack on a learner, with made tables and without any data."""
+"""`tacit audit`: an attack on a learner, with synthetic tables and without any data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(
     random_state: int | None,
     json: bool,
 ) -> None:
-    """Fits the learner to two made tables again and again, and says what that proves."""
+    """Fits the learner to two synthetic tables again and again, and says what that proves."""
     from tacit.audit import audit_estimator
     from tacit.schema import Schema
 
@@ -61,7 +61,7 @@ def _summary(found: Audit, learner: str, schema: Path | None, seconds: float) ->
     }
     if found.gaussian is not None:
         bound = found.gaussian
-        rows["if Gaussian"] = f"epsilon {bound.epsilon_lower:.3g}, if its noise is Gaussian: {_counted(bound.counts)}"
+        rows["if Gaussian"] = f"epsilon {bound.epsilon_lower:.3g}: {_counted(bound.counts)}"
     rows["could show"] = f"epsilon {found.provable:.3g} at most, had all guesses been right"
     rows["confidence"] = f"{100 * found.confidence:g} %"
     rows["it holds" if found.holds else "VIOLATED"] = found.meaning

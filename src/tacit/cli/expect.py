@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tacit.cli.console import as_json as print_json
 from tacit.cli.console import progress
 from tacit.cli.failures import Mistake
+from tacit.cli.files import check_outputs, write_text
 
 if TYPE_CHECKING:
     from tacit.halfspaces.expectation import Expectation, Setting
@@ -31,6 +32,7 @@ def run(
 
     if (rows is None) == (error is None):
         raise Mistake("with --margin, give either --rows (what error can be expected?) or --error (how many rows?)")
+    check_outputs({"--plot": plot}, {})
     setting = Setting(dimension, margin, epsilon, delta, repeats=repeats)
     with progress("simulating", quiet=json) as stage:
         if rows is not None:
@@ -39,7 +41,7 @@ def run(
             assert error is not None
             figures = expect_rows(setting, error, stage)
     if plot is not None:
-        plot.write_text(drawing(setting, figures), encoding="utf-8")
+        write_text(plot, drawing(setting, figures))
     if json:
         asked = {"dimension": dimension, "margin": margin, "epsilon": epsilon, "delta": delta}
         print_json({**asked, "figures": [vars(figure) for figure in figures], "plot": plot and str(plot)})
@@ -65,17 +67,18 @@ def show(setting: Setting, figures: list[Expectation]) -> None:
         table.add_row(f"{figure.rows:,}", said, figure.source, figure.basis)
     Console().print(table)
     Console().print(
-        "A theorem bounds the error of every table with this margin; a simulation says what was seen on made rows, "
-        "spherical around the halfspace. Real tables have no margin: expect more.",
+        "A theorem bounds the error of every table with this margin; a simulation says what was seen on synthetic "
+        "rows, spherical around the halfspace. Real tables have no margin: expect more.",
         soft_wrap=True,
     )
 
 
 def drawing(setting: Setting, figures: list[Expectation]) -> str:
-    """Error against rows as one SVG file: simulations as a line with dots, theorems as squares."""
+    """Error against rows as one SVG file: simulations as dots on a line, theorems as squares."""
     import math
 
     from tacit.report import svg
+    from tacit.report.promise import count
 
     sizes = [figure.rows for figure in figures]
     low, high = min(sizes) / 1.5, max(sizes) * 1.5
@@ -90,7 +93,7 @@ def drawing(setting: Setting, figures: list[Expectation]) -> str:
     ]
     powers = [10.0**k for k in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
     powers = powers[:: max(math.ceil(len(powers) / 6), 1)]
-    parts += [svg.text(across(value), HEIGHT - 32.0, svg.short(value), anchor="middle") for value in powers]
+    parts += [svg.text(across(value), HEIGHT - 32.0, count(value), anchor="middle") for value in powers]
     parts += [svg.text(54.0, up(tick) + 4.0, svg.short(tick), anchor="end") for tick in svg.even_ticks(0.0, top)]
     seen = [(across(figure.rows), up(figure.error)) for figure in figures if figure.source == "simulation"]
     if len(seen) > 1:
@@ -98,8 +101,17 @@ def drawing(setting: Setting, figures: list[Expectation]) -> str:
     for figure in figures:
         label = f"{figure.rows} rows, error {figure.error:.3f}: {figure.source}, {figure.basis}"
         x, y = across(figure.rows), up(figure.error)
-        parts.append(svg.rect(x - 4, y - 4, 8.0, 8.0, figure.source, label))
-    legend = [("simulation", "seen on made rows (simulation)"), ("theorem", "proved for every such table (theorem)")]
+        dot = figure.source == "simulation"
+        mark = (
+            svg.circle(x, y, 4.5, figure.source, label)
+            if dot
+            else svg.rect(x - 4, y - 4, 8.0, 8.0, figure.source, label)
+        )
+        parts.append(mark)
+    legend = [
+        ("simulation", "seen on synthetic rows (simulation)"),
+        ("theorem", "proved for every such table (theorem)"),
+    ]
     for place, (css, words) in enumerate(legend):
         parts.append(svg.rect(WIDTH - 262.0, 34.0 + 18 * place, 8.0, 8.0, css))
         parts.append(svg.text(WIDTH - 248.0, 42.0 + 18 * place, words))

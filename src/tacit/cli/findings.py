@@ -131,7 +131,7 @@ def _complaints(facts: dict[str, Any], column: Column, rows: int) -> list[str]:
         if count > NOTABLE * rows:
             words.append(f"{_percent(count, rows)} lie {end} {bound} = {getattr(column, bound):g} and are clipped")
     place = "go to 'other'" if "never_seen" in facts else "count as missing"
-    what = "spell no number" if isinstance(column, NumericColumn) else "hold values that are not declared"
+    what = "hold no number" if isinstance(column, NumericColumn) else "hold values that are not declared"
     if facts["unknown"] > NOTABLE * rows or (facts["unknown"] and "never_seen" not in facts):
         examples = ", ".join(repr(value) for value, _ in facts["unknown_values"][:3])
         words.append(f"{_percent(facts['unknown'], rows)} {what} and {place}: {examples}")

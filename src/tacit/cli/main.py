@@ -13,8 +13,9 @@ from typing import Annotated
 import typer
 
 from tacit.cli import check, schema_commands
-from tacit.cli.failures import guarded
+from tacit.cli.failures import Mistake, guarded
 from tacit.cli.learners import LEARNERS
+from tacit.cli.options import refuse_given
 
 app = typer.Typer(
     name="tacit",
@@ -33,8 +34,8 @@ COLLECTED_FROM = 200_000
 Data = Annotated[Path, typer.Argument(help="CSV (also .gz) or Parquet.")]
 ModelFile = Annotated[Path, typer.Argument(help="A model file.")]
 SchemaFile = Annotated[Path | None, typer.Option("--schema", help="What is public about the columns (TOML).")]
-Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy to spend; inf asks for none.")]
-Delta = Annotated[float, typer.Option("--delta", help="Chance that the bound fails; 0 for pure privacy.")]
+Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy budget; inf means no noise and no privacy.")]
+Delta = Annotated[float, typer.Option("--delta", help="Slack added to the bound of epsilon; 0 for pure privacy.")]
 Relation = Annotated[str, typer.Option("--neighbouring", help="add_or_remove_one or replace_one.")]
 Learner = Annotated[str, typer.Option("--learner", help=f"One of: {', '.join(LEARNERS)}.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
@@ -131,7 +132,7 @@ def predict(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Predict the classes of new rows, and their probabilities."""
+    """Predict classes with probabilities, or numbers, for new rows."""
     from tacit.cli.use import predict as run
 
     run(model, data, output, as_json, threshold, cost)
@@ -217,6 +218,7 @@ def verify(
 @app.command()
 @guarded
 def plan(
+    context: typer.Context,
     schema: SchemaFile = None,
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
@@ -226,16 +228,21 @@ def plan(
         float | None, typer.Option(help="Ask instead what a halfspace of this margin can be expected to do.")
     ] = None,
     rows: Annotated[
-        int | None, typer.Option(help="What can be expected of so many rows? Of their number say only what is public.")
+        int | None, typer.Option(help="What this many rows can be expected to teach; give a public number.")
     ] = None,
     error: Annotated[float | None, typer.Option(help="With --margin: how many rows does this error take?")] = None,
     dimension: Annotated[int, typer.Option(help="With --margin: number of coordinates.")] = 100,
-    repeats: Annotated[int, typer.Option(help="With --margin: made tables per simulated figure.")] = 3,
+    repeats: Annotated[int, typer.Option(help="With --margin: synthetic tables per simulated figure.")] = 3,
     plot: Annotated[Path | None, typer.Option(help="With --margin: draw error against rows (SVG).")] = None,
     as_json: Json = False,
 ) -> None:
     """Show what a budget would buy, without any data."""
-    if margin is not None:
+    if margin is None:
+        refuse_given(context, ("error", "dimension", "repeats", "plot"), "say something with --margin only")
+    else:
+        refuse_given(context, ("schema", "learner"), "have no meaning with --margin, which is about a halfspace")
+        if neighbouring != "add_or_remove_one":
+            raise Mistake("--margin is answered for --neighbouring add_or_remove_one only")
         from tacit.cli.expect import run as expect
 
         expect(margin, dimension, rows, error, epsilon, delta, repeats, plot, as_json)
@@ -253,12 +260,12 @@ def audit(
     delta: Delta = 1e-6,
     neighbouring: Relation = "add_or_remove_one",
     learner: Learner = "additive",
-    trials: Annotated[int, typer.Option("--trials", help="Fits to each of two made tables.")] = 300,
+    trials: Annotated[int, typer.Option("--trials", help="Fits to each of two synthetic tables.")] = 300,
     confidence: Annotated[float, typer.Option("--confidence", help="Of the bounds, between 0 and 1.")] = 0.95,
     random_state: Annotated[int | None, typer.Option("--random-state", help="Makes an audit repeatable.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Attack a learner on made tables: what epsilon must it have at least? Exit code 1 if that is more than claimed."""
+    """Attack a learner on synthetic tables: what epsilon has it at least? Exit code 1 if that is more than claimed."""
     from tacit.cli.audit import run
 
     run(schema, epsilon, delta, neighbouring, learner, trials, confidence, random_state, as_json)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tacit.cli.failures import Mistake
 
 if TYPE_CHECKING:
+    import typer
+
     from tacit.privacy.account import PrivacyAccount
     from tacit.schema import Schema
 
@@ -25,6 +28,20 @@ def account_of(url: str | None, dataset: str | None) -> PrivacyAccount | None:
     from tacit.privacy.account import PrivacyAccount
 
     return PrivacyAccount(url, dataset)
+
+
+def refuse_given(context: typer.Context, names: Sequence[str], why: str) -> None:
+    """Refuses options that were given and would be ignored.
+
+    Args:
+        context: of the command.
+        names: its parameters that have no meaning here.
+        why: what there is to say of them.
+    """
+    sources = {name: context.get_parameter_source(name) for name in names}
+    given = [f"--{name}" for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if given:
+        raise Mistake(f"{', '.join(given)}: these options {why}")
 
 
 def target_column(target: str | None, schema: Schema | None) -> str:

@@ -41,7 +41,7 @@ def run(
     rows = {
         "promise": f"epsilon {epsilon:g}, delta {delta:g}, {neighbouring}: {promise.strength}",
         "in words": promise.headline,
-        "a guess": f"{promise.unknown}, a coin toss at 50 %, can be guessed right at most {percent(guess)} of the time",
+        "a guess": f"{promise.unknown} can be guessed right at most {percent(guess)} of the time (a coin toss: 50 %)",
         "as": ", ".join(charge_words(charge) for charge in planned["charges"]),
     }
     if planned["columns"]:

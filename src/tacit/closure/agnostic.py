@@ -33,7 +33,7 @@ class AgnosticClassifier(ClosureClassifier):
             :class:`FiniteClassClassifier` over the same concepts.
         concepts: the class; None for stumps on all columns.
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
-        delta: probability that the guarantee may fail, in [0, 1).
+        delta: additive slack of the guarantee, in [0, 1).
         neighbouring: ``"add_or_remove_one"`` or ``"replace_one"``; the paper's analysis needs the latter.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: the learner's; without one all
             columns are numeric, and their bounds are found with 5 % of the budget.

@@ -53,7 +53,7 @@ class ComposedClassifier(ClosureClassifier):
             a Python function of k bits.
         learners: k private classifiers, or one for all; None to release the concepts themselves.
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
-        delta: probability that the guarantee may fail, in [0, 1).
+        delta: additive slack of the guarantee, in [0, 1).
         neighbouring: ``"add_or_remove_one"`` or ``"replace_one"``; the paper's analysis needs the latter.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: the learners'; without one all
             columns are numeric, and their bounds are found with 5 % of the budget.

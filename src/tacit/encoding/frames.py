@@ -53,7 +53,7 @@ class Frame:
         return self.columns[name]
 
     def numbers(self, name: str) -> Numbers:
-        """A column as a numpy vector of numbers, nulls and texts that spell no number as NaN.
+        """A column as a numpy vector of numbers, nulls and texts that are no number as NaN.
 
         Raises:
             FrameError: if its dtype holds neither numbers nor texts nor objects.

@@ -24,7 +24,7 @@ from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import parse_numbers
 from tacit.schema import NumericColumn, Schema
-from tacit.schema.errors import nearest
+from tacit.schema.errors import nearest, resembles
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ def read_columns(
     present = column_names(path)
     for name in names:
         if name not in present:
-            hint = nearest(name, present) if "mean" in nearest(name, present) else f"it has {len(present)} columns"
+            hint = nearest(name, present) if resembles(name, present) else f"it has {len(present)} columns"
             raise DataError(f"{os.fspath(path)} has no column '{name}'; {hint}")
         if present.count(name) > 1:
             raise DataError(f"{os.fspath(path)} has two columns named '{name}'; rename one")

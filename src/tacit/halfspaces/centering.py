@@ -42,7 +42,7 @@ class Centre:
 def pace_of(signal: float) -> float:
     """How long the first step is: short where the noise would be followed, long where the rows soon need sorting.
 
-    The root and the cap were chosen on made tables, with a margin and without, such as those of
+    The root and the cap were chosen on synthetic tables, with a margin and without, such as those of
     ``benchmarks.halfspaces`` and ``benchmarks.halfspace_rule``; loud noise on spherical rows would rather have less.
 
     Args:

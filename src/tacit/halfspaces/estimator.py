@@ -59,7 +59,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
 
     Args:
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
-        delta: probability that the guarantee may fail, in [0, 1); 0 asks for pure differential privacy.
+        delta: additive slack of the guarantee, in [0, 1); 0 asks for pure differential privacy.
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
             bounds are found with 5 % of the budget.
@@ -77,8 +77,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         learning_rate: of lazy Bregman, lambda.
         advantage: of SmoothBoost, gamma: what a round is trusted to achieve.
         stop_density: end the run when the measure's size is below this share of the rows, by a noisy test in every
-        round
-            that takes a tenth of the budget (Appendix K); None for a fixed number of rounds.
+            round that takes a tenth of the budget (Appendix K); None for a fixed number of rounds.
         scaling: whether to scale the row space by released moments, for a tenth of the budget. Off, the learner is the
             paper's; rows of very different spread are then learned badly.
         calibrate: whether to release counts by score and class, for a twentieth of the budget, to give probabilities.

@@ -1,4 +1,4 @@
-"""What can be expected of a private halfspace before there is data: by theorem, and by simulation on made rows.
+"""What can be expected of a private halfspace before there is data: by theorem, and by simulation on synthetic rows.
 
 Every figure says which it is. Theorems hold for every table with the margin, with constants that were never meant to be
 small; simulations hold for one kind of made table, and are what practice looks like.
@@ -68,8 +68,8 @@ class Expectation:
     Attributes:
         rows: number of rows.
         error: share of wrong predictions on new rows; 1 where a theorem says nothing.
-        source: whether it is a bound that a theorem proves, or what was seen on made rows.
-        basis: which theorem, or how many made tables.
+        source: whether it is a bound that a theorem proves, or what was seen on synthetic rows.
+        basis: which theorem, or how many synthetic tables.
         spread: of simulations, the standard deviation over tables.
     """
 
@@ -102,7 +102,7 @@ def made_rows(n: int, dimension: int, margin: float, seed: int) -> tuple[Floats,
 
 
 def simulated_error(setting: Setting, n: int) -> Expectation | None:
-    """The mean error of the learner's default settings on made tables; None where they would be too large to make."""
+    """The mean error of the learner's default settings on synthetic tables; None where they would be too large."""
     if (n + TEST_ROWS) * setting.dimension > MOST_CELLS:
         return None
     errors = []
@@ -111,7 +111,7 @@ def simulated_error(setting: Setting, n: int) -> Expectation | None:
         learner = HalfspaceBoostClassifier(setting.epsilon, setting.delta, row_norm=1.0, fit_intercept=False)
         learner.fit(rows[:n], labels[:n])
         errors.append(float((learner.predict(rows[n:]) != labels[n:]).mean()))
-    basis = f"{setting.repeats} made tables, default settings"
+    basis = f"{setting.repeats} synthetic tables, default settings"
     return Expectation(n, float(np.mean(errors)), "simulation", basis, float(np.std(errors)))
 
 
@@ -153,7 +153,7 @@ def expect_error(setting: Setting, n: int) -> list[Expectation]:
 
 
 def expect_rows(setting: Setting, accuracy: float, report: Callable[[str], None] = lambda _: None) -> list[Expectation]:
-    """How many rows an error takes: proved, and seen on made tables of growing size.
+    """How many rows an error takes: proved, and seen on synthetic tables of growing size.
 
     Args:
         setting: dimension, margin, privacy.

@@ -52,7 +52,7 @@ class Winnow(_base()):  # type: ignore[misc]
 
     Args:
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
-        delta: probability that the guarantee may fail, in [0, 1).
+        delta: additive slack of the guarantee, in [0, 1).
         neighbouring: ``"add_or_remove_one"`` or ``"replace_one"``.
         horizon: the most rounds; public.
         update: ``"batch"`` (all mistakes since the last update) or ``"first"`` (the paper's, which needs far longer

@@ -101,6 +101,11 @@ class _Budget:
         total = self._cost([*earlier, *charges])
         if total <= self.epsilon * (1 + TOLERANCE):
             return
+        if self.delta == 0 and math.isinf(self._cost(charges)):
+            raise BudgetExceeded(
+                f"{label!r} needs a delta, and the budget has none (its delta is 0): ask for delta=0, or open an "
+                "account with a delta above 0; nothing was spent or read now"
+            )
         raise BudgetExceeded(
             f"{label!r} would bring the cost to epsilon {total:.4g} at delta {self.delta:g}; the budget is "
             f"{self.epsilon:.4g}, of which {self._cost(earlier):.4g} is spent, and what is left pays for epsilon "
@@ -147,7 +152,7 @@ class PrivacyAccount(_Budget):
         url: str,
         dataset: str,
         epsilon: float,
-        delta: float = 0.0,
+        delta: float,
         neighbouring: Neighbouring | str = Neighbouring.ADD_OR_REMOVE_ONE,
     ) -> Self:
         """Creates an account, and its store if need be.
@@ -156,7 +161,7 @@ class PrivacyAccount(_Budget):
             url: an SQLite file (path, or ``sqlite:///path``) or any other database URL SQLAlchemy understands.
             dataset: the name of the data set.
             epsilon: the promise, positive; ``inf`` promises nothing and records all.
-            delta: the promise, in [0, 1).
+            delta: the promise, in [0, 1); with 0, only fits that ask for ``delta=0`` can be paid for.
             neighbouring: the relation of the promise; fixed for good.
 
         Raises:
@@ -289,7 +294,7 @@ class EphemeralAccount(_Budget):
     def __init__(
         self,
         epsilon: float,
-        delta: float = 0.0,
+        delta: float,
         neighbouring: Neighbouring | str = Neighbouring.ADD_OR_REMOVE_ONE,
     ) -> None:
         _check_promise(epsilon, delta)

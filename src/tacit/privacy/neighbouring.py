@@ -8,7 +8,7 @@ from enum import StrEnum
 class Neighbouring(StrEnum):
     """Which pairs of tables a guarantee compares.
 
-    One ledger has one relation; mixing two is an error, and converting is explicit (group privacy).
+    One ledger has one relation; mixing two is an error, and there is no conversion.
     """
 
     ADD_OR_REMOVE_ONE = "add_or_remove_one"

@@ -50,7 +50,7 @@ def _trees(model: AdditiveModel) -> Drawing:
     drawn = ranking(TREES, [model.features[j].name for j in used], [float(sizes[j]) for j in used], "trees")
     leaves = sum(tree.shape.n_leaves for tree in model.trees)
     caption = (
-        f"{len(model.trees)} trees with {leaves} leaves in all, too many to draw: by columns they test, the typical "
+        f"{len(model.trees)} trees with {leaves:,} leaves in all, too many to draw: by columns they test, the typical "
         "change in log-odds. The model file holds every rule of them."
     )
     return replace(drawn, caption=caption, wide=False)

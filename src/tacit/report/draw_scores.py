@@ -17,8 +17,9 @@ from tacit.report.public_facts import public_column
 Floats = npt.NDArray[np.float64]
 
 NOISE = (
-    "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). The grey strip below "
-    "a curve shows where rows are, as far as the noise let that be seen."
+    "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). Pale bars stand for "
+    "values that hardly any rows have. The grey strip below a curve shows where rows are, as far as the noise let that "
+    "be seen."
 )
 
 FLAT = "Where noise said otherwise the curve is flat"
@@ -76,7 +77,7 @@ def tree_ranking(scores: AdditiveScores, unit: str) -> list[Drawing]:
     drawn = ranking(TREES, names, [float(np.sqrt(moved[j])) for j in used], "trees")
     leaves = sum(tree.shape.n_leaves for tree in scores.trees)
     caption = (
-        f"{len(scores.trees)} trees with {leaves} leaves in all, too many to draw: by columns they test, the typical "
+        f"{len(scores.trees)} trees with {leaves:,} leaves in all, too many to draw: by columns they test, the typical "
         f"change in {unit}. The model file holds every rule of them."
     )
     return [replace(drawn, caption=caption, wide=False)]

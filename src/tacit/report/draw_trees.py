@@ -138,8 +138,8 @@ def _share(share: float) -> str:
 
 def _spent(model: TreeEnsembleModel) -> str:
     splits = sum(model.spending.levels)
-    tests = "its tests look at no row" if splits == 0 else f"its tests took {100 * splits:.2g} % of the budget"
-    return f"{tests}, its leaves {100 * model.spending.leaves:.2g} %"
+    tests = "its tests were drawn at random and cost nothing" if splits == 0 else f"its tests took {100 * splits:.2g} %"
+    return f"{tests}, its leaves took {100 * model.spending.leaves:.2g} % of the budget"
 
 
 def _test(model: TreeEnsembleModel, number: int, split: int, x: float, y: float, room: float) -> list[str]:

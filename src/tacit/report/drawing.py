@@ -232,7 +232,7 @@ def bars(
     """
     pairs = sorted(zip(categories, effects, strict=True), key=lambda p: -p[1].support)[:MOST_BARS]
     if all(_is_number(category) for category, _ in pairs if category not in SPECIAL):
-        pairs.sort(key=lambda p: (p[0] in SPECIAL, 0.0 if p[0] in SPECIAL else float(p[0])))
+        pairs.sort(key=lambda p: (0, float(p[0])) if p[0] not in SPECIAL else (1 + SPECIAL.index(p[0]), 0.0))
     else:
         pairs.sort(key=lambda p: -p[1].value)
     row = 19

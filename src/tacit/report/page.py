@@ -42,8 +42,8 @@ MOST_NAMED = 5
 """Classes that a title names."""
 
 EVERYBODY = (
-    "Facts about everybody are not hidden. If the model shows an effect in the population, then it is so for "
-    "people whose data were never in the table too, and the model may be used to guess about them."
+    "Facts about everybody are not hidden. An effect that the model shows also holds for people whose data were never "
+    "in the table, and the model can be used to guess facts about them."
 )
 ROWS = (
     "Somebody with several rows is protected for each row alone, not for all of them together; for k rows epsilon is k "

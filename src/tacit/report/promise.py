@@ -34,7 +34,7 @@ class Promise:
         headline: the promise in one sentence.
         who: whom it is about.
         unknown: what the guesser does not know.
-        odds: by what factor one person's row can move the odds of any outcome.
+        factor: by what factor one person's row can change the chance of any outcome, but for delta.
         guess: how often the best guess at a coin flip about one person can be right, by (epsilon, delta) alone.
         sharp_guess: the same by the whole curve of what was accounted; None if it is not known.
         failure: what delta means.
@@ -44,7 +44,7 @@ class Promise:
     headline: str
     who: str
     unknown: str
-    odds: str
+    factor: str
     guess: float
     sharp_guess: float | None
     failure: str
@@ -76,12 +76,13 @@ def describe(
     """
     one = "one person’s row" if rows_per_unit == 1 else f"all rows of one person (at most {rows_per_unit})"
     if Neighbouring(neighbouring) is Neighbouring.ADD_OR_REMOVE_ONE:
-        who = f"Compared are a table with {one} and the same table without. The number of rows is private too."
+        tables = f"a table with {one} and the same table without"
+        who = f"The comparison is between {tables}. The number of rows is private too."
         change = "had any one person never been in the table"
         unknown = "whether one person’s data took part"
     else:
         public = "The number of rows is public." if rows_per_unit == 1 else "The number of persons is public."
-        who = f"Compared are two tables that differ in {one}. {public}"
+        who = f"The comparison is between two tables that differ in {one}. {public}"
         change = "had any one person’s data been anything else"
         unknown = "which of two records one person has"
     if math.isinf(epsilon):
@@ -93,10 +94,10 @@ def describe(
     factor = f"{ratio:.2f}" if ratio < 100 else count(ratio)
     strength = next(name for limit, name in STRENGTHS if epsilon <= limit)
     likely = "almost as likely" if strength == "strong" else f"with a chance within a factor of {factor}"
-    headline = f"Whatever this model shows, it would have shown {likely} {change}."
+    headline = f"Anything this model shows would have been {likely} {change}."
     if delta == 0:
         failure = "This holds without exception (delta is 0)."
     else:
-        failure = f"Outcomes for which this bound fails have, together, a chance of at most 1 in {count(1 / delta)}."
+        failure = f"Beyond that factor, the chance of any outcome may differ by at most 1 in {count(1 / delta)}."
     sharp = None if sharp_advantage is None else (1.0 + sharp_advantage) / 2
     return Promise(headline, who, unknown, factor, best_guess(0.5, epsilon, delta), sharp, failure, strength)

@@ -77,8 +77,8 @@ class ClaimedLearner:
 
     Args:
         fit: ``fit(rows, labels, epsilon, delta) -> predictor``, where rows have norm at most 1 and labels are 0/1; the
-        predictor
-            has ``predict(rows)``. It must be (epsilon, delta)-differentially private under replacement of a row.
+            predictor has ``predict(rows)``. It must be (epsilon, delta)-differentially private under replacement of a
+            row.
         name: for the ledger.
         epsilon: what a run costs; set by whoever runs it.
         delta: see ``epsilon``.

@@ -49,7 +49,7 @@ class ResampledBoostClassifier(PrivateClassifier):
             foreign learner in an adapter (:mod:`tacit.resampling.adapters`), whose claim is taken on trust: the
             certificate then says ``unverified`` and is not releasable.
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
-        delta: probability that the guarantee may fail, in [0, 1).
+        delta: additive slack of the guarantee, in [0, 1).
         neighbouring: ``"replace_one"``; nothing else is analysed.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file; a foreign base needs one. None for the
             base's.

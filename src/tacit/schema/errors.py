@@ -30,10 +30,15 @@ class SchemaError(ValueError):
         return SchemaError(self.problem, self.remedy, self.field, f"{where}, {self.where}" if self.where else where)
 
 
+def resembles(word: str, known: Iterable[str]) -> list[str]:
+    """The known word that is most like this one; none if no known word is like it."""
+    return difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """``did you mean 'x'?``, or the list of what is known."""
     choices = list(known)
-    close = difflib.get_close_matches(word, choices, n=1, cutoff=0.6)
+    close = resembles(word, choices)
     return f"did you mean '{close[0]}'?" if close else f"known here: {', '.join(choices) or 'nothing'}"
 
 

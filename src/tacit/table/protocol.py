@@ -42,7 +42,7 @@ class SealedTable(Protocol):
         """What is public."""
 
     def answer(self, query: Query | JointHistogram) -> npt.NDArray[np.int64]:
-        """The exact answer, the same on one partition or many, one thread or many."""
+        """The exact answer, the same on one thread or many."""
 
     def answer_all(self, queries: Sequence[Query]) -> list[npt.NDArray[np.int64]]:
         """The exact answers to several queries, in fewer passes over the rows where the engine can."""

@@ -44,7 +44,7 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
 
     Args:
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
-        delta: probability that the guarantee may fail, in [0, 1); 0 asks for pure differential privacy.
+        delta: additive slack of the guarantee, in [0, 1); 0 asks for pure differential privacy.
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: bounds are found with 5 % of the
             budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
