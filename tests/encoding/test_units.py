@@ -38,6 +38,29 @@ def test_one_identifier_is_one_unit_however_it_is_written() -> None:
     assert codes[0] != NO_UNIT
 
 
+SEVERAL_PERSONS = [
+    "7",
+    "007",
+    "07",
+    "0e462097",
+    "0e830400",
+    "00e12345",
+    "12000",
+    "12e3",
+    "1.2e4",
+    "1.10",
+    "1.1",
+    "+7",
+    "-7",
+]
+
+
+def test_identifiers_that_only_read_alike_as_numbers_are_several_units() -> None:
+    """One person's rows would make room for another's, and removing a row would move more than is charged."""
+    assert len(set(unit_codes(SEVERAL_PERSONS).tolist())) == len(SEVERAL_PERSONS)
+    assert len(set(unit_codes([7, "7", "7.0", "007"]).tolist())) == 2
+
+
 def test_rows_without_an_identifier_have_no_unit() -> None:
     assert (unit_codes(NOBODY) == NO_UNIT).all()
 

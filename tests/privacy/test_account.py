@@ -277,7 +277,7 @@ def test_a_corrupt_or_foreign_file_is_refused(tmp_path: Path) -> None:
     corrupt.write_bytes(b"this is not a database, but it is long enough to look at" * 40)
     for attempt in (
         lambda: PrivacyAccount(str(corrupt), "adult"),
-        lambda: PrivacyAccount.create(str(corrupt), "a", 1.0),
+        lambda: PrivacyAccount.create(str(corrupt), "a", 1.0, 1e-6),
     ):
         with pytest.raises(AccountError, match=r"not a database.*nothing was spent"):
             attempt()
@@ -339,7 +339,7 @@ def test_bad_promises_are_refused(tmp_path: Path) -> None:
         {"epsilon": 1.0, "neighbouring": "x"},
     ):
         with pytest.raises(ValueError, match=r"epsilon|delta|x"):
-            PrivacyAccount.create(str(tmp_path / "a.db"), "adult", **bad)
+            PrivacyAccount.create(str(tmp_path / "a.db"), "adult", **{"delta": DELTA, **bad})
         with pytest.raises(ValueError, match=r"epsilon|delta|x"):
             EphemeralAccount(**bad)
     assert not (tmp_path / "a.db").exists()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 
 import typer
+
+from tacit.privacy.ledger import STANDS
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,11 +25,12 @@ class Mistake(ValueError):  # noqa: N818 - made by the user, no fault of the pro
     """A mistake in what was asked for. The message says what would be right."""
 
 
-def spent_remark(message: str) -> str:
-    """The message with what was spent, unless it says so itself."""
-    if "spent" in message or "charged" in message:
+def spent_remark(message: str, notes: Sequence[str] = ()) -> str:
+    """The message with what was spent, unless it says so itself; ``notes`` are the error's."""
+    if "spent" in message or "charged" in message or STANDS in message:
         return message
-    return f"{message}{'' if message.endswith(('?', '.')) else '.'} Nothing was spent."
+    remark = STANDS if STANDS in notes else "Nothing was spent."
+    return f"{message}{'' if message.endswith(('?', '.')) else '.'} {remark}"
 
 
 def tell(message: str) -> None:
@@ -60,9 +63,9 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             if isinstance(error, BrokenPipeError):
                 sys.stderr.close()
                 raise typer.Exit(1) from None
-            tell(spent_remark(file_message(error)))
+            tell(spent_remark(file_message(error), getattr(error, "__notes__", ())))
         except ValueError as error:
-            tell(spent_remark(str(error)))
+            tell(spent_remark(str(error), getattr(error, "__notes__", ())))
         except KeyboardInterrupt:
             tell("interrupted. What a budget account had reserved stays charged")
             raise typer.Exit(INTERRUPTED) from None

@@ -35,6 +35,16 @@ def dictionary_of(chunk: pa.Array) -> pa.DictionaryArray:
     return chunk.dictionary_encode()
 
 
+def listed(values: pa.Array) -> list[Any]:
+    """Python values of an array; of texts whose bytes are not UTF-8, what can be read of them."""
+    try:
+        found: list[Any] = values.to_pylist()
+    except UnicodeDecodeError:
+        kind = pa.large_binary() if pa.types.is_large_string(values.type) else pa.binary()
+        found = [None if raw is None else raw.decode("utf-8", "replace") for raw in values.cast(kind).to_pylist()]
+    return found
+
+
 def _values(array: pa.Array, kind: Any, null: Any) -> npt.NDArray[Any]:
     validity, data = array.buffers()
     if not len(array) or data is None:

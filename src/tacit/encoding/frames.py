@@ -133,7 +133,7 @@ def _from_mapping(data: Mapping[Any, Any]) -> Frame:
     return Frame(columns, next(iter(lengths.values()), 0))
 
 
-def _rows_of_objects(rows: Sequence[Any]) -> npt.NDArray[np.object_]:
+def rows_of_objects(rows: Sequence[Any]) -> npt.NDArray[np.object_]:
     """A matrix of what stands in a list of rows, whatever it is."""
     lengths = {
         len(row) if isinstance(row, Sequence | np.ndarray) and not isinstance(row, str | bytes) else -1 for row in rows
@@ -152,7 +152,7 @@ def _rows_of_objects(rows: Sequence[Any]) -> npt.NDArray[np.object_]:
 
 def _from_matrix(data: Any, names: Sequence[str] | None) -> Frame:
     # in a list a value must not depend on its neighbours, nor what a column is on one value
-    matrix = _rows_of_objects(data) if isinstance(data, list | tuple) else np.asarray(data)
+    matrix = rows_of_objects(data) if isinstance(data, list | tuple) else np.asarray(data)
     if matrix.ndim != 2:
         raise FrameError(
             f"expected a table with rows and columns, got shape {matrix.shape}"

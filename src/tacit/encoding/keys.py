@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tacit.encoding.arrow import dictionary_of, positions
+from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.values import as_tokens, is_missing
 from tacit.schema.values import identity
 
@@ -80,6 +80,6 @@ def codes_by(
     parts = [np.empty(0, np.int64)]
     for chunk in tokens.chunks:
         coded = dictionary_of(chunk)
-        table = np.array([*(code(value) for value in coded.dictionary.to_pylist()), NO_KEY], np.int64)
+        table = np.array([*(code(value) for value in listed(coded.dictionary)), NO_KEY], np.int64)
         parts.append(table[positions(coded, len(table) - 1)])
     return np.concatenate(parts), list(known)

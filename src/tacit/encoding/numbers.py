@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tacit.encoding.arrow import floats, positions
+from tacit.encoding.arrow import floats, listed, positions
 from tacit.encoding.errors import FrameError
 from tacit.schema.values import parse_number
 
@@ -21,6 +21,8 @@ Numbers: TypeAlias = npt.NDArray[Any]
 """A vector of any numeric or boolean dtype; missing is NaN."""
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+_PLAIN = (bool, int, float, np.bool_, np.integer, np.floating)
 
 _NO_TEXT = pa.nulls(1, pa.string())[0]
 
@@ -45,7 +47,8 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
         found = _loosely(series) if loose else None
         return _from_series(series, name) if found is None else found
     if isinstance(values, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values).astype(np.float64))
+        shown = as_numbers(np.ma.getdata(values), name, loose).astype(np.float64)
+        return np.where(np.ma.getmaskarray(values), np.nan, shown)
     if isinstance(values, list | tuple):
         return _from_list(values)
     array = np.asarray(values)
@@ -70,18 +73,22 @@ def _loosely(series: nw.Series[Any]) -> Numbers | None:
         return np.fromiter(map(number_or_nan, native.to_list()), np.float64, len(series))
     if not isinstance(series.dtype, nw.String) or str(getattr(native, "dtype", "")).startswith("Sparse["):
         return None
-    arrow = series.to_arrow()
+    try:
+        arrow = series.to_arrow()
+    except UnicodeError:  # one text that cannot be written in UTF-8 must not stop the others
+        return np.fromiter(map(number_or_nan, native.to_list()), np.float64, len(series))
     return texts_as_numbers(arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow]))
 
 
 def _from_list(values: Sequence[Any]) -> Numbers:
     """A list's values, each by itself: in an array they would take one another's type, and one row change all."""
-    try:
-        array = np.asarray(values)
-    except (ValueError, OverflowError):  # some of them are lists
-        array = np.empty(0, object)
-    if array.ndim == 1 and array.dtype.kind in "fiub":
-        return array
+    if all(issubclass(kind, _PLAIN) for kind in set(map(type, values))):  # these are in an array what they are alone
+        try:
+            array = np.asarray(values)
+        except (ValueError, OverflowError, TypeError):
+            array = np.empty(0, object)
+        if array.dtype.kind in "fiub":
+            return array
     return np.fromiter(map(number_or_nan, values), np.float64, len(values))
 
 
@@ -116,7 +123,10 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def parse_numbers(cells: pa.Array) -> npt.NDArray[np.float64]:
     """Texts as floats, cell by cell: what spells no number in plain decimal notation is NaN."""
-    texts = pc.utf8_trim_whitespace(cells)
+    try:
+        texts = pc.utf8_trim_whitespace(cells)
+    except pa.ArrowInvalid:  # bytes that are no text
+        return np.fromiter(map(number_or_nan, listed(cells)), np.float64, len(cells))
     filled = pc.cast(pc.binary_length(texts), pa.bool_())
     texts = pc.if_else(filled, texts, _NO_TEXT)
     try:
@@ -126,7 +136,7 @@ def parse_numbers(cells: pa.Array) -> npt.NDArray[np.float64]:
         try:
             numbers = pc.cast(texts, pa.float64())
         except pa.ArrowInvalid:
-            return np.fromiter(map(number_or_nan, cells.to_pylist()), np.float64, len(cells))
+            return np.fromiter(map(number_or_nan, listed(cells)), np.float64, len(cells))
     return floats(numbers)
 
 
@@ -151,6 +161,8 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def number_or_nan(value: Any) -> float:
     """A Python value as a float: numbers by value, texts as :func:`parse_number` reads them, anything else NaN."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
     if isinstance(value, str):
         number = parse_number(value)
         return math.nan if number is None else float(number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import re
 from collections.abc import Hashable
 from typing import Any
 
@@ -13,7 +14,9 @@ import numpy.typing as npt
 from tacit.encoding.errors import FrameError
 from tacit.encoding.keys import NO_KEY, codes_by
 from tacit.encoding.values import as_tokens, is_missing
-from tacit.schema.values import parse_number
+
+_WHOLE = re.compile(r"(0|-?[1-9][0-9]{0,299})(\.0+)?")
+"""How a whole number is written that loses nothing by being read."""
 
 NO_UNIT = NO_KEY
 """The code of a row whose identifier is missing: nobody can tell whose it is."""
@@ -23,8 +26,8 @@ def unit_of(value: Any) -> Hashable | None:
     """What identifies a unit, None where nothing does. Depends on the value alone.
 
     However one identifier came to be written, it must be one unit, or a person would have more rows than are paid for:
-    ``1``, ``1.0``, ``True``, ``"1"``, ``" 1.0"`` and ``b"1"`` are equal. Two persons who come to share an identifier
-    that way are protected together.
+    ``1``, ``1.0``, ``True``, ``"1"``, ``" 1.0"`` and ``b"1"`` are equal. Other texts stand for themselves: ``"007"``,
+    ``"12e3"`` and ``"0e46"`` are no numbers here, as they would make one unit of several persons.
     """
     try:
         value = value.item() if isinstance(value, np.generic) else value
@@ -32,8 +35,8 @@ def unit_of(value: Any) -> Hashable | None:
         if is_missing(value):
             return None
         if isinstance(value, str):
-            number = parse_number(value)
-            return value.strip() if number is None else number
+            text = value.strip()
+            return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else text
         if isinstance(value, float | decimal.Decimal) and not math.isfinite(value):
             return None
         hash(value)

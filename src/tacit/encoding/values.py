@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tacit.encoding.arrow import dictionary_of, positions
+from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.errors import FrameError
 from tacit.encoding.grid import Codes
 from tacit.schema import Value
@@ -62,7 +62,7 @@ class ValueIndex(ABC):
         if pa.types.is_null(chunk.type):
             return self._codes([self.code_of(None)]).repeat(len(chunk))
         coded = dictionary_of(chunk)
-        table = [self.code_of(value) for value in coded.dictionary.to_pylist()]
+        table = [self.code_of(value) for value in listed(coded.dictionary)]
         table.append(self.code_of(None))
         return self._codes(table)[positions(coded, len(table) - 1)]
 
@@ -98,35 +98,48 @@ def as_tokens(values: Any, name: str = "") -> pa.ChunkedArray | npt.NDArray[np.o
     if isinstance(values, pa.Array):
         values = pa.chunked_array([values])
     series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        native = series.to_native()
-        dtype = str(getattr(native, "dtype", ""))
-        if dtype.startswith("Sparse["):
-            return as_tokens(np.asarray(native), name)
-        if dtype.lower() in ("object", "int128", "uint128"):  # Arrow has no type for them
-            return _from_objects(np.array([*native.to_list(), None], object)[:-1])
-        arrow = series.to_arrow()
-        tokens = arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
-    else:
-        if isinstance(values, np.ma.MaskedArray):
-            hidden, values = np.ma.getmaskarray(values), np.ma.getdata(values).astype(object)
-            values[hidden] = None
-        if isinstance(values, list | tuple):
-            return _from_objects(np.fromiter(values, object, len(values)))
-        array = np.asarray(values, None if isinstance(values, np.ndarray) else object)
-        if array.ndim != 1:
-            raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")
-        if array.dtype == object:
-            return _from_objects(array)
-        if array.dtype.kind not in "fiubSU":
-            raise _wrong_dtype(name, str(array.dtype))
-        if array.dtype == np.longdouble:
-            array = array.astype(np.float64)
-        tokens = pa.chunked_array([pa.array(array.astype(array.dtype.newbyteorder("="), copy=False))])
+    tokens = _of_series(series, name) if isinstance(series, nw.Series) else _of_vector(values, name)
+    if isinstance(tokens, np.ndarray):
+        return tokens
     kind = tokens.type.value_type if pa.types.is_dictionary(tokens.type) else tokens.type
     if pa.types.is_nested(kind) or pa.types.is_temporal(kind) or isinstance(kind, pa.BaseExtensionType):
         raise _wrong_dtype(name, str(kind))
     return tokens
+
+
+def _of_series(series: nw.Series[Any], name: str) -> pa.ChunkedArray | npt.NDArray[np.object_]:
+    native = series.to_native()
+    dtype = str(getattr(native, "dtype", ""))
+    if dtype.startswith("Sparse["):
+        return as_tokens(np.asarray(native), name)
+    if dtype.lower() not in ("object", "int128", "uint128"):  # Arrow has no type for them
+        try:
+            arrow = series.to_arrow()
+            return arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
+        except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
+            pass  # for one value's sake, a category or a text that is not UTF-8: each is read by itself
+    return _from_objects(np.array([*native.to_list(), None], object)[:-1])
+
+
+def _of_vector(values: Any, name: str) -> pa.ChunkedArray | npt.NDArray[np.object_]:
+    if isinstance(values, np.ma.MaskedArray):
+        hidden, values = np.ma.getmaskarray(values), np.ma.getdata(values).astype(object)
+        values[hidden] = None
+    if isinstance(values, list | tuple):
+        return _from_objects(np.fromiter(values, object, len(values)))
+    array = np.asarray(values, None if isinstance(values, np.ndarray) else object)
+    if array.ndim != 1:
+        raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")
+    if array.dtype == object:
+        return _from_objects(array)
+    if array.dtype.kind not in "fiubSU":
+        raise _wrong_dtype(name, str(array.dtype))
+    if array.dtype == np.longdouble:
+        array = array.astype(np.float64)
+    try:
+        return pa.chunked_array([pa.array(array.astype(array.dtype.newbyteorder("="), copy=False))])
+    except UnicodeError:  # one text that cannot be written in UTF-8 must not stop the others
+        return _from_objects(array.astype(object))
 
 
 def _from_objects(values: npt.NDArray[np.object_]) -> pa.ChunkedArray | npt.NDArray[np.object_]:
@@ -155,7 +168,7 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Bytes as text, numpy scalars as Python's."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
@@ -250,7 +263,7 @@ class CategoryIndex(ValueIndex):
         return _Matcher(self.categories)
 
     def code_of(self, value: Any) -> int:
-        value = _plain(value)
+        value = plain(value)
         if is_missing(value):
             return self.missing
         position = self._match(value)
@@ -281,7 +294,7 @@ class BooleanIndex(ValueIndex):
         return 2
 
     def code_of(self, value: Any) -> int:
-        value = _plain(value)
+        value = plain(value)
         if isinstance(value, str):
             text = value.strip().lower()
             if text in _TRUE or text in _FALSE:
@@ -364,7 +377,7 @@ class LabelIndex(ValueIndex):
         return BooleanIndex() if self.positive and not taken else None
 
     def code_of(self, value: Any) -> int:
-        value = _plain(value)
+        value = plain(value)
         if is_missing(value):
             return DROPPED
         position = self._match(value)

@@ -18,7 +18,7 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import as_numbers, is_object, number_or_nan
 from tacit.encoding.table import Encoder, TableEncoding
-from tacit.encoding.values import LabelIndex, ValueIndex, as_tokens, is_missing
+from tacit.encoding.values import LabelIndex, ValueIndex, as_tokens, is_missing, plain
 from tacit.encoding.without_rows import without_rows
 from tacit.faces.bounds import find_bounds
 from tacit.faces.inputs import is_boolean
@@ -261,6 +261,7 @@ class _NumberOrText(ValueIndex):
         return 3
 
     def code_of(self, value: Any) -> int:
+        value = plain(value)
         if is_missing(value):
             return 2
         if isinstance(value, str) and not self._spelled:

@@ -35,10 +35,13 @@ def table_of(X: Any) -> Frame:
 def label_vector(y: Any) -> Any:
     """The labels as a vector of any kind; a column vector is flattened with scikit-learn's warning.
 
-    A list becomes objects: in an array its values would take one another's type, and one row change all.
+    A list becomes objects, label by label, and a list of one label is that label: in an array its values would take one
+    another's type and shape, and one row change all.
     """
+    if isinstance(y, list | tuple):
+        return np.fromiter((_alone(label) for label in y), object, len(y))
     named = hasattr(y, "to_numpy") or hasattr(y, "combine_chunks")
-    labels = y if named else np.asarray(y, object if isinstance(y, list | tuple) else None)
+    labels = y if named else np.asarray(y)
     shape = getattr(labels, "shape", None)
     if shape is not None and len(shape) == 2 and shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
@@ -48,6 +51,11 @@ def label_vector(y: Any) -> Any:
     if shape is not None and len(shape) != 1:
         raise RequestError(f"y must be a vector of labels, got shape {shape}")
     return labels
+
+
+def _alone(label: Any) -> Any:
+    """What a list of one label holds."""
+    return label[0] if isinstance(label, list | tuple | np.ndarray) and np.shape(label) == (1,) else label
 
 
 def numbers_of(targets: Any, name: str = "target") -> npt.NDArray[np.float64]:

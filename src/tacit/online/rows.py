@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.encoding.frames import Frame, columns_of
+from tacit.encoding.errors import FrameError
+from tacit.encoding.frames import Frame, columns_of, rows_of_objects
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.models.decision_list import AT_LEAST, IS, Condition
@@ -79,21 +80,16 @@ class SignRows:
 
 
 def matrix_of(table: Any) -> npt.NDArray[Any]:
-    """Rows as a matrix; of objects where some value is no number: it makes its own round null, and no other."""
-    try:
+    """Rows as a matrix; of objects where no dtype says more: an odd value makes its own round null, and no other."""
+    if not isinstance(table, list | tuple):
         matrix = np.asarray(table)
-    except ValueError:  # values that are lists themselves
-        matrix = np.zeros(0, "U")
-    if matrix.dtype.kind in "biufO":
-        return matrix
-    rows = [list(row) for row in (table.to_numpy(dtype=object) if hasattr(table, "to_numpy") else table)]
-    if len({len(row) for row in rows}) > 1:
-        raise RowError("all rows must have as many values. The stream is as it was.")
-    made = np.empty((len(rows), len(rows[0]) if rows else 0), dtype=object)
-    for i, row in enumerate(rows):
-        for j, value in enumerate(row):
-            made[i, j] = value
-    return made
+        if matrix.dtype.kind in "biufO":
+            return matrix
+        table = list(table.to_numpy(dtype=object) if hasattr(table, "to_numpy") else table)
+    try:  # in an array values would take one another's type, and one row change all
+        return rows_of_objects(table)
+    except FrameError:
+        raise RowError("all rows must have as many values. The stream is as it was.") from None
 
 
 def sign_from(value: Any) -> float:

@@ -44,7 +44,7 @@ TOLERANCE = 1e-9
 COMPLETED = "completed"
 FAILED = "failed"
 
-UNSPENT = "Nothing was spent."
+UNSPENT, STANDS = "Nothing was spent.", "The charge stands: it was made before."
 """How an error ends that comes before a charge."""
 
 
@@ -302,5 +302,6 @@ class Reservation:
             self.close(FAILED)
         except Exception as closing:  # noqa: BLE001 - the fit's failure matters more; the charge is durable either way
             error.add_note(f"closing the reservation {self._label!r} failed as well: {closing}")
+        error.add_note(STANDS)
         if str(error).endswith(UNSPENT):  # true of a check that comes first, and here it did not
-            raise ValueError(f"{str(error).removesuffix(UNSPENT)}The charge stands: it was made before.") from error
+            raise ValueError(f"{str(error).removesuffix(UNSPENT)}{STANDS}") from error
