@@ -54,6 +54,19 @@ def world(n: int, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
 TRUTH = {"mae": math.sqrt(2 / math.pi), "mse": 1.0, "rmse": 1.0, "r2": 0.8, "bias": 0.0, "below": 0.5}
 
 
+def test_where_noise_could_hide_most_rows_intervals_are_wide_and_not_wrong():
+    """A clip below all errors would give a small error, for certain: noise hid that they are beyond it."""
+    held = []
+    for seed in range(25):
+        X, y = world(500, seed)
+        score = private_score(Said(), X, y, 0.1, metrics=("mae",), target_bounds=BOUNDS, random_state=seed)
+        mae = score.overall.metrics["mae"]
+        held.append(mae.low <= TRUTH["mae"] <= mae.high)
+    assert np.mean(held) >= 0.8
+    assert f"errors clipped at {score.error_clip:.3g}, " in repr(score)
+    assert "rows beyond" in repr(score)
+
+
 def test_without_noise_the_figures_are_those_of_scikit_learn():
     X, y = world(20_000, 0)
     y = np.clip(y + 0.3, *BOUNDS)

@@ -55,6 +55,9 @@ MOST, LEAST, FEW = 2.0, 1.0, 0.05
 """Half an octave below the clip, no more larger errors are seen than so many standard deviations of the noise: the
 first where that is less than a few of all rows, at least the second where noise is louder than those."""
 
+HIDDEN = 0.2
+"""And the noise has a standard deviation of at most that part of the rows: louder, it could hide any number of them."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -270,6 +273,7 @@ def find_reach(curator: Curator, charge: Charge) -> tuple[float, float]:
 
 
 def _one_beyond(beyond: Floats, spread: Floats, rows: float) -> int:
-    """One step more than the first beyond which no more rows are seen than noise explains."""
+    """One step more than the first beyond which no more rows are seen than noise explains, and noise hides few."""
     few = np.clip(FEW * max(rows, 0.0), LEAST * spread, MOST * spread)
-    return min(int(np.flatnonzero(beyond <= few + 0.5)[0]) + 1, len(beyond) - 1)
+    seen_well = spread <= HIDDEN * max(rows, 0.0)
+    return min(int(np.flatnonzero((beyond <= few + 0.5) & seen_well)[0]) + 1, len(beyond) - 1)

@@ -65,7 +65,10 @@ class PrivateNumberScore:
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{name} {value}" for name, value in self.overall.metrics.items())
-        return f"PrivateNumberScore({figures})"
+        clip = f"errors clipped at {self.error_clip:.3g}"
+        if self.beyond is not None:
+            clip += f", {self.beyond[0]:,.0f} ± {self.beyond[1]:,.0f} rows beyond"
+        return f"PrivateNumberScore({figures}; {clip})"
 
 
 @final
