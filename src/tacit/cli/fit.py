@@ -58,6 +58,7 @@ def run(arguments: FitArguments) -> None:
     learner = _batchwise(arguments, schema) if in_batches else _estimator(arguments, schema)
     estimator = learner.estimator if in_batches else learner
     target = target_column(arguments.target, schema)
+    _check_classes(arguments, schema, estimator)
     if arguments.dry_run:
         _dry_run(arguments, estimator, target)
         return
@@ -146,6 +147,19 @@ def _check_label_options(arguments: FitArguments, schema: Schema | None, numbers
             )
     if arguments.quantile is not None and arguments.loss != "quantile":
         raise Mistake("--quantile is for --loss quantile, which learns a quantile of a number: give both")
+
+
+def _check_classes(arguments: FitArguments, schema: Schema | None, estimator: Any) -> None:
+    """Raises where nobody says which classes there are: a file does not, and rows of others would not count."""
+    declared = arguments.classes is not None or (schema is not None and schema.label is not None)
+    if declared or predicts_numbers(arguments, schema) or _discovers(arguments, estimator):
+        return
+    why = f"the learner {arguments.learner} finds no classes"
+    if getattr(estimator, "_discovers", False):
+        why = "finding classes takes a delta"
+    raise Mistake(
+        f"{why}: name them, the positive one last, such as --classes no,yes (or 0,1), or in a [label] of a schema"
+    )
 
 
 def _of_label(arguments: FitArguments, numbers: bool) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from tacit.queries.rules import fine_count_rule
 from tacit.schema import BooleanColumn, CategoricalColumn, Column, IgnoredColumn, NumericColumn, Value
 from tacit.schema.columns import MOST_CATEGORIES
 from tacit.schema.label import MOST_CLASSES
-from tacit.schema.values import identity, parse_number, plain_value
+from tacit.schema.values import check_name, identity, parse_number, plain_value
 
 DELTA_SHARE = 0.5
 """Share of a request's delta that pays for keys, when there are keys to be found."""
@@ -130,7 +130,12 @@ def unknowns_of(frame: Frame, classes: bool = False) -> Unknowns:
 
     Columns of a matrix of objects or texts, whose dtype says nothing of any of them, may hold numbers, and so may texts
     from a file without dtypes: that is to be asked.
+
+    Raises:
+        SchemaError: for a name that no schema can have; said now, as afterwards all would be charged.
     """
+    for name in frame.names:
+        check_name(name)
     if frame.mixed:
         return Unknowns(dict.fromkeys(frame.names, ASKED), classes)
     kinds = {name: kind_of(frame.column(name), name) for name in frame.names}

@@ -17,7 +17,7 @@ import tomli_w
 from tacit.schema.columns import Column, IdColumn, column_from_dict
 from tacit.schema.errors import SchemaError, refuse_unknown
 from tacit.schema.label import Label, Unit
-from tacit.schema.values import plain_text
+from tacit.schema.values import check_name
 
 T = TypeVar("T")
 
@@ -42,10 +42,7 @@ class Schema:
 
     def __post_init__(self) -> None:
         for name, column in self.columns.items():
-            if not isinstance(name, str) or not name:
-                what = "a column has no name" if name == "" else f"column name {name!r} is not a text"
-                raise SchemaError(what, "name every column, and leave out the index that pandas writes first")
-            plain_text(name, "columns")
+            check_name(name)
             if not isinstance(column, Column):
                 raise SchemaError(f"got {column!r}", "give a column such as NumericColumn(0, 1)", where=_column(name))
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))

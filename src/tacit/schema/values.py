@@ -60,6 +60,14 @@ def plain_text(value: Any, field: str) -> str:
     return str(value)
 
 
+def check_name(name: Any) -> None:
+    """Raises unless it can be the name of a column."""
+    if not isinstance(name, str) or not name:
+        what = "a column has no name" if name == "" else f"column name {name!r} is not a text"
+        raise SchemaError(what, "name every column, and leave out the index that pandas writes first")
+    plain_text(name, "columns")
+
+
 def plain_flag(value: Any, field: str) -> bool:
     """``true`` or ``false``."""
     if not isinstance(value, bool | np.bool_):
