@@ -109,6 +109,11 @@ def test_the_same_measurements_give_the_same_model():
     second, _ = learn(3000, 1.0, seed=4)
     other, _ = learn(3000, 1.0, seed=5)
     assert all((a.effect == b.effect).all() for a, b in zip(first.mains, second.mains, strict=True))
+    assert first.intercept == second.intercept
+    assert [(a.name, b.name, t.effect.tolist()) for a, b, t in first.pairs] == [
+        (a.name, b.name, t.effect.tolist()) for a, b, t in second.pairs
+    ]
+    assert [tree.values.tolist() for tree in first.trees] == [tree.values.tolist() for tree in second.trees]
     assert any(
         a.effect.shape != b.effect.shape or (a.effect != b.effect).any()
         for a, b in zip(first.mains, other.mains, strict=True)

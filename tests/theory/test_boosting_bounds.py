@@ -161,10 +161,23 @@ def test_theorem_31_transfer() -> None:
     rows = generalisation.transfer_rows(0.1, 1e-6)
     assert rows == math.ceil(math.log(4e5) / 0.01)
     assert generalisation.transfer_bound(0.1, 1e-6) == pytest.approx((1.8, 1e-5))
-    assert generalisation.private_boosting_error(0.05, 0.01, 0.001, 1e-8) == pytest.approx((0.068, 0.01001))
     for epsilon, delta in ((0.4, 1e-6), (0.1, 0.1)):
         with pytest.raises(ValueError, match="Theorem 31"):
             generalisation.transfer_rows(epsilon, delta)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.001, 1e-8), (0.01, 1e-6), (0.2, 1e-3)])
+def test_theorems_32_and_33_add_the_transfer_to_the_round_bound(epsilon: float, delta: float) -> None:
+    """A run that errs little in training errs little on new rows: gaps add up, failures too, and neither exceeds 1."""
+    gap, miss = generalisation.transfer_bound(epsilon, delta)
+    for training, failure in ((0.0, 0.0), (0.05, 0.01), (0.2, 0.3)):
+        error, fails = generalisation.private_boosting_error(training, failure, epsilon, delta)
+        assert error == pytest.approx(min(1.0, training + gap))
+        assert fails == pytest.approx(failure + miss)
+    assert generalisation.private_boosting_error(0.05, 0.01, 0.001, 1e-8) == pytest.approx((0.068, 0.01001))
+    assert generalisation.private_boosting_error(0.9, 0.999, 0.2, 0.04)[0] == 1.0
+    with pytest.raises(ValueError, match="Theorem 31"):
+        generalisation.private_boosting_error(0.1, 0.1, 0.5, delta)
 
 
 @pytest.mark.parametrize(("accuracy", "failure", "epsilon"), [(0.3, 0.2, 1.0), (0.1, 0.05, 0.001)])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,6 +80,35 @@ def test_sizes_of_the_learners_grow_as_stated() -> None:
     assert 0 <= k * per_part - samples.composed_learner_rows(4, [100] * k, 0.1, 0.05) <= k
     with pytest.raises(ValueError, match="alpha and beta"):
         samples.realizable_rows(1, 0.0, 0.5)
+
+
+def test_sizes_grow_with_dimension_accuracy_and_parts_at_the_stated_rate() -> None:
+    """Twice the dimension, half of alpha, twice the parts: by which factor sizes grow."""
+
+    def grows(size: Callable[..., float], **changed: float) -> float:
+        usual = {"vc": 50, "alpha": 0.01, "beta": 0.05}
+        return size(**{**usual, **changed}) / size(**usual)
+
+    def scored(**asked: Any) -> float:
+        return samples.relabel_and_learn_rows(**asked).scored
+
+    def agnostic(**asked: Any) -> float:
+        return samples.agnostic_learner_rows(learner_rows=1, **asked).scored
+
+    def composed(parts: int = 4, **asked: Any) -> float:
+        return samples.composed_learner_rows(learner_rows=[0] * parts, **asked)
+
+    def one_part(parts: int = 4, **asked: Any) -> float:
+        return samples.composed_part_rows(learner_rows=0, count=parts, **asked)
+
+    assert 1.9 < grows(samples.realizable_rows, vc=100) < 2.0  # vc / alpha, but for logarithms
+    assert 2.0 < grows(samples.realizable_rows, alpha=0.005) < 2.3
+    for size in (scored, agnostic):  # vc / alpha^2, but for logarithms
+        assert 1.8 < grows(size, vc=100) < 2.3
+        assert 4.0 <= grows(size, alpha=0.005) < 5.0
+    assert grows(composed, alpha=0.005) == pytest.approx(4, rel=1e-3)  # k^3 vc / alpha^2
+    assert 7.8 < grows(composed, parts=8) < 8.0
+    assert 3.9 < grows(one_part, parts=8) < 4.0  # k^2 vc / alpha^2
 
 
 def test_the_difference_of_two_functions_has_ten_times_the_dimension_at_most() -> None:
