@@ -83,38 +83,33 @@ def drawing(setting: Setting, figures: list[Expectation]) -> str:
     sizes = [figure.rows for figure in figures]
     low, high = min(sizes) / 1.5, max(sizes) * 1.5
     across = svg.Scale(low, high, 60.0, WIDTH - 20.0, math.log10)
-    top = max(0.1, *(figure.error for figure in figures))
-    up = svg.Scale(0.0, top, HEIGHT - 50.0, 30.0)
+    said = [figure for figure in figures if figure.source == "simulation" or figure.error < 1]  # 1 is no bound
+    top = max([0.1, *(figure.error for figure in said)])
+    up = svg.Scale(0.0, top, HEIGHT - 50.0, 40.0)
     parts = [
         svg.line(60.0, HEIGHT - 50.0, WIDTH - 20.0, HEIGHT - 50.0, "axis"),
-        svg.line(60.0, 30.0, 60.0, HEIGHT - 50.0, "axis"),
+        svg.line(60.0, 40.0, 60.0, HEIGHT - 50.0, "axis"),
         svg.text(WIDTH / 2, HEIGHT - 12.0, "rows", anchor="middle"),
         svg.text(8.0, 20.0, "error on new rows"),
     ]
     powers = [10.0**k for k in range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)]
-    powers = powers[:: max(math.ceil(len(powers) / 6), 1)]
+    powers = powers[:: max(math.ceil(len(powers) / 6), 1)] if len(powers) > 1 else sorted({low * 1.5, high / 1.5})
     parts += [svg.text(across(value), HEIGHT - 32.0, count(value), anchor="middle") for value in powers]
     parts += [svg.text(54.0, up(tick) + 4.0, svg.short(tick), anchor="end") for tick in svg.even_ticks(0.0, top)]
     seen = [(across(figure.rows), up(figure.error)) for figure in figures if figure.source == "simulation"]
     if len(seen) > 1:
         parts.append(svg.path(seen, "seen"))
-    for figure in figures:
-        label = f"{figure.rows} rows, error {figure.error:.3f}: {figure.source}, {figure.basis}"
+    for figure in said:
+        label = f"{figure.rows:,} rows, error {figure.error:.3f}: {figure.source}, {figure.basis}"
         x, y = across(figure.rows), up(figure.error)
-        dot = figure.source == "simulation"
-        mark = (
-            svg.circle(x, y, 4.5, figure.source, label)
-            if dot
-            else svg.rect(x - 4, y - 4, 8.0, 8.0, figure.source, label)
-        )
-        parts.append(mark)
+        parts.append(_mark(figure.source, x, y, label))
     legend = [
         ("simulation", "seen on synthetic rows (simulation)"),
         ("theorem", "proved for every such table (theorem)"),
     ]
     for place, (css, words) in enumerate(legend):
-        parts.append(svg.rect(WIDTH - 262.0, 34.0 + 18 * place, 8.0, 8.0, css))
-        parts.append(svg.text(WIDTH - 248.0, 42.0 + 18 * place, words))
+        parts.append(_mark(css, WIDTH - 258.0, 8.0 + 14 * place))
+        parts.append(svg.text(WIDTH - 248.0, 12.0 + 14 * place, words))
     title = f"Error of a private halfspace at margin {setting.margin:g}, epsilon {setting.epsilon:g}"
     description = "Error against number of rows, by theorem and by simulation"
     body = svg.figure(WIDTH, HEIGHT, title, description, "".join(parts), "expected")
@@ -125,3 +120,12 @@ def drawing(setting: Setting, figures: list[Expectation]) -> str:
     opened, _, rest = body.partition(">")
     namespace = '<svg xmlns="http://www.w3.org/2000/svg" '
     return f"{opened.replace('<svg ', namespace, 1)}>{style}{rest}\n"
+
+
+def _mark(source: str, x: float, y: float, label: str = "") -> str:
+    """A dot for what was simulated, a square for what is proved."""
+    from tacit.report import svg
+
+    return (
+        svg.circle(x, y, 4.5, source, label) if source == "simulation" else svg.rect(x - 4, y - 4, 8, 8, source, label)
+    )
