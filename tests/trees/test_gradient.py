@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
 from tacit.boosting.newton_trees import LeafSums, without_laplace
@@ -29,6 +30,7 @@ from tacit.trees.bins import (
     release_totals,
     smoothed_mass,
 )
+from tacit.trees.estimator import BoostedTreesClassifier
 from tacit.trees.gradient import gaussian_plan, laplace_plan, learn_gradient_trees
 
 CELLS = 1024
@@ -315,3 +317,16 @@ def test_plans_that_choose_are_sane_for_any_number_of_rows(rows: float) -> None:
     assert 64 <= chosen.trees <= 150
     assert 6 <= chosen.columns_per_tree <= 20
     assert chosen.rate <= 0.5
+
+
+def test_probabilities_of_a_rare_class_are_about_as_large_as_it_is_frequent() -> None:
+    """Where steps of the intercept were divided by more than rows have, they ended at half of the rate."""
+    generator, ratios = np.random.default_rng(5), []
+    columns = {f"x{j}": {"kind": "numeric", "lower": -5.0, "upper": 5.0} for j in range(6)}
+    schema = {"label": {"column": "y", "classes": [0, 1]}, "columns": columns}
+    for seed in range(3):
+        X = generator.normal(size=(40_000, 6))
+        y = (generator.random(len(X)) < expit(1.5 * X[:, 0] - X[:, 1] + 0.8 * X[:, 2] * X[:, 3] - 6.3)).astype(int)
+        model = BoostedTreesClassifier(epsilon=4.0, schema=schema, random_state=seed).fit(X, y)
+        ratios.append(model.predict_proba(X)[:, 1].mean() / y.mean())
+    assert 0.8 < np.mean(ratios) < 1.25

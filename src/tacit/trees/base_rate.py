@@ -35,6 +35,9 @@ INTERCEPT_PRIOR = 0.5
 
 LARGEST = 6.0
 
+LEAST_CURVATURE = 0.02
+"""Of a row on average, or half of what it has at the base rate where that is less: a step divides by it."""
+
 
 class BaseRate:
     """Precision-weighted averages of the number of rows and of the difference of the classes.
@@ -79,10 +82,15 @@ class BaseRate:
         trust = curvature**2 * RATE_PRIOR / (curvature**2 * RATE_PRIOR + curvature + noise)
         return trust * 2.0 * math.atanh(float(np.clip(difference / self.rows, -0.96, 0.96)))
 
+    @property
+    def curvature(self) -> float:
+        """Of a row at the base rate."""
+        rate = 0.5 * (1.0 + math.tanh(0.5 * self.log_odds))
+        return rate * (1.0 - rate)
+
     def intercept_sd(self, sd: float) -> float:
         """Standard deviation that noise of ``sd`` in the last step's sum leaves in the intercept."""
-        rate = 0.5 * (1.0 + math.tanh(0.5 * self.log_odds))
-        curvature = max(self.rows * rate * (1.0 - rate), 1.0)
+        curvature = max(self.rows * self.curvature, 1.0)
         return sd * curvature * INTERCEPT_PRIOR / (curvature**2 * INTERCEPT_PRIOR + curvature + sd**2)
 
 
@@ -104,11 +112,12 @@ def set_intercept(
     rule = logistic_gradient_rule(1.0, 1.0 if pure else math.sqrt(HESSIAN_IS_FREE), 1 if pure else 2)
     scale = float(rule.table[1, LEVELS // 2, 1]) / (0.25 * rule.unit)
     margins.add(OneCell(), [float(np.clip(base_rate.log_odds - base_rate.mean_score, -LARGEST, LARGEST))])
+    least = max(min(LEAST_CURVATURE, 0.5 * base_rate.curvature) * base_rate.rows, 1.0)
     for number in range(steps):
         query = Histogram(OneCell(), rule, margins)
         sums = curator.measure(query, purse.charge(share), f"intercept, step {number + 1}")
         gradient = float(sums.value[0, 0])
-        curvature = max(float(sums.value[0, 1]) / scale, 0.02 * base_rate.rows, 1.0)
+        curvature = max(float(sums.value[0, 1]) / scale, least)
         step = gradient * curvature * INTERCEPT_PRIOR
         step /= curvature**2 * INTERCEPT_PRIOR + curvature + sums.sd**2
         margins.add(OneCell(), [float(np.clip(step, -2.0, 2.0))])
