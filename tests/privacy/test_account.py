@@ -341,7 +341,7 @@ def test_bad_promises_are_refused(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=r"epsilon|delta|x"):
             PrivacyAccount.create(str(tmp_path / "a.db"), "adult", **{"delta": DELTA, **bad})
         with pytest.raises(ValueError, match=r"epsilon|delta|x"):
-            EphemeralAccount(**bad)
+            EphemeralAccount(**{"delta": DELTA, **bad})
     assert not (tmp_path / "a.db").exists()
 
 

@@ -64,9 +64,13 @@ def test_a_thousand_equal_gaussians_fit_exactly_and_no_more() -> None:
 def test_pure_charges_split_but_do_not_merge() -> None:
     """Ten times 0.1 does not pay for 1.0: with delta > 0 an accountant charges the ten less than the one."""
     spend(reserve(Pure(1.0)), *[Laplace(10.0)] * 10)
-    spend(reserve(Laplace(1.0)), Pure(0.5), BoundedRange(0.5))
+    spend(reserve(Pure(1.0)), Pure(0.5), BoundedRange(0.5))
+    spend(reserve(Laplace(1.0)), Laplace(2.0), Laplace(2.0))
     with pytest.raises(BudgetExceeded):
         spend(reserve(Repeated(Pure(0.1), 10)), Pure(1.0))
+    for other in (Pure(0.5), BoundedRange(0.5)):  # at a delta above 0 a Laplace charge is counted for less than these
+        with pytest.raises(BudgetExceeded):
+            spend(reserve(Laplace(1.0)), other)
     with pytest.raises(BudgetExceeded):
         spend(reserve(Pure(1.0)), *[Laplace(10.0)] * 11)
     with pytest.raises(BudgetExceeded):

@@ -47,7 +47,7 @@ def test_a_picture_tells_tests_leaves_support_and_budget(model: TreeEnsembleMode
     assert [row[1:] for row in picture.rows] == [("-1.5", "100"), ("-0.5", "50"), ("+0.5", "30"), ("+2", "0")]
     assert picture.rows[0][0] == "income < 20000 and colour is red"
     assert picture.rows[3][0] == "income >= 20000 or missing and income >= 70000 or missing"
-    assert "its tests took 20 % of the budget, its leaves 30 %" in picture.caption
+    assert "its tests took 20 %, its leaves took 30 % of the budget" in picture.caption
 
 
 def test_free_structures_are_called_free(model: TreeEnsembleModel) -> None:
@@ -56,7 +56,7 @@ def test_free_structures_are_called_free(model: TreeEnsembleModel) -> None:
     )
     [picture] = [d for d in portrait(free).drawings if d.title == "Tree 2"]
     assert "tests: free" in picture.markup
-    assert "look at no row" in picture.caption
+    assert "drawn at random and cost nothing" in picture.caption
 
 
 def test_the_page_holds_the_trees_and_the_file_holds_the_model(model: TreeEnsembleModel) -> None:

@@ -131,6 +131,7 @@ class Coverage:
         self._precision = _Pool()
         self._rho = _Pool()
         self._pure = _Bins(splittable=True)
+        self._laplace = _Bins(splittable=True)
         self._range = _Bins(splittable=False)
         self._other: Counter[Charge] = Counter()
         for charge, times in uses(charges):
@@ -144,8 +145,10 @@ class Coverage:
                 self._precision.total += times * charge.precision
             case ZCDP():
                 self._rho.total += times * charge.rho
-            case Pure() | Laplace():
+            case Pure():
                 self._pure.add(charge.epsilon, times)
+            case Laplace():
+                self._laplace.add(charge.epsilon, times)
             case BoundedRange():
                 self._range.add(charge.range, times)
             case _:
@@ -176,7 +179,8 @@ class Coverage:
                 return self._rho.take(times * charge.rho)
             case Pure() | Laplace():
                 epsilon = charge.epsilon
-                return self._pure.take(epsilon) or self._rho.take(epsilon * epsilon / 2)
+                own = isinstance(charge, Laplace) and self._laplace.take(epsilon)
+                return own or self._pure.take(epsilon) or self._rho.take(epsilon * epsilon / 2)
             case BoundedRange():
                 span = charge.range
                 alone = self._range.take(span) or self._pure.take(span)
