@@ -86,7 +86,7 @@ def test_booleans_in_a_list_of_rows_are_signs_whatever_others_are(odd: list[Any]
     assert fine[:4].all()
 
 
-@pytest.mark.parametrize("odd", [None, 1, [0, 1], [], [None]])
+@pytest.mark.parametrize("odd", [None, 1, [0, 1], [], [None], [[1], [2, 3]], np.array(1), np.array([[1]]), {}])
 def test_labels_in_lists_of_one_are_read_one_by_one(odd: Any) -> None:
     assert label_vector([[0], [1], [0], odd])[:3].tolist() == [0, 1, 0]
     assert label_vector([[0], [1], [0], [1]]).tolist() == [0, 1, 0, 1]

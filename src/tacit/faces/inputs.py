@@ -54,8 +54,10 @@ def label_vector(y: Any) -> Any:
 
 
 def _alone(label: Any) -> Any:
-    """What a list of one label holds."""
-    return label[0] if isinstance(label, list | tuple | np.ndarray) and np.shape(label) == (1,) else label
+    """What a list of one label holds; anything else as it is."""
+    if isinstance(label, np.ndarray):
+        return label.item() if label.size == 1 else label
+    return label[0] if isinstance(label, list | tuple) and len(label) == 1 else label
 
 
 def numbers_of(targets: Any, name: str = "target") -> npt.NDArray[np.float64]:
