@@ -230,6 +230,11 @@ class _Searched:
     def take(self, release: Measurement) -> None:
         self._searches[-1].observe(release)
 
+    @property
+    def outline(self) -> ShapeSearch:
+        """The search over the whole range."""
+        return self._searches[0]
+
     def bins(self) -> Bins:
         total, atoms = self._budget.total, Atoms.of(self._n_codes)
         found = self._searches[0].masses
@@ -274,6 +279,8 @@ def measure_bins(
         asked = [(look, question) for look in looks if (question := look.ask(number)) is not None]
         for (look, _), release in zip(asked, curator.measure_all([question for _, question in asked]), strict=True):
             look.take(release)
+        if number < len(LOOKS):
+            ShapeSearch.pool([look.outline for look in looks if isinstance(look, _Searched)])
         more += len(asked) * budget.part(number) if number >= len(LOOKS) else 0.0
     made = [look.bins() for look in looks]
     for column, bins in zip(columns, made, strict=True):

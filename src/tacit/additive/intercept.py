@@ -69,10 +69,14 @@ class Intercept:
 
     def __init__(self, total: float, share: float = 1.0) -> None:
         self.total, self.share, self.value = total, share, 0.0
-        self._count = 0
+        self._count, self._power = 0, 1.0
         self._precision, self._sum, self._values, self._variance = 0.0, 0.0, 0.0, 0.0
         self._misfit: Floats = np.zeros(len(_GRID))
         self._weight = 0.0
+
+    def hurry(self, haste: float) -> None:
+        """From now on later releases count more in proportion to their number, or, towards a haste of -1, all alike."""
+        self._power = 1.0 + min(haste, 0.0)
 
     def observe(self, signed_sum: float, sd: float, spread: float) -> float:
         """Takes a release of ``sum of s w`` and returns how far the intercept moves.
@@ -99,7 +103,7 @@ class Intercept:
 
     def _posterior(self, signed_sum: float, sd: float, spread: float) -> Floats:
         """Takes a release in and returns weights on the grid; later releases, whose model is closer, weigh more."""
-        weight = self._count + 1.0
+        weight = (self._count + 1.0) ** self._power
         self._misfit += weight * ((signed_sum - self.total * expected_push(self.value, spread)) / sd) ** 2
         self._weight += weight
         logs = -0.5 * self._misfit * (self._count + 1) / self._weight - 0.5 * _GRID**2 / INTERCEPT_VARIANCE
@@ -108,7 +112,7 @@ class Intercept:
 
     def _average(self, signed_sum: float, sd: float) -> None:
         self._count += 1
-        weight = (self._count - 1) / sd**2
+        weight = (self._count - 1) ** self._power / sd**2 if self._count > 1 else 0.0
         self._precision += weight
         self._sum += weight * signed_sum
         self._values += weight * self.value

@@ -24,7 +24,7 @@ from tacit.additive.pairs import (
     quieten,
     screen_pairs,
 )
-from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, intercept_share, patient, pseudo_terms, with_choices
+from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, company, intercept_share, patient, pseudo_terms, with_choices
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Prior, Term
 from tacit.boosting.chosen_trees import structures_of
@@ -121,7 +121,7 @@ def learn_additive(
     chosen = chosen if trees or purse.is_pure else patient(chosen, count, known.signal)
     weight, jointly = intercept_share(known.signal, count), bounds_jointly(purse, known.signal)
     mains = _main_terms(purse, known, columns, chosen.mains / (count + weight), jointly)
-    hyper_prior = HyperPrior(count, pseudo_terms(known.signal))
+    hyper_prior = HyperPrior(count, pseudo_terms(known.signal), company(known.signal))
     state = State(Margins(), Intercept(total, weight), hyper_prior, jointly=jointly)
     chosen = chosen.passed_on(sweep(curator, purse, chosen.mains, chosen.pace, mains, state))
     found: list[tuple[Side, Side, Term]] = []

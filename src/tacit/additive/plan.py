@@ -44,8 +44,9 @@ hyper-prior), and from which they should."""
 LONELY_TERMS, COMPANY_TERMS = 40.0, 3.0
 """How many terms the initial hyper-prior of a kind counts for, below the one and from the other on."""
 
-INTERCEPT_CARE, LARGEST_INTERCEPT_PART = 300.0, 0.5
-"""The intercept's part of the budget is the first over the squared signal-to-noise of all rows, at most the second."""
+INTERCEPT_CARE, INTERCEPT_DOUBT, LARGEST_INTERCEPT_PART = 300.0, 4.0, 0.5
+"""The intercept's part of the budget is the first over the squared signal-to-noise of all rows, at most the second over
+that signal-to-noise, and at most the third."""
 
 COLUMNS_PER_TREE = 6
 """How many columns a tree may cut, as columns and pairs know already what few columns say."""
@@ -87,7 +88,8 @@ class Pace:
     Attributes:
         sweeps: how many.
         settles: whether there is so little noise that steps are long, and sweeps end once effects hardly move.
-        haste: from 0 to 1, how long steps are, and how little earlier releases count beside later ones.
+        haste: from 0 to 1, how long steps are, and how little earlier releases count beside later ones; from 0 down to
+            -1, how nearly all releases count alike.
     """
 
     sweeps: int
@@ -258,8 +260,8 @@ def intercept_share(signal: float, n_columns: int) -> float:
         signal: ``q``, as for :func:`plan`.
         n_columns: columns of the model.
     """
-    whole = signal**2 * max(n_columns, 1)
-    part = min(INTERCEPT_CARE / max(whole, 1e-9), LARGEST_INTERCEPT_PART)
+    whole = max(signal**2 * max(n_columns, 1), 1e-9)
+    part = min(INTERCEPT_CARE / whole, INTERCEPT_DOUBT / math.sqrt(whole), LARGEST_INTERCEPT_PART)
     return max(part / (1 - part) * n_columns, 1.0)
 
 
@@ -269,8 +271,17 @@ def pseudo_terms(signal: float) -> float:
     Args:
         signal: ``q``, as for :func:`plan`.
     """
+    return float(LONELY_TERMS * (COMPANY_TERMS / LONELY_TERMS) ** company(signal))
+
+
+def company(signal: float) -> float:
+    """From 0 to 1, how much of the way the signal has come from :data:`LONELY_BELOW` to :data:`COMPANY_FROM`.
+
+    Args:
+        signal: ``q``, as for :func:`plan`.
+    """
     way = math.log(max(signal, 1e-9) / LONELY_BELOW) / math.log(COMPANY_FROM / LONELY_BELOW)
-    return float(LONELY_TERMS * (COMPANY_TERMS / LONELY_TERMS) ** min(max(way, 0.0), 1.0))
+    return min(max(way, 0.0), 1.0)
 
 
 def tree_count(total: float, signal: float) -> int:
@@ -303,7 +314,9 @@ def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: b
     settles = total > MANY_ROWS and signal > 10 * PAIRS_FULL and not pure
     mains = 1 - BINNING_SHARE
     if not pairs or n_columns < 2 or signal < PAIRS_FROM:
-        return Plan(BINNING_SHARE, mains, 0.0, 0.0, 0.0, sweeps, 0, settles)
+        # where noise is loud the model hardly moves: an early release then says as much as a late one
+        haste = 0.0 if pure else company(signal) - 1.0
+        return Plan(BINNING_SHARE, mains, 0.0, 0.0, 0.0, sweeps, 0, settles, haste)
     ramp = min(1.0, math.log(signal / PAIRS_FROM) / math.log(PAIRS_FULL / PAIRS_FROM))
     screening, pair_counts = 0.1 * (0.4 + 0.6 * ramp), 0.05
     first = (mains - 0.1) * (1 - ramp) + 0.35 * ramp - 0.1 * (1 - ramp)

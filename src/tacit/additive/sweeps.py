@@ -40,6 +40,10 @@ SETTLED = 0.04
 TYPICAL_VARIANCE = 2.0
 """What the variance of a table's log-odds is thought to be before anything is known, all columns together."""
 
+LIKELY_VARIANCE, UNLIKELY = 1.0, 1.5
+"""The same where noise is so loud that little more will be known; and by how much, in natural logarithms, a column's
+share of it may well be off."""
+
 
 class Weighted(Protocol):
     """A term as the hyper-prior sees it."""
@@ -64,11 +68,14 @@ class HyperPrior:
     Args:
         n_columns: how many share the log-odds.
         pseudo_terms: how many terms it counts for beside what the posteriors of a kind say.
+        openness: from 1, where any scale will do that is not too large, to 0, where columns are thought to be alike.
     """
 
-    def __init__(self, n_columns: int, pseudo_terms: float) -> None:
+    def __init__(self, n_columns: int, pseudo_terms: float, openness: float = 1.0) -> None:
         self._pseudo_terms = pseudo_terms
-        start = 1.0 / (1.0 + SCALES * n_columns / TYPICAL_VARIANCE)
+        anything = 1.0 / (1.0 + SCALES * n_columns / TYPICAL_VARIANCE)
+        alike = np.exp(-0.5 * (np.log(SCALES * n_columns / LIKELY_VARIANCE) / UNLIKELY) ** 2)
+        start = anything**openness * alike ** (1.0 - openness)
         self._start: Floats = start / start.sum()
         self._logs: dict[str, Floats] = {}
 
@@ -115,7 +122,9 @@ def have_settled(moved: float, terms: Sequence[Settling]) -> bool:
 
 def step_length(pace: Pace) -> float:
     """How far steps go at that pace: far where sweeps are few or settle, and further the more haste they make."""
-    return STEP + pace.haste * (LONG_STEP - STEP) if pace.sweeps > FEW_SWEEPS and not pace.settles else LONG_STEP
+    if pace.sweeps <= FEW_SWEEPS or pace.settles:
+        return LONG_STEP
+    return STEP + max(pace.haste, 0.0) * (LONG_STEP - STEP)
 
 
 def sweep(curator: Curator, purse: Purse, share: float, pace: Pace, terms: list[Term], state: State) -> float:
@@ -128,6 +137,7 @@ def sweep(curator: Curator, purse: Purse, share: float, pace: Pace, terms: list[
     rule, everything, sweeps, length = mada_boost_rule(), OneCell(), pace.sweeps, step_length(pace)
     for term in terms:
         term.hurry(pace.haste)
+    state.intercept.hurry(pace.haste)
     generator = curator.public_generator
     unit = share / (sweeps * (state.intercept.share + sum(term.share for term in terms)))
     joint = open_sweeps(curator, purse, unit, sweeps, terms) if state.jointly else None

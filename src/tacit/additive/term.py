@@ -27,7 +27,8 @@ SCATTER_STEPS = 8
 class ReleaseAverage:
     """The average of a term's releases, each with the effects at which it was made.
 
-    Later ones, whose model is closer to the end, count more: the t-th by the root of t, or by t where ``haste`` is 1.
+    Later ones, whose model is closer to the end, count more: the t-th by the root of t, by t where ``haste`` is 1, and
+    all alike where it is -1.
 
     Args:
         released: shape of a release.
@@ -164,7 +165,7 @@ class Term(AnyTerm):
         return float((self.counts * self.effect**2).sum() / self.counts.sum())
 
     def hurry(self, haste: float) -> None:
-        """From now on later releases count so much more than earlier ones, from 0 to 1."""
+        """From now on later releases count so much more than earlier ones, from -1 (all alike) to 1."""
         self._average.haste = haste
 
     def observe(self, release: Measurement) -> None:

@@ -3,12 +3,14 @@
 A histogram asks after every cell alike; where the noise of a cell outweighs what it may hold, the answers say nothing.
 What tells shapes apart are a few broad contrasts: the principal modes of the family under what is believed of it so
 far, released together as one vector of norm at most 1 per row. A first release finds the outline, a second one asks
-what the first left open. Beliefs follow from releases alone.
+what the first left open. Beliefs follow from releases alone, and columns of a table learn from each other which shapes
+are common there.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -36,6 +38,9 @@ LOUD = 40.0
 NARROW_PARTS, NEARLY_ALL, SPIKE = 64, 0.7, 0.4
 """Two neighbouring ones of so many parts with this share of the rows are worth a search of their own, unless a single
 code has that much."""
+
+FAMILY_COLUMNS, POOLINGS = 2.0, 30
+"""For how many columns the family's own weights count beside those of a table, and rounds of learning from these."""
 
 LEAST_MASS = 1e-5
 """No group of leaves is believed to be emptier than this."""
@@ -116,7 +121,7 @@ class ShapeSearch:
         self._column, self._rows, self._n_codes = column, rows, n_codes
         self.window = window or (0, n_codes - 1)
         self._drawn = _drawn(self.window[1] - self.window[0])
-        self._logs = _family()[0].copy()
+        self._prior, self._evidence = _family()[0], np.zeros(len(_family()[0]))
         self._asked: list[ReleaseMap] = []
         self._missing, self._precision = 0.0, 0.0
 
@@ -149,7 +154,7 @@ class ShapeSearch:
         expected = self._drawn.by_group @ (asked.matrix[:-1, :-1] / asked.unit).T
         rows = self._rows - self.missing
         variance = sd**2 + (MISFIT * rows) ** 2
-        self._logs -= 0.5 * ((release.value[:-1, 0] - rows * expected) ** 2).sum(axis=1) / variance
+        self._evidence -= 0.5 * ((release.value[:-1, 0] - rows * expected) ** 2).sum(axis=1) / variance
 
     @property
     def masses(self) -> Floats:
@@ -186,5 +191,31 @@ class ShapeSearch:
 
     @property
     def _weights(self) -> Floats:
-        weights = np.exp(self._logs - self._logs.max())
-        return np.asarray(weights / weights.sum())
+        return _normalised(self._prior + self._evidence)
+
+    @staticmethod
+    def pool(searches: Sequence[ShapeSearch]) -> None:
+        """Lets columns listen to each other: which shapes are common in a table its other columns say.
+
+        The weights of a mixture, by expectation maximisation (empirical Bayes). They follow from what was released.
+
+        Args:
+            searches: of different columns of one table, each of the whole range.
+        """
+        if len(searches) < 2:
+            return
+        family = _normalised(_family()[0])
+        likelihoods = np.exp([search._evidence - search._evidence.max() for search in searches])
+        common, beliefs = family, likelihoods
+        for _ in range(POOLINGS):
+            beliefs = likelihoods * common
+            beliefs /= beliefs.sum(axis=1, keepdims=True)
+            common = (FAMILY_COLUMNS * family + beliefs.sum(axis=0)) / (FAMILY_COLUMNS + len(searches))
+        others = FAMILY_COLUMNS * family + beliefs.sum(axis=0) - beliefs  # no column is its own witness
+        for search, seen in zip(searches, others, strict=True):
+            search._prior = np.log(seen / (FAMILY_COLUMNS + len(searches) - 1))
+
+
+def _normalised(logs: Floats) -> Floats:
+    weights = np.exp(logs - logs.max())
+    return np.asarray(weights / weights.sum())
