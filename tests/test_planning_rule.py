@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.additive import binning, first_look, learn, plan
-from tacit.boosting import newton_trees
+from tacit.boosting import newton_trees, shape_search
 from tools.fit_planning_rule import CHOICES, loss, signal, table, varied, version
 from tools.synthetic_tables import (
     DENSE,
@@ -116,6 +116,9 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
     ("choice", "module", "name"),
     [
         ("loud", binning, "LOUD"),
+        ("family_columns", shape_search, "FAMILY_COLUMNS"),
+        ("lonely_below", plan, "LONELY_BELOW"),
+        ("intercept_doubt", plan, "INTERCEPT_DOUBT"),
         ("trees_from", plan, "TREES_FROM"),
         ("least_bins", binning, "SMALLEST_OF_SHAPES"),
         ("within_leaves", newton_trees, "WITHIN_LEAVES"),

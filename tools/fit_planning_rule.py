@@ -30,8 +30,8 @@ import numpy as np
 from tacit.additive import binning, first_look, jointly, learn, plan
 from tacit.additive import pairs as pairs_module
 from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.plan import COLUMNS_PER_TREE, TREES, TREES_FROM, TREES_FULL, tree_rate
-from tacit.boosting import newton_trees
+from tacit.additive.plan import COLUMNS_PER_TREE, TREES, TREES_FROM, tree_rate
+from tacit.boosting import newton_trees, shape_search
 from tacit.privacy.purse import Purse
 from tacit.trees import gradient
 from tacit.trees.estimator import BoostedTreesClassifier
@@ -48,6 +48,9 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "tightness": (0.0, 0.3, 0.6, 1.0, 1.5),
     "least_bins": (12, 24, 48),
     "loud": (0.0, 10.0, 20.0, 40.0, 80.0),
+    "family_columns": (0.5, 2.0, 8.0, 1e9),
+    "lonely_below": (1e-6, 5.0, 10.0, 20.0),
+    "intercept_doubt": (2.0, 4.0, 8.0, 1e9),
     "pairs": ("none", 0.0, 0.33, 0.66, 1.0),
     "pair_evidence": (0.0, 1.0, 3.0, 6.0),
     "trees_from": (450.0, 900.0, 1800.0, 3600.0),
@@ -124,6 +127,24 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
     return varied
 
 
+CONSTANTS: dict[str, tuple[tuple[Any, str], ...]] = {
+    "tightness": ((jointly, "TIGHTNESS"),),
+    "least_bins": ((binning, "SMALLEST_OF_SHAPES"),),
+    "trees_from": ((plan, "TREES_FROM"), (plan, "TREES_FULL")),
+    "choice_from": ((plan, "CHOICE_FROM"),),
+    "choice_share": ((plan, "CHOICE_SHARE"),),
+    "choosing_rate": ((plan, "CHOOSING_RATE"),),
+    "loud": ((binning, "LOUD"),),
+    "family_columns": ((shape_search, "FAMILY_COLUMNS"),),
+    "lonely_below": ((plan, "LONELY_BELOW"), (plan, "COMPANY_FROM")),
+    "intercept_doubt": ((plan, "INTERCEPT_DOUBT"),),
+    "pair_evidence": ((pairs_module, "LEAST_EVIDENCE"),),
+    "within_leaves": ((newton_trees, "WITHIN_LEAVES"),),
+    "least_tree_prior": ((learn, "LEAST_TREE_PRIOR"),),
+}
+"""Choices that are constants of a module: what is set to the value, and what keeps its ratio to that."""
+
+
 @contextmanager
 def varied(choice: str, value: Any) -> Iterator[None]:
     """The rule with one choice replaced, while it lasts."""
@@ -135,23 +156,11 @@ def varied(choice: str, value: Any) -> Iterator[None]:
             )
         elif choice == "tightness" and not value:
             stack.enter_context(patch.object(jointly, "JOINT_BELOW", 0.0))
-        elif choice == "tightness":
-            stack.enter_context(patch.object(jointly, "TIGHTNESS", value))
-        elif choice == "least_bins":
-            stack.enter_context(patch.object(binning, "SMALLEST_OF_SHAPES", value))
-        elif choice == "trees_from":
-            stack.enter_context(patch.object(plan, "TREES_FROM", value))
-            stack.enter_context(patch.object(plan, "TREES_FULL", value * TREES_FULL / TREES_FROM))
-        elif choice in ("choice_from", "choice_share", "choosing_rate"):
-            stack.enter_context(patch.object(plan, choice.upper(), value))
-        elif choice == "loud":
-            stack.enter_context(patch.object(binning, "LOUD", value))
-        elif choice == "pair_evidence":
-            stack.enter_context(patch.object(pairs_module, "LEAST_EVIDENCE", value))
-        elif choice == "within_leaves":
-            stack.enter_context(patch.object(newton_trees, "WITHIN_LEAVES", value))
-        elif choice == "least_tree_prior":
-            stack.enter_context(patch.object(learn, "LEAST_TREE_PRIOR", value))
+        elif choice in CONSTANTS:
+            by_rule = getattr(*CONSTANTS[choice][0])
+            for module, name in CONSTANTS[choice]:
+                ratio = getattr(module, name) / by_rule
+                stack.enter_context(patch.object(module, name, value if ratio == 1 else value * ratio))
         elif choice != RULE:
             stack.enter_context(patch.object(first_look, "plan", _flagship_rule(choice, value)))
         yield

@@ -1,0 +1,95 @@
+"""The flagship where noise is loud: releases count alike, columns are thought alike, the intercept takes less."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from tacit.additive.intercept import Intercept
+from tacit.additive.plan import (
+    COMPANY_FROM,
+    INTERCEPT_CARE,
+    INTERCEPT_DOUBT,
+    LARGEST_INTERCEPT_PART,
+    LONELY_BELOW,
+    Pace,
+    intercept_share,
+    plan,
+)
+from tacit.additive.posterior import SCALES
+from tacit.additive.sweeps import LIKELY_VARIANCE, TYPICAL_VARIANCE, HyperPrior, step_length
+from tacit.additive.term import ReleaseAverage
+from tacit.boosting.measures.mada_boost import mada_boost
+
+
+def averaged(haste: float, releases: np.ndarray, sd: float) -> ReleaseAverage:
+    average = ReleaseAverage((1,), (1,))
+    average.haste = haste
+    for value in releases:
+        average.add(np.array([value]), sd, np.zeros(1))
+    return average
+
+
+def test_in_loud_noise_releases_count_alike_and_in_little_noise_later_ones_more():
+    assert plan(800.0, 10, LONELY_BELOW / 2, False).pace.haste == -1.0
+    assert -1.0 < plan(800.0, 10, 16.0, False).pace.haste < 0.0
+    for signal in (COMPANY_FROM, 100.0, 400.0, 1e5):
+        assert plan(800.0, 10, signal, False).pace.haste == 0.0
+    assert plan(800.0, 10, 2.0, True).pace.haste == 0.0  # four releases, of which the last says most
+    assert step_length(Pace(24, haste=-1.0)) == step_length(Pace(24))
+
+
+def test_releases_that_count_alike_have_the_noise_of_their_mean():
+    releases = np.random.default_rng(0).normal(size=24)
+    alike, later = averaged(-1.0, releases, 3.0), averaged(0.0, releases, 3.0)
+    assert (alike.sum / alike.precision).item() == pytest.approx(releases.mean())
+    assert alike.noise_variance == pytest.approx(9.0 / 24)
+    assert later.noise_variance > 1.1 * alike.noise_variance
+
+
+def rate_found(haste: float, noise: float, generator: np.random.Generator) -> float:
+    """The share of positives, of which 30 % are true, after 24 noisy releases about 600 rows."""
+    intercept = Intercept(600.0)
+    intercept.hurry(haste)
+    for _ in range(24):
+        score = np.array([intercept.value])
+        push = (0.3 * mada_boost(score) - 0.7 * mada_boost(-score)).item()
+        intercept.observe(600 * push + noise * generator.normal(), noise, 0.0)
+    return float(expit(intercept.value))
+
+
+def test_an_intercept_whose_releases_count_alike_is_nearer_in_loud_noise():
+    errors = {
+        haste: np.square([rate_found(haste, 400.0, np.random.default_rng(seed)) - 0.3 for seed in range(150)]).mean()
+        for haste in (-1.0, 0.0)
+    }
+    assert errors[-1.0] < 0.9 * errors[0.0]
+    assert rate_found(-1.0, 1.0, np.random.default_rng(0)) == pytest.approx(0.3, abs=0.01)
+
+
+@pytest.mark.parametrize("columns", [1, 8, 60])
+def test_the_intercepts_part_balances_its_error_with_what_columns_gain(columns):
+    def part(whole: float) -> float:
+        share = intercept_share(whole / math.sqrt(columns), columns)
+        return share / (share + columns)
+
+    assert part(5.0) == pytest.approx(LARGEST_INTERCEPT_PART)
+    if columns > 20:  # with few columns a column's share is more than either
+        assert part(30.0) == pytest.approx(INTERCEPT_DOUBT / 30.0)
+        assert part(100.0) == pytest.approx(INTERCEPT_CARE / 100.0**2)
+    parts = [part(whole) for whole in np.geomspace(1.0, 1e5, 60)]
+    assert parts == sorted(parts, reverse=True)
+    assert min(parts) == pytest.approx(1 / (columns + 1))
+
+
+@pytest.mark.parametrize("columns", [2, 10, 100])
+def test_columns_are_thought_alike_in_loud_noise_and_anything_otherwise(columns):
+    loud, open_minded = (np.exp(HyperPrior(columns, 3.0, openness).log("numeric")) for openness in (0.0, 1.0))
+    likeliest = SCALES[loud.argmax()]
+    assert abs(math.log(likeliest * columns / LIKELY_VARIANCE)) < math.log(3.5)  # scales are that far apart
+    assert loud[0] < 0.01 < open_minded[0]  # next to no effect at all
+    start = 1 / (1 + SCALES * columns / TYPICAL_VARIANCE)
+    assert open_minded == pytest.approx(start / start.sum())
