@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from tacit.additive.binning import Column, measure_bins
 from tacit.additive.intercept import Intercept
 from tacit.additive.plan import (
     COMPANY_FROM,
@@ -22,7 +23,14 @@ from tacit.additive.plan import (
 from tacit.additive.posterior import SCALES
 from tacit.additive.sweeps import LIKELY_VARIANCE, TYPICAL_VARIANCE, HyperPrior, step_length
 from tacit.additive.term import ReleaseAverage
+from tacit.boosting import shape_search
 from tacit.boosting.measures.mada_boost import mada_boost
+from tacit.curator.curator import Curator
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.purse import Purse
+from tacit.table.memory import MemoryTable
 
 
 def averaged(haste: float, releases: np.ndarray, sd: float) -> ReleaseAverage:
@@ -93,3 +101,24 @@ def test_columns_are_thought_alike_in_loud_noise_and_anything_otherwise(columns)
     assert loud[0] < 0.01 < open_minded[0]  # next to no effect at all
     start = 1 / (1 + SCALES * columns / TYPICAL_VARIANCE)
     assert open_minded == pytest.approx(start / start.sum())
+
+
+def misplaced(seed: int) -> float:
+    """Share of the rows that bins of twelve narrow columns count in the wrong place, on average."""
+    rows, codes, purse = 400, 4097, Purse.of(0.1, 1e-6)
+    generator = np.random.default_rng(seed)
+    columns = [(np.clip(generator.normal(0.7, 0.02, rows), 0, 1) * (codes - 2)).astype(np.uint16) for _ in range(12)]
+    table = MemoryTable(columns, np.zeros(rows, np.uint8), [codes] * 12, 2)
+    gate = Curator(table, Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test"), SeededSource(seed))
+    made, _ = measure_bins(gate, purse, [Column(place, f"x{place}", True) for place in range(12)], float(rows), 0.04)
+    wrong = 0.0
+    for found, column in zip(made, columns, strict=True):
+        truth = np.bincount(found.mapping[column], minlength=len(found.counts))
+        wrong += np.abs(found.counts - truth).sum() / 2 / rows / 12
+    return wrong
+
+
+def test_bins_of_columns_that_look_alike_are_found_together(monkeypatch):
+    together = np.mean([misplaced(seed) for seed in range(3)])
+    monkeypatch.setattr(shape_search, "FAMILY_COLUMNS", 1e12)
+    assert together < 0.9 * np.mean([misplaced(seed) for seed in range(3)])
