@@ -1,9 +1,12 @@
 """Metrics as functions of counts by score cell and label: post-processing, exact up to the width of a cell.
 
-Counts have shape ``(..., cells, 2)``; they may be noisy and negative. Every function is finite for every input.
+Counts have shape ``(..., cells, 2)``; they may be noisy and negative. Every function is finite for every input. Those
+that are a ratio of two sums, or of two products of sums, are given as such, too: an interval needs both parts.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +14,14 @@ import numpy.typing as npt
 from tacit.evaluation.grid import ScoreGrid
 
 Floats = npt.NDArray[np.float64]
+
+
+@final
+class Ratio(NamedTuple):
+    """A metric before it is divided: of unbiased counts whose labels have independent noise both parts are unbiased."""
+
+    over: Floats
+    under: Floats
 
 
 def rows(counts: Floats) -> Floats:
@@ -25,13 +36,30 @@ def positive_share(counts: Floats) -> Floats:
     return figure
 
 
-def auc(counts: Floats) -> Floats:
-    """Area under the ROC curve; rows of one cell count as ties."""
+def positive_parts(counts: Floats) -> Ratio:
+    """What :func:`positive_share` divides."""
+    return Ratio(counts[..., 1].sum(axis=-1), counts.sum(axis=(-2, -1)))
+
+
+def auc_parts(counts: Floats) -> Ratio:
+    """Pairs of a positive and a negative row in the right order (ties count half), and all pairs."""
     negative, positive = counts[..., 0], counts[..., 1]
     below = np.cumsum(negative, axis=-1) - negative / 2
-    pairs = np.maximum(negative.sum(axis=-1), 1.0) * np.maximum(positive.sum(axis=-1), 1.0)
-    figure: Floats = np.clip((positive * below).sum(axis=-1) / pairs, 0.0, 1.0)
+    return Ratio((positive * below).sum(axis=-1), negative.sum(axis=-1) * positive.sum(axis=-1))
+
+
+def auc(counts: Floats) -> Floats:
+    """Area under the ROC curve; rows of one cell count as ties."""
+    totals = np.maximum(counts.sum(axis=-2), 1.0)
+    figure: Floats = np.clip(auc_parts(counts).over / totals.prod(axis=-1), 0.0, 1.0)
     return figure
+
+
+def correct_parts(counts: Floats, cut: int) -> Ratio:
+    """Rows called right when the cells from ``cut`` on are called positive, and all rows."""
+    negative, positive = _errors(counts)
+    total = counts.sum(axis=(-2, -1))
+    return Ratio(total - negative[..., cut] - positive[..., cut], total)
 
 
 def correct_at_cuts(counts: Floats) -> Floats:
@@ -58,12 +86,16 @@ def roc(counts: Floats) -> tuple[Floats, Floats]:
     return np.minimum.accumulate(false_rate, axis=-1), np.minimum.accumulate(true_rate, axis=-1)
 
 
-def log_loss(counts: Floats, grid: ScoreGrid, clip: float) -> Floats:
-    """Mean negative log-likelihood of the labels, probabilities clipped to ``[clip, 1 - clip]``."""
+def log_loss_parts(counts: Floats, grid: ScoreGrid, clip: float) -> Ratio:
+    """The sum of the negative log-likelihoods of the labels, probabilities clipped to ``[clip, 1 - clip]``; and rows."""
     chance = np.clip(grid.probabilities, clip, 1.0 - clip)
     losses = np.stack([-np.log1p(-chance), -np.log(chance)], axis=1)
-    mean = (counts * losses).sum(axis=(-2, -1)) / rows(counts)
-    figure: Floats = np.clip(mean, 0.0, -np.log(clip))
+    return Ratio((counts * losses).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))
+
+
+def log_loss(counts: Floats, grid: ScoreGrid, clip: float) -> Floats:
+    """Mean negative log-likelihood of the labels, probabilities clipped to ``[clip, 1 - clip]``."""
+    figure: Floats = np.clip(log_loss_parts(counts, grid, clip).over / rows(counts), 0.0, -np.log(clip))
     return figure
 
 

@@ -16,6 +16,9 @@ from tacit.evaluation.counts import ScoreCounts, row_draws
 Floats = npt.NDArray[np.float64]
 
 REPLICATES = 300
+MOST_STEPS, CLOSE_ENOUGH = 40, 1e-6
+"""How far the end of an interval is looked for."""
+
 KNOWN = 4.0
 """A count is known when it is this many standard deviations of its noise above 0; what divides by it is not before."""
 
@@ -164,20 +167,20 @@ def perform(
         found["auc"] = _mean(each) if each else _auc(bootstrap)
     if "accuracy" in question.metrics:
         cut = counts.grid.cut(question.threshold) if question.calls_positive else 0  # 0: rows that were called right
-        found["accuracy"] = bootstrap.of(lambda h: metrics.correct_at_cuts(h)[..., cut], 0.0, 1.0)
+        found["accuracy"] = bootstrap.of(lambda h: metrics.correct_parts(h, cut), 1.0)
     if "log_loss" in question.metrics:
         source = bootstrap if losses is None else _Bootstrap(losses, question, generator)
-        found["log_loss"] = source.of(_loss(counts, losses is not None, question.clip), 0.0, -np.log(question.clip))
+        found["log_loss"] = source.of(_loss(counts, losses is not None, question.clip), -np.log(question.clip))
     if "calibration" in question.metrics:
         found["calibration"] = bootstrap.calibration_error()
     if question.cost is not None:
         best, found["cost"] = bootstrap.least_cost(question.cost)
-    positives = bootstrap.of(metrics.positive_share, 0.0, 1.0)
+    positives = bootstrap.of(metrics.positive_parts, 1.0)
     return Performance(found, bootstrap.rows(), positives, best, counts, each, question.calls_positive)
 
 
 def _auc(bootstrap: _Bootstrap) -> Estimate:
-    return bootstrap.of(metrics.auc, 0.0, 1.0, bootstrap.both_known)
+    return bootstrap.of(metrics.auc_parts, 1.0, bootstrap.both_known)
 
 
 def _mean(each: Sequence[Estimate]) -> Estimate:
@@ -185,18 +188,33 @@ def _mean(each: Sequence[Estimate]) -> Estimate:
     return Estimate(*(float(np.mean(part)) for part in zip(*((e.value, e.low, e.high) for e in each), strict=True)))
 
 
-def _loss(counts: ScoreCounts, of_true_class: bool, clip: float) -> Callable[[Floats], Floats]:
-    def loss(drawn: Floats) -> Floats:
+def _loss(counts: ScoreCounts, of_true_class: bool, clip: float) -> Callable[[Floats], metrics.Ratio]:
+    def loss(drawn: Floats) -> metrics.Ratio:
         if of_true_class:
             every = drawn.sum(axis=-1)
             drawn = np.stack([np.zeros_like(every), every], axis=-1)
-        return metrics.log_loss(drawn, counts.grid, clip)
+        return metrics.log_loss_parts(drawn, counts.grid, clip)
 
     return loss
 
 
+def _end(over: float, under: float, errors: metrics.Ratio, share: float, most: float) -> float:
+    """The ratio at which ``share`` of the errors lie below what was released: found by going there step by step.
+
+    As ``under`` is several standard deviations above 0 every step is a fraction of the one before.
+    """
+    ratio, place = over / under, round(share * (REPLICATES - 1))
+    for _ in range(MOST_STEPS):
+        last = ratio
+        stray = float(np.partition(errors.over - last * errors.under, place)[place])
+        ratio = min(max((over - stray) / under, 0.0), most)
+        if abs(ratio - last) < CLOSE_ENOUGH:
+            break
+    return ratio
+
+
 class _Bootstrap:
-    """Parametric bootstrap over rows and noise: errors of replicates around a likely truth, turned around."""
+    """Parametric bootstrap over rows and noise: how far sums stray around a likely truth."""
 
     def __init__(self, counts: ScoreCounts, question: Question, generator: np.random.Generator) -> None:
         self._counts = counts
@@ -210,11 +228,20 @@ class _Bootstrap:
         self.known = bool(totals.sum() > max(KNOWN * self._one * np.sqrt(2.0), 1.0))
         self.both_known = self.known and bool(totals.min() > max(KNOWN * self._one, 1.0))
 
-    def of(self, metric: Callable[[Floats], Floats], least: float, most: float, known: bool | None = None) -> Estimate:
-        value = float(metric(self._counts.estimate))
+    def of(self, parts: Callable[[Floats], metrics.Ratio], most: float, known: bool | None = None) -> Estimate:
+        """A ratio between 0 and ``most``; its interval holds those ratios that the released sums do not contradict.
+
+        If ``r`` is the true ratio, ``over - r * under`` has mean 0, however loud the noise below the line is; where it
+        lies too far from that, ``r`` is out (Fieller 1954, with quantiles of drawn errors for those of the normal).
+        """
+        over, under = (float(part) for part in parts(self._counts.estimate))
+        value = min(max(over / max(under, 1.0), 0.0), most)
         if not (self.known if known is None else known):
-            return Estimate(value, least, most)
-        return self._interval(value, metric(self._drawn) - metric(self._truth), least, most)
+            return Estimate(value, 0.0, most)
+        truth, drawn = parts(self._truth), parts(self._drawn)
+        errors = metrics.Ratio(drawn.over - truth.over, drawn.under - truth.under)
+        low, high = (_end(over, under, errors, share, most) for share in self._ends[::-1])
+        return Estimate(value, min(low, value), max(high, value))
 
     def rows(self) -> Estimate:
         total = float(self._counts.estimate.sum())
