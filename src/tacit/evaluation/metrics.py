@@ -87,7 +87,7 @@ def roc(counts: Floats) -> tuple[Floats, Floats]:
 
 
 def log_loss_parts(counts: Floats, grid: ScoreGrid, clip: float) -> Ratio:
-    """The sum of the negative log-likelihoods of the labels, probabilities clipped to ``[clip, 1 - clip]``; and rows."""
+    """The sum of the labels' negative log-likelihoods, probabilities clipped to ``[clip, 1 - clip]``; and rows."""
     chance = np.clip(grid.probabilities, clip, 1.0 - clip)
     losses = np.stack([-np.log1p(-chance), -np.log(chance)], axis=1)
     return Ratio((counts * losses).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))
