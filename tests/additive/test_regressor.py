@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from tacit import AdditiveBoostRegressor, PrivacyAccount, load_model, save_model
 from tacit.additive.residual_loss import LEAST_INSIDE, QuantileLoss, SquaredLoss
 from tacit.additive.residual_shape import BELIEF, first_belief, residual_edges, residual_shares, spread_out
+from tacit.additive.score_sweeps import ScoreIntercept
 from tacit.additive.score_term import Directions, ScoreTerm
 from tacit.additive.term import Prior
 from tacit.curator.measurement import Measurement
@@ -264,6 +265,58 @@ def test_releases_under_different_clips_agree_in_units_of_their_gain():
         found.append(np.abs(term.solve(now, None) - truth).max())
     assert found[0] < 0.05
     assert found[1] > 0.2
+
+
+def claims(n, seed):
+    """Rows and a target that most have none of, and whose sum a few rows bring."""
+    generator = np.random.default_rng(seed)
+    X = pd.DataFrame({"a": generator.random(n), "b": generator.random(n)})
+    size = 2 * np.exp(1.5 * X["a"] + X["b"] + 0.9 * generator.normal(size=n)) * (generator.random(n) < 0.15)
+    return X, np.clip(size, 0, 300).to_numpy()
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(6000, 2.0), (40_000, 0.5)])
+def test_the_level_is_right_where_targets_are_skewed(n, epsilon):
+    """The mean of predictions over that of targets; without a look at wide residuals .55 and .81."""
+    columns = {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in "ab"}
+    schema = {"label": {"column": "y", "kind": "numeric", "lower": 0, "upper": 300}, "columns": columns}
+    levels, (fresh, truth) = [], claims(200_000, 99)
+    for seed in range(4):
+        model = AdditiveBoostRegressor(epsilon=epsilon, schema=schema, random_state=seed).fit(*claims(n, seed))
+        levels.append(model.predict(fresh).mean() / truth.mean())
+    assert 0.88 < np.mean(levels) < 1.1, levels
+    assert model.certificate_.entries[-1].label == "mean of the residuals"
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 4.0])
+def test_the_mean_of_residuals_is_looked_at_only_where_noise_leaves_something_to_see(epsilon):
+    X, y, _ = people(400)
+    entries = AdditiveBoostRegressor(epsilon=epsilon, schema=SCHEMA, random_state=0).fit(X, y).certificate_.entries
+    assert any(entry.label == "mean of the residuals" for entry in entries) == (epsilon > 1)
+
+
+@pytest.mark.parametrize("far", [-9.0, 9.0])
+def test_an_intercept_that_begins_far_off_gets_there(far):
+    """Residuals of size 1 about ``far`` under a clip of a tenth: a sum says in which direction, and no more."""
+    generator, total, noise = np.random.default_rng(0), 2000.0, 50.0
+    intercept, residuals = ScoreIntercept(np.zeros(1), total), far + generator.normal(size=2000)
+    flat = Directions.of(np.array([[0.3]]), 0.02, 1.0, gain=0.3)
+    for _ in range(30):
+        found = np.clip(residuals - intercept.value, -0.1, 0.1).sum() + noise * generator.normal()
+        intercept.observe(Measurement("", np.array([[found]]), noise, Gaussian(1.0), ""), flat, (-0.1, 0.1))
+    assert abs(intercept.value.item() - far) < 1.0
+
+
+def test_an_intercept_does_not_stride_for_noise():
+    """Noise as large as all contributions together, and residuals around 0: none of 300 intercepts leaves."""
+    flat, left = Directions.of(np.array([[0.3]]), 0.02, 1.0, gain=0.3), 0
+    for seed in range(300):
+        generator, intercept = np.random.default_rng(seed), ScoreIntercept(np.zeros(1), 2000.0)
+        for _ in range(20):
+            found = 200.0 * generator.normal() - 2000.0 * np.clip(intercept.value.item(), -0.1, 0.1)
+            intercept.observe(Measurement("", np.array([[found]]), 200.0, Gaussian(1.0), ""), flat, (-0.1, 0.1))
+        left += abs(intercept.value.item()) > 1.0
+    assert left == 0
 
 
 def test_declared_directions_are_held_to():

@@ -32,6 +32,17 @@ def test_evaluate_prints_figures_and_certifies_them(fitted: Path, folder: Path, 
     assert facts["releasable"] is False
 
 
+def test_subgroups_of_a_column_of_the_model_need_no_schema(fitted: Path, folder: Path, tacit: Run) -> None:
+    done = tacit(
+        "evaluate", fitted / "model.json", "data.csv", "--target", "bought", "--epsilon", "inf", "--json",
+        "--subgroups", "colour",
+    )  # fmt: skip
+    groups = json.loads(done.stdout)["subgroups"]
+    assert {name: round(group["rows"]["value"]) for name, group in groups.items()} == {
+        "red": 134, "green": 133, "(other)": 133, "(missing)": 0,
+    }  # fmt: skip
+
+
 def test_evaluate_pays_from_an_account(fitted: Path, folder: Path, tacit: Run) -> None:
     account = PrivacyAccount.create("sqlite:///b.db", "people", 1.0, 1e-6)
     arguments = ["evaluate", fitted / "model.json", "data.csv", "--target", "bought", "--epsilon", "0.8"]
@@ -51,7 +62,7 @@ def test_evaluate_pays_from_an_account(fitted: Path, folder: Path, tacit: Run) -
         (["data.csv", "--epsilon", "0", "--target", "bought"], "epsilon must be a positive number"),
         (["data.csv", "--epsilon", "1", "--target", "bought", "--cost", "3"], "--cost"),
         (["data.csv", "--epsilon", "1", "--target", "bought", "--threshold", "1"], "threshold must lie"),
-        (["data.csv", "--epsilon", "1", "--target", "bought", "--subgroups", "colour"], "must be declared"),
+        (["data.csv", "--epsilon", "1", "--target", "bought", "--subgroups", "age"], "must be declared"),
         (["data.csv", "--epsilon", "1", "--target", "bought", "--account", "sqlite:///x.db"], "belong together"),
         (["none.csv", "--epsilon", "1", "--target", "bought"], "none.csv does not exist"),
     ],

@@ -90,9 +90,10 @@ def learn_scores(
     if chosen.n_trees:
         loss.refresh(curator, whole, state.scores, "before the trees")
         grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state)
+    shift, sd = loss.level(curator, whole, state.scores, total)
     return LearnedScores(
-        total, state.intercept.value, tuple(columns), tuple(bins), tuple(mains), tuple(found), grown, chosen,
-        state.directions(), state.intercept.sd(state.directions()),
+        total, state.intercept.value + shift, tuple(columns), tuple(bins), tuple(mains), tuple(found), grown, chosen,
+        state.directions(), np.hypot(state.intercept.sd(state.directions()), sd),
     )  # fmt: skip
 
 

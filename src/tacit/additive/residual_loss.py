@@ -17,8 +17,9 @@ from tacit.additive.residual_shape import LADDER, first_belief, residual_edges, 
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
 from tacit.privacy.purse import Purse
+from tacit.queries.cells import OneCell
 from tacit.queries.rules import MARGIN_BITS
-from tacit.queries.score_histogram import ResidualLevels
+from tacit.queries.score_histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.score_rules import LARGEST_BOUND, TARGET_BITS, ResidualRule, TargetScale
 from tacit.queries.scores import Scores
 
@@ -40,6 +41,12 @@ SKEW = 0.25
 """How much of what is clipped off in all counts as bias, beside what is clipped off on one side only."""
 
 
+LOOKING, LEVELLING = 0.06, 0.04
+"""Shares of the budget: of all looks at residuals, and of one at their mean when all else is learned."""
+
+LEVEL_NOISE, LIKELY_LEVEL = 0.05, 0.05
+"""The standard deviation of noise that this mean may have, in units of the score, and how large it is thought to be."""
+
 LEAST_INSIDE = 0.3
 """The squared loss's clip leaves this share of the rows unclipped, or more: what lets fewer speak costs more than its
 noise saves, and noise in the histogram would make it look cheap."""
@@ -58,7 +65,7 @@ class ResidualLoss:
     """
 
     n_scores = 1
-    share = 0.06
+    share = LOOKING
     strength = 1.0
     slope = 0.9
     floor = 0.02
@@ -75,6 +82,11 @@ class ResidualLoss:
     @property
     def bound(self) -> float:
         return max(-self.rule.low, self.rule.high) / ONE
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest contribution of a row."""
+        return self.rule.low / ONE, self.rule.high / ONE
 
     @property
     def tree_rule(self) -> ResidualRule:
@@ -108,7 +120,7 @@ class ResidualLoss:
         """Finds the centre and the scale of the targets: the centre is where the score is 0."""
         edges = np.arange(1, START_CELLS, dtype=np.int64) << (TARGET_BITS - 6)
         query = ResidualLevels(TargetScale(0, 1 << TARGET_BITS), edges, Scores(1))
-        release = curator.measure(query, purse.charge(FIRST_LOOK * self.share / LOOKS), "histogram of the target")
+        release = curator.measure(query, purse.charge(FIRST_LOOK * LOOKING / LOOKS), "histogram of the target")
         masses = smooth_histograms(release.value[None, :, 0], max(release.sd, LEAST_SD), np.array([total]))[0] / total
         upto = np.concatenate([[0.0], np.cumsum(masses)]) / masses.sum()
         places = np.arange(START_CELLS + 1) / START_CELLS
@@ -125,10 +137,15 @@ class ResidualLoss:
         self._looks += 1
         edges = np.rint(residual_edges() * ONE).astype(np.int64)
         query = ResidualLevels(self.scale, edges, scores)
-        release = curator.measure(query, purse.charge(self.share / LOOKS), f"histogram of residuals, {stage}")
+        release = curator.measure(query, purse.charge(LOOKING / LOOKS), f"histogram of residuals, {stage}")
         shares, self._belief = residual_shares(release.value[:, 0], max(release.sd, LEAST_SD), self._belief)
         total = max(float(release.value.sum()), 30.0)
         self._choose(shares, purse, total)
+
+    def level(self, curator: Curator, purse: Purse, scores: Scores, total: float) -> tuple[Floats, Floats]:
+        """How far the constant is from right once all else is learned, and its standard deviation: not looked at."""
+        del curator, purse, scores, total
+        return np.zeros(1), np.zeros(1)
 
     def _noise(self, purse: Purse, total: float) -> float:
         """Standard deviation that noise gives a prediction, for contributions of at most 1 that are never clipped.
@@ -150,10 +167,30 @@ class ResidualLoss:
 class SquaredLoss(ResidualLoss):
     """The squared loss, as residuals clipped where clipping costs as much as noise: the clip shrinks with them."""
 
+    share = LOOKING + LEVELLING
+
     @property
     def gain(self) -> float:
         """The curvature: a wider clip lets more rows speak, under more noise."""
         return self._inside
+
+    def level(self, curator: Curator, purse: Purse, scores: Scores, total: float) -> tuple[Floats, Floats]:
+        """The mean of residuals under a clip as wide as costs little: where targets are skewed, a narrow one lies.
+
+        Where even the clip of the sweeps would leave more noise than that, nothing is looked at.
+        """
+        one, whole_range = max(purse.sd(LEVELLING), LEAST_SD) / total, 2**TARGET_BITS / self.scale.codes_per_unit
+        clip = min(LEVEL_NOISE / one, whole_range, LARGEST_BOUND / ONE)
+        if clip <= self.bound:
+            return super().level(curator, purse, scores, total)
+        rule = ResidualRule(self.scale, 0, -round(clip * ONE), round(clip * ONE))
+        query = ScoreHistogram(OneCell(), rule, scores)
+        release = curator.measure(query, purse.charge(LEVELLING), "mean of the residuals")
+        noise = max(release.sd, LEAST_SD) / total
+        found = float(release.value.item()) / total
+        variance = max(found**2 - noise**2, LIKELY_LEVEL**2)
+        kept = variance / (variance + noise**2)
+        return np.array([kept * found]), np.array([kept * noise])
 
     def _set_clip(self, clip: float, inside: float, scatter: float) -> None:
         bound = min(max(round(clip * ONE), 64), LARGEST_BOUND)

@@ -45,6 +45,10 @@ class Loss(Protocol):
     def bound(self) -> float: ...
 
     @property
+    def ends(self) -> tuple[float, float] | None:
+        """The least and the largest contribution of a row, of one clipped number; None where it is a vector."""
+
+    @property
     def rule(self) -> ScoreRule: ...
 
     @property
@@ -73,6 +77,9 @@ class Loss(Protocol):
 
     def refresh(self, curator: Curator, purse: Purse, scores: Scores, stage: str) -> None:
         """Looks again at how large contributions are; may do nothing."""
+
+    def level(self, curator: Curator, purse: Purse, scores: Scores, total: float) -> tuple[Floats, Floats]:
+        """What the constants lack once all else is learned, and its standard deviation, both ``(n_scores,)``."""
 
     def curvature(self, rows: ImaginedRows) -> Floats:
         """How much the mean contribution falls as scores rise, shape ``(n_scores, n_scores)``."""
@@ -138,6 +145,16 @@ class SoftmaxLoss:
     def refresh(self, curator: Curator, purse: Purse, scores: Scores, stage: str) -> None:
         """Nothing: contributions have norm 1, and the model says what their curvature is."""
         del curator, purse, scores, stage
+
+    @property
+    def ends(self) -> None:
+        """A vector is not clipped."""
+        return None
+
+    def level(self, curator: Curator, purse: Purse, scores: Scores, total: float) -> tuple[Floats, Floats]:
+        """Nothing: no contribution is clipped, so that the intercept's releases end where it is right."""
+        del curator, purse, total
+        return np.zeros(scores.n_scores), np.zeros(scores.n_scores)
 
     def curvature(self, rows: ImaginedRows) -> Floats:
         """Mean of ``c(p) (diag p - p p')`` over imagined rows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,10 +19,33 @@ from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import Cells, OneCell
 from tacit.queries.histogram import ReleaseMap
+from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.score_histogram import ScoreHistogram
+from tacit.queries.score_rules import LARGEST_BOUND
 from tacit.queries.scores import Scores
 
 Floats = npt.NDArray[np.float64]
+
+ONE_SIDED, SURE = 0.4, 3.0
+"""Rows lie on one side of the intercept where their contributions add up to more than this part of the most they could,
+by so many standard deviations of noise."""
+
+LONGEST_STRIDE = 4.0
+"""No stride of the intercept is longer."""
+
+
+class OneSide:
+    """Whether rows are clipped on one side, by all releases in a row that point to the same side."""
+
+    def __init__(self) -> None:
+        self._found, self._variance, self._most = 0.0, 0.0, 0.0
+
+    def sees(self, found: float, sd: float, most: float) -> bool:
+        """Takes a sum of contributions, its noise, and how large it could be if all rows lay on its side."""
+        if found * self._found < 0:
+            self._found, self._variance, self._most = 0.0, 0.0, 0.0
+        self._found, self._variance, self._most = self._found + found, self._variance + sd**2, self._most + most
+        return abs(self._found) - SURE * math.sqrt(self._variance) > ONE_SIDED * self._most
 
 
 class ScoreIntercept:
@@ -35,12 +59,19 @@ class ScoreIntercept:
     def __init__(self, value: Floats, total: float) -> None:
         self.value, self.start = value, value
         self._total = total
-        self._count = 0
-        self._precision, self._variance = 0.0, 0.0
-        self._sum, self._values = np.zeros_like(value), np.zeros_like(value)
+        self._last_stride = 0.0
+        self._forget()
 
-    def observe(self, release: Measurement, directions: Directions) -> Floats:
-        """Takes a release of the sum of contributions and returns how far the intercept moves."""
+    def observe(self, release: Measurement, directions: Directions, ends: tuple[float, float] | None = None) -> Floats:
+        """Takes a release of the sum of contributions and returns how far the intercept moves.
+
+        Args:
+            release: the sum.
+            directions: where the loss is curved.
+            ends: of a single number that is clipped: the least and the largest that a row contributes.
+        """
+        if ends is not None and (stride := self._stride(release, ends)):
+            return self._move(self.value + stride)
         sd, gain = max(release.sd, LEAST_SD) / directions.gain, directions.gain
         self._count += 1
         weight = self._count / sd**2
@@ -54,9 +85,32 @@ class ScoreIntercept:
         variance = gain**2 * self._variance / self._precision**2 / slopes**2
         full *= INTERCEPT_VARIANCE / (INTERCEPT_VARIANCE + variance)
         wanted = self.start + directions.basis @ full
-        new = np.clip(np.clip(wanted, self.value - 1, self.value + 1), -LARGEST_INTERCEPT, LARGEST_INTERCEPT)
+        reach = LARGEST_INTERCEPT if ends is None else LARGEST_BOUND / 2.0**MARGIN_BITS
+        return self._move(np.clip(np.clip(wanted, self.value - 1, self.value + 1), -reach, reach))
+
+    def _move(self, new: Floats) -> Floats:
         step, self.value = new - self.value, new
         return np.asarray(step)
+
+    def _stride(self, release: Measurement, ends: tuple[float, float]) -> float:
+        """How far to go where nearly all rows are clipped on one side, which says no more than in which direction.
+
+        Twice as far as before, and at least as far as a row can say; 0 where rows lie on both sides as far as one can
+        tell. What was released before is forgotten then: it was seen from too far off.
+        """
+        found = float(release.value.item())
+        end = ends[1] if found > 0 else ends[0]
+        if not self._one_side.sees(found, release.sd, abs(end) * self._total):
+            return 0.0
+        self._forget()
+        longer = 2 * self._last_stride if self._last_stride * end > 0 else end
+        self._last_stride = math.copysign(min(max(abs(longer), abs(end)), LONGEST_STRIDE), end)
+        return self._last_stride
+
+    def _forget(self) -> None:
+        self._count, self._precision, self._variance = 0, 0.0, 0.0
+        self._sum, self._values = np.zeros_like(self.value), np.zeros_like(self.value)
+        self._one_side = OneSide()
 
     def sd(self, directions: Directions) -> Floats:
         """Standard deviation that noise leaves in the intercept, shape ``(n_scores,)``."""
@@ -121,7 +175,8 @@ def sweep_scores(
         if number in (REFRESHED_LATER if stage else REFRESHED):
             state.loss.refresh(curator, whole, state.scores, f"{stage}sweep {number + 1}")
         release = curator.measure(state.query(everything), purse.charge(unit), f"intercept, {stage}sweep {number + 1}")
-        moved = float((state.add(everything, state.intercept.observe(release, state.directions())[None, :]) ** 2).sum())
+        step = state.intercept.observe(release, state.directions(), state.loss.ends)
+        moved = float((state.add(everything, step[None, :]) ** 2).sum())
         directions = state.directions()
         for index in generator.permutation(len(terms)):
             term = terms[index]

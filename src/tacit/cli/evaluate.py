@@ -64,7 +64,8 @@ def run(arguments: EvaluateArguments) -> None:
     inner = model
     while isinstance(inner, RecalibratedModel):
         inner = inner.base
-    numeric = [name for name, encoder in encoders_of(inner) if isinstance(encoder, NumericGrid)]
+    encoders = dict(encoders_of(inner))
+    numeric = [name for name, encoder in encoders.items() if isinstance(encoder, NumericGrid)]
     numeric += [target] if model.predicts == "numbers" else []
     names = list(dict.fromkeys([*model.feature_names, target, *_more(arguments, schema)]))
     with progress(arguments.data.name, quiet=arguments.as_json) as tell:
@@ -80,7 +81,7 @@ def run(arguments: EvaluateArguments) -> None:
             threshold=arguments.threshold,
             cost=cost,
             subgroups=arguments.subgroups,
-            categories=listed(arguments.categories),
+            categories=_values(arguments, schema, encoders),
             error_clip=arguments.error_clip,
             quantile=arguments.quantile,
             schema=schema,
@@ -91,6 +92,16 @@ def run(arguments: EvaluateArguments) -> None:
     if arguments.certificate is not None:
         write_text(arguments.certificate, score.certificate.to_json())
     _show(arguments, score, tuple(model.classes))
+
+
+def _values(arguments: EvaluateArguments, schema: Schema | None, encoders: dict[str, Any]) -> list[Any] | None:
+    """The values of the subgroups: as given; without a schema those that the model was told of its own column."""
+    from tacit.encoding.values import CategoryIndex
+
+    if arguments.categories is not None or schema is not None:
+        return listed(arguments.categories)
+    encoder = encoders.get(arguments.subgroups or "")
+    return list(encoder.categories) if isinstance(encoder, CategoryIndex) else None
 
 
 def _more(arguments: EvaluateArguments, schema: Schema | None) -> list[str]:

@@ -156,7 +156,7 @@ def evaluate(
     ] = None,
     subgroups: Annotated[str | None, typer.Option("--subgroups", help="Figures by this column, too.")] = None,
     categories: Annotated[
-        str | None, typer.Option("--categories", help="Its values, comma-separated, unless the schema declares them.")
+        str | None, typer.Option("--categories", help="Its values, comma-separated, unless schema or model have them.")
     ] = None,
     certificate: Annotated[
         Path | None, typer.Option("--certificate", help="Write the certificate here (JSON).")
