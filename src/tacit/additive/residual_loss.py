@@ -84,9 +84,9 @@ class ResidualLoss:
         return max(-self.rule.low, self.rule.high) / ONE
 
     @property
-    def ends(self) -> tuple[float, float]:
-        """The least and the largest contribution of a row."""
-        return self.rule.low / ONE, self.rule.high / ONE
+    def ends(self) -> tuple[float, float] | None:
+        """See :class:`~tacit.additive.score_losses.Loss`; a quantile is not looked for in strides."""
+        return None
 
     @property
     def tree_rule(self) -> ResidualRule:
@@ -173,6 +173,11 @@ class SquaredLoss(ResidualLoss):
     def gain(self) -> float:
         """The curvature: a wider clip lets more rows speak, under more noise."""
         return self._inside
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The clip, on either side."""
+        return -self.bound, self.bound
 
     def level(self, curator: Curator, purse: Purse, scores: Scores, total: float) -> tuple[Floats, Floats]:
         """The mean of residuals under a clip as wide as costs little: where targets are skewed, a narrow one lies.

@@ -46,7 +46,7 @@ class Loss(Protocol):
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """The least and the largest contribution of a row, of one clipped number; None where it is a vector."""
+        """The least and the largest contribution of a row, where these are clipped residuals; else None."""
 
     @property
     def rule(self) -> ScoreRule: ...
@@ -148,7 +148,7 @@ class SoftmaxLoss:
 
     @property
     def ends(self) -> None:
-        """A vector is not clipped."""
+        """Contributions are no clipped residuals."""
         return None
 
     def level(self, curator: Curator, purse: Purse, scores: Scores, total: float) -> tuple[Floats, Floats]:

@@ -26,9 +26,13 @@ from tacit.queries.scores import Scores
 
 Floats = npt.NDArray[np.float64]
 
-ONE_SIDED, SURE = 0.4, 3.0
+ONE_SIDED, SURE = 0.4, 4.0
 """Rows lie on one side of the intercept where their contributions add up to more than this part of the most they could,
 by so many standard deviations of noise."""
+
+LEAST_DOUBT = 0.2
+"""A sum of clipped numbers is thought to leave at least this much open about the intercept, while sums are weighed
+against each other: a clip that was chosen far too narrow looks exact, and says next to nothing."""
 
 LONGEST_STRIDE = 4.0
 """No stride of the intercept is longer."""
@@ -74,7 +78,7 @@ class ScoreIntercept:
             return self._move(self.value + stride)
         sd, gain = max(release.sd, LEAST_SD) / directions.gain, directions.gain
         self._count += 1
-        weight = self._count / sd**2
+        weight = self._count / max(sd, 0.0 if ends is None else LEAST_DOUBT * self._total) ** 2
         self._precision += weight
         self._sum += weight * release.value[0] / gain
         self._values += weight * (self.value - self.start)
