@@ -299,7 +299,7 @@ def test_the_mean_of_residuals_is_looked_at_only_where_noise_leaves_something_to
 def test_an_intercept_that_begins_far_off_gets_there(far):
     """Residuals of size 1 about ``far`` under a clip of a tenth: a sum says in which direction, and no more."""
     generator, total, noise = np.random.default_rng(0), 2000.0, 50.0
-    intercept, residuals = ScoreIntercept(np.zeros(1), total), far + generator.normal(size=2000)
+    intercept, residuals = ScoreIntercept(np.zeros(1), total, 6.0), far + generator.normal(size=2000)
     flat = Directions.of(np.array([[0.3]]), 0.02, 1.0, gain=0.3)
     for _ in range(30):
         found = np.clip(residuals - intercept.value, -0.1, 0.1).sum() + noise * generator.normal()
@@ -311,7 +311,7 @@ def test_an_intercept_does_not_stride_for_noise():
     """Noise as large as all contributions together, and residuals around 0: none of 300 intercepts leaves."""
     flat, left = Directions.of(np.array([[0.3]]), 0.02, 1.0, gain=0.3), 0
     for seed in range(300):
-        generator, intercept = np.random.default_rng(seed), ScoreIntercept(np.zeros(1), 2000.0)
+        generator, intercept = np.random.default_rng(seed), ScoreIntercept(np.zeros(1), 2000.0, 6.0)
         for _ in range(20):
             found = 200.0 * generator.normal() - 2000.0 * np.clip(intercept.value.item(), -0.1, 0.1)
             intercept.observe(Measurement("", np.array([[found]]), 200.0, Gaussian(1.0), ""), flat, (-0.1, 0.1))

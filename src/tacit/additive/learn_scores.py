@@ -70,18 +70,18 @@ def learn_scores(
         pairs: whether to look for interactions of two columns where the budget allows.
         trees: whether to boost what is left over by trees where the budget allows.
     """
-    whole, purse = purse, purse.part(1 - loss.share)
-    count = len(columns)
-    known = first_look(curator, purse, columns, pairs, trees, loss.strength)
+    whole, count = purse, len(columns)
+    known = first_look(curator, whole.part(1 - loss.share), columns, pairs, trees, loss.strength)
     total, chosen, bins = known.total, known.plan, known.bins
-    start = loss.begin(curator, whole, total)
+    start, doubt = loss.begin(curator, whole, total)
+    purse = whole.part(1 - loss.share)  # a loss that settles for less leaves more; parts of a larger purse still add up
     share, jointly = chosen.mains / (count + 1), loss.jointly and bounds_jointly(purse, known.signal)
     mains = [
         main_score_term(column, found, purse, share, known.binning_sd, total, loss, jointly)
         for column, found in zip(columns, bins, strict=True)
     ]
     hyper_prior = HyperPrior(count, pseudo_terms(known.signal))
-    state = _state(curator, bins, loss, start, total, hyper_prior, jointly)
+    state = _state(curator, bins, loss, ScoreIntercept(start, total, doubt), hyper_prior, jointly)
     sweep_scores(curator, purse, whole, chosen.mains, chosen.sweeps, mains, state, settles=chosen.settles)
     found: list[tuple[Side, Side, ScoreTerm]] = []
     if chosen.looks_for_pairs:
@@ -101,14 +101,13 @@ def _state(
     curator: Curator,
     bins: Sequence[Bins],
     loss: Loss,
-    start: Floats,
-    total: float,
+    intercept: ScoreIntercept,
     hyper_prior: HyperPrior,
     jointly: bool,
 ) -> ScoreState:
     rows = ImaginedRows([found.counts for found in bins], loss.n_scores, curator.public_generator)
-    state = ScoreState(loss, Scores(loss.n_scores), rows, ScoreIntercept(start, total), hyper_prior, jointly)
-    state.add(OneCell(), start[None, :])
+    state = ScoreState(loss, Scores(loss.n_scores), rows, intercept, hyper_prior, jointly)
+    state.add(OneCell(), intercept.value[None, :])
     return state
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tacit.additive.density import smooth_histograms
 from tacit.additive.imagined import ImaginedRows
+from tacit.additive.intercept import INTERCEPT_VARIANCE
 from tacit.additive.residual_shape import LADDER, first_belief, residual_edges, residual_shares, spread_out
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
@@ -116,7 +117,7 @@ class ResidualLoss:
         del rows
         return np.array([[self._inside]])
 
-    def begin(self, curator: Curator, purse: Purse, total: float) -> Floats:
+    def begin(self, curator: Curator, purse: Purse, total: float) -> tuple[Floats, float]:
         """Finds the centre and the scale of the targets: the centre is where the score is 0."""
         edges = np.arange(1, START_CELLS, dtype=np.int64) << (TARGET_BITS - 6)
         query = ResidualLevels(TargetScale(0, 1 << TARGET_BITS), edges, Scores(1))
@@ -128,7 +129,7 @@ class ResidualLoss:
         unit = max((high - low) / 2, LEAST_SCALE) * 2**TARGET_BITS
         self.scale = TargetScale(round(centre * 2**TARGET_BITS), round(2.0 ** (MARGIN_BITS + TARGET_BITS) / unit))
         self._set_clip(2.0, 0.9, 0.5)
-        return np.zeros(1)
+        return np.zeros(1), INTERCEPT_VARIANCE
 
     def refresh(self, curator: Curator, purse: Purse, scores: Scores, stage: str) -> None:
         """Releases a histogram of the residuals and sets the clip by it."""

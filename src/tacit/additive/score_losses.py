@@ -25,7 +25,8 @@ class Loss(Protocol):
 
     Attributes:
         n_scores: scores per row.
-        share: what :meth:`begin` and all calls of :meth:`refresh` may spend of the purse.
+        share: what :meth:`begin`, all calls of :meth:`refresh` and :meth:`level` may spend of the purse; it may be less
+            once the loss has begun.
         bound: the largest contribution of a row, in units of the score.
         strength: how much a table says about this loss, relative to balanced classes of two.
         slope: curvature in one direction, as far as it is known beforehand.
@@ -72,8 +73,8 @@ class Loss(Protocol):
         Releases under different rules are averaged in units of this; 1 where the rule stays the same.
         """
 
-    def begin(self, curator: Curator, purse: Purse, total: float) -> Floats:
-        """The constant model, shape ``(n_scores,)``."""
+    def begin(self, curator: Curator, purse: Purse, total: float) -> tuple[Floats, float]:
+        """The constant model, shape ``(n_scores,)``, and how far off it may be: a variance."""
 
     def refresh(self, curator: Curator, purse: Purse, scores: Scores, stage: str) -> None:
         """Looks again at how large contributions are; may do nothing."""
@@ -89,6 +90,34 @@ TREE_CURVATURE = 77
 """Weight of the curvature beside the gradient in a leaf, in units of 1/256: about .3."""
 
 
+LEAST_COUNTED, MOST_COUNTED, COUNTING_CARE = 0.02, 0.1, 0.7
+"""Counting the classes takes this part of the budget: between the two, and between them in proportion to the number of
+classes and to the noise in one count per row."""
+
+CLASS_SPREAD = 1.2
+"""Logarithms of class sizes are thought to scatter this much."""
+
+MOVES = 0.25
+"""Variance by which constants move while effects are learned."""
+
+
+def likely_counts(noisy: Floats, sd: float, total: float) -> tuple[Floats, Floats]:
+    """What counts of classes are likely to be: their posterior means, and variances of their logarithms.
+
+    Args:
+        noisy: counts with normal noise, shape ``(classes,)``.
+        sd: its standard deviation; positive.
+        total: released number of rows.
+    """
+    logs = np.linspace(-8.0, np.log(2.0 * len(noisy)), 1600)
+    sizes = total / len(noisy) * np.exp(logs)
+    fit = -0.5 * (noisy[:, None] - sizes) ** 2 / (sd**2 + sizes) - 0.5 * (logs / CLASS_SPREAD + 0.5 * CLASS_SPREAD) ** 2
+    weights = np.exp(fit - fit.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    means = weights @ logs
+    return weights @ sizes, np.maximum(weights @ logs**2 - means**2, 0.0)
+
+
 class SoftmaxLoss:
     """Several classes: scaled softmax residuals (:class:`~tacit.queries.score_rules.SoftmaxRule`).
 
@@ -97,7 +126,7 @@ class SoftmaxLoss:
         pure: whether noise is Laplace, so that the L1 norm counts.
     """
 
-    share = 0.02
+    share = MOST_COUNTED
     floor = 0.02
     jointly = True
 
@@ -130,17 +159,15 @@ class SoftmaxLoss:
     def gain(self) -> float:
         return 1.0
 
-    def begin(self, curator: Curator, purse: Purse, total: float) -> Floats:
+    def begin(self, curator: Curator, purse: Purse, total: float) -> tuple[Floats, float]:
         """Log-odds of the classes from their noisy counts; a class that drowns in noise is thought rare, not absent."""
+        doubt = self.n_scores * purse.sd(1.0) / total
+        self.share = min(max(COUNTING_CARE * doubt, LEAST_COUNTED), MOST_COUNTED)
         counted = fine_class_count_rule(self.n_scores)
         release = curator.measure(Histogram(OneCell(), counted), purse.charge(self.share), "counts of the classes")
-        sd = max(release.sd, LEAST_SD)
-        noisy = release.value[0]
-        uniform = total / self.n_scores
-        trust = uniform**2 / (uniform**2 + sd**2)
-        counts = np.maximum(trust * noisy + (1 - trust) * uniform, max(0.5 * sd, 1e-3 * uniform))
+        counts, variances = likely_counts(release.value[0], max(release.sd, LEAST_SD), total)
         logs = np.log(counts / counts.sum())
-        return np.asarray(logs - logs.mean())
+        return np.asarray(logs - logs.mean()), float(np.average(variances, weights=counts)) + MOVES
 
     def refresh(self, curator: Curator, purse: Purse, scores: Scores, stage: str) -> None:
         """Nothing: contributions have norm 1, and the model says what their curvature is."""

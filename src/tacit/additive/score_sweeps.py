@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.imagined import ImaginedRows
-from tacit.additive.intercept import INTERCEPT_VARIANCE, LARGEST_INTERCEPT
+from tacit.additive.intercept import LARGEST_INTERCEPT
 from tacit.additive.jointly import open_sweeps
 from tacit.additive.score_losses import Loss
 from tacit.additive.score_term import Directions, ScoreTerm
@@ -58,11 +58,12 @@ class ScoreIntercept:
     Args:
         value: the start, shape ``(n_scores,)``.
         total: released number of rows.
+        doubt: how far off the start may be: a variance.
     """
 
-    def __init__(self, value: Floats, total: float) -> None:
+    def __init__(self, value: Floats, total: float, doubt: float) -> None:
         self.value, self.start = value, value
-        self._total = total
+        self._total, self._doubt = total, doubt
         self._last_stride = 0.0
         self._forget()
 
@@ -87,7 +88,7 @@ class ScoreIntercept:
         mean = gain * self._sum / self._precision / self._total + directions.matrix @ self._values / self._precision
         full = mean @ directions.basis / directions.curvatures
         variance = gain**2 * self._variance / self._precision**2 / slopes**2
-        full *= INTERCEPT_VARIANCE / (INTERCEPT_VARIANCE + variance)
+        full *= self._doubt / (self._doubt + variance)
         wanted = self.start + directions.basis @ full
         reach = LARGEST_INTERCEPT if ends is None else LARGEST_BOUND / 2.0**MARGIN_BITS
         return self._move(np.clip(np.clip(wanted, self.value - 1, self.value + 1), -reach, reach))
