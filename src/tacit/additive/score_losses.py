@@ -90,7 +90,7 @@ TREE_CURVATURE = 77
 """Weight of the curvature beside the gradient in a leaf, in units of 1/256: about .3."""
 
 
-LEAST_COUNTED, MOST_COUNTED, COUNTING_CARE = 0.02, 0.1, 0.7
+LEAST_COUNTED, MOST_COUNTED, COUNTING_CARE = 0.02, 0.05, 0.7
 """Counting the classes takes this part of the budget: between the two, and between them in proportion to the number of
 classes and to the noise in one count per row."""
 
