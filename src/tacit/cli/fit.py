@@ -69,7 +69,7 @@ def run(arguments: FitArguments) -> None:
         )
         tell("learning")
         (learner.partial_fit if in_batches else learner.fit)(frame, labels)
-    written = _write(arguments, learner)
+    written = _write(arguments, learner, target)
     _summary(arguments, learner, written, seconds())
 
 
@@ -215,7 +215,7 @@ def _dry_run(arguments: FitArguments, estimator: Any, target: str) -> None:
     table("A fit would charge, and nothing was charged now", rows)
 
 
-def _write(arguments: FitArguments, estimator: Any) -> dict[str, str]:
+def _write(arguments: FitArguments, estimator: Any, target: str) -> dict[str, str]:
     """Writes model, certificate and report; a failure says that the budget is gone."""
     certificate = estimator.certificate_.to_dict()
     written: dict[str, str] = {}
@@ -231,7 +231,7 @@ def _write(arguments: FitArguments, estimator: Any) -> dict[str, str]:
         if arguments.report is not None:
             from tacit.report.page import render
 
-            write_text(arguments.report, render(estimator.model_, certificate))
+            write_text(arguments.report, render(estimator.model_, certificate, target=target))
             written["report"] = str(arguments.report)
     except OSError as error:
         there = ", ".join(written.values()) or "nothing"

@@ -111,28 +111,32 @@ def sharp_advantage(claim: Certificate) -> float | None:
     return min(1.0, delta(claim.charges, 0.0))
 
 
-def subject(model: Model) -> str:
+def subject(model: Model, target: str | None = None) -> str:
     """What a model predicts, in few words."""
     if model.predicts == "numbers":
-        return str(getattr(model, "target", "a number"))
+        return target or str(getattr(model, "target", "a number"))
     *others, last = (str(name) for name in model.classes)
-    return f"{', '.join(others)} or {last}" if len(others) < MOST_NAMED else f"{len(model.classes)} classes"
+    said = f"{', '.join(others)} or {last}" if len(others) < MOST_NAMED else f"{len(model.classes)} classes"
+    return said if target is None else f"{target}: {said}"
 
 
-def render(model: Model, certificate: Mapping[str, Any] | None, title: str | None = None) -> str:
+def render(
+    model: Model, certificate: Mapping[str, Any] | None, title: str | None = None, target: str | None = None
+) -> str:
     """The report of a model.
 
     Args:
         model: any model; a kind without a painter is described in words.
         certificate: the certificate as plain data, as it stands in the model file; None if there is none.
         title: heading of the page.
+        target: name of what the model predicts, for the heading; a model does not know what its classes are classes of.
 
     Returns:
         A complete HTML document without references to anything outside itself.
     """
     claim = None if certificate is None else Certificate.from_dict(certificate)
     open_one = claim is not None and math.isinf(claim.epsilon)
-    heading = title or f"{'A model without privacy' if open_one else 'A private model'} of {subject(model)}"
+    heading = title or f"{'A model without privacy' if open_one else 'A private model'} of {subject(model, target)}"
     return compose(portrait(model), model.classes, claim, heading)
 
 
