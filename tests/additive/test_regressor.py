@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from tacit import AdditiveBoostRegressor, PrivacyAccount, load_model, save_model
 from tacit.additive.residual_loss import LEAST_INSIDE, QuantileLoss, SquaredLoss
 from tacit.additive.residual_shape import BELIEF, first_belief, residual_edges, residual_shares, spread_out
-from tacit.additive.score_sweeps import ScoreIntercept
+from tacit.additive.score_intercept import ScoreIntercept
 from tacit.additive.score_term import Directions, ScoreTerm
 from tacit.additive.term import Prior
 from tacit.curator.measurement import Measurement

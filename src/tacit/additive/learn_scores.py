@@ -19,9 +19,10 @@ from tacit.additive.jointly import bounds_jointly
 from tacit.additive.learn import AVERAGING_LOSS, column_prior
 from tacit.additive.pairs import Side, most_pairs, pair_side, quieten
 from tacit.additive.plan import Plan, pseudo_terms
+from tacit.additive.score_intercept import ScoreIntercept
 from tacit.additive.score_losses import Loss
 from tacit.additive.score_pairs import score_pair_terms, screen_score_pairs
-from tacit.additive.score_sweeps import ScoreIntercept, ScoreState, sweep_scores
+from tacit.additive.score_sweeps import ScoreState, sweep_scores
 from tacit.additive.score_term import Directions, ScoreTerm, strongest_order
 from tacit.additive.score_trees import grow_score_trees
 from tacit.additive.sweeps import HyperPrior
