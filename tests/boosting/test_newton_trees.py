@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 
 from tacit.boosting.newton_trees import (
-    FIRST_VARIANCE,
     LARGEST_PRIOR,
-    ROWS_VARIATION,
     WITHIN_LEAVES,
     CurvatureLevel,
     LearnedPrior,
-    mean_above_zero,
     shrunk_curvatures,
 )
+from tacit.boosting.variance_filter import FIRST_VARIANCE, ROWS_VARIATION, mean_above_zero
 
 
 def released(generator, truth, curvature, sd, leaves=64):

@@ -28,7 +28,9 @@ from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, company, intercept_share
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Prior, Term
 from tacit.boosting.chosen_trees import structures_of
+from tacit.boosting.kernel_trees import grow_kernel_trees, kernel_plan
 from tacit.boosting.newton_trees import NewtonPlan, grow_trees
+from tacit.boosting.random_trees import RandomStructures
 from tacit.boosting.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
 from tacit.boosting.tree_noise import LeafNoise
 from tacit.curator.curator import Curator
@@ -130,7 +132,7 @@ def learn_additive(
         chosen = chosen.passed_to_trees(left)
     grown: tuple[Tree, ...] = ()
     if chosen.n_trees:
-        grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state)
+        grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state, total)
     return Learned(
         total,
         state.intercept.value,
@@ -162,12 +164,19 @@ def _learn_trees(
     bins: Sequence[Bins],
     mains: Sequence[Term],
     state: State,
+    total: float,
 ) -> tuple[Tree, ...]:
     """Trees over the residual; unordered columns are cut in the order of their effects."""
     ranks = [
         None if found.ordered else np.argsort(np.argsort(term.effect, kind="stable"), kind="stable")
         for found, term in zip(bins, mains, strict=True)
     ]
+    masses, generator, noise = cut_masses(columns, bins), curator.public_generator, LeafNoise()
+    if chosen.tree_kernel:
+        kernel = kernel_plan(total, purse.sd(chosen.trees), chosen.n_trees, chosen.tree_columns)
+        random = RandomStructures(masses, generator, ranks)
+        grown = grow_kernel_trees(curator, purse, chosen.trees, random, kernel, state.margins, generator, noise.observe)
+        return noise.annotate(grown, [found.counts for found in bins], generator)
     newton = NewtonPlan(
         trees=chosen.n_trees,
         depth=chosen.tree_depth,
@@ -177,11 +186,9 @@ def _learn_trees(
         choice=chosen.tree_choice,
         enough=chosen.tree_enough,
     )
-    masses, generator = cut_masses(columns, bins), curator.public_generator
     structures, share = structures_of(newton, curator, purse, chosen.trees, state.margins, masses, generator, ranks)
-    noise = LeafNoise()
     grown = grow_trees(curator, purse, share, structures, newton, state.margins, observe=noise.observe)
-    return noise.annotate(grown, [found.counts for found in bins], curator.public_generator)
+    return noise.annotate(grown, [found.counts for found in bins], generator)
 
 
 def _learn_pairs(

@@ -18,6 +18,16 @@ TREES_FROM, TREES_FULL = 900.0, 3000.0
 """The same for trees, in ``n mu``: a row pays for its one leaf of a tree, however many columns there are."""
 
 LARGEST_TREE_SHARE = 0.5
+
+KERNEL_FROM, KERNEL_FULL, LARGEST_KERNEL_SHARE = 300.0, 4000.0, 0.7
+"""The same for trees of two classes whose splits are random: deep ones that are heard together
+(:mod:`~tacit.boosting.kernel_trees`)."""
+
+KERNEL_TREES, LEAST_KERNEL_TREES = 300, 64
+
+LEAST_BINNING_SHARE = 0.05
+"""Trees are as deep as bins are fine."""
+
 TREES, MOST_TREES, LEAST_TREES = 400, 1000, 32
 """How many up to :data:`FAST_FROM`, from :data:`CLEAR_FROM` on, and where rows are very many."""
 
@@ -114,6 +124,7 @@ class Plan:
         tree_columns: how many columns a tree may cut.
         tree_choice: share of the trees' budget that goes to choosing their splits; 0 for random ones.
         tree_enough: trees end once their steps have surely a smaller prior than this; 0 for never.
+        tree_kernel: trees are heard together, not one by one; depth and rate follow from the noise alone.
     """
 
     binning: float
@@ -132,6 +143,7 @@ class Plan:
     tree_columns: int = 0
     tree_choice: float = 0.0
     tree_enough: float = 0.0
+    tree_kernel: bool = False
 
     def scaled(self, share: float) -> Plan:
         """The same plan on ``share`` of the purse; what is left is for trees."""
@@ -169,7 +181,15 @@ class Plan:
         return self.screening > 0
 
 
-def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = True, trees: bool = True) -> Plan:
+def plan(
+    total: float,
+    n_columns: int,
+    signal: float,
+    pure: bool,
+    pairs: bool = True,
+    trees: bool = True,
+    two_classes: bool = True,
+) -> Plan:
     """The plan.
 
     Args:
@@ -179,9 +199,12 @@ def plan(total: float, n_columns: int, signal: float, pure: bool, pairs: bool = 
         pure: whether the purse is pure (Laplace): its noise grows with the number of releases, so there are few.
         pairs: whether pairs are wanted.
         trees: whether trees over the residual are wanted.
+        two_classes: whether labels are two classes, and not several or numbers.
     """
-    glass = _glass_box(total, n_columns, signal, pure, pairs)
     whole = signal * math.sqrt(max(n_columns, 1))
+    glass = _glass_box(total, n_columns, signal, pure, pairs)
+    if trees and not pure and two_classes and not _chooses(total, whole):
+        return _with_kernel_trees(glass, total, n_columns, signal)
     if not trees or pure or whole <= TREES_FROM:
         return glass
     ramp = min(1.0, math.log(whole / TREES_FROM) / math.log(TREES_FULL / TREES_FROM))
@@ -204,7 +227,7 @@ def with_choices(plan: Plan, total: float, n_columns: int, signal: float) -> Pla
         signal: ``q``, as for :func:`plan`.
     """
     whole = signal * math.sqrt(max(n_columns, 1))
-    if not plan.n_trees or total <= MANY_ROWS or whole < CHOICE_FROM:
+    if not plan.n_trees or not _chooses(total, whole):
         return plan
     wanted = min(TREES_BY_ROOT * math.sqrt(whole), MOST_CHOOSING_TREES, CHOOSING_ROWS / total)
     return replace(
@@ -306,6 +329,24 @@ def tree_rate(signal: float, n_trees: int) -> float:
     way = math.log(max(signal, 1e-9) / SLOW_UPTO) / math.log(FAST_FROM / SLOW_UPTO)
     rate = float(SLOW_TREE_RATE * (TREE_RATE / SLOW_TREE_RATE) ** min(max(way, 0.0), 1.0))
     return min(rate * math.sqrt(max(TREES / n_trees, 1.0)), 0.5)
+
+
+def _chooses(total: float, whole: float) -> bool:
+    """Whether trees of two classes choose their splits: rows are very many, and noise lets choices see."""
+    return total > MANY_ROWS and whole >= CHOICE_FROM
+
+
+def _with_kernel_trees(glass: Plan, total: float, n_columns: int, signal: float) -> Plan:
+    """The plan with trees in place of pairs, where there is budget for them; otherwise ``glass``."""
+    whole = signal * math.sqrt(max(n_columns, 1))
+    if whole <= KERNEL_FROM:
+        return glass
+    ramp = min(1.0, math.log(whole / KERNEL_FROM) / math.log(KERNEL_FULL / KERNEL_FROM))
+    columns = _glass_box(total, n_columns, signal, False, False)
+    rest = columns.scaled(1 - LARGEST_KERNEL_SHARE * ramp)
+    rest = rest.with_binning(max(rest.binning, LEAST_BINNING_SHARE))
+    n_trees = max(int(min(KERNEL_TREES, TREE_ROWS / total)), LEAST_KERNEL_TREES)
+    return replace(rest, n_trees=n_trees, tree_columns=COLUMNS_PER_TREE, tree_kernel=True)
 
 
 def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy.special import log_ndtr
 
 from tacit.boosting.random_trees import RandomStructures
+from tacit.boosting.variance_filter import VarianceFilter
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
 from tacit.models.tree import Tree
@@ -33,15 +34,6 @@ LARGEST_STEP = 2.0
 LOUDEST = 100.0
 """A value whose standard deviation is so many times the noise's scale is taken as it is, but for linear shrinkage."""
 
-FIRST_VARIANCE, FIRST_SPREAD = 0.02, 0.05
-"""What the variance of leaves' true steps is thought to be before the first tree, and how far that may be off."""
-
-FAR_BELOW = -1e3
-"""Standard deviations below 0 at which only the tail of a normal distribution is left."""
-
-VARIANCE_DRIFT = 0.001
-"""By how much that variance may change from one tree to the next (standard deviation)."""
-
 WITHIN_LEAVES = 4.0
 """A point's variance relative to that of the mean of its leaf: most of what is left over differs within leaves."""
 
@@ -55,9 +47,6 @@ LEVEL_DRIFT = 0.01
 
 MOST_SCATTER = 2.0
 """Variance of leaves' curvatures relative to their squared mean: no release of a tree is believed to show more."""
-
-ROWS_VARIATION = 0.5
-"""Share of the rows' own variation that is still in the residuals: between none and all of it, as trees go on."""
 
 
 @dataclass(frozen=True)
@@ -125,30 +114,12 @@ def without_laplace(values: Floats, variance: Floats, scale: float) -> Floats:
     return mean
 
 
-def mean_above_zero(mean: float, sd: float) -> float:
-    """The mean of a normal variable that is known to be positive.
-
-    Args:
-        mean: without that knowledge.
-        sd: positive.
-    """
-    ratio = mean / sd
-    if ratio < FAR_BELOW:  # the first term of its asymptotic series; the difference below would cancel
-        return -sd / ratio
-    return mean + sd * math.exp(-0.5 * ratio**2 - 0.5 * math.log(2.0 * math.pi) - float(log_ndtr(ratio)))
-
-
 class LearnedPrior:
-    """The variance of true steps by empirical Bayes, from what all trees so far released: costs nothing.
+    """The prior of steps, from what all trees so far released: costs nothing.
 
-    A leaf's sum of ``y - p`` varies by the step that its rows need on average, by the rows themselves and by the
-    noise: ``E g**2 = h**2 v + k h + sd**2``. On rows whose own variation earlier trees have fitted in part, ``k`` is
-    below 1. A filter over the trees finds ``v``, each tree weighing as much as it can tell: where noise is loud that
-    is next to nothing, and the first belief stays. A variance is not negative: what is believed is the mean of the
-    filter's normal distribution cut off at 0, so that a few unlucky trees do not silence all others. The prior of a
-    step is :data:`WITHIN_LEAVES` times that, the variance at a point and not of a leaf's mean: a point's score is the
-    sum of steps of many different leaves. Where it is sure that nothing is left to learn, steps die out by
-    themselves, and trees do not fit noise.
+    It is :data:`WITHIN_LEAVES` times the variance that leaves' means show (:class:`VarianceFilter`), the variance at a
+    point and not of a leaf's mean: a point's score is the sum of steps of many different leaves. Where it is sure that
+    nothing is left to learn, steps die out by themselves, and trees do not fit noise.
 
     Args:
         least: lower bound of the prior.
@@ -156,24 +127,17 @@ class LearnedPrior:
 
     def __init__(self, least: float) -> None:
         self._least = least
-        self._found, self._uncertainty = FIRST_VARIANCE, FIRST_SPREAD**2
+        self._filter = VarianceFilter()
 
     @property
     def surely_below(self) -> float:
         """What the prior would be at most, were it not for its lower bound."""
-        return WITHIN_LEAVES * (self._found + SURE * math.sqrt(self._uncertainty))
+        return WITHIN_LEAVES * self._filter.at_most(SURE)
 
     def learn(self, gradients: Floats, curvatures: Floats, sd: float) -> float:
         """Takes a tree's released sums and returns the prior for it."""
         mean = max(float(curvatures.mean()), 0.5)
-        excess = float((gradients**2 - ROWS_VARIATION * np.maximum(curvatures, 0.0)).mean()) - sd**2
-        expected = (sd**2 + mean) / mean**2 + max(self._found, 0.0)
-        variance = 2.0 / len(gradients) * expected**2
-        self._uncertainty += VARIANCE_DRIFT**2
-        gain = self._uncertainty / (self._uncertainty + variance)
-        self._found += gain * (excess / mean**2 - self._found)
-        self._uncertainty *= 1.0 - gain
-        believed = mean_above_zero(self._found, math.sqrt(self._uncertainty))
+        believed = self._filter.learn(gradients, mean, mean**2, sd)
         return min(max(WITHIN_LEAVES * believed, self._least), LARGEST_PRIOR)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from tacit.boosting.random_cuts import cut_nodes
 from tacit.models.tree import CODES, TreeShape, complete_shape, threshold_sets
 
 Floats = npt.NDArray[np.float64]
@@ -57,20 +57,15 @@ class RandomStructures:
             return complete_shape([], threshold_sets([]))
         columns = self._next_columns(min(n_columns, len(self._usable)))
         splits = (1 << depth) - 1
-        picks = self._generator.integers(0, len(columns), (splits, TRIES)).tolist()
-        places = self._generator.random(splits).tolist()
-        boxes: list[tuple[tuple[int, int], ...]] = [tuple((0, self._last[column]) for column in columns)]
-        tested, cuts = [], []
-        for node in range(splits):
-            box = boxes[node]
-            pick = next((k for k in picks[node] if box[k][1] > box[k][0]), picks[node][-1])
-            low, high = box[pick]
-            cut = self._cut(columns[pick], low, high, places[node])
-            tested.append(columns[pick])
-            cuts.append(cut)
-            boxes.append((*box[:pick], (low, min(cut, high)), *box[pick + 1 :]))
-            boxes.append((*box[:pick], (min(cut + 1, high), high), *box[pick + 1 :]))
-        return complete_shape(tested, self._sets(tested, cuts))
+        picks = self._generator.integers(0, len(columns), (splits, TRIES))
+        places = self._generator.random(splits)
+        chosen, cuts = np.empty(splits, np.int64), np.empty(splits, np.int64)
+        upto = np.concatenate([self._upto[column] for column in columns])
+        ends = np.cumsum([len(self._upto[column]) for column in columns])
+        last = np.array([self._last[column] for column in columns])
+        cut_nodes(picks, places, upto, ends - last - 2, last, chosen, cuts)
+        tested = np.array(columns)[chosen]
+        return complete_shape(tested, self._sets(tested.tolist(), cuts.tolist()))
 
     def _sets(self, tested: list[int], cuts: list[int]) -> npt.NDArray[np.uint8]:
         sets = threshold_sets(cuts)
@@ -96,14 +91,6 @@ class RandomStructures:
             rank = self._generator.permutation(len(self._masses[column])).astype(np.int64)
             self._ranks[column], self._upto[column] = rank, _upto(self._masses[column], rank)
         return chosen
-
-    def _cut(self, column: int, low: int, high: int, place: float) -> int:
-        """A threshold in ``low .. high - 1``, uniform in mass between the ends; ``high`` if there is none."""
-        if low == high:
-            return high
-        upto = self._upto[column]
-        start, stop = upto[low], upto[high + 1]
-        return min(max(bisect_left(upto, start + place * (stop - start)) - 1, low), high - 1)
 
     def _shuffled(self) -> Iterator[int]:
         while self._usable:

@@ -47,7 +47,7 @@ class TreeShape:
             raise ValueError(f"a tree of {splits} splits needs as many sets of codes and pairs of children")
         if self.n_leaves > MAX_LEAVES:
             raise ValueError(f"a tree may have at most {MAX_LEAVES} leaves, got {self.n_leaves}")
-        if splits and (self.columns.min() < 0 or list(self._leaves_from_left()) != list(range(self.n_leaves))):
+        if splits and (self.columns.min() < 0 or not (self.is_complete or self._is_numbered_from_left())):
             raise ValueError("columns must not be negative, and leaves must be numbered from left to right")
 
     @property
@@ -158,6 +158,9 @@ class TreeShape:
             np.array(right, np.uint8).reshape(len(splits), CODES // 8),
             np.array([s["children"] for s in splits], np.int64).reshape(len(splits), 2),
         )
+
+    def _is_numbered_from_left(self) -> bool:
+        return list(self._leaves_from_left()) == list(range(self.n_leaves))
 
     def _leaves_from_left(self) -> Iterator[int]:
         stack = [0]
