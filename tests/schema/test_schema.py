@@ -94,7 +94,7 @@ def numeric_columns(draw: st.DrawFn) -> Column:
         spacing = sorted({lower + share * span for share in inside})
         if not all(lower < cut < upper for cut in spacing):
             spacing = "linear"
-    bins = None if kind == "cuts" else draw(st.none() | st.integers(2, 32768))
+    bins = None if kind == "cuts" else draw(st.none() | st.integers(2, 65535))
     return NumericColumn(lower, upper, bins, spacing, draw(st.sampled_from([None, "increasing"])), draw(texts))
 
 

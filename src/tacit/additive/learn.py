@@ -172,8 +172,8 @@ def _learn_trees(
         for found, term in zip(bins, mains, strict=True)
     ]
     masses, generator, noise = cut_masses(columns, bins), curator.public_generator, LeafNoise()
-    if chosen.tree_kernel:
-        kernel = kernel_plan(total, purse.sd(chosen.trees), chosen.n_trees, chosen.tree_columns)
+    if chosen.tree_noise:
+        kernel = kernel_plan(total, purse.sd(chosen.trees), chosen.tree_noise, chosen.n_trees, chosen.tree_columns)
         random = RandomStructures(masses, generator, ranks)
         grown = grow_kernel_trees(curator, purse, chosen.trees, random, kernel, state.margins, generator, noise.observe)
         return noise.annotate(grown, [found.counts for found in bins], generator)

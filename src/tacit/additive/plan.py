@@ -19,9 +19,20 @@ TREES_FROM, TREES_FULL = 900.0, 3000.0
 
 LARGEST_TREE_SHARE = 0.5
 
-KERNEL_FROM, KERNEL_FULL, LARGEST_KERNEL_SHARE = 300.0, 4000.0, 0.7
+KERNEL_FROM, KERNEL_FULL = 300.0, 2000.0
 """The same for trees of two classes whose splits are random: deep ones that are heard together
 (:mod:`~tacit.boosting.kernel_trees`)."""
+
+PAIRS_UPTO = 0.6
+"""The ``mu`` from which such trees see what pairs would, and more."""
+
+LOUD_MU, CLEAR_MU = 0.25, 1.5
+KERNEL_SHARE, LARGEST_KERNEL_SHARE = 0.3, 0.7
+"""Their full share up to the first ``mu``, where a leaf must hold many rows to be heard, and from the second on, where
+a few will do; between by the logarithm."""
+
+TREE_NOISE = 0.33
+"""They go so far that noise leaves about this standard deviation in a score (log-odds)."""
 
 KERNEL_TREES, LEAST_KERNEL_TREES = 300, 64
 
@@ -124,7 +135,8 @@ class Plan:
         tree_columns: how many columns a tree may cut.
         tree_choice: share of the trees' budget that goes to choosing their splits; 0 for random ones.
         tree_enough: trees end once their steps have surely a smaller prior than this; 0 for never.
-        tree_kernel: trees are heard together, not one by one; depth and rate follow from the noise alone.
+        tree_noise: trees are heard together, not one by one, and may leave so much noise in a score (log-odds); depth
+            and rate follow from that. 0 for other trees.
     """
 
     binning: float
@@ -143,7 +155,7 @@ class Plan:
     tree_columns: int = 0
     tree_choice: float = 0.0
     tree_enough: float = 0.0
-    tree_kernel: bool = False
+    tree_noise: float = 0.0
 
     def scaled(self, share: float) -> Plan:
         """The same plan on ``share`` of the purse; what is left is for trees."""
@@ -204,7 +216,7 @@ def plan(
     whole = signal * math.sqrt(max(n_columns, 1))
     glass = _glass_box(total, n_columns, signal, pure, pairs)
     if trees and not pure and two_classes and not _chooses(total, whole):
-        return _with_kernel_trees(glass, total, n_columns, signal)
+        return _with_kernel_trees(glass, total, n_columns, signal, pairs)
     if not trees or pure or whole <= TREES_FROM:
         return glass
     ramp = min(1.0, math.log(whole / TREES_FROM) / math.log(TREES_FULL / TREES_FROM))
@@ -331,22 +343,33 @@ def tree_rate(signal: float, n_trees: int) -> float:
     return min(rate * math.sqrt(max(TREES / n_trees, 1.0)), 0.5)
 
 
+def kernel_share(mu: float) -> float:
+    """The full share of trees that are heard together.
+
+    Args:
+        mu: of the whole budget.
+    """
+    way = math.log(max(mu, 1e-9) / LOUD_MU) / math.log(CLEAR_MU / LOUD_MU)
+    return KERNEL_SHARE + (LARGEST_KERNEL_SHARE - KERNEL_SHARE) * min(max(way, 0.0), 1.0)
+
+
 def _chooses(total: float, whole: float) -> bool:
     """Whether trees of two classes choose their splits: rows are very many, and noise lets choices see."""
     return total > MANY_ROWS and whole >= CHOICE_FROM
 
 
-def _with_kernel_trees(glass: Plan, total: float, n_columns: int, signal: float) -> Plan:
+def _with_kernel_trees(glass: Plan, total: float, n_columns: int, signal: float, pairs: bool) -> Plan:
     """The plan with trees in place of pairs, where there is budget for them; otherwise ``glass``."""
     whole = signal * math.sqrt(max(n_columns, 1))
-    if whole <= KERNEL_FROM:
+    if whole <= KERNEL_FROM or n_columns < 2:
         return glass
     ramp = min(1.0, math.log(whole / KERNEL_FROM) / math.log(KERNEL_FULL / KERNEL_FROM))
-    columns = _glass_box(total, n_columns, signal, False, False)
-    rest = columns.scaled(1 - LARGEST_KERNEL_SHARE * ramp)
+    mu = whole / total
+    columns = _glass_box(total, n_columns, signal, False, pairs and mu < PAIRS_UPTO)
+    rest = columns.scaled(1 - kernel_share(mu) * ramp)
     rest = rest.with_binning(max(rest.binning, LEAST_BINNING_SHARE))
     n_trees = max(int(min(KERNEL_TREES, TREE_ROWS / total)), LEAST_KERNEL_TREES)
-    return replace(rest, n_trees=n_trees, tree_columns=COLUMNS_PER_TREE, tree_kernel=True)
+    return replace(rest, n_trees=n_trees, tree_columns=COLUMNS_PER_TREE, tree_noise=TREE_NOISE * math.sqrt(ramp))
 
 
 def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:

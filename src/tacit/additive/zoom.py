@@ -18,7 +18,7 @@ from tacit.boosting.chosen_trees import MANY_ROWS
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-BASE_CELLS, SUB_CELLS, LAST_CELLS = 64, 64, 8
+BASE_CELLS, SUB_CELLS, LAST_CELLS = 64, 64, 16
 """Uniform cells of the first look, and the most parts of a cell at the second and third."""
 
 ATOMS = BASE_CELLS * SUB_CELLS * LAST_CELLS

@@ -41,9 +41,6 @@ ROWS_OF_NOISE = 20.0
 
 LEAST_DEPTH, MOST_DEPTH = 3.0, 9.0
 
-NOISE = 0.4
-"""Steps go so far that noise leaves about this standard deviation in a score (log-odds)."""
-
 MOST_VARIANCE = 2.0
 """The prior variance of a score (log-odds squared) is never larger."""
 
@@ -72,18 +69,19 @@ class KernelPlan:
     variance: float
 
 
-def kernel_plan(rows: float, sd: float, trees: int, columns_per_tree: int) -> KernelPlan:
+def kernel_plan(rows: float, sd: float, noise: float, trees: int, columns_per_tree: int) -> KernelPlan:
     """The plan for so much noise.
 
     Args:
         rows: the released number of rows.
         sd: standard deviation of the noise where one number of sensitivity 1 takes what all trees may spend.
+        noise: standard deviation that noise may have in a score (log-odds), about.
         trees: how many.
         columns_per_tree: how many columns a tree may cut.
     """
     mu = 1.0 / max(sd, 1e-9)
     depth = math.log2(max(rows * mu**2 / ROWS_OF_NOISE, 1.0))
-    variance = min(NOISE * mu / CLIP, MOST_VARIANCE)
+    variance = min(noise * mu / CLIP, MOST_VARIANCE)
     return KernelPlan(trees, min(max(depth, LEAST_DEPTH), MOST_DEPTH), columns_per_tree, variance)
 
 

@@ -39,7 +39,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
 from tacit.schema import NumericColumn, Schema
 
-FINE_CELLS = 32_768
+FINE_CELLS = 65_535
 """Cells of a numeric column's public grid, where its schema does not fix them."""
 
 

@@ -20,7 +20,7 @@ from tacit.schema.values import (
 MOST_CATEGORIES = 60_000
 """Codes are 16 bits; "other" and missing need two of them."""
 
-MOST_BINS = 32_768
+MOST_BINS = 65_535
 """Cells of the finest public grid."""
 
 SMALLEST_SPAN, LARGEST_SPAN = 1e-290, 1e290
