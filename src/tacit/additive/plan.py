@@ -19,7 +19,7 @@ TREES_FROM, TREES_FULL = 900.0, 3000.0
 
 LARGEST_TREE_SHARE = 0.5
 
-KERNEL_FROM, KERNEL_FULL = 300.0, 2000.0
+KERNEL_FROM, KERNEL_FULL = 400.0, 2000.0
 """The same for trees of two classes whose splits are random: deep ones that are heard together
 (:mod:`~tacit.boosting.kernel_trees`)."""
 
