@@ -71,9 +71,12 @@ def test_pairs_and_trees_stay_away_from_declared_columns():
     assert model.model_.trees
     cut = {int(column) for tree in model.model_.trees for column in tree.shape.columns}
     assert cut == {2, 3, 4}
-    assert all(set(pair.features) <= {2, 3, 4} for pair in model.model_.pairs)
-    assert (2, 3) in [pair.features for pair in model.model_.pairs]
     assert_monotone(model, 2)
+    drawn = AdditiveBoostClassifier(epsilon=8.0, schema=schema(), random_state=0, interactions="pairs")
+    found = [pair.features for pair in drawn.fit(frame, labels).model_.pairs]
+    assert (2, 3) in found
+    assert all(set(pair) <= {2, 3, 4} for pair in found)
+    assert_monotone(drawn, 2)
     again = model_from_dict(model.model_.to_dict())
     assert [feature.monotone for feature in again.features] == ["increasing", "decreasing", None, None, None]
 

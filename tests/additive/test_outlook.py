@@ -110,7 +110,7 @@ def test_very_many_rows_of_a_person_can_be_learned_from() -> None:
 
 def test_more_rows_buy_more() -> None:
     purse = Purse.of(1.0, 1e-6)
-    said = [outlook(rows, 4, purse, True, True) for rows in (100, 2000, 100_000)]
+    said = [outlook(rows, 4, purse, True, True) for rows in (100, 1600, 100_000)]
     assert [known["learns"] for known in said] == [["columns"], ["columns", "pairs"], ["columns", "pairs", "trees"]]
     assert [known["sure"] for known in said] == [False, True, True]
     enough = said[0]["sure_from"]

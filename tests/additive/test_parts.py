@@ -14,7 +14,7 @@ from tacit.additive.covariance import categorical_covariances, centred, numeric_
 from tacit.additive.density import public_shapes, smooth_histograms
 from tacit.additive.intercept import TYPICAL_SCATTER, Intercept, curvature
 from tacit.additive.intercept import scatter as scatter_of_rows
-from tacit.additive.plan import MOST_SWEEPS, MOST_SWEPT, patient, plan
+from tacit.additive.plan import MOST_SWEEPS, MOST_SWEPT, kernel_share, patient, plan
 from tacit.additive.posterior import SCALES, Posterior
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.boosting.release_map import principal_modes, with_missing
@@ -146,11 +146,22 @@ def test_the_intercept_finds_the_rate_without_noise():
         assert 1 / (1 + math.exp(-intercept.value)) == pytest.approx(rate, abs=0.005)
 
 
-@pytest.mark.parametrize("columns", [1, 9, 100])
+@pytest.mark.parametrize("columns", [2, 9, 100])
 def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns):
     """They cost the same however many columns there are; pairs do not."""
-    shares = [plan(5000.0, columns, whole / math.sqrt(columns), False).trees for whole in (899.0, 1500.0, 3001.0)]
-    assert shares == pytest.approx([0.0, 0.5 * math.log(1500 / 900) / math.log(3000 / 900), 0.5])
+    wholes = [399.0, 1000.0, 2001.0, 7500.0]
+    shares = [plan(5000.0, columns, whole / math.sqrt(columns), False).trees for whole in wholes]
+    full = [kernel_share(whole / 5000.0) for whole in wholes]
+    wanted = [0.0, full[1] * math.log(1000 / 400) / math.log(2000 / 400), full[2], full[3]]
+    assert shares == pytest.approx(wanted, rel=0.02)  # bins have a least share of the rest
+    assert full[3] == pytest.approx(0.6)
+    others = [plan(5000.0, columns, whole / math.sqrt(columns), False, two_classes=False).trees for whole in wholes]
+    ramp = [0.5 * math.log(whole / 900) / math.log(3000 / 900) for whole in wholes[1:3]]
+    assert others == pytest.approx([0.0, *ramp, 0.5])
+
+
+def test_a_single_column_has_nothing_to_interact_with():
+    assert plan(5000.0, 1, 7500.0, False).trees == 0.0
 
 
 @settings(max_examples=200, deadline=None)

@@ -7,12 +7,13 @@ import pytest
 
 from tacit.boosting.newton_trees import (
     LARGEST_PRIOR,
+    ROWS_VARIATION,
     WITHIN_LEAVES,
     CurvatureLevel,
     LearnedPrior,
     shrunk_curvatures,
 )
-from tacit.boosting.variance_filter import FIRST_VARIANCE, ROWS_VARIATION, mean_above_zero
+from tacit.boosting.variance_filter import FIRST_VARIANCE, mean_above_zero
 
 
 def released(generator, truth, curvature, sd, leaves=64):

@@ -23,11 +23,11 @@ KERNEL_FROM, KERNEL_FULL = 400.0, 2000.0
 """The same for trees of two classes whose splits are random: deep ones that are heard together
 (:mod:`~tacit.boosting.kernel_trees`)."""
 
-PAIRS_UPTO = 0.6
+PAIRS_UPTO = 1.0
 """The ``mu`` from which such trees see what pairs would, and more."""
 
 LOUD_MU, CLEAR_MU = 0.25, 1.5
-KERNEL_SHARE, LARGEST_KERNEL_SHARE = 0.3, 0.7
+KERNEL_SHARE, LARGEST_KERNEL_SHARE = 0.3, 0.6
 """Their full share up to the first ``mu``, where a leaf must hold many rows to be heard, and from the second on, where
 a few will do; between by the logarithm."""
 

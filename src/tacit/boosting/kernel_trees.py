@@ -47,7 +47,10 @@ MOST_VARIANCE = 2.0
 COARSE_LEVELS = 7
 """Levels of a tree at which the variance of what is left over is seen: deeper, noise drowns it."""
 
-OF_A_POINT = 150.0
+LISTENING = 100
+"""So many trees tell how much is left over; later ones have taken part of it themselves."""
+
+OF_A_POINT = 80.0
 """A point's prior variance relative to the variance of the means of leaves: what two rows of one leaf have in common is
 little of what deep trees of other columns can tell of each."""
 
@@ -86,26 +89,31 @@ def kernel_plan(rows: float, sd: float, noise: float, trees: int, columns_per_tr
 
 
 class LeftOver:
-    """The variance of what scores still lack, from the sums of all trees so far: costs nothing.
+    """The variance of what scores still lack, from the sums of the first trees: costs nothing.
 
-    A sum of ``y - p`` over the rows of a leaf varies by what its rows lack on average, by the rows themselves and by
-    noise. Deep leaves are drowned, so sums are looked at some levels up. Where noise is loud it tells next to nothing,
-    and the first belief stays; where rows are many, it tells whether there is anything to learn.
+    A sum of ``w (y - p)`` over the rows of a leaf varies by what its rows lack on average, by noise, and by the rows
+    themselves, of which the variance is released beside it. Deep leaves are drowned, so sums are looked at some levels
+    up. Where noise is loud it tells next to nothing, and the first belief stays; where rows are many, it tells whether
+    there is anything to learn.
     """
 
     def __init__(self) -> None:
-        self._filter = VarianceFilter()
+        self._filter, self._believed, self._trees = VarianceFilter(drift=0.0), 0.0, 0
 
     def learn(self, sums: LeafSums) -> float:
         """Takes the sums of a complete tree's leaves, and returns the variance of the means of leaves."""
+        self._trees += 1
+        if self._trees > LISTENING:
+            return self._believed
         leaves = len(sums.gradients)
         upper = min(leaves, 1 << COARSE_LEVELS)
         gradients = sums.gradients.reshape(upper, -1).sum(axis=1)
         curvatures = sums.curvatures.reshape(upper, -1).sum(axis=1)
         widening = leaves / upper
-        mean = max(float(curvatures.mean()), 0.5)
-        squares = max(float((curvatures**2).mean()) - widening * sums.curvature_sd**2, mean**2)
-        return self._filter.learn(gradients, mean, squares, math.sqrt(widening) * sums.sd)
+        own = float(curvatures.mean())
+        squares = max(float((curvatures**2).mean()) - widening * sums.curvature_sd**2, own**2, 0.25)
+        self._believed = self._filter.learn(gradients, own, squares, math.sqrt(widening) * sums.sd)
+        return self._believed
 
 
 def kernel_steps(sums: LeafSums, way: float) -> Floats:
@@ -144,7 +152,7 @@ def grow_kernel_trees(
     """
     if not structures.can_split:
         return ()
-    rule = logistic_gradient_rule(CLIP, HESSIAN_SCALE, 2)
+    rule = logistic_gradient_rule(CLIP, HESSIAN_SCALE, 2, variance=True)
     charge, left_over, trees = purse.charge(share / plan.trees), LeftOver(), []
     for number in range(plan.trees):
         depth = int(plan.depth + generator.random())

@@ -34,6 +34,12 @@ LARGEST_STEP = 2.0
 LOUDEST = 100.0
 """A value whose standard deviation is so many times the noise's scale is taken as it is, but for linear shrinkage."""
 
+VARIANCE_DRIFT = 0.001
+"""By how much the variance of true steps may change from one tree to the next (standard deviation)."""
+
+ROWS_VARIATION = 0.5
+"""Share of the rows' own variation that is still in the residuals: between none and all of it, as trees go on."""
+
 WITHIN_LEAVES = 4.0
 """A point's variance relative to that of the mean of its leaf: most of what is left over differs within leaves."""
 
@@ -127,7 +133,7 @@ class LearnedPrior:
 
     def __init__(self, least: float) -> None:
         self._least = least
-        self._filter = VarianceFilter()
+        self._filter = VarianceFilter(VARIANCE_DRIFT)
 
     @property
     def surely_below(self) -> float:
@@ -137,7 +143,7 @@ class LearnedPrior:
     def learn(self, gradients: Floats, curvatures: Floats, sd: float) -> float:
         """Takes a tree's released sums and returns the prior for it."""
         mean = max(float(curvatures.mean()), 0.5)
-        believed = self._filter.learn(gradients, mean, mean**2, sd)
+        believed = self._filter.learn(gradients, ROWS_VARIATION * mean, mean**2, sd)
         return min(max(WITHIN_LEAVES * believed, self._least), LARGEST_PRIOR)
 
 

@@ -13,12 +13,6 @@ Floats = npt.NDArray[np.float64]
 FIRST_VARIANCE, FIRST_SPREAD = 0.02, 0.05
 """What the variance of leaves' true steps is thought to be before the first tree, and how far that may be off."""
 
-VARIANCE_DRIFT = 0.001
-"""By how much that variance may change from one tree to the next (standard deviation)."""
-
-ROWS_VARIATION = 0.5
-"""Share of the rows' own variation that is still in the residuals: between none and all of it, as trees go on."""
-
 FAR_BELOW = -1e3
 """Standard deviations below 0 at which only the tail of a normal distribution is left."""
 
@@ -44,28 +38,31 @@ class VarianceFilter:
     below 1. A filter over the trees finds ``v``, each tree weighing as much as it can tell: where noise is loud that
     is next to nothing, and the first belief stays. A variance is not negative: what is believed is the mean of the
     filter's normal distribution cut off at 0, so that a few unlucky trees do not silence all others.
+
+    Args:
+        drift: by how much the variance may change from one tree to the next (standard deviation).
     """
 
-    def __init__(self) -> None:
-        self._found, self._uncertainty = FIRST_VARIANCE, FIRST_SPREAD**2
+    def __init__(self, drift: float) -> None:
+        self._found, self._uncertainty, self._drift = FIRST_VARIANCE, FIRST_SPREAD**2, drift
 
     def at_most(self, sds: float) -> float:
         """The variance so many standard deviations above what was found."""
         return self._found + sds * math.sqrt(self._uncertainty)
 
-    def learn(self, gradients: Floats, mean: float, squares: float, sd: float) -> float:
+    def learn(self, gradients: Floats, own: float, squares: float, sd: float) -> float:
         """Takes a tree's released sums and returns the variance that is believed.
 
         Args:
             gradients: sums by leaf, with noise.
-            mean: of the leaves' curvatures, positive.
-            squares: the mean of their squares.
+            own: how much they vary by the rows themselves, ``k h``, on average.
+            squares: the mean of ``h**2``, positive.
             sd: standard deviation of the noise in the gradients.
         """
-        excess = float((gradients**2).mean()) - ROWS_VARIATION * mean - sd**2
-        expected = (sd**2 + mean) / squares + max(self._found, 0.0)
+        excess = float((gradients**2).mean()) - own - sd**2
+        expected = (sd**2 + max(own, 0.5)) / squares + max(self._found, 0.0)
         variance = 2.0 / len(gradients) * expected**2
-        self._uncertainty += VARIANCE_DRIFT**2
+        self._uncertainty += self._drift**2
         gain = self._uncertainty / (self._uncertainty + variance)
         self._found += gain * (excess / squares - self._found)
         self._uncertainty *= 1.0 - gain

@@ -111,7 +111,7 @@ def middle_margins() -> npt.NDArray[np.float64]:
     return middles
 
 
-def logistic_gradient_rule(clip: float, hessian_scale: float, norm: int) -> RowRule:
+def logistic_gradient_rule(clip: float, hessian_scale: float, norm: int, variance: bool = False) -> RowRule:
     """The contribution ``w (g, c h)`` of a binary row to a Newton step on the logistic loss, no longer than ``clip``.
 
     ``g = y - p`` and ``h = p (1 - p)`` with ``p`` the logistic function of the margin; ``w`` is 1, or less where the
@@ -126,6 +126,8 @@ def logistic_gradient_rule(clip: float, hessian_scale: float, norm: int) -> RowR
         clip: the largest norm, at most 1.
         hessian_scale: ``c``.
         norm: 2 for Gaussian noise, 1 for Laplace noise.
+        variance: the second number is ``c w**2 h``, the variance of ``w g`` where scores are right, instead of
+            ``c w h``. As ``w`` is at most 1, it is no longer.
     """
     if not 0 < clip <= 1 or hessian_scale <= 0 or norm not in (1, 2):
         raise ValueError(f"need 0 < clip <= 1, c > 0 and norm 1 or 2, got {clip}, {hessian_scale}, {norm}")
@@ -133,7 +135,8 @@ def logistic_gradient_rule(clip: float, hessian_scale: float, norm: int) -> RowR
     vectors = np.stack([np.stack([label - p, hessian_scale * p * (1.0 - p)], axis=1) for label in (0, 1)])
     longest = np.linalg.norm(vectors, ord=norm, axis=2).max(axis=0)
     weight = np.minimum(1.0, clip * (1.0 - 1e-12) / longest)
-    return RowRule(np.trunc(vectors * weight[None, :, None] * WEIGHT_UNIT).astype(np.int32), WEIGHT_UNIT)
+    weights = np.stack([weight, weight**2 if variance else weight], axis=1)
+    return RowRule(np.trunc(vectors * weights[None] * WEIGHT_UNIT).astype(np.int32), WEIGHT_UNIT)
 
 
 def class_weight_rule(weight: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]], split: bool) -> RowRule:
