@@ -28,13 +28,13 @@ PAIRS_UPTO = 1.0
 
 LOUD_MU, CLEAR_MU = 0.25, 1.5
 KERNEL_SHARE, LARGEST_KERNEL_SHARE = 0.3, 0.6
-"""Their full share up to the first ``mu``, where a leaf must hold many rows to be heard, and from the second on, where
-a few will do; between by the logarithm."""
+"""Their full share at the first ``mu``, and from the second on, where a few rows in a leaf are heard; by the logarithm
+between them, and below, down to nothing where a leaf must hold many."""
 
 TREE_NOISE = 0.33
 """They go so far that noise leaves about this standard deviation in a score (log-odds)."""
 
-KERNEL_TREES, LEAST_KERNEL_TREES = 300, 64
+KERNEL_TREES = 300
 
 LEAST_BINNING_SHARE = 0.05
 """Trees are as deep as bins are fine."""
@@ -215,7 +215,7 @@ def plan(
     """
     whole = signal * math.sqrt(max(n_columns, 1))
     glass = _glass_box(total, n_columns, signal, pure, pairs)
-    if trees and not pure and two_classes and not _chooses(total, whole):
+    if trees and not pure and two_classes and total <= MANY_ROWS:
         return _with_kernel_trees(glass, total, n_columns, signal, pairs)
     if not trees or pure or whole <= TREES_FROM:
         return glass
@@ -239,7 +239,7 @@ def with_choices(plan: Plan, total: float, n_columns: int, signal: float) -> Pla
         signal: ``q``, as for :func:`plan`.
     """
     whole = signal * math.sqrt(max(n_columns, 1))
-    if not plan.n_trees or not _chooses(total, whole):
+    if not plan.n_trees or total <= MANY_ROWS or whole < CHOICE_FROM:
         return plan
     wanted = min(TREES_BY_ROOT * math.sqrt(whole), MOST_CHOOSING_TREES, CHOOSING_ROWS / total)
     return replace(
@@ -350,26 +350,20 @@ def kernel_share(mu: float) -> float:
         mu: of the whole budget.
     """
     way = math.log(max(mu, 1e-9) / LOUD_MU) / math.log(CLEAR_MU / LOUD_MU)
-    return KERNEL_SHARE + (LARGEST_KERNEL_SHARE - KERNEL_SHARE) * min(max(way, 0.0), 1.0)
-
-
-def _chooses(total: float, whole: float) -> bool:
-    """Whether trees of two classes choose their splits: rows are very many, and noise lets choices see."""
-    return total > MANY_ROWS and whole >= CHOICE_FROM
+    return max(KERNEL_SHARE + (LARGEST_KERNEL_SHARE - KERNEL_SHARE) * min(way, 1.0), 0.0)
 
 
 def _with_kernel_trees(glass: Plan, total: float, n_columns: int, signal: float, pairs: bool) -> Plan:
     """The plan with trees in place of pairs, where there is budget for them; otherwise ``glass``."""
     whole = signal * math.sqrt(max(n_columns, 1))
-    if whole <= KERNEL_FROM or n_columns < 2:
+    share = kernel_share(whole / total)
+    if whole <= KERNEL_FROM or n_columns < 2 or not share:
         return glass
     ramp = min(1.0, math.log(whole / KERNEL_FROM) / math.log(KERNEL_FULL / KERNEL_FROM))
-    mu = whole / total
-    columns = _glass_box(total, n_columns, signal, False, pairs and mu < PAIRS_UPTO)
-    rest = columns.scaled(1 - kernel_share(mu) * ramp)
+    columns = _glass_box(total, n_columns, signal, False, pairs and whole / total < PAIRS_UPTO)
+    rest = columns.scaled(1 - share * ramp)
     rest = rest.with_binning(max(rest.binning, LEAST_BINNING_SHARE))
-    n_trees = max(int(min(KERNEL_TREES, TREE_ROWS / total)), LEAST_KERNEL_TREES)
-    return replace(rest, n_trees=n_trees, tree_columns=COLUMNS_PER_TREE, tree_noise=TREE_NOISE * math.sqrt(ramp))
+    return replace(rest, n_trees=KERNEL_TREES, tree_columns=COLUMNS_PER_TREE, tree_noise=TREE_NOISE * math.sqrt(ramp))
 
 
 def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:
