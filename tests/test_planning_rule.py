@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.additive import binning, first_look, learn, plan
-from tacit.boosting import newton_trees, shape_search
+from tacit.boosting import kernel_trees, newton_trees, shape_search
 from tools.fit_planning_rule import CHOICES, loss, signal, table, varied, version
 from tools.synthetic_tables import (
     DENSE,
@@ -88,7 +88,7 @@ def test_the_large_family_has_very_many_rows_and_noise_of_all_sizes():
 
 @pytest.mark.parametrize(
     "choice",
-    ["sweeps", "binning", "pairs", "trees_for_pairs", "tree_share", "n_trees", "tree_depth", "columns_per_tree"],
+    ["sweeps", "binning", "pairs", "tree_kind", "tree_share", "n_trees", "tree_depth", "columns_per_tree"],
 )
 @pytest.mark.parametrize("q", [50.0, 300.0, 3000.0])
 def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
@@ -103,12 +103,11 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
             assert getattr(chosen, choice) == value
         if choice == "columns_per_tree" and chosen.n_trees:
             assert chosen.tree_columns == value
-        if choice == "trees_for_pairs":
-            assert chosen.n_trees > 0
-            assert not chosen.looks_for_pairs
-            assert math.isclose(chosen.trees, 1 - value)
+        if choice == "tree_kind":
+            assert chosen.tree_noise == 0
+            assert bool(chosen.n_trees) == (value != "none" and q * math.sqrt(10) > 900)
         if choice == "tree_share":
-            assert math.isclose(chosen.trees, value, abs_tol=1e-12)
+            assert math.isclose(chosen.trees, value if before.n_trees else 0, abs_tol=1e-12)
         assert first_look.plan(5000.0, 10, q, False) == before
 
 
@@ -119,7 +118,11 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
         ("family_columns", shape_search, "FAMILY_COLUMNS"),
         ("lonely_below", plan, "LONELY_BELOW"),
         ("intercept_doubt", plan, "INTERCEPT_DOUBT"),
-        ("trees_from", plan, "TREES_FROM"),
+        ("trees_from", plan, "KERNEL_FROM"),
+        ("tree_noise", plan, "TREE_NOISE"),
+        ("rows_of_noise", kernel_trees, "ROWS_OF_NOISE"),
+        ("of_a_point", kernel_trees, "OF_A_POINT"),
+        ("pairs_upto", plan, "PAIRS_UPTO"),
         ("least_bins", binning, "SMALLEST_OF_SHAPES"),
         ("within_leaves", newton_trees, "WITHIN_LEAVES"),
         ("least_tree_prior", learn, "LEAST_TREE_PRIOR"),

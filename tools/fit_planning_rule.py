@@ -30,8 +30,8 @@ import numpy as np
 from tacit.additive import binning, first_look, jointly, learn, plan
 from tacit.additive import pairs as pairs_module
 from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.plan import COLUMNS_PER_TREE, TREES, TREES_FROM, tree_rate
-from tacit.boosting import newton_trees, shape_search
+from tacit.additive.plan import tree_rate
+from tacit.boosting import kernel_trees, newton_trees, shape_search
 from tacit.privacy.purse import Purse
 from tacit.trees import gradient
 from tacit.trees.estimator import BoostedTreesClassifier
@@ -53,9 +53,13 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "intercept_doubt": (2.0, 8.0, 1e9),
     "pairs": ("none", 0.0, 0.33, 0.66, 1.0),
     "pair_evidence": (0.0, 1.0, 3.0, 6.0),
-    "trees_from": (450.0, 900.0, 1800.0, 3600.0),
-    "trees_for_pairs": (0.2, 0.3, 0.5, 0.7),
-    "tree_share": (0.0, 0.2, 0.4, 0.5, 0.65, 0.8),
+    "trees_from": (200.0, 800.0, 1600.0),
+    "tree_kind": ("one by one", "none"),
+    "tree_share": (0.0, 0.2, 0.4, 0.6, 0.8),
+    "tree_noise": (0.15, 0.25, 0.5),
+    "rows_of_noise": (5.0, 80.0),
+    "of_a_point": (20.0, 320.0),
+    "pairs_upto": (0.0, 0.4, 1e12),
     "n_trees": (100, 200, 400, 800),
     "tree_depth": (3, 4, 5, 6, 7),
     "columns_per_tree": (2, 3, 4, 6),
@@ -75,18 +79,18 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 
 RULE = "rule"
 
-PAST_TREES_FROM = 1.001 * TREES_FROM
-"""A signal at which the rule grows trees, whatever the columns."""
-
 
 def signal(setting: Setting) -> float:
     """`q`: the rows relative to the noise of releasing all columns once."""
     return setting.rows * Purse.of(setting.epsilon, DELTA).mu / math.sqrt(setting.columns)
 
 
+TREE_FIELDS = ("n_trees", "tree_depth", "tree_rate", "tree_columns", "tree_noise")
+
+
 def _trees_of(chosen: plan.Plan) -> dict[str, Any]:
     """How many trees a plan has, and of what kind."""
-    return {name: getattr(chosen, name) for name in ("n_trees", "tree_depth", "tree_rate", "tree_columns")}
+    return {name: getattr(chosen, name) for name in TREE_FIELDS}
 
 
 def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
@@ -100,17 +104,13 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
             pretended = 1.0 if without else 140.0 * (1000.0 / 140.0) ** value
             glass = from_rule(total, n_columns, pretended, pure, not without, False, **more)
             return replace(glass.scaled(1.0 - chosen.trees), **_trees_of(chosen)) if chosen.n_trees else glass
-        if choice == "trees_for_pairs":
-            with_trees = from_rule(total, n_columns, max(q, PAST_TREES_FROM), pure, pairs, True, **more)
-            glass = from_rule(total, n_columns, q, pure, False, False, **more)
-            return replace(glass.scaled(value), **_trees_of(with_trees))
+        if choice == "tree_kind":
+            if value == "none":
+                return from_rule(total, n_columns, q, pure, pairs, False, **more)
+            return from_rule(total, n_columns, q, pure, pairs, trees, **{**more, "two_classes": False})
         if choice == "tree_share":
-            glass = from_rule(total, n_columns, q, pure, pairs, False, **more)
-            depth = chosen.tree_depth or 4
-            n_trees = chosen.n_trees or TREES
-            width = chosen.tree_columns or COLUMNS_PER_TREE
-            grown = {"n_trees": n_trees, "tree_depth": depth, "tree_rate": tree_rate(q, n_trees), "tree_columns": width}
-            return replace(glass.scaled(1.0 - value), **grown) if value else glass
+            glass = from_rule(total, n_columns, q, pure, pairs and chosen.looks_for_pairs, False, **more)
+            return replace(glass.scaled(1.0 - value), **_trees_of(chosen)) if value and chosen.n_trees else glass
         if choice == "binning":
             others = ("mains", "screening", "pair_counts", "joint")
             grow = (1.0 - chosen.trees - value * (1.0 - chosen.trees)) / sum(getattr(chosen, name) for name in others)
@@ -130,7 +130,11 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
 CONSTANTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "tightness": ((jointly, "TIGHTNESS"),),
     "least_bins": ((binning, "SMALLEST_OF_SHAPES"),),
-    "trees_from": ((plan, "TREES_FROM"), (plan, "TREES_FULL")),
+    "trees_from": ((plan, "KERNEL_FROM"), (plan, "KERNEL_FULL")),
+    "tree_noise": ((plan, "TREE_NOISE"),),
+    "rows_of_noise": ((kernel_trees, "ROWS_OF_NOISE"),),
+    "of_a_point": ((kernel_trees, "OF_A_POINT"),),
+    "pairs_upto": ((plan, "PAIRS_UPTO"),),
     "choice_from": ((plan, "CHOICE_FROM"),),
     "choice_share": ((plan, "CHOICE_SHARE"),),
     "choosing_rate": ((plan, "CHOOSING_RATE"),),

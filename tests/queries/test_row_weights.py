@@ -30,6 +30,7 @@ RULES = {
     "class counts": class_count_rule(2),
     "boosting": signed_margin_rule(lambda m: np.minimum(1.0, np.exp(-np.maximum(m, 0.0)))),
     "newton": logistic_gradient_rule(0.55, 0.87, 2),
+    "newton, variance": logistic_gradient_rule(0.55, 0.87, 2, variance=True),
     "newton, pure": logistic_gradient_rule(0.65, 0.6, 1),
 }
 

@@ -141,10 +141,11 @@ def test_trees_ask_for_bytes() -> None:
         table.answer(Histogram(cells, class_count_rule(2)))
 
 
+@pytest.mark.parametrize("variance", [False, True])
 @pytest.mark.parametrize(("clip", "scale", "norm"), [(0.55, 0.87, 2), (1.0, 3.33, 2), (0.55, 0.3, 1), (1.0, 1.0, 1)])
-def test_no_row_contributes_more_than_the_clip(clip: float, scale: float, norm: int) -> None:
+def test_no_row_contributes_more_than_the_clip(clip: float, scale: float, norm: int, variance: bool) -> None:
     """In exact integers; and the bound is reached, so a constant 10 % smaller would be found out."""
-    rule = logistic_gradient_rule(clip, scale, norm)
+    rule = logistic_gradient_rule(clip, scale, norm, variance)
     limit = clip * rule.unit
     vectors = rule.table.reshape(-1, 2).astype(object)
     longest = max(sum(abs(v) ** norm for v in row) for row in vectors)
@@ -164,6 +165,15 @@ def test_rows_whose_label_is_as_likely_as_their_score_says_push_nowhere(clip: fl
     assert np.array_equal(rule.table[0, :, 1], rule.table[1, :, 1])  # one weight for both labels
     slope = (p * (1 - p)) * (rule.table[1, :, 0] - rule.table[0, :, 0])  # of the push, in the chance of label 1
     assert np.abs(slope * scale - rule.table[0, :, 1]).max() <= 2 + 2 * scale
+
+
+def test_the_second_number_may_be_the_variance_of_the_first() -> None:
+    """Of labels that are as likely as scores say, to the rounding of the table."""
+    rule, p = logistic_gradient_rule(0.55, 0.87, 2, variance=True), 1 / (1 + np.exp(-middle_margins()))
+    values = rule.table[:, :, 0] / rule.unit
+    variance = p * values[1] ** 2 + (1 - p) * values[0] ** 2 - (p * values[1] + (1 - p) * values[0]) ** 2
+    assert np.abs(0.87 * variance - rule.table[0, :, 1] / rule.unit).max() < 1e-3
+    assert np.array_equal(rule.table[0, :, 1], rule.table[1, :, 1])
 
 
 def test_the_hessian_is_free_up_to_the_stated_constant() -> None:

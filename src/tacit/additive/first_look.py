@@ -54,7 +54,7 @@ def first_look(
     first = BINNING_SHARE / 2 / (count + 1)  # the plan, which says how much binning may cost, needs the number of rows
     total, counted = release_total(curator, purse, first)
     signal = signal_to_noise(total, count, purse.sd(1.0), strength)
-    chosen = plan(total, count, signal, purse.is_pure, pairs, trees, two_classes)
+    chosen = plan(total, count, signal, purse.is_pure, pairs, trees, two_classes=two_classes)
     each = (chosen.binning - first) / count
     bins, more = measure_bins(curator, purse, columns, total, each)
     return FirstLook(total, signal, chosen.with_binning(chosen.binning + more + counted - first), bins, purse.sd(each))

@@ -185,7 +185,7 @@ class AdditiveModel(Model):
         features: the columns.
         mains: one effect per column.
         pairs: effects of two columns.
-        trees: shallow trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
+        trees: trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
         intercept_sd: standard deviation of the noise in the intercept.
     """
 
