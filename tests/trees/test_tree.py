@@ -95,7 +95,7 @@ def test_json_round_trip() -> None:
         assert np.array_equal(again.shape.right, shape.right)
         assert np.array_equal(again.shape.children, shape.children)
         assert np.array_equal(again.values, tree.values)
-    assert "above" in complete_shape([3], threshold_sets([9])).to_dict()["splits"][0]
+    assert complete_shape([3], threshold_sets([9])).to_dict() == {"complete": {"columns": [3], "right": [9]}}
 
 
 def test_explanations_add_up_and_gains_are_explained_variance() -> None:

@@ -165,5 +165,5 @@ def grow_kernel_trees(
         steps = margins.updates[-1].values / 2.0**MARGIN_BITS
         if observe is not None:
             observe(LeafSums(sums.gradients, sums.curvatures, release.sd, release.sd / HESSIAN_SCALE), steps)
-        trees.append(Tree(cells.shape, steps, np.maximum(sums.curvatures, 0.0)))
+        trees.append(Tree(cells.shape, steps, np.maximum(sums.curvatures, 0.0).round(2)))  # a model file holds it
     return tuple(trees)

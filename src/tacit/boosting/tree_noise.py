@@ -76,5 +76,6 @@ class LeafNoise:
             return ()
         left = self.left_over([tree.shape for tree in trees], masses, generator)
         return tuple(
-            Tree(tree.shape, tree.values, tree.support, left * sds) for tree, sds in zip(trees, self._sds, strict=True)
+            Tree(tree.shape, tree.values, tree.support, (left * sds).round(7))
+            for tree, sds in zip(trees, self._sds, strict=True)
         )

@@ -135,29 +135,37 @@ class TreeShape:
         return steps
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON data; a threshold is written ``above``, any other set of codes ``in``."""
-        member = np.unpackbits(self.right, axis=1, bitorder="little").astype(np.bool_)
-        first, size = member.argmax(axis=1), member.sum(axis=1)
-        threshold = member[:, -1] & (size == CODES - first)
+        """As JSON data: what goes right is the last code that does not, or a list of codes; shorter where complete."""
+        tests = self._tests()
+        if self.is_complete:
+            return {"complete": {"columns": self.columns.tolist(), "right": tests}}
         splits = []
-        for split, (column, children) in enumerate(zip(self.columns.tolist(), self.children.tolist(), strict=True)):
-            if threshold[split]:
-                test: dict[str, Any] = {"above": int(first[split]) - 1}
-            else:
-                test = {"in": np.flatnonzero(member[split]).tolist()}
-            splits.append({"column": column, **test, "children": children})
+        for column, test, children in zip(self.columns.tolist(), tests, self.children.tolist(), strict=True):
+            splits.append({"column": column, "above" if isinstance(test, int) else "in": test, "children": children})
         return {"splits": splits}
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> TreeShape:
         """The inverse of :meth:`to_dict`."""
+        if "complete" in data:
+            whole = data["complete"]
+            return complete_shape(whole["columns"], _sets_of(whole["right"]))
         splits = data["splits"]
-        right = [code_set(range(s["above"] + 1, CODES) if "above" in s else s["in"]) for s in splits]
         return TreeShape(
             np.array([s["column"] for s in splits], np.int64),
-            np.array(right, np.uint8).reshape(len(splits), CODES // 8),
+            _sets_of([s["above"] if "above" in s else s["in"] for s in splits]),
             np.array([s["children"] for s in splits], np.int64).reshape(len(splits), 2),
         )
+
+    def _tests(self) -> list[int | list[int]]:
+        """Per split, the last code that does not go right where all above it do, else the codes that go right."""
+        member = np.unpackbits(self.right, axis=1, bitorder="little").astype(np.bool_)
+        first, size = member.argmax(axis=1), member.sum(axis=1)
+        threshold = member[:, -1] & (size == CODES - first)
+        tests: list[int | list[int]] = (first - 1).tolist()
+        for split in np.flatnonzero(~threshold):
+            tests[split] = np.flatnonzero(member[split]).tolist()
+        return tests
 
     def _is_numbered_from_left(self) -> bool:
         return list(self._leaves_from_left()) == list(range(self.n_leaves))
@@ -180,6 +188,15 @@ def code_set(codes: Sequence[int] | range | npt.NDArray[np.bool_]) -> npt.NDArra
     else:
         member[list(codes)] = True
     return np.packbits(member, bitorder="little")
+
+
+def _sets_of(tests: Sequence[int | Sequence[int]]) -> npt.NDArray[np.uint8]:
+    """The packed sets of codes that go right, of each a threshold or a list; shape ``(len(tests), 32)``."""
+    sets = threshold_sets([test if isinstance(test, int) else CODES for test in tests])
+    for split, test in enumerate(tests):
+        if not isinstance(test, int):
+            sets[split] = code_set(test)
+    return sets
 
 
 def complete_shape(columns: npt.ArrayLike, right: npt.NDArray[np.uint8]) -> TreeShape:
