@@ -1,0 +1,55 @@
+"""Trees that are heard together, in whole fits: what they see, and that they are silent where nothing is left over."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from tacit import AdditiveBoostClassifier, Schema
+
+NAMES = list("abcd")
+SCHEMA = Schema.from_dict(
+    {
+        "label": {"column": "y", "kind": "classes", "classes": [0, 1], "positive": 1},
+        "columns": {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in NAMES},
+    }
+)
+
+
+def near_rows_are_alike(n, seed):
+    """Labels of the nearest of 40 centres, one in seven of them wrong."""
+    world, generator = np.random.default_rng(7), np.random.default_rng(seed)
+    centres, sign = world.random((40, 4)), world.integers(0, 2, 40)
+    X = generator.random((n, 4))
+    nearest = ((X[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1)
+    return pd.DataFrame(X, columns=NAMES), (generator.random(n) < 0.15 + 0.7 * sign[nearest]).astype(int)
+
+
+def columns_act_alone(n, seed):
+    generator = np.random.default_rng(seed)
+    X = generator.random((n, 4))
+    scores = 3 * (X[:, 0] - 0.5) + 2 * np.sin(6 * X[:, 1]) - 2 * (X[:, 2] > 0.5) + 1
+    return pd.DataFrame(X, columns=NAMES), (generator.random(n) < 1 / (1 + np.exp(-scores))).astype(int)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_they_see_what_pairs_do_not(seed):
+    X, y = near_rows_are_alike(6000, 0)
+    X_test, y_test = near_rows_are_alike(4000, 1)
+    aucs = []
+    for wanted in (True, "pairs"):
+        model = AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=seed, interactions=wanted).fit(X, y)
+        aucs.append(roc_auc_score(y_test, model.predict_proba(X_test)[:, 1]))
+    assert aucs[0] > aucs[1] + 0.015
+
+
+def test_where_columns_act_alone_and_rows_are_many_they_are_silent():
+    spreads = []
+    for rows in (2000, 30_000):
+        X, y = columns_act_alone(rows, 0)
+        model = AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=0).fit(X, y).model_
+        codes = [feature.bins(model.frame_of(X)).astype(np.uint8) for feature in model.features]
+        spreads.append(float(np.std(sum(tree.values[tree.shape.find(codes)] for tree in model.trees))))
+    assert spreads[1] < 0.15 < spreads[0]  # of few rows nothing tells whether something is left over
