@@ -23,8 +23,9 @@ KERNEL_FROM, KERNEL_FULL = 400.0, 2000.0
 """The same for trees of two classes whose splits are random: deep ones that are heard together
 (:mod:`~tacit.boosting.kernel_trees`)."""
 
-PAIRS_UPTO = 1.0
-"""The ``mu`` from which such trees see what pairs would, and more."""
+PAIRS_UPTO, PAIRS_ANYWAY = 1.0, 2500.0
+"""The ``mu`` from which such trees see what pairs would, and more; and the ``q`` from which pairs cost so little that they
+are looked for all the same."""
 
 LOUD_MU, CLEAR_MU = 0.25, 1.5
 KERNEL_SHARE, LARGEST_KERNEL_SHARE = 0.3, 0.6
@@ -360,7 +361,8 @@ def _with_kernel_trees(glass: Plan, total: float, n_columns: int, signal: float,
     if whole <= KERNEL_FROM or n_columns < 2 or not share:
         return glass
     ramp = min(1.0, math.log(whole / KERNEL_FROM) / math.log(KERNEL_FULL / KERNEL_FROM))
-    columns = _glass_box(total, n_columns, signal, False, pairs and whole / total < PAIRS_UPTO)
+    worth = whole / total < PAIRS_UPTO or signal >= PAIRS_ANYWAY
+    columns = _glass_box(total, n_columns, signal, False, pairs and worth)
     rest = columns.scaled(1 - share * ramp)
     rest = rest.with_binning(max(rest.binning, LEAST_BINNING_SHARE))
     return replace(rest, n_trees=KERNEL_TREES, tree_columns=COLUMNS_PER_TREE, tree_noise=TREE_NOISE * math.sqrt(ramp))
