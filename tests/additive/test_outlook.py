@@ -42,9 +42,9 @@ def test_the_signal_is_that_of_the_fit(neighbouring: str, delta: float) -> None:
     )
     seen = []
 
-    def spied(total: float, n_columns: int, signal: float, *rest: bool) -> object:
+    def spied(total: float, n_columns: int, signal: float, *rest: bool, **more: Any) -> object:
         seen.append((total, n_columns, signal))
-        return plan(total, n_columns, signal, *rest)
+        return plan(total, n_columns, signal, *rest, **more)
 
     with patch.object(first_look, "plan", spied):
         learner.fit(frame, generator.integers(0, 2, 3000))
@@ -63,9 +63,9 @@ def test_where_a_person_has_several_rows_noise_is_so_much_louder() -> None:
     learner = AdditiveBoostClassifier(epsilon=4.0, schema=declared, random_state=0, interactions=False)
     seen = []
 
-    def spied(total: float, n_columns: int, signal: float, *rest: bool) -> object:
+    def spied(total: float, n_columns: int, signal: float, *rest: bool, **more: Any) -> object:
         seen.append((total, signal))
-        return plan(total, n_columns, signal, *rest)
+        return plan(total, n_columns, signal, *rest, **more)
 
     with patch.object(first_look, "plan", spied):
         learner.fit(frame, generator.integers(0, 2, 3000))

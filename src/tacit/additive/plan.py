@@ -24,8 +24,8 @@ KERNEL_FROM, KERNEL_FULL = 400.0, 2000.0
 (:mod:`~tacit.boosting.kernel_trees`)."""
 
 PAIRS_UPTO, PAIRS_ANYWAY = 1.0, 2500.0
-"""The ``mu`` from which such trees see what pairs would, and more; and the ``q`` from which pairs cost so little that they
-are looked for all the same."""
+"""The ``mu`` from which such trees see what pairs would, and more; and the ``q`` from which pairs cost so little that
+they are looked for all the same."""
 
 LOUD_MU, CLEAR_MU = 0.25, 1.5
 KERNEL_SHARE, LARGEST_KERNEL_SHARE = 0.3, 0.6
