@@ -35,6 +35,9 @@ between them, and below, down to nothing where a leaf must hold many."""
 TREE_NOISE = 0.33
 """They go so far that noise leaves about this standard deviation in a score (log-odds)."""
 
+KERNEL_UPTO = 10.0
+"""The ``mu`` beyond which noise is next to nothing: trees that are judged one by one fit more closely there."""
+
 KERNEL_TREES = 300
 
 LEAST_BINNING_SHARE = 0.05
@@ -216,7 +219,7 @@ def plan(
     """
     whole = signal * math.sqrt(max(n_columns, 1))
     glass = _glass_box(total, n_columns, signal, pure, pairs)
-    if trees and not pure and two_classes and total <= MANY_ROWS:
+    if trees and not pure and two_classes and total <= MANY_ROWS and whole <= KERNEL_UPTO * total:
         return _with_kernel_trees(glass, total, n_columns, signal, pairs)
     if not trees or pure or whole <= TREES_FROM:
         return glass
