@@ -26,6 +26,9 @@ BLOCK = 1 << 13
 class NumericGrid:
     """Sends a float to one of ``cells`` public cells, values outside the bounds to the first or last one.
 
+    The finest grid has its edges at 65,536ths of the span, so that halves, quarters and so on are among them, and its
+    last two cells are one: a code is 16 bits, and "missing" needs one.
+
     NaN and both infinities go to the code ``missing == cells``. Codes rise with the value, and a code depends on its
     own value only. With cuts as ``spacing``, cell ``k`` holds ``cut[k-1] <= x < cut[k]``. Log spacing follows the
     floating-point representation: cells are equal within an octave (from a power of two to the next) and as many in
@@ -107,10 +110,15 @@ class NumericGrid:
         block.flags.writeable = False  # one compiled version serves writable and read-only arrays
         top, missing = float(self.cells - 1), np.int32(self.missing)
         if self.spacing == "linear":
-            kernels.encode_linear(block, self.lower, self.cells / (self.upper - self.lower), top, missing, out)
+            kernels.encode_linear(block, self.lower, self._parts / (self.upper - self.lower), top, missing, out)
         else:
             base, end = (int(np.float64(bound).view(np.int64)) for bound in (self.lower, self.upper))
-            kernels.encode_bits(block.view(np.int64), np.int64(base), self.cells / (end - base), top, missing, out)
+            kernels.encode_bits(block.view(np.int64), np.int64(base), self._parts / (end - base), top, missing, out)
+
+    @property
+    def _parts(self) -> int:
+        """How many equal parts the span has."""
+        return self.cells + (self.cells == MOST_BINS)
 
     @cached_property
     def _cuts(self) -> npt.NDArray[np.float64]:
