@@ -189,3 +189,10 @@ def test_a_grid_must_have_cells() -> None:
             NumericGrid(0, 1, cells)
     with pytest.raises(ValueError, match="numbered"):
         NumericGrid(0, 1, 4).edge(4)
+
+
+def test_the_finest_grid_has_halves_and_quarters_among_its_edges() -> None:
+    grid = NumericGrid(0, 80)
+    codes = grid.encode([20.0, 40.0, 60.0, 80.0])
+    assert grid.edges(codes[:3]).tolist() == [20.0, 40.0, 60.0]
+    assert codes[3] == grid.cells - 1 == grid.missing - 1
