@@ -194,5 +194,5 @@ def test_a_grid_must_have_cells() -> None:
 def test_the_finest_grid_has_halves_and_quarters_among_its_edges() -> None:
     grid = NumericGrid(0, 80)
     codes = grid.encode([20.0, 40.0, 60.0, 80.0])
-    assert grid.edges(codes[:3]).tolist() == [20.0, 40.0, 60.0]
+    assert grid.edges(codes[:3]) == pytest.approx([20.0, 40.0, 60.0], rel=1e-15)
     assert codes[3] == grid.cells - 1 == grid.missing - 1
