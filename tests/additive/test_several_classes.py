@@ -14,7 +14,7 @@ from tacit import AdditiveBoostClassifier, load_model, save_model
 from tacit.additive.imagined import ROWS, ImaginedRows
 from tacit.additive.score_losses import LEAST_COUNTED, MOST_COUNTED, SoftmaxLoss, likely_counts
 from tacit.additive.score_term import Directions, ScoreTerm
-from tacit.additive.score_trees import LeafSteps
+from tacit.additive.score_trees import CurvatureShape, LeafSteps
 from tacit.additive.term import Prior
 from tacit.boosting.newton_trees import LeafSums, NewtonPlan
 from tacit.curator.measurement import Measurement
@@ -243,8 +243,8 @@ def test_a_term_finds_the_effects_that_made_its_releases():
 
 
 def test_leaves_move_where_sums_speak_and_stay_where_there_is_noise():
-    plan, matrix = NewtonPlan(trees=50, depth=3), 0.3 * (np.eye(3) - 1 / 3)
-    generator = np.random.default_rng(1)
+    plan, generator = NewtonPlan(trees=50, depth=3), np.random.default_rng(1)
+    shape = CurvatureShape(np.linalg.eigh(np.eye(3) - 1 / 3)[1], np.array([0.0, 0.5, 0.5]))
     speaking, silent = LeafSteps(plan), LeafSteps(plan)
     target = generator.normal(0, 0.6, (8, 3))
     target -= target.mean(axis=1, keepdims=True)
@@ -252,8 +252,8 @@ def test_leaves_move_where_sums_speak_and_stay_where_there_is_noise():
     h = traces[:, None] * 0.5  # both directions share the trace
     for _ in range(20):
         noise = generator.normal(0, 25.0, (8, 3))
-        loud = speaking.take(LeafSums(h * target + noise, traces, 25.0, 25.0), matrix, 1.0).values
-        quiet = silent.take(LeafSums(generator.normal(0, 30.0, (8, 3)), traces, 25.0, 25.0), matrix, 1.0).values
+        loud = speaking.take(LeafSums(h * target + noise, traces, 25.0, 25.0), shape, 1.0).values
+        quiet = silent.take(LeafSums(generator.normal(0, 30.0, (8, 3)), traces, 25.0, 25.0), shape, 1.0).values
     assert np.corrcoef(loud.ravel(), target.ravel())[0, 1] > 0.95
     assert np.abs(loud).mean() > 0.6 * plan.rate * np.abs(target).mean()
     assert np.abs(quiet).mean() < 0.1 * np.abs(loud).mean()

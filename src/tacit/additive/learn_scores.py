@@ -26,6 +26,7 @@ from tacit.additive.score_sweeps import ScoreState, sweep_scores
 from tacit.additive.score_term import Directions, ScoreTerm, strongest_order
 from tacit.additive.score_trees import grow_score_trees
 from tacit.additive.sweeps import HyperPrior
+from tacit.boosting.kernel_trees import kernel_plan, within_time
 from tacit.boosting.newton_trees import NewtonPlan
 from tacit.boosting.random_trees import RandomStructures
 from tacit.curator.curator import Curator
@@ -90,7 +91,7 @@ def learn_scores(
     grown: tuple[ScoreTree, ...] = ()
     if chosen.n_trees:
         loss.refresh(curator, whole, state.scores, "before the trees")
-        grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state)
+        grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state, total)
     shift, sd = loss.level(curator, whole, state.scores, total)
     return LearnedScores(
         total, state.intercept.value + shift, tuple(columns), tuple(bins), tuple(mains), tuple(found), grown, chosen,
@@ -131,6 +132,7 @@ def _learn_trees(
     bins: Sequence[Bins],
     mains: Sequence[ScoreTerm],
     state: ScoreState,
+    total: float,
 ) -> tuple[ScoreTree, ...]:
     """Trees over the residual; unordered columns are cut in the order of their strongest effects."""
     ranks = [
@@ -138,6 +140,13 @@ def _learn_trees(
         for found, term in zip(bins, mains, strict=True)
     ]
     structures = RandomStructures(cut_masses(columns, bins), curator.public_generator, ranks)
+    if chosen.tree_noise:
+        loss, noise = state.loss, chosen.tree_noise * state.loss.tree_noise
+        longest, most = loss.bound, loss.most_variance
+        sd, columns_per_tree = purse.sd(chosen.trees), chosen.tree_columns
+        kernel = kernel_plan(total, sd, noise, chosen.n_trees, columns_per_tree, longest, most)
+        kernel = within_time(kernel, loss.tree_rule.channels)
+        return grow_score_trees(curator, purse, chosen.trees, structures, kernel, state)
     newton = NewtonPlan(trees=chosen.n_trees, depth=chosen.tree_depth, rate=chosen.tree_rate)
     return grow_score_trees(curator, purse, chosen.trees, structures, newton, state)
 

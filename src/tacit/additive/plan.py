@@ -20,12 +20,12 @@ TREES_FROM, TREES_FULL = 900.0, 3000.0
 LARGEST_TREE_SHARE = 0.5
 
 KERNEL_FROM, KERNEL_FULL = 400.0, 2000.0
-"""The same for trees of two classes whose splits are random: deep ones that are heard together
+"""The same for trees whose splits are random where rows are not very many: deep ones that are heard together
 (:mod:`~tacit.boosting.kernel_trees`)."""
 
 PAIRS_UPTO, PAIRS_ANYWAY = 1.0, 2500.0
-"""The ``mu`` from which such trees see what pairs would, and more; and the ``q`` from which pairs cost so little that
-they are looked for all the same."""
+"""The ``mu`` from which such trees of two classes see what pairs would, and more; and the ``q`` from which pairs cost
+so little that they are looked for all the same. Several classes and numbers always look for pairs."""
 
 LOUD_MU, CLEAR_MU = 0.25, 1.5
 KERNEL_SHARE, LARGEST_KERNEL_SHARE = 0.3, 0.6
@@ -219,8 +219,8 @@ def plan(
     """
     whole = signal * math.sqrt(max(n_columns, 1))
     glass = _glass_box(total, n_columns, signal, pure, pairs)
-    if trees and not pure and two_classes and total <= MANY_ROWS and whole <= KERNEL_UPTO * total:
-        return _with_kernel_trees(glass, total, n_columns, signal, pairs)
+    if trees and not pure and total <= MANY_ROWS and whole <= KERNEL_UPTO * total:
+        return _with_kernel_trees(glass, total, n_columns, signal, pairs, two_classes)
     if not trees or pure or whole <= TREES_FROM:
         return glass
     ramp = min(1.0, math.log(whole / TREES_FROM) / math.log(TREES_FULL / TREES_FROM))
@@ -357,14 +357,16 @@ def kernel_share(mu: float) -> float:
     return max(KERNEL_SHARE + (LARGEST_KERNEL_SHARE - KERNEL_SHARE) * min(way, 1.0), 0.0)
 
 
-def _with_kernel_trees(glass: Plan, total: float, n_columns: int, signal: float, pairs: bool) -> Plan:
-    """The plan with trees in place of pairs, where there is budget for them; otherwise ``glass``."""
+def _with_kernel_trees(
+    glass: Plan, total: float, n_columns: int, signal: float, pairs: bool, two_classes: bool
+) -> Plan:
+    """The plan with trees, of two classes in place of pairs, where there is budget for them; otherwise ``glass``."""
     whole = signal * math.sqrt(max(n_columns, 1))
     share = kernel_share(whole / total)
     if whole <= KERNEL_FROM or n_columns < 2 or not share:
         return glass
     ramp = min(1.0, math.log(whole / KERNEL_FROM) / math.log(KERNEL_FULL / KERNEL_FROM))
-    worth = whole / total < PAIRS_UPTO or signal >= PAIRS_ANYWAY
+    worth = whole / total < PAIRS_UPTO or signal >= PAIRS_ANYWAY or not two_classes
     columns = _glass_box(total, n_columns, signal, False, pairs and worth)
     rest = columns.scaled(1 - share * ramp)
     rest = rest.with_binning(max(rest.binning, LEAST_BINNING_SHARE))

@@ -48,6 +48,13 @@ LOOKING, LEVELLING = 0.06, 0.04
 LEVEL_NOISE, LIKELY_LEVEL = 0.05, 0.05
 """The standard deviation of noise that this mean may have, in units of the score, and how large it is thought to be."""
 
+TREE_NOISE = 0.45
+"""The noise that trees which are heard together may leave in a score, relative to its residuals, and to the same of
+log-odds."""
+
+MOST_LEFT_OVER = 0.2
+"""Such trees never think that more of the residuals' variance is left for them."""
+
 LEAST_INSIDE = 0.3
 """The squared loss's clip leaves this share of the rows unclipped, or more: what lets fewer speak costs more than its
 noise saves, and noise in the histogram would make it look cheap."""
@@ -111,6 +118,16 @@ class ResidualLoss:
     @property
     def gain(self) -> float:
         return 1.0
+
+    @property
+    def tree_noise(self) -> float:
+        """In proportion to the residuals: log-odds vary by 1.8 beside what scores say."""
+        return TREE_NOISE * math.sqrt(self._scatter)
+
+    @property
+    def most_variance(self) -> float:
+        """No more is left over than residuals vary by."""
+        return MOST_LEFT_OVER * self._scatter
 
     def curvature(self, rows: ImaginedRows) -> Floats:
         """The share of rows that are not clipped: the same for all."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.imagined import ImaginedRows
+from tacit.boosting.kernel_trees import MOST_VARIANCE
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
 from tacit.privacy.purse import Purse
@@ -33,6 +35,9 @@ class Loss(Protocol):
         floor: no curvature is thought smaller.
         jointly: whether rows may be bounded together over a sweep, which leaves the constant to the intercept alone.
         tree_curvature: what a row adds to the last channel of :attr:`tree_rule` per unit of its curvature's trace.
+        tree_noise: the noise that trees which are heard together may leave in a score, relative to the log-odds of two
+            classes.
+        most_variance: the prior variance of a score that such trees learn is never larger.
     """
 
     n_scores: int
@@ -41,6 +46,12 @@ class Loss(Protocol):
     slope: float
     floor: float
     jointly: bool
+
+    @property
+    def tree_noise(self) -> float: ...
+
+    @property
+    def most_variance(self) -> float: ...
 
     @property
     def bound(self) -> float: ...
@@ -158,6 +169,16 @@ class SoftmaxLoss:
     @property
     def gain(self) -> float:
         return 1.0
+
+    @property
+    def tree_noise(self) -> float:
+        """The log-odds of two classes are a difference of two scores."""
+        return math.sqrt(0.5)
+
+    @property
+    def most_variance(self) -> float:
+        """Of two classes, contributions differ by the root of 8 times the gradient of their margin."""
+        return MOST_VARIANCE / math.sqrt(8.0)
 
     def begin(self, curator: Curator, purse: Purse, total: float) -> tuple[Floats, float]:
         """Log-odds of the classes from their noisy counts; a class that drowns in noise is thought rare, not absent."""

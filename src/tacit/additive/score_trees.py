@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.additive.score_sweeps import ScoreState
+from tacit.boosting.kernel_trees import OF_A_POINT, KernelPlan, LeftOver
 from tacit.boosting.newton_trees import LARGEST_STEP, LeafSums, NewtonPlan, shrunk_curvatures
 from tacit.boosting.random_trees import RandomStructures
 from tacit.boosting.tree_noise import RUNS
@@ -35,25 +36,51 @@ def grow_score_trees(
     purse: Purse,
     share: float,
     structures: RandomStructures,
-    plan: NewtonPlan,
+    plan: NewtonPlan | KernelPlan,
     state: ScoreState,
 ) -> tuple[ScoreTree, ...]:
     """Boosts the scores by ``plan.trees`` trees, spending ``share`` of the purse evenly."""
     if not structures.can_split:
         return ()
-    loss, steps, noise = state.loss, LeafSteps(plan), ScoreNoise(curator.public_generator, state.loss.n_scores)
-    charge, trees = purse.charge(share / plan.trees), []
+    loss, generator = state.loss, curator.public_generator
+    steps = LeafSteps(plan) if isinstance(plan, NewtonPlan) else KernelSteps(plan, curvature_shape(state), loss.scatter)
+    charge, noise, trees = purse.charge(share / plan.trees), ScoreNoise(generator, loss.n_scores), []
     for number in range(plan.trees):
-        cells = TreeCells(structures.draw(plan.depth, plan.columns_per_tree))
+        depth = int(plan.depth + generator.random())
+        cells = TreeCells(structures.draw(depth, plan.columns_per_tree))
         query = ScoreHistogram(cells, loss.tree_rule, state.scores)
         release = curator.measure(query, charge, f"tree {number + 1}")
         sd = max(release.sd, LEAST_SD * loss.bound)
         sums = LeafSums(release.value[:, :-1], release.value[:, -1] / loss.tree_curvature, sd, sd / loss.tree_curvature)
-        taken = steps.take(sums, loss.curvature(state.rows), loss.scatter)
+        taken = steps.take(sums, curvature_shape(state), loss.scatter)
         added = state.add(cells, taken.values)
         noise.observe(state.rows.places(cells), taken, release.sd)
         trees.append(ScoreTree(cells.shape, added, np.maximum(sums.curvatures, 0.0)))
     return noise.annotate(trees)
+
+
+@dataclass(frozen=True, eq=False)
+class CurvatureShape:
+    """The shape of the curvature of one row on average, which leaves' curvatures are thought to have.
+
+    Attributes:
+        basis: the directions, orthonormal columns.
+        parts: of the trace, by direction; they add up to 1.
+    """
+
+    basis: Floats
+    parts: Floats
+
+    def of_leaves(self, sums: LeafSums) -> Floats:
+        """By leaf and direction: this shape, scaled to the leaves' released and shrunk traces."""
+        return np.asarray(shrunk_curvatures(sums.curvatures, sums.curvature_sd)[:, None] * self.parts[None, :])
+
+
+def curvature_shape(state: ScoreState) -> CurvatureShape:
+    """As scores are now."""
+    curvature = state.loss.curvature(state.rows)
+    values, basis = np.linalg.eigh(curvature)
+    return CurvatureShape(basis, np.maximum(values, 0.0) / max(float(np.trace(curvature)), 1e-12))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +141,7 @@ class ScoreNoise:
         if self._scores is not None and self._alone > 0:
             left = min(float(np.sqrt(np.square(self._scores).sum(axis=2).mean() / self._alone)), 1.0)
         return tuple(
-            ScoreTree(tree.shape, tree.values, tree.support, left * sds)
+            ScoreTree(tree.shape, tree.values, tree.support, (left * sds).round(7))
             for tree, sds in zip(trees, self._sds, strict=True)
         )
 
@@ -133,19 +160,15 @@ class LeafSteps:
         self._plan = plan
         self._excess, self._weight, self._chance = 0.0, 0.0, 0.0
 
-    def take(self, sums: LeafSums, shape: Floats, scatter: float) -> Taken:
+    def take(self, sums: LeafSums, shape: CurvatureShape, scatter: float) -> Taken:
         """The steps.
-
-        A leaf's curvature matrix is thought to have the shape of the whole table's, scaled to the leaf's released and
-        shrunk trace.
 
         Args:
             sums: the release.
-            shape: curvature of one row on average, ``(n_scores, n_scores)``.
+            shape: of leaves' curvatures.
             scatter: variance of a row's contribution per unit of curvature.
         """
-        h, basis = self._curvatures(sums, shape)
-        gradients = sums.gradients @ basis
+        h, gradients = shape.of_leaves(sums), sums.gradients @ shape.basis
         expected = scatter * h + sums.sd**2
         self._excess = MEMORY * self._excess + float((gradients**2 - expected).sum())
         self._weight = MEMORY * self._weight + float((h**2).sum())
@@ -153,13 +176,32 @@ class LeafSteps:
         first = FIRST_PRIOR * self._plan.prior * scatter
         trust = first**2 / (first**2 + self._chance / max(self._weight, 1e-12) ** 2)
         prior = max(trust * self._excess / max(self._weight, 1e-12) + (1 - trust) * first, LEAST_PRIOR * first)
-        answers = self._plan.rate * h * prior / (h**2 * prior + expected)
-        values = np.clip((gradients * answers) @ basis.T, -LARGEST_STEP, LARGEST_STEP)
-        return Taken(np.asarray(values), np.asarray(answers), h, basis)
+        return _taken(gradients, self._plan.rate * h * prior / (h**2 * prior + expected), h, shape.basis)
 
-    def _curvatures(self, sums: LeafSums, shape: Floats) -> tuple[Floats, Floats]:
-        """Curvatures by leaf and direction, and the directions."""
-        traces = shrunk_curvatures(sums.curvatures, sums.curvature_sd)
-        values, basis = np.linalg.eigh(shape)
-        values = np.maximum(values, 0.0) / max(float(np.trace(shape)), 1e-12)
-        return np.asarray(traces[:, None] * values[None, :]), basis
+
+class KernelSteps:
+    """Steps of the leaves of trees that are heard together: the same way along every sum, less where it is too far.
+
+    See :mod:`tacit.boosting.kernel_trees`; how much is left over is seen in all directions together.
+
+    Args:
+        plan: how far to go.
+        shape: of leaves' curvatures, to begin with.
+        scatter: variance of a row's contribution per unit of curvature.
+    """
+
+    def __init__(self, plan: KernelPlan, shape: CurvatureShape, scatter: float) -> None:
+        self._plan = plan
+        self._left_over = LeftOver(scatter * float(shape.parts.mean()), float(np.square(shape.parts).mean()))
+
+    def take(self, sums: LeafSums, shape: CurvatureShape, scatter: float) -> Taken:
+        """The steps; arguments as for :meth:`LeafSteps.take`."""
+        del scatter
+        variance = min(OF_A_POINT * self._left_over.learn(sums), self._plan.variance)
+        h, way = shape.of_leaves(sums), variance / self._plan.trees
+        return _taken(sums.gradients @ shape.basis, way / (1.0 + way * h), h, shape.basis)
+
+
+def _taken(gradients: Floats, answers: Floats, curvatures: Floats, basis: Floats) -> Taken:
+    values = np.clip((gradients * answers) @ basis.T, -LARGEST_STEP, LARGEST_STEP)
+    return Taken(np.asarray(values), np.asarray(answers), curvatures, basis)

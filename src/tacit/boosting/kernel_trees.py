@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,9 @@ COARSE_LEVELS = 7
 LISTENING = 100
 """So many trees tell how much is left over; later ones have taken part of it themselves."""
 
+MOST_NUMBERS = 1e6
+"""No more trees than release so many numbers, unless all of them listen."""
+
 OF_A_POINT = 80.0
 """A point's prior variance relative to the variance of the means of leaves: what two rows of one leaf have in common is
 little of what deep trees of other columns can tell of each."""
@@ -72,47 +75,78 @@ class KernelPlan:
     variance: float
 
 
-def kernel_plan(rows: float, sd: float, noise: float, trees: int, columns_per_tree: int) -> KernelPlan:
+def kernel_plan(
+    rows: float,
+    sd: float,
+    noise: float,
+    trees: int,
+    columns_per_tree: int,
+    longest: float = CLIP,
+    most_variance: float = MOST_VARIANCE,
+) -> KernelPlan:
     """The plan for so much noise.
 
     Args:
         rows: the released number of rows.
         sd: standard deviation of the noise where one number of sensitivity 1 takes what all trees may spend.
-        noise: standard deviation that noise may have in a score (log-odds), about.
+        noise: standard deviation that noise may have in a score, about.
         trees: how many.
         columns_per_tree: how many columns a tree may cut.
+        longest: the largest norm of a row's contribution.
+        most_variance: the prior variance of a score is never larger; for contributions that are longer per unit of the
+            score it is smaller.
     """
     mu = 1.0 / max(sd, 1e-9)
     depth = math.log2(max(rows * mu**2 / ROWS_OF_NOISE, 1.0))
-    variance = min(noise * mu / CLIP, MOST_VARIANCE)
+    variance = min(noise * mu / longest, most_variance)
     return KernelPlan(trees, min(max(depth, LEAST_DEPTH), MOST_DEPTH), columns_per_tree, variance)
+
+
+def within_time(plan: KernelPlan, channels: int) -> KernelPlan:
+    """The plan with fewer trees where leaves release many numbers: each takes time.
+
+    Args:
+        plan: as it would be.
+        channels: numbers per leaf.
+    """
+    affordable = int(MOST_NUMBERS / (channels * 2.0**plan.depth))
+    return replace(plan, trees=min(plan.trees, max(affordable, LISTENING)))
 
 
 class LeftOver:
     """The variance of what scores still lack, from the sums of the first trees: costs nothing.
 
-    A sum of ``w (y - p)`` over the rows of a leaf varies by what its rows lack on average, by noise, and by the rows
+    A sum of what rows contribute to a leaf varies by what its rows lack on average, by noise, and by the rows
     themselves, of which the variance is released beside it. Deep leaves are drowned, so sums are looked at some levels
     up. Where noise is loud it tells next to nothing, and the first belief stays; where rows are many, it tells whether
     there is anything to learn.
+
+    Args:
+        own: the variance of the rows' contribution in one direction, per unit of the released curvature.
+        squares: the mean, over directions, of the squared curvature in one, relative to the released.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, own: float = 1.0, squares: float = 1.0) -> None:
         self._filter, self._believed, self._trees = VarianceFilter(drift=0.0), 0.0, 0
+        self._own, self._squares = own, squares
 
     def learn(self, sums: LeafSums) -> float:
-        """Takes the sums of a complete tree's leaves, and returns the variance of the means of leaves."""
+        """Takes the sums of a complete tree's leaves, and returns the variance of the means of leaves.
+
+        Gradients are numbers, or vectors whose directions are told apart.
+        """
         self._trees += 1
         if self._trees > LISTENING:
             return self._believed
         leaves = len(sums.gradients)
         upper = min(leaves, 1 << COARSE_LEVELS)
-        gradients = sums.gradients.reshape(upper, -1).sum(axis=1)
+        gradients = sums.gradients.reshape(upper, leaves // upper, -1).sum(axis=1).ravel()
         curvatures = sums.curvatures.reshape(upper, -1).sum(axis=1)
         widening = leaves / upper
-        own = float(curvatures.mean())
-        squares = max(float((curvatures**2).mean()) - widening * sums.curvature_sd**2, own**2, 0.25)
-        self._believed = self._filter.learn(gradients, own, squares, math.sqrt(widening) * sums.sd)
+        mean = float(curvatures.mean())
+        squares = max(float((curvatures**2).mean()) - widening * sums.curvature_sd**2, mean**2, 0.25)
+        noise = math.sqrt(widening) * sums.sd
+        self._believed = self._filter.learn(gradients, self._own * mean, self._squares * squares, noise)
         return self._believed
 
 

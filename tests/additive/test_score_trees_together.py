@@ -1,0 +1,173 @@
+"""Trees that are heard together, with a vector of scores: how far they go, how loud noise is, and what they see."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor, Schema
+from tacit.additive.imagined import ImaginedRows
+from tacit.additive.residual_loss import SquaredLoss
+from tacit.additive.score_intercept import ScoreIntercept
+from tacit.additive.score_losses import Loss, SoftmaxLoss
+from tacit.additive.score_sweeps import ScoreState
+from tacit.additive.score_trees import CurvatureShape, KernelSteps, curvature_shape, grow_score_trees
+from tacit.additive.sweeps import HyperPrior
+from tacit.boosting.kernel_trees import (
+    COARSE_LEVELS,
+    LISTENING,
+    MOST_NUMBERS,
+    KernelPlan,
+    LeftOver,
+    kernel_plan,
+    kernel_steps,
+    within_time,
+)
+from tacit.boosting.newton_trees import LeafSums
+from tacit.boosting.random_trees import RandomStructures
+from tacit.curator.curator import Curator
+from tacit.noise import SeededSource
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.purse import Purse
+from tacit.queries.scores import Scores
+from tacit.table.memory import MemoryTable
+
+COLUMNS = {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in "abcd"}
+CLASSES = Schema.from_dict({"label": {"column": "y", "classes": [0, 1, 2]}, "columns": COLUMNS})
+NUMBERS = Schema.from_dict({"label": {"column": "y", "kind": "numeric", "lower": -5, "upper": 5}, "columns": COLUMNS})
+
+
+def grown(loss: Loss, columns, labels, n_codes, purse, plan, seed=0):
+    """Trees over a table, and the reservation that paid for them."""
+    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    table = MemoryTable([np.asarray(codes, np.uint8) for codes in columns], labels, n_codes, 3)
+    gate, generator = Curator(table, reservation, SeededSource(seed)), np.random.default_rng(seed)
+    rows = ImaginedRows([np.ones(codes) for codes in n_codes], loss.n_scores, generator)
+    intercept = ScoreIntercept(np.zeros(loss.n_scores), 100.0, 1.0)
+    state = ScoreState(loss, Scores(loss.n_scores), rows, intercept, HyperPrior(len(n_codes), 3.0))
+    structures = RandomStructures([np.ones(codes) for codes in n_codes], generator)
+    return grow_score_trees(gate, purse, 1.0, structures, plan, state), reservation
+
+
+def scores(trees, columns):
+    codes = [np.asarray(column, np.uint8) for column in columns]
+    return sum(tree.values[tree.shape.find(codes)] for tree in trees)
+
+
+@pytest.mark.parametrize("noise", [0.15, 0.3])
+@pytest.mark.parametrize("trees", [40, 160])
+def test_noise_in_a_score_is_as_loud_as_planned(noise, trees):
+    """Of no rows only noise is left: however many trees, its standard deviation in a score is what the plan allows."""
+    purse, loss = Purse.of(1.0, 1e-6), SoftmaxLoss(3, pure=False)
+    points = np.random.default_rng(5).integers(0, 32, (4, 60))
+    way = kernel_plan(0.0, purse.sd(1.0), noise, trees, 4, loss.bound).variance
+    found = []
+    for seed in range(20):
+        plan = KernelPlan(trees, 5.0, 4, way)
+        made, _ = grown(loss, [np.zeros(0)] * 4, np.zeros(0, np.uint8), [32] * 4, purse, plan, seed)
+        found.append(scores(made, points))
+    assert float(np.std(found)) == pytest.approx(noise, rel=0.15)
+
+
+def test_steps_add_up_to_a_way_against_the_slope():
+    """Two kinds of rows and no noise: scores of three classes go down the loss of their rows as far as planned."""
+    codes, shares = np.repeat([0, 1], [300, 100]), [(200, 60, 40), (20, 20, 60)]
+    labels = np.concatenate([np.repeat([0, 1, 2], counts) for counts in shares]).astype(np.uint8)
+    way, trees = 0.02, 400
+    loss = SoftmaxLoss(3, pure=False)
+    made, _ = grown(loss, [codes], labels, [2], Purse.of(math.inf, 0.0), KernelPlan(trees, 1.0, 1, way))
+    for code, counts in enumerate(shares):
+        score = np.zeros(3)
+        for _ in range(20_000):  # the flow itself, in steps too short to matter
+            p = np.exp(score) / np.exp(score).sum()
+            longest = max(np.linalg.norm(np.eye(3)[k] - p) for k in range(3))
+            score += way / 20_000 * (np.array(counts) - sum(counts) * p) / longest
+        assert scores(made, [np.array([code])])[0] == pytest.approx(score, rel=0.04, abs=0.02)
+
+
+def test_one_score_goes_as_far_as_a_margin():
+    sums = LeafSums(np.array([[5.0], [-3.0], [1.0], [2.0]]), np.array([40.0, 40.0, 40.0, 40.0]), 1.0, 1e-6)
+    plan = KernelPlan(10, 2.0, 1, 0.004)
+    taken = KernelSteps(plan, CurvatureShape(np.eye(1), np.ones(1)), 1.0).take(
+        sums, CurvatureShape(np.eye(1), np.ones(1)), 1.0
+    )
+    margin = LeafSums(sums.gradients[:, 0], sums.curvatures, 1.0, 1e-6)
+    assert taken.values[:, 0] == pytest.approx(kernel_steps(margin, 0.0004))
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.02])
+def test_what_is_left_over_is_seen_in_all_directions_together(truth):
+    """Three scores of which one direction has no curvature, as the mean of all does not."""
+    generator, leaves, trace, sd = np.random.default_rng(4), 512, 60.0, 10.0
+    parts, upper = np.array([0.0, 0.5, 0.5]), 1 << COARSE_LEVELS
+    learned = LeftOver(own=1.0 * parts.mean(), squares=float((parts**2).mean()))
+    for _ in range(LISTENING):
+        h = trace * parts[None, :] * np.ones((leaves, 1))
+        steps = np.repeat(generator.normal(0, math.sqrt(truth), (upper, 3)), leaves // upper, axis=0)
+        sums = h * steps + generator.normal(size=h.shape) * np.sqrt(h) + generator.normal(0, sd, h.shape)
+        believed = learned.learn(LeafSums(sums, np.full(leaves, trace) + generator.normal(0, sd, leaves), sd, sd))
+    assert believed == pytest.approx(truth, rel=0.2, abs=0.002)
+
+
+def test_numbers_are_heard_as_loud_as_their_residuals():
+    loss = SquaredLoss(4)
+    before = (loss.tree_noise, loss.most_variance)
+    loss._set_clip(1.0, 0.9, 0.125)  # a quarter of the variance that targets began with
+    assert (loss.tree_noise, loss.most_variance) == pytest.approx((before[0] / 2, before[1] / 4))
+
+
+def test_fewer_trees_where_leaves_hold_many_numbers():
+    plan = KernelPlan(300, 9.0, 6, 0.5)
+    assert within_time(plan, 2) == plan
+    assert within_time(plan, 8).trees == int(MOST_NUMBERS / (8 * 512)) < 300
+    assert within_time(plan, 60).trees == LISTENING
+    assert within_time(KernelPlan(50, 9.0, 6, 0.5), 60).trees == 50
+
+
+def test_all_is_spent_and_no_more():
+    generator = np.random.default_rng(0)
+    columns, labels = [generator.integers(0, 9, 500) for _ in range(3)], generator.integers(0, 3, 500).astype(np.uint8)
+    purse = Purse.of(2.0, 1e-6)
+    trees, reservation = grown(SoftmaxLoss(3, False), columns, labels, [9] * 3, purse, KernelPlan(30, 4.5, 3, 0.3))
+    assert {tree.shape.depth for tree in trees} == {4, 5}
+    assert len(reservation.entries) == len(trees) == 30
+    assert sum(entry.charge.precision for entry in reservation.entries) == pytest.approx(purse.mu**2, rel=1e-9)
+
+
+def test_the_shape_of_the_curvature_is_that_of_imagined_rows():
+    loss, generator = SoftmaxLoss(3, pure=False), np.random.default_rng(0)
+    rows = ImaginedRows([np.ones(4)], 3, generator)
+    state = ScoreState(loss, Scores(3), rows, ScoreIntercept(np.zeros(3), 100.0, 1.0), HyperPrior(1, 3.0))
+    shape = curvature_shape(state)
+    assert shape.parts == pytest.approx([0.0, 0.5, 0.5], abs=1e-9)  # scores of 0: all alike, but for their mean
+    curvature = loss.curvature(rows)
+    assert shape.basis @ np.diag(shape.parts) @ shape.basis.T == pytest.approx(curvature / np.trace(curvature))
+
+
+def near_rows_are_alike(n, seed):
+    """One of three classes by the nearest of 40 centres, one label in four wrong; and a number by the same centres."""
+    world, generator = np.random.default_rng(7), np.random.default_rng(seed)
+    centres, group, level = world.random((40, 4)), world.integers(0, 3, 40), world.normal(0, 1, 40)
+    X = generator.random((n, 4))
+    nearest = ((X[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1)
+    wrong = generator.random(n) < 0.25
+    labels = np.where(wrong, generator.integers(0, 3, n), group[nearest])
+    return pd.DataFrame(X, columns=list("abcd")), labels, level[nearest] + 0.5 * generator.normal(size=n)
+
+
+def test_they_see_what_pairs_do_not():
+    X, labels, numbers = near_rows_are_alike(6000, 0)
+    X_test, labels_test, numbers_test = near_rows_are_alike(4000, 1)
+    losses, errors = [], []
+    for wanted in (True, "pairs"):
+        classes = AdditiveBoostClassifier(epsilon=8.0, schema=CLASSES, random_state=0, interactions=wanted)
+        chances = classes.fit(X, labels).predict_proba(X_test)
+        losses.append(float(-np.log(chances[np.arange(len(labels_test)), labels_test]).mean()))
+        model = AdditiveBoostRegressor(epsilon=8.0, schema=NUMBERS, random_state=0, interactions=wanted)
+        errors.append(float(np.mean((model.fit(X, numbers).predict(X_test) - numbers_test) ** 2)))
+    assert losses[0] < losses[1] - 0.02
+    assert errors[0] < 0.95 * errors[1]
