@@ -107,8 +107,7 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
         if choice == "tree_kind":
             if value == "none":
                 return from_rule(total, n_columns, q, pure, pairs, False, **more)
-            with patch.object(plan, "KERNEL_UPTO", 0.0):
-                return from_rule(total, n_columns, q, pure, pairs, trees, **more)
+            return from_rule(total, n_columns, q, pure, pairs, trees, **{**more, "together": False})
         if choice == "tree_share":
             glass = from_rule(total, n_columns, q, pure, pairs and chosen.looks_for_pairs, False, **more)
             return replace(glass.scaled(1.0 - value), **_trees_of(chosen)) if value and chosen.n_trees else glass

@@ -173,6 +173,9 @@ def test_pairs_stand_beside_trees_of_several_classes_and_numbers():
     two, others = (plan(5000.0, 9, 2000.0, False, two_classes=binary) for binary in (True, False))
     assert (two.looks_for_pairs, others.looks_for_pairs) == (False, True)
     assert two.tree_noise == others.tree_noise > 0
+    quantiles = plan(5000.0, 9, 2000.0, False, two_classes=False, together=False)
+    assert (quantiles.looks_for_pairs, quantiles.tree_noise) == (True, 0.0)
+    assert quantiles.trees == 0.5
 
 
 def test_a_single_column_has_nothing_to_interact_with():

@@ -38,6 +38,7 @@ def first_look(
     trees: bool,
     strength: float = 1.0,
     two_classes: bool = True,
+    together: bool = True,
 ) -> FirstLook:
     """Counts rows, plans, and bins the columns; the columns' codes in the table are replaced by bins.
 
@@ -49,12 +50,13 @@ def first_look(
         trees: whether trees over the residual are wanted.
         strength: how much a row says, relative to a row of two classes.
         two_classes: whether labels are two classes, and not several or numbers.
+        together: whether trees may be heard together.
     """
     count = len(columns)
     first = BINNING_SHARE / 2 / (count + 1)  # the plan, which says how much binning may cost, needs the number of rows
     total, counted = release_total(curator, purse, first)
     signal = signal_to_noise(total, count, purse.sd(1.0), strength)
-    chosen = plan(total, count, signal, purse.is_pure, pairs, trees, two_classes=two_classes)
+    chosen = plan(total, count, signal, purse.is_pure, pairs, trees, two_classes=two_classes, together=together)
     each = (chosen.binning - first) / count
     bins, more = measure_bins(curator, purse, columns, total, each)
     return FirstLook(total, signal, chosen.with_binning(chosen.binning + more + counted - first), bins, purse.sd(each))

@@ -73,7 +73,8 @@ def learn_scores(
         trees: whether to boost what is left over by trees where the budget allows.
     """
     whole, count = purse, len(columns)
-    known = first_look(curator, whole.part(1 - loss.share), columns, pairs, trees, loss.strength, two_classes=False)
+    begun = whole.part(1 - loss.share)
+    known = first_look(curator, begun, columns, pairs, trees, loss.strength, False, loss.together)
     total, chosen, bins = known.total, known.plan, known.bins
     start, doubt = loss.begin(curator, whole, total)
     purse = whole.part(1 - loss.share)  # a loss that settles for less leaves more; parts of a larger purse still add up

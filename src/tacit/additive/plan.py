@@ -205,6 +205,7 @@ def plan(
     pairs: bool = True,
     trees: bool = True,
     two_classes: bool = True,
+    together: bool = True,
 ) -> Plan:
     """The plan.
 
@@ -216,10 +217,11 @@ def plan(
         pairs: whether pairs are wanted.
         trees: whether trees over the residual are wanted.
         two_classes: whether labels are two classes, and not several or numbers.
+        together: whether trees may be heard together.
     """
     whole = signal * math.sqrt(max(n_columns, 1))
     glass = _glass_box(total, n_columns, signal, pure, pairs)
-    if trees and not pure and total <= MANY_ROWS and whole <= KERNEL_UPTO * total:
+    if trees and together and not pure and total <= MANY_ROWS and whole <= KERNEL_UPTO * total:
         return _with_kernel_trees(glass, total, n_columns, signal, pairs, two_classes)
     if not trees or pure or whole <= TREES_FROM:
         return glass

@@ -78,6 +78,7 @@ class ResidualLoss:
     slope = 0.9
     floor = 0.02
     jointly = True
+    together = True
 
     def __init__(self, n_columns: int, middle: float = 0.5) -> None:
         self._n_columns, self._middle = n_columns, middle
@@ -243,7 +244,8 @@ class QuantileLoss(ResidualLoss):
 
     A wide window has another optimum than a narrow one, so releases are not brought to one gain: those under wide
     windows, which are noisier, count less than their curvature would have them. They are also biased, which the
-    intercept alone corrects too slowly: columns keep their say about the constant.
+    intercept alone corrects too slowly: columns keep their say about the constant. Few rows are within a window, so
+    that a leaf's sum says little beside its noise: trees are judged one by one, by what has been left over so far.
 
     Args:
         n_columns: how many columns share the noise.
@@ -251,6 +253,7 @@ class QuantileLoss(ResidualLoss):
     """
 
     jointly = False
+    together = False
 
     def __init__(self, n_columns: int, quantile: float) -> None:
         self.quantile = quantile

@@ -35,6 +35,7 @@ class Loss(Protocol):
         floor: no curvature is thought smaller.
         jointly: whether rows may be bounded together over a sweep, which leaves the constant to the intercept alone.
         tree_curvature: what a row adds to the last channel of :attr:`tree_rule` per unit of its curvature's trace.
+        together: whether trees are heard together, where rows are not very many.
         tree_noise: the noise that trees which are heard together may leave in a score, relative to the log-odds of two
             classes.
         most_variance: the prior variance of a score that such trees learn is never larger.
@@ -46,6 +47,7 @@ class Loss(Protocol):
     slope: float
     floor: float
     jointly: bool
+    together: bool
 
     @property
     def tree_noise(self) -> float: ...
@@ -140,6 +142,7 @@ class SoftmaxLoss:
     share = MOST_COUNTED
     floor = 0.02
     jointly = True
+    together = True
 
     def __init__(self, n_classes: int, pure: bool) -> None:
         self.n_scores = n_classes
