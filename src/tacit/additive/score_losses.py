@@ -175,8 +175,8 @@ class SoftmaxLoss:
 
     @property
     def tree_noise(self) -> float:
-        """The log-odds of two classes are a difference of two scores."""
-        return math.sqrt(0.5)
+        """Half of what a score of two classes may have, whose log-odds are a difference of two: every class has its own."""
+        return 0.5 * math.sqrt(0.5)
 
     @property
     def most_variance(self) -> float:
