@@ -175,7 +175,7 @@ class SoftmaxLoss:
 
     @property
     def tree_noise(self) -> float:
-        """Half of what a score of two classes may have, whose log-odds are a difference of two: every class has its own."""
+        """Half of what each of two scores may have whose difference are log-odds: the noise of every class counts."""
         return 0.5 * math.sqrt(0.5)
 
     @property
