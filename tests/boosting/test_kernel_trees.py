@@ -12,10 +12,7 @@ from tacit.boosting.kernel_trees import (
     COARSE_LEVELS,
     HESSIAN_SCALE,
     LEAST_DEPTH,
-    LEAST_LOUDNESS,
-    LEFT_OPEN,
     MOST_DEPTH,
-    MOST_LOUDNESS,
     MOST_VARIANCE,
     ROWS_OF_NOISE,
     KernelPlan,
@@ -23,8 +20,6 @@ from tacit.boosting.kernel_trees import (
     grow_kernel_trees,
     kernel_plan,
     kernel_steps,
-    loudness,
-    released_loudness,
 )
 from tacit.boosting.newton_trees import LARGEST_STEP, LeafSums
 from tacit.boosting.random_cuts import cut_nodes
@@ -35,7 +30,6 @@ from tacit.noise import SeededSource
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
-from tacit.queries.cells import OneCell
 from tacit.queries.margins import Margins
 from tacit.table.memory import MemoryTable
 
@@ -175,25 +169,3 @@ def test_what_is_left_over_is_seen_through_the_noise(truth, leaves):
 def test_where_noise_tells_nothing_the_first_belief_stays():
     believed = left_over(np.random.default_rng(3), 0.0, 1.0, 100.0, 512, 100)
     assert FIRST_VARIANCE < believed < 0.1
-
-
-def test_loudness_follows_what_scores_leave_open():
-    assert loudness(LEFT_OPEN, 0.01) == pytest.approx(1.0)
-    assert loudness(LEFT_OPEN / 2, 1e-9) == pytest.approx(math.sqrt(2.0))
-    assert loudness(0.2, 1e-9) == pytest.approx(math.sqrt(LEFT_OPEN / 0.2))
-    assert (loudness(-1.0, 1e-9), loudness(1.0, 1e-9)) == (MOST_LOUDNESS, LEAST_LOUDNESS)
-    assert loudness(LEFT_OPEN / 4, 100.0) == pytest.approx(1.0, abs=1e-3)  # noise that tells nothing changes nothing
-
-
-@pytest.mark.parametrize("score", [0.0, -2.0])
-def test_what_scores_leave_open_is_a_sum_over_all_rows(score):
-    """Scores that are all alike, and no noise: the mean over the rows is the number for one of them."""
-    purse, margins = Purse.of(math.inf, 0.0), Margins()
-    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
-    table = MemoryTable([np.zeros(400, np.uint8)], np.repeat([0, 1], [300, 100]).astype(np.uint8), [1], 2)
-    margins.add(OneCell(), np.array([score]))
-    found = released_loudness(Curator(table, reservation, SeededSource(0)), purse, 0.01, 400.0, margins)
-    p = 1.0 / (1.0 + math.exp(-score))
-    weight = min(1.0, CLIP / math.hypot(max(p, 1 - p), HESSIAN_SCALE * p * (1 - p)))
-    assert found == pytest.approx(max(math.sqrt(LEFT_OPEN / (weight**2 * p * (1 - p))), LEAST_LOUDNESS), rel=0.02)
-    assert [entry.label for entry in reservation.entries] == ["what scores leave open"]

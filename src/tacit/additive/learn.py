@@ -28,7 +28,7 @@ from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, company, intercept_share
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Prior, Term
 from tacit.boosting.chosen_trees import structures_of
-from tacit.boosting.kernel_trees import LOOK, grow_kernel_trees, kernel_plan, released_loudness
+from tacit.boosting.kernel_trees import grow_kernel_trees, kernel_plan
 from tacit.boosting.newton_trees import NewtonPlan, grow_trees
 from tacit.boosting.random_trees import RandomStructures
 from tacit.boosting.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
@@ -173,14 +173,9 @@ def _learn_trees(
     ]
     masses, generator, noise = cut_masses(columns, bins), curator.public_generator, LeafNoise()
     if chosen.tree_noise:
-        look, margins = LOOK * chosen.trees, state.margins
-        share, allowed = (
-            chosen.trees - look,
-            released_loudness(curator, purse, look, total, margins) * chosen.tree_noise,
-        )
-        kernel = kernel_plan(total, purse.sd(share), allowed, chosen.n_trees, chosen.tree_columns)
+        kernel = kernel_plan(total, purse.sd(chosen.trees), chosen.tree_noise, chosen.n_trees, chosen.tree_columns)
         random = RandomStructures(masses, generator, ranks)
-        grown = grow_kernel_trees(curator, purse, share, random, kernel, margins, generator, noise.observe)
+        grown = grow_kernel_trees(curator, purse, chosen.trees, random, kernel, state.margins, generator, noise.observe)
         return noise.annotate(grown, [found.counts for found in bins], generator)
     newton = NewtonPlan(
         trees=chosen.n_trees,

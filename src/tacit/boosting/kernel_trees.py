@@ -26,7 +26,6 @@ from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
 from tacit.models.tree import Tree
 from tacit.privacy.purse import Purse
-from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.rules import MARGIN_BITS
@@ -50,15 +49,6 @@ COARSE_LEVELS = 7
 
 LISTENING = 100
 """So many trees tell how much is left over; later ones have taken part of it themselves."""
-
-LOOK = 0.01
-"""Share of the trees' budget that tells how much scores leave open."""
-
-LEFT_OPEN, LEFT_OPEN_SPREAD = 0.11, 0.05
-"""The mean of ``w**2 p (1 - p)`` over rows that scores are thought to leave open, and how far that may be off."""
-
-LEAST_LOUDNESS, MOST_LOUDNESS = 0.7, 2.0
-"""By what noise in a score may be less or more than the plan says, as scores leave more or less open."""
 
 MOST_NUMBERS = 1e6
 """No more trees than release so many numbers, unless all of them listen."""
@@ -110,37 +100,6 @@ def kernel_plan(
     depth = math.log2(max(rows * mu**2 / ROWS_OF_NOISE, 1.0))
     variance = min(noise * mu / longest, most_variance)
     return KernelPlan(trees, min(max(depth, LEAST_DEPTH), MOST_DEPTH), columns_per_tree, variance)
-
-
-def released_loudness(curator: Curator, purse: Purse, share: float, rows: float, margins: Margins) -> float:
-    """By what noise in a score may be more than elsewhere, for ``share`` of the purse.
-
-    Where labels follow from columns, log-odds are large, so is what they lack, and noise of the same size hides less of
-    it: loudness goes with the root of how little scores leave open. One sum over all rows says that.
-
-    Args:
-        curator: the gate to a table with two labels.
-        purse: the budget, of Gaussian noise.
-        share: what the sum may spend of it.
-        rows: the released number of rows.
-        margins: the log of the scores.
-    """
-    rule = logistic_gradient_rule(CLIP, HESSIAN_SCALE, 2, variance=True)
-    release = curator.measure(Histogram(OneCell(), rule, margins), purse.charge(share), "what scores leave open")
-    found, noise = float(release.value[0, 1]), max(release.sd, LEAST_SD)
-    return loudness(found / HESSIAN_SCALE / max(rows, 1.0), noise / HESSIAN_SCALE / max(rows, 1.0))
-
-
-def loudness(left_open: float, noise: float) -> float:
-    """The same from what was released.
-
-    Args:
-        left_open: the mean of ``w**2 p (1 - p)``, with noise.
-        noise: its standard deviation.
-    """
-    trust = LEFT_OPEN_SPREAD**2 / (LEFT_OPEN_SPREAD**2 + noise**2)
-    likely = LEFT_OPEN + trust * (left_open - LEFT_OPEN)
-    return min(max(math.sqrt(LEFT_OPEN / max(likely, 1e-6)), LEAST_LOUDNESS), MOST_LOUDNESS)
 
 
 def within_time(plan: KernelPlan, channels: int) -> KernelPlan:
