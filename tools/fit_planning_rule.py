@@ -57,6 +57,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "tree_kind": ("one by one", "none"),
     "tree_share": (0.0, 0.2, 0.4, 0.6, 0.8),
     "tree_noise": (0.15, 0.25, 0.5),
+    "fourier_part": (0.0, 0.06, 0.3),
+    "fourier_noise": (0.1, 0.33),
     "rows_of_noise": (5.0, 80.0),
     "of_a_point": (20.0, 320.0),
     "pairs_upto": (0.0, 0.4, 1e12),
@@ -85,12 +87,16 @@ def signal(setting: Setting) -> float:
     return setting.rows * Purse.of(setting.epsilon, DELTA).mu / math.sqrt(setting.columns)
 
 
-TREE_FIELDS = ("n_trees", "tree_depth", "tree_rate", "tree_columns", "tree_noise")
+TREE_FIELDS = ("n_trees", "tree_depth", "tree_rate", "tree_columns", "tree_noise", "fourier_noise")
 
 
-def _trees_of(chosen: plan.Plan) -> dict[str, Any]:
-    """How many trees a plan has, and of what kind."""
-    return {name: getattr(chosen, name) for name in TREE_FIELDS}
+def _with_rest(glass: plan.Plan, chosen: plan.Plan, share: float) -> plan.Plan:
+    """The plan of columns and pairs, with ``share`` for what they leave over, in the way of another plan."""
+    if not share or not chosen.n_trees:
+        return glass
+    smooth = share * chosen.fourier / chosen.rest
+    trees = {name: getattr(chosen, name) for name in TREE_FIELDS}
+    return replace(glass.scaled(1.0 - share), fourier=smooth, **{**trees, "trees": share - smooth})
 
 
 def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
@@ -103,19 +109,20 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
             without = value == "none"
             pretended = 1.0 if without else 140.0 * (1000.0 / 140.0) ** value
             glass = from_rule(total, n_columns, pretended, pure, not without, False, **more)
-            return replace(glass.scaled(1.0 - chosen.trees), **_trees_of(chosen)) if chosen.n_trees else glass
+            return _with_rest(glass, chosen, chosen.rest)
         if choice == "tree_kind":
             if value == "none":
                 return from_rule(total, n_columns, q, pure, pairs, False, **more)
             return from_rule(total, n_columns, q, pure, pairs, trees, **{**more, "together": False})
         if choice == "tree_share":
             glass = from_rule(total, n_columns, q, pure, pairs and chosen.looks_for_pairs, False, **more)
-            return replace(glass.scaled(1.0 - value), **_trees_of(chosen)) if value and chosen.n_trees else glass
+            return _with_rest(glass, chosen, value)
         if choice == "binning":
             others = ("mains", "screening", "pair_counts", "joint")
-            grow = (1.0 - chosen.trees - value * (1.0 - chosen.trees)) / sum(getattr(chosen, name) for name in others)
+            first = 1.0 - chosen.rest
+            grow = (first - value * first) / sum(getattr(chosen, name) for name in others)
             scaled = {name: getattr(chosen, name) * grow for name in others}
-            return replace(chosen, binning=value * (1.0 - chosen.trees), **scaled)
+            return replace(chosen, binning=value * first, **scaled)
         if choice == "sweeps":
             return replace(chosen, sweeps=value, joint_sweeps=max(value // 2, 1) if chosen.joint_sweeps else 0)
         if choice == "columns_per_tree":
@@ -132,6 +139,8 @@ CONSTANTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "least_bins": ((binning, "SMALLEST_OF_SHAPES"),),
     "trees_from": ((plan, "KERNEL_FROM"), (plan, "KERNEL_FULL")),
     "tree_noise": ((plan, "TREE_NOISE"),),
+    "fourier_part": ((plan, "FOURIER_PART"),),
+    "fourier_noise": ((plan, "FOURIER_NOISE"),),
     "rows_of_noise": ((kernel_trees, "ROWS_OF_NOISE"),),
     "of_a_point": ((kernel_trees, "OF_A_POINT"),),
     "pairs_upto": ((plan, "PAIRS_UPTO"),),

@@ -150,7 +150,8 @@ def test_the_intercept_finds_the_rate_without_noise():
 def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns):
     """They cost the same however many columns there are; pairs do not."""
     wholes = [399.0, 1000.0, 2001.0, 7500.0]
-    shares = [plan(5000.0, columns, whole / math.sqrt(columns), False).trees for whole in wholes]
+    plans = [plan(5000.0, columns, whole / math.sqrt(columns), False) for whole in wholes]
+    shares = [made.rest for made in plans]
     full = [kernel_share(whole / 5000.0) for whole in wholes]
     wanted = [0.0, full[1] * math.log(1000 / 400) / math.log(2000 / 400), full[2], full[3]]
     assert shares == pytest.approx(wanted, rel=0.02)  # bins have a least share of the rest
@@ -158,6 +159,7 @@ def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns):
     for whole, share in zip(wholes, shares, strict=True):
         others = plan(5000.0, columns, whole / math.sqrt(columns), False, two_classes=False)
         assert others.trees == pytest.approx(share, rel=0.02)  # with pairs beside them bins may have a smaller part
+        assert not others.fourier
 
 
 @pytest.mark.parametrize("columns", [2, 9, 100])

@@ -132,4 +132,4 @@ def additive_model(learned: Learned, task: Task) -> AdditiveModel:
     mains = main_effects(learned.mains, learned.slope)
     pairs = pair_effects(learned.pairs, learned.slope)
     classes, sd = task.label_index.names, learned.intercept_sd
-    return AdditiveModel(classes, learned.intercept, features, mains, pairs, learned.trees, sd)
+    return AdditiveModel(classes, learned.intercept, features, mains, pairs, learned.fourier, learned.trees, sd)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -28,12 +28,14 @@ from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, company, intercept_share
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Prior, Term
 from tacit.boosting.chosen_trees import structures_of
+from tacit.boosting.fourier_boosting import grow_fourier_term
 from tacit.boosting.kernel_trees import grow_kernel_trees, kernel_plan
 from tacit.boosting.newton_trees import NewtonPlan, grow_trees
 from tacit.boosting.random_trees import RandomStructures
 from tacit.boosting.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
 from tacit.boosting.tree_noise import LeafNoise
 from tacit.curator.curator import Curator
+from tacit.models.fourier import FourierTerm
 from tacit.models.tree import Tree
 from tacit.privacy.purse import Purse
 from tacit.queries.cells import column_cells
@@ -55,6 +57,7 @@ class Learned:
     bins: tuple[Bins, ...]
     mains: tuple[Term, ...]
     pairs: tuple[tuple[Side, Side, Term], ...]
+    fourier: FourierTerm | None
     trees: tuple[Tree, ...]
     plan: Plan
     slope: float
@@ -130,9 +133,10 @@ def learn_additive(
     if chosen.looks_for_pairs:
         found, left = _learn_pairs(curator, purse, chosen, columns, bins, mains, state, total)
         chosen = chosen.passed_to_trees(left)
+    smooth: FourierTerm | None = None
     grown: tuple[Tree, ...] = ()
     if chosen.n_trees:
-        grown = _learn_trees(curator, purse, chosen, columns, bins, mains, state, total)
+        smooth, grown = _learn_rest(curator, purse, chosen, columns, bins, mains, state, total)
     return Learned(
         total,
         state.intercept.value,
@@ -140,6 +144,7 @@ def learn_additive(
         tuple(bins),
         tuple(mains),
         tuple(found),
+        smooth,
         grown,
         chosen,
         state.slope,
@@ -156,7 +161,7 @@ def _main_terms(purse: Purse, known: FirstLook, columns: Sequence[Column], share
     ]
 
 
-def _learn_trees(
+def _learn_rest(
     curator: Curator,
     purse: Purse,
     chosen: Plan,
@@ -165,18 +170,23 @@ def _learn_trees(
     mains: Sequence[Term],
     state: State,
     total: float,
-) -> tuple[Tree, ...]:
-    """Trees over the residual; unordered columns are cut in the order of their effects."""
+) -> tuple[FourierTerm | None, tuple[Tree, ...]]:
+    """A smooth function and trees of what is left over; unordered columns go in the order of their effects."""
     ranks = [
         None if found.ordered else np.argsort(np.argsort(term.effect, kind="stable"), kind="stable")
         for found, term in zip(bins, mains, strict=True)
     ]
     masses, generator, noise = cut_masses(columns, bins), curator.public_generator, LeafNoise()
+    smooth: FourierTerm | None = None
+    if chosen.fourier:
+        allowed, log = chosen.fourier_noise, state.margins
+        smooth = grow_fourier_term(curator, purse, chosen.fourier, total, allowed, masses, ranks, log, generator)
+        chosen = chosen if smooth else replace(chosen, fourier=0.0, trees=chosen.trees + chosen.fourier)
     if chosen.tree_noise:
         kernel = kernel_plan(total, purse.sd(chosen.trees), chosen.tree_noise, chosen.n_trees, chosen.tree_columns)
         random = RandomStructures(masses, generator, ranks)
         grown = grow_kernel_trees(curator, purse, chosen.trees, random, kernel, state.margins, generator, noise.observe)
-        return noise.annotate(grown, [found.counts for found in bins], generator)
+        return smooth, noise.annotate(grown, [found.counts for found in bins], generator)
     newton = NewtonPlan(
         trees=chosen.n_trees,
         depth=chosen.tree_depth,
@@ -188,7 +198,7 @@ def _learn_trees(
     )
     structures, share = structures_of(newton, curator, purse, chosen.trees, state.margins, masses, generator, ranks)
     grown = grow_trees(curator, purse, share, structures, newton, state.margins, observe=noise.observe)
-    return noise.annotate(grown, [found.counts for found in bins], generator)
+    return smooth, noise.annotate(grown, [found.counts for found in bins], generator)
 
 
 def _learn_pairs(

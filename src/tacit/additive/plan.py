@@ -35,6 +35,14 @@ between them, and below, down to nothing where a leaf must hold many."""
 TREE_NOISE = 0.33
 """They go so far that noise leaves about this standard deviation in a score (log-odds)."""
 
+FOURIER_PART = 0.2
+"""Of the share of such trees, what goes to a smooth function of all columns first
+(:mod:`~tacit.boosting.fourier_boosting`)."""
+
+FOURIER_NOISE = 0.22
+"""It goes so far that noise leaves about this standard deviation in a score (log-odds): less than in trees, whose
+kernel is the finer one."""
+
 KERNEL_UPTO = 10.0
 """The ``mu`` beyond which noise is next to nothing: trees that are judged one by one fit more closely there."""
 
@@ -132,13 +140,15 @@ class Plan:
         screening: looking for pairs.
         pair_counts: histograms of the pairs found.
         joint: sweeps over columns and pairs together.
-        trees: boosting by trees what columns and pairs leave over.
+        fourier: a smooth function of all columns, of what they leave over one by one.
+        trees: boosting by trees what is left over after that.
         sweeps, joint_sweeps: how many.
         settles, haste: of both; see :class:`Pace`.
         n_trees, tree_depth, tree_rate: how many trees, how deep, and how far each steps.
         tree_columns: how many columns a tree may cut.
         tree_choice: share of the trees' budget that goes to choosing their splits; 0 for random ones.
         tree_enough: trees end once their steps have surely a smaller prior than this; 0 for never.
+        fourier_noise: noise that the smooth function may leave in a score (log-odds).
         tree_noise: trees are heard together, not one by one, and may leave so much noise in a score (log-odds); depth
             and rate follow from that. 0 for other trees.
     """
@@ -152,6 +162,7 @@ class Plan:
     joint_sweeps: int
     settles: bool = False
     haste: float = 0.0
+    fourier: float = 0.0
     trees: float = 0.0
     n_trees: int = 0
     tree_depth: int = 0
@@ -160,6 +171,7 @@ class Plan:
     tree_choice: float = 0.0
     tree_enough: float = 0.0
     tree_noise: float = 0.0
+    fourier_noise: float = 0.0
 
     def scaled(self, share: float) -> Plan:
         """The same plan on ``share`` of the purse; what is left is for trees."""
@@ -169,8 +181,8 @@ class Plan:
     def with_binning(self, binning: float) -> Plan:
         """The same plan where bins took ``binning``, and everything else shares what is left."""
         rest = (1 - binning) / (1 - self.binning)
-        kept = {name: getattr(self, name) * rest for name in ("mains", "screening", "pair_counts", "joint", "trees")}
-        return replace(self, binning=binning, **kept)
+        names = ("mains", "screening", "pair_counts", "joint", "fourier", "trees")
+        return replace(self, binning=binning, **{name: getattr(self, name) * rest for name in names})
 
     def passed_on(self, share: float) -> Plan:
         """The plan when ``share`` is left over after the first sweeps: joint sweeps have it, or else trees."""
@@ -191,6 +203,11 @@ class Plan:
     def joint_pace(self) -> Pace:
         """Of the sweeps over columns and pairs together."""
         return Pace(self.joint_sweeps, self.settles, self.haste)
+
+    @property
+    def rest(self) -> float:
+        """The share for what columns and pairs leave over."""
+        return self.fourier + self.trees
 
     @property
     def looks_for_pairs(self) -> bool:
@@ -372,6 +389,8 @@ def _with_kernel_trees(
     columns = _glass_box(total, n_columns, signal, False, pairs and worth)
     rest = columns.scaled(1 - share * ramp)
     rest = rest.with_binning(max(rest.binning, LEAST_BINNING_SHARE))
+    smooth = FOURIER_PART * ramp * rest.trees if two_classes else 0.0
+    rest = replace(rest, fourier=smooth, trees=rest.trees - smooth, fourier_noise=FOURIER_NOISE * math.sqrt(ramp))
     return replace(rest, n_trees=KERNEL_TREES, tree_columns=COLUMNS_PER_TREE, tree_noise=TREE_NOISE * math.sqrt(ramp))
 
 

@@ -28,7 +28,6 @@ from tacit.models.tree import Tree
 from tacit.privacy.purse import Purse
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
-from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.tree_cells import TreeCells, logistic_gradient_rule
 
 Floats = npt.NDArray[np.float64]
@@ -195,8 +194,7 @@ def grow_kernel_trees(
         sd = max(release.sd, LEAST_SD)
         sums = LeafSums(release.value[:, 0], release.value[:, 1] / HESSIAN_SCALE, sd, sd / HESSIAN_SCALE)
         variance = min(OF_A_POINT * left_over.learn(sums), plan.variance)
-        margins.add(cells, kernel_steps(sums, variance / plan.trees))
-        steps = margins.updates[-1].values / 2.0**MARGIN_BITS
+        steps = margins.add(cells, kernel_steps(sums, variance / plan.trees))
         if observe is not None:
             observe(LeafSums(sums.gradients, sums.curvatures, release.sd, release.sd / HESSIAN_SCALE), steps)
         trees.append(Tree(cells.shape, steps, np.maximum(sums.curvatures, 0.0).round(2)))  # a model file holds it

@@ -23,7 +23,6 @@ from tacit.models.tree import Tree
 from tacit.privacy.purse import Purse
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
-from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.tree_cells import TreeCells, logistic_gradient_rule
 
 Floats = npt.NDArray[np.float64]
@@ -263,8 +262,8 @@ def grow_trees(
         if learned is not None:
             plan = replace(plan, prior=learned.learn(gradients, curvatures, sd))
         mean = None if level is None else level.mean(curvatures, curvature_sd)
-        margins.add(cells, newton_leaves(gradients, curvatures, sd, curvature_sd, plan, purse.is_pure, mean))
-        steps = margins.updates[-1].values / 2.0**MARGIN_BITS
+        leaves = newton_leaves(gradients, curvatures, sd, curvature_sd, plan, purse.is_pure, mean)
+        steps = margins.add(cells, leaves)
         if observe is not None:
             observe(LeafSums(gradients, curvatures, release.sd, release.sd / plan.hessian_scale), steps)
         trees.append(Tree(cells.shape, steps, np.maximum(curvatures, 0.0)))

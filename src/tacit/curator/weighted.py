@@ -18,6 +18,7 @@ from tacit.curator.select import Choice
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
+from tacit.queries.fourier import FourierSum, ScatterSum
 from tacit.queries.histogram import Histogram
 from tacit.queries.query import Layout, Query
 from tacit.queries.row_weights import LabelWeights, weighted_rule
@@ -99,10 +100,10 @@ class WeightedCurator(Curator):
     def _weigh(self) -> JointWeights:
         return JointWeights(self._classes)
 
-    def _weighted(self, query: Query) -> Histogram | ScoreQuery:
+    def _weighted(self, query: Query) -> Histogram | FourierSum | ScatterSum | ScoreQuery:
         if isinstance(query, SCORE_QUERIES):
             return replace(query, weights=self._label_weights)
-        if not isinstance(query, Histogram):
+        if not isinstance(query, Histogram | FourierSum | ScatterSum):
             raise TypeError(f"a {type(query).__name__} knows no weights of rows")
         return replace(query, rule=self._weighted_rule(query.rule))
 

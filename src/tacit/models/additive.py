@@ -16,6 +16,7 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, encoder_from_dict
 from tacit.encoding.values import BooleanIndex
 from tacit.models.base import Model, floats, ints, of_any_table
+from tacit.models.fourier import FourierTerm
 from tacit.models.tree import Tree
 from tacit.models.uncertainty import tree_variance
 
@@ -23,8 +24,9 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
+SMOOTH = "smooth function of all columns"
 TREES = "trees over the residual"
-"""What the trees together are called among the terms."""
+"""What the function of all columns, and the trees together, are called among the terms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +187,7 @@ class AdditiveModel(Model):
         features: the columns.
         mains: one effect per column.
         pairs: effects of two columns.
+        fourier: a smooth function of the bins of all columns together, if there is one.
         trees: trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
         intercept_sd: standard deviation of the noise in the intercept.
     """
@@ -196,6 +199,7 @@ class AdditiveModel(Model):
     features: tuple[Feature, ...]
     mains: tuple[MainEffect, ...]
     pairs: tuple[PairEffect, ...]
+    fourier: FourierTerm | None = None
     trees: tuple[Tree, ...] = ()
     intercept_sd: float = 0.0
 
@@ -208,6 +212,9 @@ class AdditiveModel(Model):
         """What each term adds to the log-odds of each row: names, and an array of shape ``(rows, terms)``."""
         bins = [feature.bins(frame) for feature in self.features]
         names, parts = effects_of_rows(self.features, self.mains, self.pairs, bins)
+        if self.fourier is not None:
+            names.append(SMOOTH)
+            parts.append(self.fourier.score([column.astype(np.uint8) for column in bins]))
         if self.trees:
             names.append(TREES)
             parts.append(self._tree_score(bins, frame.n_rows))
@@ -223,6 +230,8 @@ class AdditiveModel(Model):
         for pair in self.pairs:
             i, j = pair.features
             score += pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]]
+        if self.fourier is not None:
+            score += self.fourier.score([column.astype(np.uint8) for column in bins])
         return score + self._tree_score(bins, frame.n_rows)
 
     @of_any_table
@@ -235,6 +244,8 @@ class AdditiveModel(Model):
         for pair in self.pairs:
             i, j = pair.features
             variance += pair.sd[pair.groups[0][bins[i]], pair.groups[1][bins[j]]] ** 2
+        if self.fourier is not None:
+            variance += self.fourier.sd**2
         return variance + tree_variance(self.trees, [column.astype(np.uint8) for column in bins])
 
     def _tree_score(self, bins: list[Ints], rows: int) -> Floats:
@@ -260,6 +271,8 @@ class AdditiveModel(Model):
             i, j = pair.features
             name = f"{self.features[i].name} x {self.features[j].name}"
             out[name] = float(np.sqrt((share * pair.effect**2).sum()))
+        if self.fourier is not None:
+            out[SMOOTH] = self.fourier.spread
         if self.trees:  # a tree's leaves are weighed by the released curvature that stands in them
             spread = [np.average(tree.values**2, weights=tree.support + 1e-9) for tree in self.trees]
             out[TREES] = float(np.sqrt(np.sum(spread)))
@@ -272,6 +285,7 @@ class AdditiveModel(Model):
             "features": [feature.to_dict() for feature in self.features],
             "mains": [main.to_dict() for main in self.mains],
             "pairs": [pair.to_dict() for pair in self.pairs],
+            "fourier": None if self.fourier is None else self.fourier.to_dict(),
             "trees": [tree.to_dict() for tree in self.trees],
             "intercept_sd": self.intercept_sd,
         }
@@ -284,6 +298,7 @@ class AdditiveModel(Model):
             tuple(Feature.from_dict(item) for item in body["features"]),
             tuple(MainEffect.from_dict(item) for item in body["mains"]),
             tuple(PairEffect.from_dict(item) for item in body["pairs"]),
+            FourierTerm.from_dict(body["fourier"]) if body.get("fourier") else None,
             tuple(Tree.from_dict(item) for item in body.get("trees", ())),
             float(body.get("intercept_sd", 0.0)),
         )

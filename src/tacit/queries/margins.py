@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from tacit.models.fourier_features import LENGTH, FourierFeatures
 from tacit.queries.cells import Cells
 from tacit.queries.rules import MARGIN_BITS
 
@@ -43,14 +44,52 @@ class Update:
     values: npt.NDArray[np.int32]
 
 
+@dataclass(frozen=True, eq=False)
+class FourierUpdate:
+    """Adds ``(weights . vector) >> shift`` (fixed point) to the margin of every row; every product fits an int32."""
+
+    features: FourierFeatures
+    weights: npt.NDArray[np.int32]
+    shift: int
+
+
+LARGEST_PRODUCT = (1 << 31) - 1
+
+FINEST_SHIFT = 16
+"""Weights have at most so many bits beyond the fixed point of margins."""
+
+
 @dataclass(eq=False)
 class Margins:
     """The log of one score. Identity is the object: an engine caches by it."""
 
-    updates: list[Update] = field(default_factory=list)
+    updates: list[Update | FourierUpdate] = field(default_factory=list)
     reach: int = 0
 
-    def add(self, cells: Cells, values: npt.ArrayLike) -> None:
-        """Appends an update of ``values`` (shape ``(cells.size,)``, units of log-odds) and rounds it to fixed point."""
+    def add(self, cells: Cells, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Appends an update of ``values`` (shape ``(cells.size,)``, units of log-odds); returns them in fixed point."""
         fixed, self.reach = fixed_point(values, (cells.size,), self.reach, MARGIN_LIMIT)
         self.updates.append(Update(cells, fixed))
+        natural: npt.NDArray[np.float64] = fixed / 2.0**MARGIN_BITS
+        return natural
+
+    def add_features(self, features: FourierFeatures, weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Appends ``weights . phi`` (log-odds, ``phi`` of norm 1) and returns the weights as they were rounded.
+
+        Raises:
+            ValueError: unless there is a finite weight for every feature.
+        """
+        exact: npt.NDArray[np.float64] = np.asarray(weights, dtype=np.float64)
+        if exact.shape != (features.size,) or not np.all(np.isfinite(exact)):
+            raise ValueError(f"an update needs {features.size} finite weights, got shape {exact.shape}")
+        scale = 2.0**MARGIN_BITS / features.unit
+        farthest = LENGTH * scale * float(np.abs(exact).sum())
+        room = float(max(MARGIN_LIMIT - self.reach - 1, 0))
+        if farthest > room:  # beyond what 32 bits hold: nothing that is learned comes near
+            scale, farthest = scale * (room / farthest), room
+        most = LARGEST_PRODUCT - LENGTH * features.size  # rounding adds half a unit to a weight at most
+        shift = int(np.clip(np.floor(np.log2(most / max(farthest, 1e-300))), 0, FINEST_SHIFT))
+        rounded = np.trunc(exact * scale * 2.0**shift).astype(np.int32)
+        self.reach += (LENGTH * int(np.abs(rounded.astype(np.int64)).sum()) >> shift) + 1
+        self.updates.append(FourierUpdate(features, rounded, shift))
+        return rounded.astype(np.float64) * (features.unit / 2.0 ** (MARGIN_BITS + shift))

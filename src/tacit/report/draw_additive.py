@@ -9,8 +9,9 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from tacit.models.additive import TREES, AdditiveModel, Feature, MainEffect, PairEffect
+from tacit.models.additive import SMOOTH, TREES, AdditiveModel, Feature, MainEffect, PairEffect
 from tacit.models.base import Model
+from tacit.models.fourier import FourierTerm
 from tacit.report.draw_scores import FLAT, NOISE, held_to, parts_of, public_feature, side_of
 from tacit.report.drawing import Drawing, Effect, bars, curve, heat_map, ranking
 from tacit.report.portrait import Portrait
@@ -19,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def draw(model: Model) -> Portrait:
-    """The portrait of an :class:`AdditiveModel`; main effects by importance, then interactions, then trees."""
+    """The portrait of an :class:`AdditiveModel`; main effects by importance, interactions, and all columns together."""
     additive = cast(AdditiveModel, model)
     positive = additive.classes[-1]
     importance = additive.importance()
@@ -29,14 +30,26 @@ def draw(model: Model) -> Portrait:
     pairs.sort(key=lambda d: -d.importance)
     names = [name.replace(" x ", " × ") for name in importance]
     overview = ranking("What matters most", names, list(importance.values()), "overview")
+    smooth = [_smooth(additive, additive.fourier)] if additive.fourier else []
     trees = [_trees(additive)] if additive.trees else []
     return Portrait(
         f"An additive model of “{positive}”: {parts_of(additive)}",
         f"Each drawing says by what factor a value changes the odds of “{positive}”: ×2 doubles them, ÷2 halves them. "
         f"{NOISE}",
-        (overview, *mains, *pairs, *trees),
+        (overview, *mains, *pairs, *smooth, *trees),
         tuple(public_feature(f) for f in additive.features),
     )
+
+
+def _smooth(model: AdditiveModel, term: FourierTerm) -> Drawing:
+    """The smooth function of all columns: how fast it changes along each."""
+    names = [model.features[column].name for column in term.features.columns]
+    drawn = ranking(SMOOTH, names, [float(speed) for speed in term.reliance()], "smooth")
+    caption = (
+        f"One function of {len(names)} columns together, too many to draw: how much it typically changes the log-odds "
+        "when a column moves by one standard deviation and the others stay. The model file holds all of it."
+    )
+    return replace(drawn, caption=caption, wide=False)
 
 
 def _trees(model: AdditiveModel) -> Drawing:

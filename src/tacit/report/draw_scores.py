@@ -51,9 +51,12 @@ def parts_of(model: AdditiveModel | AdditiveScores) -> str:
     plural = "s" if len(model.pairs) > 1 else ""
     pairs = f" and {len(model.pairs)} interaction{plural} of two" if model.pairs else ""
     start = f"the effects of {columns}{pairs} add up"
-    if not model.trees:
+    smooth = "a smooth function of all of them" if isinstance(model, AdditiveModel) and model.fourier else ""
+    trees = f"{len(model.trees)} shallow trees" if model.trees else ""
+    if not smooth and not trees:
         return f"{start}, so what is drawn here is all of it."
-    return f"{start}, and {len(model.trees)} shallow trees correct what these leave over."
+    rest = " and ".join(part for part in (smooth, trees) if part)
+    return f"{start}, and {rest} {'correct' if trees else 'corrects'} what these leave over."
 
 
 def overview(scores: AdditiveScores, caption: str) -> Drawing:

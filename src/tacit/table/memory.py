@@ -16,9 +16,10 @@ from tacit.encoding.values import DROPPED
 from tacit.queries.cell_function import CellFunction
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.cover_candidates import Conjunctions, FirstMatch, StreamedConjunctions
+from tacit.queries.fourier import FourierSum, ScatterSum
 from tacit.queries.histogram import Histogram
 from tacit.queries.joint_bound import JointBound, JointHistogram
-from tacit.queries.margins import Margins, Update
+from tacit.queries.margins import FourierUpdate, Margins, Update
 from tacit.queries.query import Layout, Query
 from tacit.queries.rules import RowRule
 from tacit.queries.score_histogram import SCORE_QUERIES
@@ -26,6 +27,7 @@ from tacit.queries.tree_cells import SplitHistogram, TreeCells
 from tacit.table import kernels
 from tacit.table.cover import CoverCounts, StreamedCounts, first_match
 from tacit.table.dense import DENSE_QUERIES, DenseEngine, DenseRows
+from tacit.table.fourier_rows import FourierRows
 from tacit.table.joint_rows import joint_labels
 from tacit.table.products import are_products, product_histograms
 from tacit.table.score_rows import ScoreRows
@@ -93,6 +95,7 @@ class MemoryTable:
         self._dense = None if dense is None else DenseEngine(dense, self._classes(), self._in_parallel)
         self._leaves = LeafCache(self._columns, self._in_parallel)
         self._splits = SplitCache()
+        self._fourier = FourierRows(self._columns, lambda: self._layout.n_codes, labels, self._in_parallel)
         self._score_rows = ScoreRows(labels, targets, self._codes, self._in_parallel)
 
     @property
@@ -115,6 +118,10 @@ class MemoryTable:
             return self._splits.of(query, lambda: self._split_histogram(query))
         if isinstance(query, SCORE_QUERIES):
             return self._score_rows.answer(query)
+        if isinstance(query, FourierSum):
+            return self._fourier.sums(query, self._caught_up(query.margins)[0])
+        if isinstance(query, ScatterSum):
+            return self._fourier.scatter(query)
         if self._dense is not None and isinstance(query, DENSE_QUERIES):
             return self._dense.answer(query)
         raise TypeError(f"the memory engine cannot answer a {type(query).__name__}")
@@ -229,9 +236,15 @@ class MemoryTable:
         if cache is None:
             cache = self._margins[margins] = _MarginCache(len(self._labels))
         pending = margins.updates[cache.applied :]
-        last = pending.pop() if leave and pending else None
+        last = None
+        if leave and pending and isinstance(pending[-1], Update):
+            last = pending[-1]
+            del pending[-1]
         sums = cache.sums
         for entry in pending:
+            if isinstance(entry, FourierUpdate):
+                self._fourier.update(entry, sums)
+                continue
             codes, steps = self._steps(entry)
             self._in_parallel(partial(_update, codes, steps, sums))
         cache.applied = len(margins.updates)

@@ -18,7 +18,7 @@ from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
-from tacit.queries.rules import LEVELS, MARGIN_BITS
+from tacit.queries.rules import LEVELS
 from tacit.queries.tree_cells import HESSIAN_IS_FREE, logistic_gradient_rule
 from tacit.trees.bins import Totals
 
@@ -107,11 +107,11 @@ def set_intercept(
         share: the budget of one step.
         steps: how many Newton steps.
     """
-    already = len(margins.updates)
     pure = purse.is_pure
     rule = logistic_gradient_rule(1.0, 1.0 if pure else math.sqrt(HESSIAN_IS_FREE), 1 if pure else 2)
     scale = float(rule.table[1, LEVELS // 2, 1]) / (0.25 * rule.unit)
-    margins.add(OneCell(), [float(np.clip(base_rate.log_odds - base_rate.mean_score, -LARGEST, LARGEST))])
+    start = float(np.clip(base_rate.log_odds - base_rate.mean_score, -LARGEST, LARGEST))
+    intercept = float(margins.add(OneCell(), [start])[0])
     least = max(min(LEAST_CURVATURE, 0.5 * base_rate.curvature) * base_rate.rows, 1.0)
     for number in range(steps):
         query = Histogram(OneCell(), rule, margins)
@@ -120,5 +120,5 @@ def set_intercept(
         curvature = max(float(sums.value[0, 1]) / scale, least)
         step = gradient * curvature * INTERCEPT_PRIOR
         step /= curvature**2 * INTERCEPT_PRIOR + curvature + sums.sd**2
-        margins.add(OneCell(), [float(np.clip(step, -2.0, 2.0))])
-    return sum(float(update.values[0]) for update in margins.updates[already:]) / 2.0**MARGIN_BITS
+        intercept += float(margins.add(OneCell(), [float(np.clip(step, -2.0, 2.0))])[0])
+    return intercept

@@ -261,5 +261,4 @@ class MAlphaBoost:
 
     def append(self, cells: TreeCells, values: Floats, support: Floats) -> Tree:
         """Adds a tree to the margins; the model keeps what they were given, in fixed point."""
-        self.margins.add(cells, values)
-        return Tree(cells.shape, self.margins.updates[-1].values / 2.0**MARGIN_BITS, support)
+        return Tree(cells.shape, self.margins.add(cells, values), support)

@@ -1,0 +1,239 @@
+"""Boosting by a smooth function of all columns together: gradient descent over random Fourier features.
+
+Trees cut columns one by one, and see slowly what depends on small differences of columns that vary together: shells
+that are light for their size. Here columns are first turned into independent ones by their released scatter, and a
+smooth kernel of those (Rahimi and Recht 2007, the Gaussian one) is followed as :mod:`~tacit.boosting.kernel_trees`
+follows the kernel of trees: every row releases its gradient times its feature vector of norm 1, the noise at any point
+is that of one sum, and ending after a way of ``v`` does what a Gaussian prior of covariance ``v k`` does. Directions
+that many rows share are learned within a few steps and would be overshot by longer ones, so each step is damped by the
+curvature that imagined rows have along it; that is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from tacit.boosting.kernel_trees import MOST_VARIANCE
+from tacit.curator.curator import Curator
+from tacit.models.fourier import FourierTerm
+from tacit.models.fourier_features import FourierFeatures
+from tacit.privacy.purse import Purse
+from tacit.queries.fourier import FourierSum, ScatterSum
+from tacit.queries.margins import Margins
+from tacit.queries.rules import RowRule, fine_count_rule
+from tacit.queries.tree_cells import logistic_gradient_rule
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+CLIP = 0.5
+"""The largest weight of a row's vector: that of a row of which scores say nothing."""
+
+PAIRS, STEPS = 256, 50
+
+WIDTH = 0.65
+"""The width of the kernel, relative to the typical distance of a row from the middle."""
+
+SCATTER_SHARE = 0.15
+"""Of the budget goes to how columns vary together."""
+
+LONGEST_SQUARE = 1.5
+"""Rows' scores are cut to the root of so many times the number of columns; theirs is 1 per column on average."""
+
+SCORE_UNIT = 1 << 7
+
+LEAST_VARIANCE, NOISE_VARIANCE = 0.02, 1.4
+"""Directions are thought to vary at least so much, and at least so many times the noise in the scatter's numbers."""
+
+HOPELESS = 0.7
+"""Where noise in eigenvalues is this large nothing is asked about how columns vary together."""
+
+EDGE = 0.002
+"""Scores of codes end at the quantiles of this share of the mass on either side."""
+
+LEAST_SD = 0.3
+"""Scores of columns that hardly vary are not blown up to vary by more than their share."""
+
+LARGEST_CURVATURE = 0.25
+"""Of the logistic loss: steps may be too short for it, not too long."""
+
+ANSWERED = 0.5
+"""Of it, what rows have on average, about: so far noise in scores is taken back by later steps."""
+
+IMAGINED_ROWS = 3000
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """Columns as numbers, and how they vary together.
+
+    Attributes:
+        columns: which columns of the table.
+        scores: per column, a number for each code; mean 0 and at most variance 1 over the rows.
+        covariance: of these numbers, as far as it is known; shape ``(columns, columns)``.
+    """
+
+    columns: tuple[int, ...]
+    scores: tuple[Floats, ...]
+    covariance: Floats
+
+
+def normal_scores(mass: Floats, rank: Ints | None) -> Floats:
+    """A number for each code of a column: the normal quantile of the middle of its mass, centred.
+
+    Args:
+        mass: how much of the rows each code is believed to hold.
+        rank: the place of each code in the order that it has; None for codes in order, of which the last stands for
+            "missing" and gets the mean.
+    """
+    held = np.maximum(mass, 1e-9)
+    present = held[:-1] if rank is None else held
+    order = np.arange(len(present)) if rank is None else np.argsort(rank)
+    ordered = present[order] / present.sum()
+    scores = np.zeros(len(held))
+    scores[order] = ndtri(np.clip(np.cumsum(ordered) - ordered / 2.0, EDGE, 1.0 - EDGE))
+    shares = present / present.sum()
+    values = scores[: len(present)]
+    values -= float(shares @ values)
+    values /= max(math.sqrt(float(shares @ values**2)), LEAST_SD)
+    return scores
+
+
+def released_axes(
+    curator: Curator, purse: Purse, share: float, rows: float, masses: Sequence[Floats], ranks: Sequence[Ints | None]
+) -> Axes:
+    """Columns as numbers, and how they vary together for ``share`` of the purse.
+
+    Where noise would drown that, columns are taken to be independent and nothing is asked.
+
+    Args:
+        curator: the gate to a table with two labels.
+        purse: the budget, of Gaussian noise.
+        share: what the scatter may spend of it.
+        rows: the released number of rows.
+        masses: per column of the table, how much of the rows each code is believed to hold; columns of one code are
+            left out.
+        ranks: as :class:`~tacit.boosting.random_trees.RandomStructures` takes them.
+    """
+    columns = tuple(column for column, mass in enumerate(masses) if len(mass) > 1)
+    scores = tuple(normal_scores(masses[column], ranks[column]) for column in columns)
+    count = len(columns)
+    noise = NOISE_VARIANCE * LONGEST_SQUARE * count**1.5 * purse.sd(share) / max(rows, 1.0)
+    if noise >= HOPELESS:
+        return Axes(columns, scores, np.eye(count))
+    whole = tuple(np.rint(z * SCORE_UNIT).astype(np.int64) for z in scores)
+    longest = int(math.sqrt(LONGEST_SQUARE * count) * SCORE_UNIT)
+    query = ScatterSum(columns, whole, longest, fine_count_rule(curator.layout.n_labels))
+    release = curator.measure(query, purse.charge(share), "how columns vary together")
+    scatter = query.matrix(release.value) * (longest / SCORE_UNIT) ** 2
+    values, vectors = np.linalg.eigh(scatter / max(rows, 1.0))
+    covariance = (vectors * np.maximum(values, max(noise, LEAST_VARIANCE))) @ vectors.T
+    return Axes(columns, scores, covariance)
+
+
+def draw_features(axes: Axes, generator: np.random.Generator) -> tuple[FourierFeatures, Floats]:
+    """Random features whose kernel is round where columns are independent, and the vectors of imagined rows.
+
+    Args:
+        axes: of the table.
+        generator: public randomness.
+
+    Returns:
+        The features, and vectors of norm 1 of rows drawn from the normal distribution of the axes, shape
+        ``(IMAGINED_ROWS, features.size)``.
+    """
+    count = len(axes.columns)
+    values, vectors = np.linalg.eigh(axes.covariance)
+    values = np.maximum(values, 1e-6)
+    whitening = (vectors * values**-0.5) @ vectors.T / math.sqrt(count)
+    frequencies = generator.standard_normal((PAIRS, count)) @ whitening / WIDTH
+    rows = generator.standard_normal((IMAGINED_ROWS, count)) @ ((vectors * values**0.5) @ vectors.T)
+    phases = rows @ frequencies.T
+    imagined = np.concatenate([np.cos(phases), np.sin(phases)], axis=1) / math.sqrt(PAIRS)
+    return FourierFeatures(axes.columns, axes.scores, frequencies), imagined
+
+
+@dataclass(frozen=True, eq=False)
+class Damping:
+    """What becomes of a released sum: ``steps @ sum``, and of noise in it.
+
+    Attributes:
+        steps: shape ``(size, size)``.
+        noise: the variance that noise of variance 1 in every number of every sum leaves in ``f``, on average over rows.
+    """
+
+    steps: Floats
+    noise: float
+
+    @staticmethod
+    def of(imagined: Floats, rows: float, variance: float) -> Damping:
+        """For rows of these vectors.
+
+        Args:
+            imagined: vectors of norm 1, shape ``(imagined rows, size)``.
+            rows: the released number of rows.
+            variance: the way in all.
+        """
+        products = imagined.T @ imagined / len(imagined)
+        values, vectors = np.linalg.eigh(products)
+        values = np.maximum(values, 0.0)
+        lengths = 1.0 / (STEPS / variance + LARGEST_CURVATURE * rows * values)
+        kept = (1.0 - ANSWERED * LARGEST_CURVATURE * rows * values * lengths) ** 2
+        rounds = (kept[:, None] ** np.arange(STEPS)).sum(axis=1)
+        return Damping((vectors * lengths) @ vectors.T, float((values * lengths**2 * rounds).sum()))
+
+
+def fourier_rule() -> RowRule:
+    """A row's weight: its gradient, less where scores are badly wrong; no more than :data:`CLIP`."""
+    both = logistic_gradient_rule(CLIP, 1e-3, 2)
+    return RowRule(np.ascontiguousarray(both.table[:, :, :1]), both.unit)
+
+
+def grow_fourier_term(
+    curator: Curator,
+    purse: Purse,
+    share: float,
+    rows: float,
+    noise: float,
+    masses: Sequence[Floats],
+    ranks: Sequence[Ints | None],
+    margins: Margins,
+    generator: np.random.Generator,
+) -> FourierTerm | None:
+    """Boosts the margins by a smooth function of all columns, spending ``share`` of the purse.
+
+    Args:
+        curator: the gate to a table with two labels.
+        purse: the budget, of Gaussian noise.
+        share: what it may spend of it.
+        rows: the released number of rows.
+        noise: standard deviation that noise may have in a score, about (log-odds).
+        masses: see :func:`released_axes`.
+        ranks: see :func:`released_axes`.
+        margins: the log; every step is appended.
+        generator: public randomness.
+
+    Returns:
+        The function, or None where fewer than two columns have two codes: then nothing was asked.
+    """
+    if sum(len(mass) > 1 for mass in masses) < 2:
+        return None
+    axes = released_axes(curator, purse, SCATTER_SHARE * share, rows, masses, ranks)
+    features, imagined = draw_features(axes, generator)
+    rest = (1.0 - SCATTER_SHARE) * share
+    variance = min(noise / (purse.sd(rest) * CLIP), MOST_VARIANCE)
+    damping = Damping.of(imagined, rows, variance)
+    rule, charge, root = fourier_rule(), purse.charge(rest / STEPS), math.sqrt(features.pairs)
+    weights, sd = np.zeros(features.size), 0.0
+    for number in range(STEPS):
+        release = curator.measure(FourierSum(features, rule, margins), charge, f"smooth function, step {number + 1}")
+        weights += margins.add_features(features, damping.steps @ (release.value / root))
+        sd = release.sd / root
+    spread = float((imagined @ weights).std())
+    return FourierTerm(features, weights, sd * math.sqrt(damping.noise), spread)

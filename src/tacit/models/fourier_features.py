@@ -1,0 +1,124 @@
+"""Random Fourier features of binned columns, in integers: the same bits for rows, for imagined rows and for users.
+
+``phi(x) = (cos(w_1 . z(x)), sin(w_1 . z(x)), ...) / sqrt(pairs)``, with ``z`` a number per code of every column and
+``w`` random frequencies: products of such vectors come near a smooth kernel of ``x`` (Rahimi and Recht 2007). A phase
+is a sum of one 16-bit number per column, whose overflow is a whole turn, so that a row's vector depends on nothing but
+its codes; a cosine and a sine come from a table of integers, and no row's vector is longer than :data:`LENGTH` times
+the root of the pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Bytes = npt.NDArray[np.uint8]
+
+TURN = 1 << 16
+"""Units of a whole turn."""
+
+ANGLE_BITS = 10
+"""Cosine and sine are looked up by so many leading bits of the phase."""
+
+LENGTH = 127
+"""No pair of cosine and sine is longer, in integer units."""
+
+BLOCK = 1 << 12
+"""Rows whose phases are added up at a time."""
+
+_ANGLES = (np.arange(1 << ANGLE_BITS) + 0.5) * (2.0 * math.pi / (1 << ANGLE_BITS))
+COSINES = np.trunc(LENGTH * np.cos(_ANGLES)).astype(np.int8)
+SINES = np.trunc(LENGTH * np.sin(_ANGLES)).astype(np.int8)
+for _table in (COSINES, SINES):
+    _table.flags.writeable = False
+
+
+@nb.njit(nogil=True, cache=True)
+def add_phases(codes, table, phases, start, stop):  # type: ignore[no-untyped-def]
+    """Adds the line ``table[code]`` to the phases of rows ``start .. stop - 1``, written from position 0."""
+    own = codes[start:stop]
+    for i in range(len(own)):
+        line = table[own[i]]
+        for k in range(len(line)):
+            phases[i, k] += line[k]
+
+
+@nb.njit(nogil=True, cache=True)
+def look_up(phases, cosines, sines, vectors, start, stop):  # type: ignore[no-untyped-def]
+    """Cosines, then sines, of the phases of rows ``start .. stop - 1``, whose phases begin at position 0."""
+    pairs = phases.shape[1]
+    for i in range(stop - start):
+        for k in range(pairs):
+            angle = phases[i, k] >> (16 - ANGLE_BITS)
+            vectors[start + i, k] = cosines[angle]
+            vectors[start + i, pairs + k] = sines[angle]
+
+
+@dataclass(frozen=True, eq=False)
+class FourierFeatures:
+    """A public map from the codes of a row to a vector of integers.
+
+    Attributes:
+        columns: the columns it looks at.
+        scores: per column, the number ``z`` that stands for each code.
+        frequencies: shape ``(pairs, columns)``, radians per unit of ``z``.
+    """
+
+    columns: tuple[int, ...]
+    scores: tuple[Floats, ...]
+    frequencies: Floats
+
+    def __post_init__(self) -> None:
+        if self.frequencies.shape[1:] != (len(self.columns),) or len(self.scores) != len(self.columns):
+            raise ValueError("features need a frequency and scores of codes for every column")
+        if not len(self.columns) or not len(self.frequencies):
+            raise ValueError("features need a column and a frequency at least")
+
+    @property
+    def pairs(self) -> int:
+        return len(self.frequencies)
+
+    @property
+    def size(self) -> int:
+        """Width of a vector: all cosines, then all sines."""
+        return 2 * self.pairs
+
+    @property
+    def unit(self) -> float:
+        """Integer units of a vector of norm 1."""
+        return LENGTH * math.sqrt(self.pairs)
+
+    @cached_property
+    def phases(self) -> list[npt.NDArray[np.uint16]]:
+        """Per column, what a code adds to the phases: shape ``(codes, pairs)``."""
+        turns = [np.outer(z, w) / (2.0 * math.pi) for z, w in zip(self.scores, self.frequencies.T, strict=True)]
+        return [np.rint((turn % 1.0) * TURN).astype(np.int64).astype(np.uint16) for turn in turns]
+
+    def find(self, codes: Sequence[Bytes], vectors: npt.NDArray[np.int8], start: int, stop: int) -> None:
+        """Writes the vectors of rows ``start .. stop - 1``.
+
+        Args:
+            codes: of :attr:`columns`, in their order.
+            vectors: receives them, int8 of shape ``(rows, size)``.
+            start: the first row.
+            stop: the row after the last.
+        """
+        for low in range(start, stop, BLOCK):
+            high = min(low + BLOCK, stop)
+            phases = np.zeros((high - low, self.pairs), np.uint16)
+            for column, table in zip(codes, self.phases, strict=True):
+                add_phases(column, table, phases, low, high)
+            look_up(phases, COSINES, SINES, vectors, low, high)
+
+    def of(self, codes: Sequence[Bytes]) -> npt.NDArray[np.int8]:
+        """The vectors of all rows, shape ``(rows, size)``."""
+        vectors = np.empty((len(codes[0]), self.size), np.int8)
+        self.find(codes, vectors, 0, len(vectors))
+        return vectors

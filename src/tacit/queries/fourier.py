@@ -1,0 +1,123 @@
+"""Sums over rows of vectors that are public maps of their codes: random Fourier features, and products of scores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.models.fourier_features import LENGTH, FourierFeatures
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.margins import Margins
+from tacit.queries.rules import RowRule
+from tacit.queries.sensitivity import Sensitivity
+
+PAIR_L1 = math.isqrt(2 * LENGTH**2) + 1
+"""The largest L1 norm of a cosine and a sine, rounded up."""
+
+ON_DIAGONAL, OFF_DIAGONAL = 5, 7
+"""A product of two scores stands for two entries of a symmetric matrix, so it may weigh the root of two times as much:
+7 / 5 is just below."""
+
+
+@dataclass(frozen=True, eq=False)
+class FourierSum:
+    """A query for ``sum over rows of rule(label, margin) * phi(codes)``; integers of shape ``(features.size,)``.
+
+    Sensitivity (docs/theory/sensitivities.md, section 2): every pair of cosine and sine is at most
+    :data:`~tacit.models.fourier_features.LENGTH` long, so a row's vector is at most that times the root of the pairs,
+    and adding it moves the sum by at most the rule's largest weight times as much. Replacing is removing and adding:
+    rows may have opposite vectors, so twice as much, which is attained.
+    """
+
+    features: FourierFeatures
+    rule: RowRule
+    margins: Margins
+
+    def __post_init__(self) -> None:
+        if self.rule.channels != 1 or not self.rule.uses_margin:
+            raise ValueError("features are weighed by a rule of one channel that depends on the margin")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(features.size,)``."""
+        return (self.features.size,)
+
+    @property
+    def unit(self) -> int:
+        """Integer units of a cosine of 1 at full weight; vectors of norm 1 are longer by the root of the pairs."""
+        return self.rule.unit * LENGTH
+
+    def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
+        """How far one row moves the sum, in integer units."""
+        largest, pairs = self.rule.longest[0], self.features.pairs
+        times, how = (1, "") if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else (2, "; replace = remove + add")
+        return Sensitivity(
+            times * largest * PAIR_L1 * pairs,
+            (times * largest * LENGTH) ** 2 * pairs,
+            f"sum of weighted Fourier features: max weight x norm{how}",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ScatterSum:
+    """A query for ``sum over rows of rule(label) * z z'``: how scores of columns vary together.
+
+    ``z`` holds the score of a row's code in every column, cut to the length ``longest``. The answer has a number for
+    every ``i <= j``, row by row: ``5 z_i z_i`` on the diagonal and ``7 z_i z_j`` off it, as such a product stands for
+    two entries.
+
+    Sensitivity (docs/theory/sensitivities.md, section 2): the squared length of a row's part is
+    ``25 sum z_i^4 + 49 sum_{i<j} z_i^2 z_j^2 <= 25 |z|^4``. Two such parts ``u``, ``v`` have the product
+    ``24.5 (z . z')^2 + 0.5 sum z_i^2 z_i'^2 >= 0``, so that a replaced row moves the sum by at most the root of two
+    times as much as an added one.
+
+    Attributes:
+        columns: which columns.
+        scores: per column, an integer for every code.
+        longest: the length of a row's scores at most.
+        rule: one channel, that does not depend on margins; not negative.
+    """
+
+    columns: tuple[int, ...]
+    scores: tuple[npt.NDArray[np.int64], ...]
+    longest: int
+    rule: RowRule
+
+    def __post_init__(self) -> None:
+        if self.rule.channels != 1 or self.rule.uses_margin or self.rule.table.min() < 0:
+            raise ValueError("products of scores are weighed by a rule of one channel, without margins, not negative")
+        if len(self.scores) != len(self.columns) or not self.columns:
+            raise ValueError("every column needs scores of its codes, and there must be one at least")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(d (d + 1) / 2,)``."""
+        count = len(self.columns)
+        return (count * (count + 1) // 2,)
+
+    @property
+    def unit(self) -> int:
+        """Integer units of the squared length of the longest row, on the diagonal, at full weight."""
+        return self.rule.unit * ON_DIAGONAL * self.longest**2
+
+    def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
+        """How far one row moves the sum, in integer units."""
+        largest, square = self.rule.longest[0], self.longest**2
+        replaces = neighbouring is Neighbouring.REPLACE_ONE
+        return Sensitivity(
+            (2 if replaces else 1) * largest * OFF_DIAGONAL * square * len(self.columns),
+            (2 if replaces else 1) * (largest * ON_DIAGONAL * square) ** 2,
+            "scatter of clipped scores: squared norm" + ("; replace: no two parts point apart" if replaces else ""),
+        )
+
+    def matrix(self, released: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The symmetric matrix that an answer in natural units stands for, shape ``(d, d)``."""
+        count = len(self.columns)
+        upper = np.zeros((count, count))
+        upper[np.triu_indices(count)] = released
+        off = np.triu(upper, 1) * (ON_DIAGONAL / OFF_DIAGONAL)
+        whole: npt.NDArray[np.float64] = np.diag(np.diag(upper)) + off + off.T
+        return whole
