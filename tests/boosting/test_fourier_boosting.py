@@ -10,23 +10,30 @@ import pytest
 from tacit.boosting.fourier_boosting import (
     CLIP,
     LEAST_VARIANCE,
+    LOOK,
+    OF_THE_LIKELY,
     SCATTER_SHARE,
     STEPS,
     Axes,
-    Damping,
+    Directions,
+    curvature_rule,
     draw_features,
     fourier_rule,
     grow_fourier_term,
     normal_scores,
     released_axes,
+    released_curvature,
 )
 from tacit.curator.curator import Curator
 from tacit.noise import SeededSource
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
+from tacit.queries.cells import OneCell
 from tacit.queries.fourier import FourierSum
 from tacit.queries.margins import Margins
+from tacit.queries.rules import WEIGHT_UNIT
+from tacit.queries.tree_cells import middle_margins
 from tacit.table.memory import MemoryTable
 
 CODES = 32
@@ -59,7 +66,9 @@ def grown(codes, labels, purse, seed=0, noise=0.33, share=1.0):
     ranks, generator = [None] * len(codes), np.random.default_rng(seed)
     rows = float(len(labels))
     margins = Margins()
-    term = grow_fourier_term(gate, purse, share, rows, noise, masses(len(codes)), ranks, margins, generator)
+    term, left = grow_fourier_term(gate, purse, share, rows, noise, masses(len(codes)), ranks, margins, generator)
+    spent = sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries) / purse.mu**2
+    assert spent == pytest.approx(share - left), "what is not spent is given back"
     return term, reservation
 
 
@@ -118,19 +127,56 @@ def test_the_kernel_is_that_of_gaussian_distances():
     assert across.std() / along.std() == pytest.approx(math.sqrt(1.9 / 0.1), rel=0.25), "small differences count more"
 
 
-def test_steps_never_overshoot_and_noise_is_what_is_said():
-    """The recursion by hand, in the linear case: curvature as imagined times :data:`ANSWERED`, pure noise."""
-    axes = Axes((0, 1), (np.linspace(-2, 2, 30),) * 2, np.eye(2))
-    _, imagined = draw_features(axes, np.random.default_rng(4))
-    damping = Damping.of(imagined, 3000.0, 0.7)
+def directions(columns=2, rows=3000.0, curvature=0.12, seed=4):
+    axes = Axes(tuple(range(columns)), (np.linspace(-2, 2, 30),) * columns, np.eye(columns))
+    _, imagined = draw_features(axes, np.random.default_rng(seed))
+    return Directions.of(imagined, rows, curvature), imagined
+
+
+def test_steps_never_overshoot():
+    way = 0.7 / STEPS
+    along, imagined = directions()
     curvature = 3000.0 * 0.25 * imagined.T @ imagined / len(imagined)
-    assert np.linalg.eigvalsh(damping.steps @ curvature).max() <= 1.0 + 1e-9
-    generator = np.random.default_rng(5)
-    weights = np.zeros((imagined.shape[1], 8))
-    for _ in range(STEPS):
-        sums = generator.normal(size=weights.shape) - 0.5 * curvature @ weights
-        weights += damping.steps @ sums
-    assert damping.noise == pytest.approx(float(((imagined @ weights) ** 2).mean()), rel=0.2)
+    assert np.linalg.eigvalsh(along.steps(way) @ curvature).max() <= 1.0 + 1e-9
+    actual = np.eye(len(curvature)) - along.steps(way) @ (0.12 / 0.25 * curvature)
+    np.testing.assert_allclose(np.sort(np.linalg.eigvals(actual).real), np.sort(along.kept(way)), atol=1e-8)
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.02, 0.5])
+def test_the_way_follows_what_the_first_sum_speaks_for(truth):
+    """Sums drawn from the prior: nothing at all, little, much."""
+    along, _ = directions()
+    generator, answer = np.random.default_rng(11), 0.12 * along.rows
+    ways = []
+    for _ in range(20):
+        spread = np.sqrt(answer**2 * truth + answer + 2.0**2)
+        ways.append(along.way(along.vectors @ (spread * generator.normal(size=len(spread))), 2.0, 10.0))
+    assert 0.7 * truth < np.mean(ways) / OF_THE_LIKELY < 1.5 * truth + 0.01
+
+
+def test_the_way_ends_where_noise_says():
+    along, _ = directions()
+    seen = along.vectors @ (along.rows * 0.3)
+    assert along.way(seen, 2.0, 0.1) == pytest.approx(0.1, rel=1e-3)
+    deaf = along.way(seen * 0.0, 1e4, 0.1)
+    assert 0.0 < deaf < 0.06, "where nothing is heard, nothing is as likely as something"
+
+
+def test_curvature_is_the_variance_of_weights_and_is_found():
+    gradients, curvatures = fourier_rule().table[:, :, 0] / WEIGHT_UNIT, curvature_rule().table[1, :, 0] / WEIGHT_UNIT
+    p = 1 / (1 + np.exp(-middle_margins()))
+    np.testing.assert_allclose(p * gradients[1] ** 2 + (1 - p) * gradients[0] ** 2, curvatures, atol=1e-3)
+    purse = Purse.of(1.0, 1e-6)
+    labels = np.zeros(4000, int)
+    for constant in (0.0, 3.0):
+        margins = Margins()
+        margins.add(OneCell(), [constant])
+        gate, _ = curator_of([np.zeros(4000, int)], labels, purse)
+        found = released_curvature(gate, purse, 0.2, 4000.0, margins)
+        odds = 1 / (1 + math.exp(-constant))
+        assert found == pytest.approx((0.5 / max(odds, 1 - odds)) ** 2 * odds * (1 - odds), abs=0.02)
+    gate, _ = curator_of([np.zeros(50, int)], labels[:50], purse)
+    assert released_curvature(gate, purse, 1e-3, 50.0, Margins()) == pytest.approx(0.15, abs=0.02), "drowned"
 
 
 def test_no_row_weighs_more_than_the_clip():
@@ -152,13 +198,24 @@ def test_all_of_the_share_is_spent_and_no_more():
     purse = Purse.of(2.0, 1e-6)
     _, reservation = grown(codes, labels, purse, share=0.4)
     spent = [entry.charge.noise_multiplier**-2.0 for entry in reservation.entries]
-    assert len(spent) == STEPS + 1
+    assert len(spent) == STEPS + 3
     assert sum(spent) == pytest.approx(0.4 * purse.mu**2)
     assert spent[0] == pytest.approx(SCATTER_SHARE * 0.4 * purse.mu**2)
     assert {entry.theorem.split(":")[0] for entry in reservation.entries} == {
         "scatter of clipped scores",
+        "weighted histogram",
         "sum of weighted Fourier features",
     }
+
+
+def test_nothing_more_is_asked_where_columns_together_say_nothing():
+    generator = np.random.default_rng(12)
+    codes, labels = [generator.integers(0, CODES, 20_000) for _ in range(3)], generator.integers(0, 2, 20_000)
+    term, reservation = grown(codes, labels, Purse.of(8.0, 1e-6), share=0.4)
+    assert term is None
+    assert len(reservation.entries) == 3
+    mu = math.sqrt(sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries))
+    assert mu < Purse.of(8.0, 1e-6).mu * math.sqrt(0.4 * (LOOK + 0.2))
 
 
 def test_one_column_asks_nothing():
@@ -168,16 +225,17 @@ def test_one_column_asks_nothing():
     assert not reservation.entries
 
 
-def test_labels_without_pattern_leave_noise_of_the_stated_size():
-    generator = np.random.default_rng(9)
-    codes = [generator.integers(0, CODES, 3000) for _ in range(4)]
-    fits = []
-    for seed in range(12):
-        labels = generator.integers(0, 2, 3000)
-        term, _ = grown(codes, labels, Purse.of(1.0, 1e-6), seed=seed)
-        fits.append((np.mean(score_of(term, codes) ** 2), term.sd**2))
-    seen, stated = np.mean(fits, axis=0)
-    assert 0.7 < math.sqrt(stated / seen) < 1.3
+def test_noise_is_of_the_stated_size(monkeypatch):
+    """Scatter of fits to the same rows, with features and first look held fixed."""
+    codes, labels, _ = alike(4000, 9)
+    together = np.array([[1.0, 0.95], [0.95, 1.0]])
+    drawn = draw_features(Axes((0, 1), (normal_scores(masses(1)[0], None),) * 2, together), np.random.default_rng(1))
+    monkeypatch.setattr("tacit.boosting.fourier_boosting.draw_features", lambda *_: drawn)
+    monkeypatch.setattr(Directions, "way", lambda *_: 0.1)
+    fits = [grown(codes, labels, Purse.of(1.0, 1e-6), seed=seed)[0] for seed in range(12)]
+    seen = np.stack([score_of(term, codes) for term in fits]).var(axis=0, ddof=1).mean()
+    stated = np.mean([term.sd**2 for term in fits])
+    assert 0.75 < math.sqrt(stated / seen) < 1.3
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])

@@ -180,8 +180,9 @@ def _learn_rest(
     smooth: FourierTerm | None = None
     if chosen.fourier:
         allowed, log = chosen.fourier_noise, state.margins
-        smooth = grow_fourier_term(curator, purse, chosen.fourier, total, allowed, masses, ranks, log, generator)
-        chosen = chosen if smooth else replace(chosen, fourier=0.0, trees=chosen.trees + chosen.fourier)
+        share = chosen.fourier
+        smooth, left = grow_fourier_term(curator, purse, share, total, allowed, masses, ranks, log, generator)
+        chosen = replace(chosen, fourier=share - left, trees=chosen.trees + left)
     if chosen.tree_noise:
         kernel = kernel_plan(total, purse.sd(chosen.trees), chosen.tree_noise, chosen.n_trees, chosen.tree_columns)
         random = RandomStructures(masses, generator, ranks)

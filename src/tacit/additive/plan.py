@@ -39,9 +39,8 @@ FOURIER_PART = 0.2
 """Of the share of such trees, what goes to a smooth function of all columns first
 (:mod:`~tacit.boosting.fourier_boosting`)."""
 
-FOURIER_NOISE = 0.22
-"""It goes so far that noise leaves about this standard deviation in a score (log-odds): less than in trees, whose
-kernel is the finer one."""
+FOURIER_NOISE = 0.33
+"""It goes no farther than leaves about this standard deviation of noise in a score (log-odds)."""
 
 KERNEL_UPTO = 10.0
 """The ``mu`` beyond which noise is next to nothing: trees that are judged one by one fit more closely there."""

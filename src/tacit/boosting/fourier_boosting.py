@@ -24,10 +24,12 @@ from tacit.curator.curator import Curator
 from tacit.models.fourier import FourierTerm
 from tacit.models.fourier_features import FourierFeatures
 from tacit.privacy.purse import Purse
+from tacit.queries.cells import OneCell
 from tacit.queries.fourier import FourierSum, ScatterSum
+from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
-from tacit.queries.rules import RowRule, fine_count_rule
-from tacit.queries.tree_cells import logistic_gradient_rule
+from tacit.queries.rules import WEIGHT_UNIT, RowRule, fine_count_rule
+from tacit.queries.tree_cells import logistic_gradient_rule, middle_margins
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -63,8 +65,28 @@ LEAST_SD = 0.3
 LARGEST_CURVATURE = 0.25
 """Of the logistic loss: steps may be too short for it, not too long."""
 
-ANSWERED = 0.5
-"""Of it, what rows have on average, about: so far noise in scores is taken back by later steps."""
+TYPICAL_CURVATURE, CURVATURE_SPREAD = 0.15, 0.05
+"""What rows are thought to have on average, and how far that may be off, before it is released."""
+
+LEAST_CURVATURE = 0.005
+
+CURVATURE_SHARE = 0.03
+"""Of the budget goes to that."""
+
+LOOK = 0.2
+"""Of the budget goes to the first sum, which tells how much there is to learn."""
+
+VARIANCES = np.concatenate([[0.0], np.logspace(-4.0, 1.0, 41)])
+"""Prior variances of a score that it tells apart."""
+
+NOTHING = 0.4
+"""How likely it is thought to be beforehand that columns together say nothing more."""
+
+OF_THE_LIKELY = 2.0
+"""The way goes up to so many times the variance that it speaks for."""
+
+SILENT = 0.1
+"""Where the way is shorter than this part of what noise would allow, nothing more is asked."""
 
 IMAGINED_ROWS = 3000
 
@@ -160,39 +182,87 @@ def draw_features(axes: Axes, generator: np.random.Generator) -> tuple[FourierFe
 
 
 @dataclass(frozen=True, eq=False)
-class Damping:
-    """What becomes of a released sum: ``steps @ sum``, and of noise in it.
+class Directions:
+    """The directions of features along which imagined rows vary, and how much: an orthonormal basis.
 
     Attributes:
-        steps: shape ``(size, size)``.
-        noise: the variance that noise of variance 1 in every number of every sum leaves in ``f``, on average over rows.
+        vectors: shape ``(size, size)``, a direction per column.
+        rows: squared length of all rows along each, shape ``(size,)``.
+        curvature: of the loss, of a row on average.
     """
 
-    steps: Floats
-    noise: float
+    vectors: Floats
+    rows: Floats
+    curvature: float
 
     @staticmethod
-    def of(imagined: Floats, rows: float, variance: float) -> Damping:
-        """For rows of these vectors.
+    def of(imagined: Floats, rows: float, curvature: float) -> Directions:
+        """Of so many rows like imagined ones, which have vectors of norm 1: shape ``(imagined rows, size)``."""
+        values, vectors = np.linalg.eigh(imagined.T @ imagined / len(imagined))
+        return Directions(vectors, np.maximum(values, 0.0) * rows, curvature)
+
+    def lengths(self, way: float) -> Floats:
+        """How far a sum is followed along each direction: ``way``, or less where rows would answer to it."""
+        return 1.0 / (1.0 / way + LARGEST_CURVATURE * self.rows)
+
+    def steps(self, way: float) -> Floats:
+        """What a sum is multiplied by, shape ``(size, size)``."""
+        return (self.vectors * self.lengths(way)) @ self.vectors.T
+
+    def kept(self, way: float) -> Floats:
+        """What is left of a score along each direction after a step, on average over labels."""
+        return np.asarray(1.0 - self.curvature * self.rows * self.lengths(way), np.float64)
+
+    def way(self, seen: Floats, sd: float, most: float) -> float:
+        """How far to go in all: up to :data:`OF_THE_LIKELY` times the prior variance that the first sum speaks for.
+
+        Were scores short of a function with Gaussian prior ``v k``, a sum would have the variance
+        ``(c n_k)^2 v + c n_k + sd^2`` along a direction of squared length ``n_k``: what they lack, what rows vary by
+        themselves, and noise. Of those that are not 0, every power of ten is thought equally likely before.
 
         Args:
-            imagined: vectors of norm 1, shape ``(imagined rows, size)``.
-            rows: the released number of rows.
-            variance: the way in all.
+            seen: the released sum, shape ``(size,)``.
+            sd: of the noise in every number of it.
+            most: where noise in a score ends the way.
         """
-        products = imagined.T @ imagined / len(imagined)
-        values, vectors = np.linalg.eigh(products)
-        values = np.maximum(values, 0.0)
-        lengths = 1.0 / (STEPS / variance + LARGEST_CURVATURE * rows * values)
-        kept = (1.0 - ANSWERED * LARGEST_CURVATURE * rows * values * lengths) ** 2
-        rounds = (kept[:, None] ** np.arange(STEPS)).sum(axis=1)
-        return Damping((vectors * lengths) @ vectors.T, float((values * lengths**2 * rounds).sum()))
+        squares = (self.vectors.T @ seen)[:, None] ** 2
+        answer = self.curvature * self.rows[:, None]
+        variance = answer**2 * VARIANCES + answer + max(sd, 1e-9) ** 2
+        likelihood = -0.5 * (squares / variance + np.log(variance)).sum(axis=0)
+        weights = np.exp(likelihood - likelihood.max())
+        weights[0] *= NOTHING / (1.0 - NOTHING) * (len(VARIANCES) - 1)
+        return float(weights @ np.minimum(OF_THE_LIKELY * VARIANCES, most) / weights.sum())
 
 
 def fourier_rule() -> RowRule:
     """A row's weight: its gradient, less where scores are badly wrong; no more than :data:`CLIP`."""
     both = logistic_gradient_rule(CLIP, 1e-3, 2)
     return RowRule(np.ascontiguousarray(both.table[:, :, :1]), both.unit)
+
+
+def curvature_rule() -> RowRule:
+    """The variance of that weight, where scores are right."""
+    middle = 0.5 * (1.0 + np.tanh(0.5 * middle_margins()))
+    weight = np.minimum(1.0, CLIP / np.maximum(middle, 1.0 - middle))
+    values = np.trunc(weight**2 * middle * (1.0 - middle) * WEIGHT_UNIT).astype(np.int32)
+    return RowRule(np.ascontiguousarray(np.stack([values, values])[:, :, None]), WEIGHT_UNIT)
+
+
+def released_curvature(curator: Curator, purse: Purse, share: float, rows: float, margins: Margins) -> float:
+    """The mean of :func:`curvature_rule` over rows, for ``share`` of the purse; near what is typical in loud noise.
+
+    Args:
+        curator: the gate to a table with two labels.
+        purse: the budget, of Gaussian noise.
+        share: what it may spend of it.
+        rows: the released number of rows.
+        margins: the log of the scores.
+    """
+    query = Histogram(OneCell(), curvature_rule(), margins)
+    release = curator.measure(query, purse.charge(share), "what scores leave open")
+    found, sd = float(release.value[0, 0]) / max(rows, 1.0), release.sd / max(rows, 1.0)
+    trust = CURVATURE_SPREAD**2 / (CURVATURE_SPREAD**2 + sd**2)
+    return max(TYPICAL_CURVATURE + trust * (found - TYPICAL_CURVATURE), LEAST_CURVATURE)
 
 
 def grow_fourier_term(
@@ -205,8 +275,8 @@ def grow_fourier_term(
     ranks: Sequence[Ints | None],
     margins: Margins,
     generator: np.random.Generator,
-) -> FourierTerm | None:
-    """Boosts the margins by a smooth function of all columns, spending ``share`` of the purse.
+) -> tuple[FourierTerm | None, float]:
+    """Boosts the margins by a smooth function of all columns, spending at most ``share`` of the purse.
 
     Args:
         curator: the gate to a table with two labels.
@@ -220,20 +290,29 @@ def grow_fourier_term(
         generator: public randomness.
 
     Returns:
-        The function, or None where fewer than two columns have two codes: then nothing was asked.
+        The function, and the share that was not needed. There is no function where fewer than two columns have two
+        codes, and where a first look finds nothing that columns together would say.
     """
     if sum(len(mass) > 1 for mass in masses) < 2:
-        return None
+        return None, share
     axes = released_axes(curator, purse, SCATTER_SHARE * share, rows, masses, ranks)
     features, imagined = draw_features(axes, generator)
-    rest = (1.0 - SCATTER_SHARE) * share
-    variance = min(noise / (purse.sd(rest) * CLIP), MOST_VARIANCE)
-    damping = Damping.of(imagined, rows, variance)
-    rule, charge, root = fourier_rule(), purse.charge(rest / STEPS), math.sqrt(features.pairs)
-    weights, sd = np.zeros(features.size), 0.0
+    curvature = released_curvature(curator, purse, CURVATURE_SHARE * share, rows, margins)
+    directions, rest = Directions.of(imagined, rows, curvature), (1.0 - SCATTER_SHARE - CURVATURE_SHARE) * share
+    rule, root = fourier_rule(), math.sqrt(features.pairs)
+    first = curator.measure(FourierSum(features, rule, margins), purse.charge(LOOK * rest), "smooth function, a look")
+    most = min(noise / (purse.sd(rest) * CLIP), MOST_VARIANCE)
+    variance = directions.way(first.value / root, first.sd / root, most)
+    if variance < SILENT * most:
+        return None, (1.0 - LOOK) * rest
+    way = LOOK * variance
+    weights = margins.add_features(features, directions.steps(way) @ (first.value / root))
+    left = directions.lengths(way) ** 2 * (first.sd / root) ** 2  # variance of the weights along each direction
+    way = (1.0 - LOOK) * variance / STEPS
+    steps, kept, charge = directions.steps(way), directions.kept(way), purse.charge((1.0 - LOOK) * rest / STEPS)
     for number in range(STEPS):
         release = curator.measure(FourierSum(features, rule, margins), charge, f"smooth function, step {number + 1}")
-        weights += margins.add_features(features, damping.steps @ (release.value / root))
-        sd = release.sd / root
-    spread = float((imagined @ weights).std())
-    return FourierTerm(features, weights, sd * math.sqrt(damping.noise), spread)
+        weights += margins.add_features(features, steps @ (release.value / root))
+        left = left * kept**2 + directions.lengths(way) ** 2 * (release.sd / root) ** 2
+    sd = math.sqrt(float(directions.rows @ left) / rows)
+    return FourierTerm(features, weights, sd, float((imagined @ weights).std())), 0.0
