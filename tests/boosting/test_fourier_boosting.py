@@ -102,7 +102,8 @@ def test_axes_find_columns_that_vary_together():
     codes, labels, _ = alike(4000, 1)
     purse = Purse.of(8.0, 1e-6)
     gate, _ = curator_of(codes, labels, purse)
-    axes = released_axes(gate, purse, 0.1, 4000.0, masses(2), [None, None])
+    axes, spent = released_axes(gate, purse, 0.1, 4000.0, masses(2), [None, None])
+    assert spent == 0.1
     assert 0.85 < axes.covariance[0, 1] / axes.covariance[0, 0] < 1.0
     assert np.linalg.eigvalsh(axes.covariance).min() >= LEAST_VARIANCE - 1e-9
 
@@ -111,7 +112,8 @@ def test_axes_ask_nothing_where_noise_would_drown_it():
     codes, labels, _ = alike(60, 2)
     purse = Purse.of(0.1, 1e-6)
     gate, reservation = curator_of(codes, labels, purse)
-    axes = released_axes(gate, purse, 0.1, 60.0, masses(2), [None, None])
+    axes, spent = released_axes(gate, purse, 0.1, 60.0, masses(2), [None, None])
+    assert spent == 0.0
     assert np.array_equal(axes.covariance, np.eye(2))
     assert not reservation.entries
 
@@ -206,6 +208,12 @@ def test_all_of_the_share_is_spent_and_no_more():
         "weighted histogram",
         "sum of weighted Fourier features",
     }
+
+
+def test_what_a_hopeless_scatter_would_cost_goes_to_the_function():
+    codes, labels, _ = alike(150, 13)
+    _, reservation = grown(codes, labels, Purse.of(0.5, 1e-6))
+    assert len(reservation.entries) == STEPS + 2
 
 
 def test_nothing_more_is_asked_where_columns_together_say_nothing():

@@ -90,6 +90,9 @@ SILENT = 0.1
 
 IMAGINED_ROWS = 3000
 
+DIGITS = 6
+"""Of numbers that a model file holds; they are as public as the random ones they come from."""
+
 
 @dataclass(frozen=True, eq=False)
 class Axes:
@@ -129,7 +132,7 @@ def normal_scores(mass: Floats, rank: Ints | None) -> Floats:
 
 def released_axes(
     curator: Curator, purse: Purse, share: float, rows: float, masses: Sequence[Floats], ranks: Sequence[Ints | None]
-) -> Axes:
+) -> tuple[Axes, float]:
     """Columns as numbers, and how they vary together for ``share`` of the purse.
 
     Where noise would drown that, columns are taken to be independent and nothing is asked.
@@ -142,13 +145,16 @@ def released_axes(
         masses: per column of the table, how much of the rows each code is believed to hold; columns of one code are
             left out.
         ranks: as :class:`~tacit.boosting.random_trees.RandomStructures` takes them.
+
+    Returns:
+        The axes, and what was spent.
     """
     columns = tuple(column for column, mass in enumerate(masses) if len(mass) > 1)
     scores = tuple(normal_scores(masses[column], ranks[column]) for column in columns)
     count = len(columns)
     noise = NOISE_VARIANCE * LONGEST_SQUARE * count**1.5 * purse.sd(share) / max(rows, 1.0)
     if noise >= HOPELESS:
-        return Axes(columns, scores, np.eye(count))
+        return Axes(columns, scores, np.eye(count)), 0.0
     whole = tuple(np.rint(z * SCORE_UNIT).astype(np.int64) for z in scores)
     longest = int(math.sqrt(LONGEST_SQUARE * count) * SCORE_UNIT)
     query = ScatterSum(columns, whole, longest, fine_count_rule(curator.layout.n_labels))
@@ -156,7 +162,7 @@ def released_axes(
     scatter = query.matrix(release.value) * (longest / SCORE_UNIT) ** 2
     values, vectors = np.linalg.eigh(scatter / max(rows, 1.0))
     covariance = (vectors * np.maximum(values, max(noise, LEAST_VARIANCE))) @ vectors.T
-    return Axes(columns, scores, covariance)
+    return Axes(columns, scores, covariance), share
 
 
 def draw_features(axes: Axes, generator: np.random.Generator) -> tuple[FourierFeatures, Floats]:
@@ -174,11 +180,12 @@ def draw_features(axes: Axes, generator: np.random.Generator) -> tuple[FourierFe
     values, vectors = np.linalg.eigh(axes.covariance)
     values = np.maximum(values, 1e-6)
     whitening = (vectors * values**-0.5) @ vectors.T / math.sqrt(count)
-    frequencies = generator.standard_normal((PAIRS, count)) @ whitening / WIDTH
+    frequencies = np.round(generator.standard_normal((PAIRS, count)) @ whitening / WIDTH, DIGITS)
     rows = generator.standard_normal((IMAGINED_ROWS, count)) @ ((vectors * values**0.5) @ vectors.T)
     phases = rows @ frequencies.T
     imagined = np.concatenate([np.cos(phases), np.sin(phases)], axis=1) / math.sqrt(PAIRS)
-    return FourierFeatures(axes.columns, axes.scores, frequencies), imagined
+    scores = tuple(np.round(z, DIGITS) for z in axes.scores)
+    return FourierFeatures(axes.columns, scores, frequencies), imagined
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,10 +302,10 @@ def grow_fourier_term(
     """
     if sum(len(mass) > 1 for mass in masses) < 2:
         return None, share
-    axes = released_axes(curator, purse, SCATTER_SHARE * share, rows, masses, ranks)
+    axes, spent = released_axes(curator, purse, SCATTER_SHARE * share, rows, masses, ranks)
     features, imagined = draw_features(axes, generator)
     curvature = released_curvature(curator, purse, CURVATURE_SHARE * share, rows, margins)
-    directions, rest = Directions.of(imagined, rows, curvature), (1.0 - SCATTER_SHARE - CURVATURE_SHARE) * share
+    directions, rest = Directions.of(imagined, rows, curvature), (1.0 - CURVATURE_SHARE) * share - spent
     rule, root = fourier_rule(), math.sqrt(features.pairs)
     first = curator.measure(FourierSum(features, rule, margins), purse.charge(LOOK * rest), "smooth function, a look")
     most = min(noise / (purse.sd(rest) * CLIP), MOST_VARIANCE)

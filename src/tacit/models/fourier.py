@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.models.base import floats
-from tacit.models.fourier_features import BLOCK, Bytes, FourierFeatures
+from tacit.models.fourier_features import BLOCK, Bytes, FourierFeatures, weigh
 
 Floats = npt.NDArray[np.float64]
 
@@ -41,9 +41,7 @@ class FourierTerm:
         scores = np.empty(len(own[0]))
         weights = self.weights / self.features.unit
         for low in range(0, len(scores), BLOCK):
-            high = min(low + BLOCK, len(scores))
-            vectors = self.features.of([column[low:high] for column in own])
-            scores[low:high] = (vectors * weights).sum(axis=1)  # a matrix product's last bits depend on other rows
+            weigh(self.features.of([column[low : low + BLOCK] for column in own]), weights, scores, low)
         return scores
 
     def reliance(self) -> Floats:

@@ -61,6 +61,16 @@ def look_up(phases, cosines, sines, vectors, start, stop):  # type: ignore[no-un
             vectors[start + i, pairs + k] = sines[angle]
 
 
+@nb.njit(nogil=True, cache=True)
+def weigh(vectors, weights, scores, start):  # type: ignore[no-untyped-def]
+    """``scores[start + i] = weights . vectors[i]``, added up in order: a row's last bits depend on that row alone."""
+    for i in range(len(vectors)):
+        total = 0.0
+        for k in range(len(weights)):
+            total += weights[k] * vectors[i, k]
+        scores[start + i] = total
+
+
 @dataclass(frozen=True, eq=False)
 class FourierFeatures:
     """A public map from the codes of a row to a vector of integers.
