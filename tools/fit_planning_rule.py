@@ -57,7 +57,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "tree_kind": ("one by one", "none"),
     "tree_share": (0.0, 0.2, 0.4, 0.6, 0.8),
     "tree_noise": (0.15, 0.25, 0.5),
-    "fourier_part": (0.0, 0.1, 0.4),
+    "fourier_part": (0.0, 0.4),
     "fourier_noise": (0.1, 0.33),
     "rows_of_noise": (5.0, 80.0),
     "of_a_point": (20.0, 320.0),

@@ -188,7 +188,8 @@ def test_a_single_column_has_nothing_to_interact_with():
 @given(st.floats(30, 1e7), st.integers(1, 500), st.floats(0.01, 1e6), st.booleans(), st.booleans(), st.booleans())
 def test_a_plan_spends_the_purse_and_no_more(total, columns, signal, pure, pairs, trees):
     chosen = plan(total, columns, signal, pure, pairs, trees)
-    parts = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint, chosen.trees)
+    looks = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint)
+    parts = (*looks, chosen.fourier, chosen.trees)
     assert min(parts) >= 0
     assert sum(parts) == pytest.approx(1.0)
 
