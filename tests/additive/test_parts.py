@@ -146,20 +146,22 @@ def test_the_intercept_finds_the_rate_without_noise():
         assert 1 / (1 + math.exp(-intercept.value)) == pytest.approx(rate, abs=0.005)
 
 
+def test_the_trees_share_goes_with_the_logarithm_of_mu():
+    assert [kernel_share(mu) for mu in (0.01, 0.25, 1.5, 9.0)] == pytest.approx([0.0, 0.3, 0.75, 0.75])
+    assert [kernel_share(mu, False) for mu in (0.01, 0.25, 1.5)] == pytest.approx([0.0, 0.3, 0.6])
+    assert kernel_share(0.1) == kernel_share(0.1, False), "in loud noise two classes are like others"
+
+
 @pytest.mark.parametrize("columns", [2, 9, 100])
 def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns):
     """They cost the same however many columns there are; pairs do not."""
     wholes = [399.0, 1000.0, 2001.0, 7500.0]
-    plans = [plan(5000.0, columns, whole / math.sqrt(columns), False) for whole in wholes]
-    shares = [made.rest for made in plans]
-    full = [kernel_share(whole / 5000.0) for whole in wholes]
-    wanted = [0.0, full[1] * math.log(1000 / 400) / math.log(2000 / 400), full[2], full[3]]
-    assert shares == pytest.approx(wanted, rel=0.02)  # bins have a least share of the rest
-    assert full[3] == pytest.approx(0.6)
-    for whole, share in zip(wholes, shares, strict=True):
-        others = plan(5000.0, columns, whole / math.sqrt(columns), False, two_classes=False)
-        assert others.trees == pytest.approx(share, rel=0.02)  # with pairs beside them bins may have a smaller part
-        assert not others.fourier
+    for two_classes in (True, False):
+        plans = [plan(5000.0, columns, whole / math.sqrt(columns), False, two_classes=two_classes) for whole in wholes]
+        full = [kernel_share(whole / 5000.0, two_classes) for whole in wholes]
+        wanted = [0.0, full[1] * math.log(1000 / 400) / math.log(2000 / 400), full[2], full[3]]
+        assert [made.rest for made in plans] == pytest.approx(wanted, rel=0.025)  # bins have a least share of the rest
+        assert [bool(made.fourier) for made in plans] == [False] + [two_classes] * 3
 
 
 @pytest.mark.parametrize("columns", [2, 9, 100])

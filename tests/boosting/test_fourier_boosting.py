@@ -16,24 +16,19 @@ from tacit.boosting.fourier_boosting import (
     STEPS,
     Axes,
     Directions,
-    curvature_rule,
     draw_features,
     fourier_rule,
     grow_fourier_term,
     normal_scores,
     released_axes,
-    released_curvature,
 )
 from tacit.curator.curator import Curator
 from tacit.noise import SeededSource
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.purse import Purse
-from tacit.queries.cells import OneCell
 from tacit.queries.fourier import FourierSum
 from tacit.queries.margins import Margins
-from tacit.queries.rules import WEIGHT_UNIT
-from tacit.queries.tree_cells import middle_margins
 from tacit.table.memory import MemoryTable
 
 CODES = 32
@@ -66,7 +61,8 @@ def grown(codes, labels, purse, seed=0, noise=0.33, share=1.0):
     ranks, generator = [None] * len(codes), np.random.default_rng(seed)
     rows = float(len(labels))
     margins = Margins()
-    term, left = grow_fourier_term(gate, purse, share, rows, noise, masses(len(codes)), ranks, margins, generator)
+    shares = masses(len(codes))
+    term, left = grow_fourier_term(gate, purse, share, rows, 0.15, noise, shares, ranks, margins, generator)
     spent = sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries) / purse.mu**2
     assert spent == pytest.approx(share - left), "what is not spent is given back"
     return term, reservation
@@ -164,23 +160,6 @@ def test_the_way_ends_where_noise_says():
     assert 0.0 < deaf < 0.06, "where nothing is heard, nothing is as likely as something"
 
 
-def test_curvature_is_the_variance_of_weights_and_is_found():
-    gradients, curvatures = fourier_rule().table[:, :, 0] / WEIGHT_UNIT, curvature_rule().table[1, :, 0] / WEIGHT_UNIT
-    p = 1 / (1 + np.exp(-middle_margins()))
-    np.testing.assert_allclose(p * gradients[1] ** 2 + (1 - p) * gradients[0] ** 2, curvatures, atol=1e-3)
-    purse = Purse.of(1.0, 1e-6)
-    labels = np.zeros(4000, int)
-    for constant in (0.0, 3.0):
-        margins = Margins()
-        margins.add(OneCell(), [constant])
-        gate, _ = curator_of([np.zeros(4000, int)], labels, purse)
-        found = released_curvature(gate, purse, 0.2, 4000.0, margins)
-        odds = 1 / (1 + math.exp(-constant))
-        assert found == pytest.approx((0.5 / max(odds, 1 - odds)) ** 2 * odds * (1 - odds), abs=0.02)
-    gate, _ = curator_of([np.zeros(50, int)], labels[:50], purse)
-    assert released_curvature(gate, purse, 1e-3, 50.0, Margins()) == pytest.approx(0.15, abs=0.02), "drowned"
-
-
 def test_no_row_weighs_more_than_the_clip():
     rule = fourier_rule()
     assert rule.longest[0] <= CLIP * rule.unit
@@ -200,12 +179,11 @@ def test_all_of_the_share_is_spent_and_no_more():
     purse = Purse.of(2.0, 1e-6)
     _, reservation = grown(codes, labels, purse, share=0.4)
     spent = [entry.charge.noise_multiplier**-2.0 for entry in reservation.entries]
-    assert len(spent) == STEPS + 3
+    assert len(spent) == STEPS + 2
     assert sum(spent) == pytest.approx(0.4 * purse.mu**2)
     assert spent[0] == pytest.approx(SCATTER_SHARE * 0.4 * purse.mu**2)
     assert {entry.theorem.split(":")[0] for entry in reservation.entries} == {
         "scatter of clipped scores",
-        "weighted histogram",
         "sum of weighted Fourier features",
     }
 
@@ -213,7 +191,7 @@ def test_all_of_the_share_is_spent_and_no_more():
 def test_what_a_hopeless_scatter_would_cost_goes_to_the_function():
     codes, labels, _ = alike(150, 13)
     _, reservation = grown(codes, labels, Purse.of(0.5, 1e-6))
-    assert len(reservation.entries) == STEPS + 2
+    assert len(reservation.entries) == STEPS + 1
 
 
 def test_nothing_more_is_asked_where_columns_together_say_nothing():
@@ -221,7 +199,7 @@ def test_nothing_more_is_asked_where_columns_together_say_nothing():
     codes, labels = [generator.integers(0, CODES, 20_000) for _ in range(3)], generator.integers(0, 2, 20_000)
     term, reservation = grown(codes, labels, Purse.of(8.0, 1e-6), share=0.4)
     assert term is None
-    assert len(reservation.entries) == 3
+    assert len(reservation.entries) == 2
     mu = math.sqrt(sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries))
     assert mu < Purse.of(8.0, 1e-6).mu * math.sqrt(0.4 * (LOOK + 0.2))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +28,9 @@ from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, company, intercept_share
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Prior, Term
 from tacit.boosting.chosen_trees import structures_of
-from tacit.boosting.fourier_boosting import grow_fourier_term
+from tacit.boosting.fourier_boosting import CLIP, grow_fourier_term
 from tacit.boosting.kernel_trees import grow_kernel_trees, kernel_plan
+from tacit.boosting.left_open import LeftOpen, released_left_open
 from tacit.boosting.newton_trees import NewtonPlan, grow_trees
 from tacit.boosting.random_trees import RandomStructures
 from tacit.boosting.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
@@ -45,6 +46,9 @@ Floats = npt.NDArray[np.float64]
 
 AVERAGING_LOSS = 4 / 3
 """Variance of the weighted average of releases, relative to spending the whole share on one."""
+
+LEFT_OPEN_PART = 0.03
+"""Of the smooth function's budget goes to what scores leave open before it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,16 +181,8 @@ def _learn_rest(
         for found, term in zip(bins, mains, strict=True)
     ]
     masses, generator, noise = cut_masses(columns, bins), curator.public_generator, LeafNoise()
-    smooth: FourierTerm | None = None
-    if chosen.fourier:
-        allowed, log = chosen.fourier_noise, state.margins
-        share = chosen.fourier
-        smooth, left = grow_fourier_term(curator, purse, share, total, allowed, masses, ranks, log, generator)
-        chosen = replace(chosen, fourier=share - left, trees=chosen.trees + left)
     if chosen.tree_noise:
-        kernel = kernel_plan(total, purse.sd(chosen.trees), chosen.tree_noise, chosen.n_trees, chosen.tree_columns)
-        random = RandomStructures(masses, generator, ranks)
-        grown = grow_kernel_trees(curator, purse, chosen.trees, random, kernel, state.margins, generator, noise.observe)
+        smooth, grown = _learn_together(curator, purse, chosen, masses, ranks, state.margins, total, noise)
         return smooth, noise.annotate(grown, [found.counts for found in bins], generator)
     newton = NewtonPlan(
         trees=chosen.n_trees,
@@ -199,7 +195,34 @@ def _learn_rest(
     )
     structures, share = structures_of(newton, curator, purse, chosen.trees, state.margins, masses, generator, ranks)
     grown = grow_trees(curator, purse, share, structures, newton, state.margins, observe=noise.observe)
-    return smooth, noise.annotate(grown, [found.counts for found in bins], generator)
+    return None, noise.annotate(grown, [found.counts for found in bins], generator)
+
+
+def _learn_together(
+    curator: Curator,
+    purse: Purse,
+    chosen: Plan,
+    masses: Sequence[Floats],
+    ranks: Sequence[npt.NDArray[np.int64] | None],
+    margins: Margins,
+    total: float,
+    noise: LeafNoise,
+) -> tuple[FourierTerm | None, tuple[Tree, ...]]:
+    """A smooth function of all columns, and trees that are heard together."""
+    generator, left_open, smooth = curator.public_generator, LeftOpen(), None
+    if chosen.fourier:
+        look = LEFT_OPEN_PART * chosen.fourier
+        left_open = released_left_open(curator, purse, look, total, CLIP, margins)
+        allowed, share = left_open.loudness * chosen.fourier_noise, chosen.fourier - look
+        smooth, left = grow_fourier_term(
+            curator, purse, share, total, left_open.curvature, allowed, masses, ranks, margins, generator
+        )
+        chosen = chosen.passed_to_trees(left)
+    allowed, sd = left_open.loudness * chosen.tree_noise, purse.sd(chosen.trees)
+    plan = kernel_plan(total, sd, allowed, chosen.n_trees, chosen.tree_columns)
+    structures = RandomStructures(masses, generator, ranks)
+    trees = grow_kernel_trees(curator, purse, chosen.trees, structures, plan, margins, generator, noise.observe)
+    return smooth, trees
 
 
 def _learn_pairs(

@@ -32,6 +32,9 @@ KERNEL_SHARE, LARGEST_KERNEL_SHARE = 0.3, 0.6
 """Their full share at the first ``mu``, and from the second on, where a few rows in a leaf are heard; by the logarithm
 between them, and below, down to nothing where a leaf must hold many."""
 
+LARGEST_SHARE_OF_TWO = 0.75
+"""The same for two classes, for which a smooth function and trees see what columns and pairs would, and more."""
+
 TREE_NOISE = 0.33
 """They go so far that noise leaves about this standard deviation in a score (log-odds)."""
 
@@ -365,14 +368,17 @@ def tree_rate(signal: float, n_trees: int) -> float:
     return min(rate * math.sqrt(max(TREES / n_trees, 1.0)), 0.5)
 
 
-def kernel_share(mu: float) -> float:
-    """The full share of trees that are heard together.
+def kernel_share(mu: float, two_classes: bool = True) -> float:
+    """The full share of trees that are heard together, and of the smooth function before them.
 
     Args:
         mu: of the whole budget.
+        two_classes: whether labels are two classes.
     """
+    largest = LARGEST_SHARE_OF_TWO if two_classes else LARGEST_KERNEL_SHARE
     way = math.log(max(mu, 1e-9) / LOUD_MU) / math.log(CLEAR_MU / LOUD_MU)
-    return max(KERNEL_SHARE + (LARGEST_KERNEL_SHARE - KERNEL_SHARE) * min(way, 1.0), 0.0)
+    rise = largest - KERNEL_SHARE if way > 0 else KERNEL_SHARE
+    return max(KERNEL_SHARE + rise * min(way, 1.0), 0.0)
 
 
 def _with_kernel_trees(
@@ -380,7 +386,7 @@ def _with_kernel_trees(
 ) -> Plan:
     """The plan with trees, of two classes in place of pairs, where there is budget for them; otherwise ``glass``."""
     whole = signal * math.sqrt(max(n_columns, 1))
-    share = kernel_share(whole / total)
+    share = kernel_share(whole / total, two_classes)
     if whole <= KERNEL_FROM or n_columns < 2 or not share:
         return glass
     ramp = min(1.0, math.log(whole / KERNEL_FROM) / math.log(KERNEL_FULL / KERNEL_FROM))

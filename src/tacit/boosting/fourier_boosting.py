@@ -24,12 +24,10 @@ from tacit.curator.curator import Curator
 from tacit.models.fourier import FourierTerm
 from tacit.models.fourier_features import FourierFeatures
 from tacit.privacy.purse import Purse
-from tacit.queries.cells import OneCell
 from tacit.queries.fourier import FourierSum, ScatterSum
-from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
-from tacit.queries.rules import WEIGHT_UNIT, RowRule, fine_count_rule
-from tacit.queries.tree_cells import logistic_gradient_rule, middle_margins
+from tacit.queries.rules import RowRule, fine_count_rule
+from tacit.queries.tree_cells import logistic_gradient_rule
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -64,14 +62,6 @@ LEAST_SD = 0.3
 
 LARGEST_CURVATURE = 0.25
 """Of the logistic loss: steps may be too short for it, not too long."""
-
-TYPICAL_CURVATURE, CURVATURE_SPREAD = 0.15, 0.05
-"""What rows are thought to have on average, and how far that may be off, before it is released."""
-
-LEAST_CURVATURE = 0.005
-
-CURVATURE_SHARE = 0.03
-"""Of the budget goes to that."""
 
 LOOK = 0.2
 """Of the budget goes to the first sum, which tells how much there is to learn."""
@@ -247,36 +237,12 @@ def fourier_rule() -> RowRule:
     return RowRule(np.ascontiguousarray(both.table[:, :, :1]), both.unit)
 
 
-def curvature_rule() -> RowRule:
-    """The variance of that weight, where scores are right."""
-    middle = 0.5 * (1.0 + np.tanh(0.5 * middle_margins()))
-    weight = np.minimum(1.0, CLIP / np.maximum(middle, 1.0 - middle))
-    values = np.trunc(weight**2 * middle * (1.0 - middle) * WEIGHT_UNIT).astype(np.int32)
-    return RowRule(np.ascontiguousarray(np.stack([values, values])[:, :, None]), WEIGHT_UNIT)
-
-
-def released_curvature(curator: Curator, purse: Purse, share: float, rows: float, margins: Margins) -> float:
-    """The mean of :func:`curvature_rule` over rows, for ``share`` of the purse; near what is typical in loud noise.
-
-    Args:
-        curator: the gate to a table with two labels.
-        purse: the budget, of Gaussian noise.
-        share: what it may spend of it.
-        rows: the released number of rows.
-        margins: the log of the scores.
-    """
-    query = Histogram(OneCell(), curvature_rule(), margins)
-    release = curator.measure(query, purse.charge(share), "what scores leave open")
-    found, sd = float(release.value[0, 0]) / max(rows, 1.0), release.sd / max(rows, 1.0)
-    trust = CURVATURE_SPREAD**2 / (CURVATURE_SPREAD**2 + sd**2)
-    return max(TYPICAL_CURVATURE + trust * (found - TYPICAL_CURVATURE), LEAST_CURVATURE)
-
-
 def grow_fourier_term(
     curator: Curator,
     purse: Purse,
     share: float,
     rows: float,
+    curvature: float,
     noise: float,
     masses: Sequence[Floats],
     ranks: Sequence[Ints | None],
@@ -290,6 +256,7 @@ def grow_fourier_term(
         purse: the budget, of Gaussian noise.
         share: what it may spend of it.
         rows: the released number of rows.
+        curvature: of the loss, of a row on average, with weights of at most :data:`CLIP`.
         noise: standard deviation that noise may have in a score, about (log-odds).
         masses: see :func:`released_axes`.
         ranks: see :func:`released_axes`.
@@ -304,8 +271,7 @@ def grow_fourier_term(
         return None, share
     axes, spent = released_axes(curator, purse, SCATTER_SHARE * share, rows, masses, ranks)
     features, imagined = draw_features(axes, generator)
-    curvature = released_curvature(curator, purse, CURVATURE_SHARE * share, rows, margins)
-    directions, rest = Directions.of(imagined, rows, curvature), (1.0 - CURVATURE_SHARE) * share - spent
+    directions, rest = Directions.of(imagined, rows, curvature), share - spent
     rule, root = fourier_rule(), math.sqrt(features.pairs)
     first = curator.measure(FourierSum(features, rule, margins), purse.charge(LOOK * rest), "smooth function, a look")
     most = min(noise / (purse.sd(rest) * CLIP), MOST_VARIANCE)
