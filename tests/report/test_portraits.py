@@ -82,7 +82,7 @@ def test_trees_are_summed_up_and_not_passed_over(additive: AdditiveModel) -> Non
     assert "all of it" in portrait(additive).summary
     tree = Tree(complete_shape([1], threshold_sets([0])), np.array([-0.2, 0.4]), np.array([30.0, 10.0]))
     painted = portrait(replace(additive, trees=(tree, tree)))
-    assert "2 shallow trees correct what these leave over" in painted.summary
+    assert "2 trees correct what these leave over" in painted.summary
     drawing = painted.drawings[-1]
     assert "2 trees with 4 leaves" in drawing.caption
     gap = 2 * (30 * 10 / 40) * 0.6**2 / 40

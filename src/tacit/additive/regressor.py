@@ -42,7 +42,7 @@ class AdditiveBoostRegressor(PrivateRegressor):
         loss: ``"squared"`` for means or ``"quantile"`` for a quantile.
         quantile: which one, in (0, 1).
         interactions: where the budget allows: True looks for pairs of columns that act together, and boosts what is
-            left over by shallow trees; ``"pairs"`` leaves the trees out, so that every part can be drawn; False gives
+            left over by trees; ``"pairs"`` leaves the trees out, so that every part can be drawn; False gives
             one curve per column and nothing else.
 
     Attributes:

@@ -60,7 +60,7 @@ class AdditiveScores:
         features: the columns.
         mains: effects of one column; ``effect`` and ``sd`` have shape ``(bins, n_scores)``.
         pairs: effects of two columns; ``effect`` and ``sd`` have shape ``(groups, groups, n_scores)``.
-        trees: shallow trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
+        trees: trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
         intercept_sd: standard deviation of the noise in the intercept, shape ``(n_scores,)``; None if it is not known.
     """
 

@@ -52,7 +52,7 @@ def parts_of(model: AdditiveModel | AdditiveScores) -> str:
     pairs = f" and {len(model.pairs)} interaction{plural} of two" if model.pairs else ""
     start = f"the effects of {columns}{pairs} add up"
     smooth = "a smooth function of all of them" if isinstance(model, AdditiveModel) and model.fourier else ""
-    trees = f"{len(model.trees)} shallow trees" if model.trees else ""
+    trees = f"{len(model.trees)} trees" if model.trees else ""
     if not smooth and not trees:
         return f"{start}, so what is drawn here is all of it."
     rest = " and ".join(part for part in (smooth, trees) if part)
