@@ -33,7 +33,8 @@ KERNEL_SHARE, LARGEST_KERNEL_SHARE = 0.3, 0.6
 between them, and below, down to nothing where a leaf must hold many."""
 
 LARGEST_SHARE_OF_TWO = 0.75
-"""The same for two classes, for which a smooth function and trees see what columns and pairs would, and more."""
+"""The same for two classes, for which a smooth function and trees see what columns and pairs would, and more; up to
+the ``q`` from which pairs are looked for anyway, as they and columns have much to say then."""
 
 TREE_NOISE = 0.33
 """They go so far that noise leaves about this standard deviation in a score (log-odds)."""
@@ -368,14 +369,13 @@ def tree_rate(signal: float, n_trees: int) -> float:
     return min(rate * math.sqrt(max(TREES / n_trees, 1.0)), 0.5)
 
 
-def kernel_share(mu: float, two_classes: bool = True) -> float:
+def kernel_share(mu: float, largest: float = LARGEST_KERNEL_SHARE) -> float:
     """The full share of trees that are heard together, and of the smooth function before them.
 
     Args:
         mu: of the whole budget.
-        two_classes: whether labels are two classes.
+        largest: the share where noise is little.
     """
-    largest = LARGEST_SHARE_OF_TWO if two_classes else LARGEST_KERNEL_SHARE
     way = math.log(max(mu, 1e-9) / LOUD_MU) / math.log(CLEAR_MU / LOUD_MU)
     rise = largest - KERNEL_SHARE if way > 0 else KERNEL_SHARE
     return max(KERNEL_SHARE + rise * min(way, 1.0), 0.0)
@@ -386,7 +386,8 @@ def _with_kernel_trees(
 ) -> Plan:
     """The plan with trees, of two classes in place of pairs, where there is budget for them; otherwise ``glass``."""
     whole = signal * math.sqrt(max(n_columns, 1))
-    share = kernel_share(whole / total, two_classes)
+    largest = LARGEST_SHARE_OF_TWO if two_classes and signal < PAIRS_ANYWAY else LARGEST_KERNEL_SHARE
+    share = kernel_share(whole / total, largest)
     if whole <= KERNEL_FROM or n_columns < 2 or not share:
         return glass
     ramp = min(1.0, math.log(whole / KERNEL_FROM) / math.log(KERNEL_FULL / KERNEL_FROM))
