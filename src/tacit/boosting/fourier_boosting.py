@@ -284,7 +284,7 @@ def grow_fourier_term(
     way = (1.0 - LOOK) * variance / STEPS
     steps, kept, charge = directions.steps(way), directions.kept(way), purse.charge((1.0 - LOOK) * rest / STEPS)
     for number in range(STEPS):
-        release = curator.measure(FourierSum(features, rule, margins), charge, f"smooth function, step {number + 1}")
+        release = curator.measure(FourierSum(features, rule, margins), charge, f"smooth function step {number + 1}")
         weights += margins.add_features(features, steps @ (release.value / root))
         left = left * kept**2 + directions.lengths(way) ** 2 * (release.sd / root) ** 2
     sd = math.sqrt(float(directions.rows @ left) / rows)
