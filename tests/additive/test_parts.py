@@ -14,7 +14,16 @@ from tacit.additive.covariance import categorical_covariances, centred, numeric_
 from tacit.additive.density import public_shapes, smooth_histograms
 from tacit.additive.intercept import TYPICAL_SCATTER, Intercept, curvature
 from tacit.additive.intercept import scatter as scatter_of_rows
-from tacit.additive.plan import MOST_SWEEPS, MOST_SWEPT, PAIRS_ANYWAY, kernel_share, patient, plan
+from tacit.additive.plan import (
+    BINNING_SHARE,
+    LEAST_BINNING_SHARE,
+    MOST_SWEEPS,
+    MOST_SWEPT,
+    PAIRS_ANYWAY,
+    kernel_share,
+    patient,
+    plan,
+)
 from tacit.additive.posterior import SCALES, Posterior
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.boosting.release_map import principal_modes, with_missing
@@ -162,7 +171,11 @@ def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns, two_class
     largest = [0.75 if two_classes and signal < PAIRS_ANYWAY else 0.6 for signal in signals]
     full = [kernel_share(whole / 5000.0, most) for whole, most in zip(wholes, largest, strict=True)]
     wanted = [0.0, full[1] * math.log(1000 / 400) / math.log(2000 / 400), full[2], full[3]]
-    assert [made.rest for made in plans] == pytest.approx(wanted, rel=0.025)  # bins have a least share of the rest
+    bins = [BINNING_SHARE * (1 - share) for share in wanted]
+    kept = [(1 - max(part, LEAST_BINNING_SHARE)) / (1 - part) for part in bins]  # of all, where bins need their least
+    expected = [share * part for share, part in zip(wanted, kept, strict=True)]
+    assert [made.rest for made in plans] == pytest.approx(expected)
+    assert expected == pytest.approx(wanted, rel=0.025)
     assert [bool(made.fourier) for made in plans] == [False] + [two_classes] * 3
 
 

@@ -72,6 +72,7 @@ def test_every_step_is_in_the_certificate():
     certificate = fitted().certificate_
     labels = [entry.label for entry in certificate.entries]
     assert labels.count("how columns vary together") == 1
+    assert labels.count("what scores leave open") == 1
     assert sum(label.startswith("smooth function step") for label in labels) == STEPS
 
 

@@ -28,7 +28,8 @@ from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, company, intercept_share
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Prior, Term
 from tacit.boosting.chosen_trees import structures_of
-from tacit.boosting.fourier_boosting import CLIP, grow_fourier_term
+from tacit.boosting.fourier_boosting import CLIP as FOURIER_CLIP
+from tacit.boosting.fourier_boosting import grow_fourier_term
 from tacit.boosting.kernel_trees import grow_kernel_trees, kernel_plan
 from tacit.boosting.left_open import LeftOpen, released_left_open
 from tacit.boosting.newton_trees import NewtonPlan, grow_trees
@@ -212,7 +213,7 @@ def _learn_together(
     generator, left_open, smooth = curator.public_generator, LeftOpen(), None
     if chosen.fourier:
         look = LEFT_OPEN_PART * chosen.fourier
-        left_open = released_left_open(curator, purse, look, total, CLIP, margins)
+        left_open = released_left_open(curator, purse, look, total, FOURIER_CLIP, margins)
         allowed, share = left_open.loudness * chosen.fourier_noise, chosen.fourier - look
         smooth, left = grow_fourier_term(
             curator, purse, share, total, left_open.curvature, allowed, masses, ranks, margins, generator

@@ -143,7 +143,7 @@ class Plan:
         screening: looking for pairs.
         pair_counts: histograms of the pairs found.
         joint: sweeps over columns and pairs together.
-        fourier: a smooth function of all columns, of what they leave over one by one.
+        fourier: a smooth function of all columns, of what they leave over one by one, and a look at how much that is.
         trees: boosting by trees what is left over after that.
         sweeps, joint_sweeps: how many.
         settles, haste: of both; see :class:`Pace`.

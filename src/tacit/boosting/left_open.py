@@ -13,7 +13,7 @@ from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.rules import WEIGHT_UNIT, RowRule
-from tacit.queries.tree_cells import middle_margins
+from tacit.queries.tree_cells import middle_chances
 
 TYPICAL_CURVATURE, CURVATURE_SPREAD = 0.15, 0.05
 """What rows are thought to have on average, and how far that may be off, before it is released."""
@@ -61,9 +61,9 @@ def left_open_rule(clip: float) -> RowRule:
         clip: weights of rows are no longer than this: the first number is ``w^2 p (1 - p)``, ``w`` being 1 or less so
             that ``w max(p, 1 - p)`` is at most the clip.
     """
-    middle = 0.5 * (1.0 + np.tanh(0.5 * middle_margins()))
-    weight, variance = np.minimum(1.0, clip / np.maximum(middle, 1.0 - middle)), middle * (1.0 - middle)
-    numbers = np.stack([weight**2 * variance, variance, CHANCE_SCALE * middle], axis=-1)
+    p = middle_chances()
+    weight, variance = np.minimum(1.0, clip / np.maximum(p, 1.0 - p)), p * (1.0 - p)
+    numbers = np.stack([weight**2 * variance, variance, CHANCE_SCALE * p], axis=-1)
     values = np.trunc(numbers * WEIGHT_UNIT).astype(np.int32)
     return RowRule(np.ascontiguousarray(np.stack([values, values])), WEIGHT_UNIT)
 

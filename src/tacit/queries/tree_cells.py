@@ -111,6 +111,11 @@ def middle_margins() -> npt.NDArray[np.float64]:
     return middles
 
 
+def middle_chances() -> npt.NDArray[np.float64]:
+    """The chance of label 1 there: the logistic function of that margin."""
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * middle_margins())), np.float64)
+
+
 def logistic_gradient_rule(clip: float, hessian_scale: float, norm: int, variance: bool = False) -> RowRule:
     """The contribution ``w (g, c h)`` of a binary row to a Newton step on the logistic loss, no longer than ``clip``.
 
@@ -131,7 +136,7 @@ def logistic_gradient_rule(clip: float, hessian_scale: float, norm: int, varianc
     """
     if not 0 < clip <= 1 or hessian_scale <= 0 or norm not in (1, 2):
         raise ValueError(f"need 0 < clip <= 1, c > 0 and norm 1 or 2, got {clip}, {hessian_scale}, {norm}")
-    p = 0.5 * (1.0 + np.tanh(0.5 * middle_margins()))
+    p = middle_chances()
     vectors = np.stack([np.stack([label - p, hessian_scale * p * (1.0 - p)], axis=1) for label in (0, 1)])
     longest = np.linalg.norm(vectors, ord=norm, axis=2).max(axis=0)
     weight = np.minimum(1.0, clip * (1.0 - 1e-12) / longest)
