@@ -17,9 +17,9 @@ import numpy as np
 from scipy.special import expit
 
 from benchmarks.lines import Lines
-from tacit.faces.request import Request
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.halfspaces.plan import LOGISTIC_SIGNAL, Options
+from tacit.privacy.request import Request
 
 DELTA = 1e-6
 TEST_ROWS = 4000

@@ -14,13 +14,13 @@ import numpy as np
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.curator.curator import Curator
+from tacit.engines.dense import DenseRows
+from tacit.engines.memory import MemoryTable
 from tacit.noise import make_source
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.halfspace_log import HalfspaceLog
-from tacit.table.dense import DenseRows
-from tacit.table.memory import MemoryTable
+from tacit.queries.dense.halfspace_log import HalfspaceLog
 
 WIDTHS = (10, 20, 50, 100, 300, 1000)
 MEASURES = ("lazy_bregman", "smooth")

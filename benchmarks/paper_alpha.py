@@ -26,7 +26,7 @@ import numpy.typing as npt
 from benchmarks.paper_domains import DOMAINS, domain
 from benchmarks.paper_tables import PAPER_TABLE_1, STRATEGIES
 from benchmarks.printed_trees import PrintedBoost
-from tacit.trees.bins import grid
+from tacit.binning.tree_bins import grid
 from tacit.trees.losses import MAlphaLoss
 from tacit.trees.splits import SplitCandidates
 

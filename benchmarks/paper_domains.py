@@ -15,9 +15,9 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import data
+from tacit.binning.tree_bins import Column
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
-from tacit.trees.bins import Column
 
 FOLDS = 10
 CELLS = 4096

@@ -27,13 +27,13 @@ import numpy as np
 from benchmarks.paper_domains import DOMAINS, QUICK, Domain, domain
 from benchmarks.paper_tables import report
 from benchmarks.printed_trees import PrintedBoost
+from tacit.binning.tree_bins import grid
 from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.budget import Purse
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
-from tacit.table.memory import MemoryTable
-from tacit.trees.bins import grid
 from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import ForestSettings, learn_forest
 from tacit.trees.gradient import learn_gradient_trees

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from benchmarks.score_tables import ScoreTable, scaled
-from tacit.privacy.purse import Purse
+from tacit.privacy.budget import Purse
 
 Learner = Callable[[ScoreTable, ScoreTable, float, float, int], np.ndarray]
 """``(train, test, epsilon, delta, seed)`` to probabilities ``(rows, classes)``, or predictions ``(rows,)``."""

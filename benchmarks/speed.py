@@ -88,11 +88,11 @@ def best_of(repeats: int, work: Callable[[], Any]) -> float:
 
 def bare_round(rows: int) -> float:
     """Cells per second of the fused round (apply an update, look up weights, scatter), over 20 columns of bytes."""
+    from tacit.engines.memory import MemoryTable
     from tacit.queries.cells import column_cells
     from tacit.queries.histogram import Histogram
     from tacit.queries.margins import Margins
     from tacit.queries.rules import signed_margin_rule
-    from tacit.table.memory import MemoryTable
 
     generator = np.random.default_rng(0)
     columns = [generator.integers(0, 32, rows).astype(np.uint8) for _ in range(COLUMNS)]

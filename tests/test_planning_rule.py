@@ -8,8 +8,10 @@ import re
 import numpy as np
 import pytest
 
-from tacit.additive import binning, first_look, learn, plan
-from tacit.boosting import kernel_trees, newton_trees, shape_search
+from tacit.additive import first_look, learn, plan
+from tacit.binning import measure as binning
+from tacit.binning import shape_search
+from tacit.growing import kernel_trees, newton_trees
 from tools.fit_planning_rule import CHOICES, loss, signal, table, varied, version
 from tools.synthetic_tables import (
     DENSE,

@@ -27,12 +27,14 @@ from unittest.mock import patch
 
 import numpy as np
 
-from tacit.additive import binning, first_look, jointly, learn, plan
+from tacit.additive import first_look, jointly, learn, plan
 from tacit.additive import pairs as pairs_module
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.plan import tree_rate
-from tacit.boosting import kernel_trees, newton_trees, shape_search
-from tacit.privacy.purse import Purse
+from tacit.binning import measure as binning
+from tacit.binning import shape_search
+from tacit.growing import kernel_trees, newton_trees
+from tacit.privacy.budget import Purse
 from tacit.trees import gradient
 from tacit.trees.estimator import BoostedTreesClassifier
 from tools.synthetic_tables import Drawn, Setting, dense_family, draw, family, flag_family, heavy_family, large_family

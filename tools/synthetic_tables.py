@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit
 
+from tacit.arrays import Floats
 from tacit.schema import Schema
 
-Floats = npt.NDArray[np.float64]
 Truth = Callable[[Floats, np.random.Generator], Floats]
 
 TEST_ROWS = 8000

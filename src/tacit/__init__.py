@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from tacit.additive.regressor import AdditiveBoostRegressor
     from tacit.decision_lists.estimator import DecisionListClassifier
     from tacit.discovery.discover_schema import discover_schema
+    from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor
     from tacit.evaluation.private_score import private_score
     from tacit.evaluation.private_selection import PrivateSelection
     from tacit.evaluation.recalibrate import recalibrate
     from tacit.evaluation.select_model import select_model
-    from tacit.faces.batchwise import BatchwiseClassifier, BatchwiseRegressor
     from tacit.halfspaces.estimator import HalfspaceBoostClassifier
     from tacit.models.files import load_model, save_model
     from tacit.privacy.account import PrivacyAccount
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 PUBLIC = {
     "AdditiveBoostClassifier": "tacit.additive.estimator",
     "AdditiveBoostRegressor": "tacit.additive.regressor",
-    "BatchwiseClassifier": "tacit.faces.batchwise",
-    "BatchwiseRegressor": "tacit.faces.batchwise",
+    "BatchwiseClassifier": "tacit.estimators.batchwise",
+    "BatchwiseRegressor": "tacit.estimators.batchwise",
     "BoostedTreesClassifier": "tacit.trees.estimator",
     "BudgetExceeded": "tacit.privacy.ledger",
     "Certificate": "tacit.privacy.certificate",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tacit.privacy.budget import Purse
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Repeated
-from tacit.privacy.purse import Purse
 
 
 def share_spent(certificate: Certificate) -> float:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from tacit.additive import learn as learn_module
-from tacit.additive.binning import Column
 from tacit.additive.learn import Learned, learn_additive
 from tacit.additive.plan import (
     CHOICE_FROM,
@@ -23,14 +22,15 @@ from tacit.additive.plan import (
     plan,
     with_choices,
 )
-from tacit.boosting.chosen_trees import MANY_ROWS
+from tacit.binning.measure import Column
+from tacit.binning.refine import MANY_ROWS
 from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import BoundedRange, Gaussian
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
-from tacit.table.memory import MemoryTable
 
 ROWS, FINE, WIDTH = 100_000, 4096, 8
 UNUSED = 0.04

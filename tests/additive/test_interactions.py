@@ -5,7 +5,7 @@ import pytest
 
 from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.additive.boost import parts_wanted
-from tacit.faces.request import RequestError
+from tacit.privacy.request import RequestError
 
 COLUMNS = {name: {"kind": "numeric", "lower": -3, "upper": 3} for name in "abc"}
 CLASSES = {"label": {"column": "y", "classes": [0, 1]}, "columns": COLUMNS}

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from tacit.additive.binning import SURE_OF_ROWS, release_total
 from tacit.additive.intercept import _GRID, Intercept, curvature, expected_push
 from tacit.additive.plan import LARGEST_INTERCEPT_PART, intercept_share
+from tacit.binning.measure import SURE_OF_ROWS, release_total
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.budget import Purse
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
-from tacit.table.memory import MemoryTable
 
 
 @pytest.mark.parametrize("at", [-2.0, 0.3, 4.0])

@@ -12,9 +12,9 @@ from sklearn.metrics import roc_auc_score
 from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.additive import jointly
 from tacit.additive.jointly import JOINT_BELOW, Lengths, bounds_jointly
-from tacit.boosting.release_map import centred_map
+from tacit.binning.release_map import centred_map
+from tacit.privacy.budget import Purse
 from tacit.privacy.ledger import uses
-from tacit.privacy.purse import Purse
 from tacit.schema.columns import BooleanColumn
 from tacit.schema.label import Label
 from tacit.schema.schema import Schema

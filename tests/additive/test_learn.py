@@ -7,15 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from tacit.additive.binning import MAX_CATEGORIES, Column, measure_bins, release_total
 from tacit.additive.learn import Learned, learn_additive
+from tacit.binning.measure import MAX_CATEGORIES, Column, measure_bins, release_total
 from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
-from tacit.table.memory import MemoryTable
 
 FINE = 4096
 

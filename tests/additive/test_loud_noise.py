@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from tacit.additive.binning import Column, measure_bins
 from tacit.additive.intercept import Intercept
 from tacit.additive.plan import (
     COMPANY_FROM,
@@ -23,14 +22,15 @@ from tacit.additive.plan import (
 from tacit.additive.posterior import SCALES
 from tacit.additive.sweeps import LIKELY_VARIANCE, TYPICAL_VARIANCE, HyperPrior, step_length
 from tacit.additive.term import ReleaseAverage
-from tacit.boosting import shape_search
+from tacit.binning import shape_search
+from tacit.binning.measure import Column, measure_bins
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.budget import Purse
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
-from tacit.table.memory import MemoryTable
 
 
 def averaged(haste: float, releases: np.ndarray, sd: float) -> ReleaseAverage:

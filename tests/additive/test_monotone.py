@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.monotone import exactly, project
 from tacit.additive.regressor import AdditiveBoostRegressor
-from tacit.faces.request import RequestError
 from tacit.models.files import model_from_dict
+from tacit.privacy.request import RequestError
 from tacit.report.page import render
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier

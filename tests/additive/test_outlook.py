@@ -12,16 +12,16 @@ import pytest
 
 from tacit import AdditiveBoostClassifier
 from tacit.additive import first_look
-from tacit.additive.binning import Column
 from tacit.additive.outlook import outlook
 from tacit.additive.plan import SURE_FROM, plan
+from tacit.binning.measure import Column
 from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.budget import Purse
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
 from tacit.schema import Schema
-from tacit.table.memory import MemoryTable
 from tools.synthetic_tables import Setting, draw
 
 SCHEMA = Schema.from_dict(

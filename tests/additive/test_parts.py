@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.additive.covariance import categorical_covariances, centred, numeric_covariances
-from tacit.additive.density import public_shapes, smooth_histograms
 from tacit.additive.intercept import TYPICAL_SCATTER, Intercept, curvature
 from tacit.additive.intercept import scatter as scatter_of_rows
 from tacit.additive.plan import (
@@ -25,8 +24,9 @@ from tacit.additive.plan import (
     plan,
 )
 from tacit.additive.posterior import SCALES, Posterior
+from tacit.binning.density import public_shapes, smooth_histograms
+from tacit.binning.release_map import principal_modes, with_missing
 from tacit.boosting.measures.mada_boost import mada_boost
-from tacit.boosting.release_map import principal_modes, with_missing
 
 
 @settings(max_examples=60, deadline=None)

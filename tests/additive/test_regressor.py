@@ -18,10 +18,10 @@ from tacit.additive.score_term import Directions, ScoreTerm
 from tacit.additive.term import Prior
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
-from tacit.faces.request import RequestError
 from tacit.models.additive_scores import AdditiveRegressionModel
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Gaussian
-from tacit.privacy.purse import Purse
+from tacit.privacy.request import RequestError
 from tacit.queries.cells import column_cells
 from tacit.report.page import render
 from tacit.schema import Schema

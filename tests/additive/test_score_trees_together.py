@@ -16,7 +16,9 @@ from tacit.additive.score_losses import Loss, SoftmaxLoss
 from tacit.additive.score_sweeps import ScoreState
 from tacit.additive.score_trees import CurvatureShape, KernelSteps, curvature_shape, grow_score_trees
 from tacit.additive.sweeps import HyperPrior
-from tacit.boosting.kernel_trees import (
+from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
+from tacit.growing.kernel_trees import (
     COARSE_LEVELS,
     LISTENING,
     MOST_NUMBERS,
@@ -26,15 +28,13 @@ from tacit.boosting.kernel_trees import (
     kernel_steps,
     within_time,
 )
-from tacit.boosting.newton_trees import LeafSums
-from tacit.boosting.random_trees import RandomStructures
-from tacit.curator.curator import Curator
+from tacit.growing.newton_trees import LeafSums
+from tacit.growing.random_trees import RandomStructures
 from tacit.noise import SeededSource
+from tacit.privacy.budget import Purse
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
-from tacit.queries.scores import Scores
-from tacit.table.memory import MemoryTable
+from tacit.queries.margins import Scores
 
 COLUMNS = {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in "abcd"}
 CLASSES = Schema.from_dict({"label": {"column": "y", "classes": [0, 1, 2]}, "columns": COLUMNS})

@@ -16,12 +16,12 @@ from tacit.additive.score_losses import LEAST_COUNTED, MOST_COUNTED, SoftmaxLoss
 from tacit.additive.score_term import Directions, ScoreTerm
 from tacit.additive.score_trees import CurvatureShape, LeafSteps
 from tacit.additive.term import Prior
-from tacit.boosting.newton_trees import LeafSums, NewtonPlan
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
+from tacit.growing.newton_trees import LeafSums, NewtonPlan
 from tacit.models.additive_scores import AdditiveClassesModel
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Gaussian
-from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell, column_cells
 from tacit.report.page import render
 from tacit.schema import Schema

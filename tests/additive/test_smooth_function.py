@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from tacit import AdditiveBoostClassifier, Schema
-from tacit.boosting.fourier_boosting import STEPS
+from tacit.growing.fourier import STEPS
 from tacit.models.additive import SMOOTH
 from tacit.models.files import model_from_dict
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from tacit.curator.curator import Curator
 from tacit.encoding.dense import RowClipper
+from tacit.engines.dense import DenseRows
+from tacit.engines.memory import MemoryTable
 from tacit.noise import make_source
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.halfspace_log import RADIUS_16
-from tacit.table.dense import DenseRows
-from tacit.table.memory import MemoryTable
+from tacit.queries.dense.halfspace_log import RADIUS_16
 
 
 def curator_over(

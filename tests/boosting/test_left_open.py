@@ -7,26 +7,27 @@ import math
 import numpy as np
 import pytest
 
-from tacit.boosting.fourier_boosting import CLIP, fourier_rule
-from tacit.boosting.left_open import (
+from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
+from tacit.growing.fourier import (
+    CLIP,
     MOST_LOUDNESS,
     TYPICAL_CURVATURE,
     TYPICAL_SHARE,
     LeftOpen,
+    fourier_rule,
     left_open_rule,
     released_left_open,
 )
-from tacit.curator.curator import Curator
 from tacit.noise import SeededSource
+from tacit.privacy.budget import Purse
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell, ProductCells
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.rules import WEIGHT_UNIT
 from tacit.queries.tree_cells import middle_margins
-from tacit.table.memory import MemoryTable
 
 
 def chance(score):

@@ -17,8 +17,8 @@ from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.boosting.measures.smooth import DENSE_WEIGHT_UNIT, SmoothMeasure
 from tacit.privacy.charges import NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.capped_scaling import capped_scaling
-from tacit.queries.halfspace_log import HalfspaceLog
+from tacit.queries.dense.capped_scaling import capped_scaling
+from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tacit.theory.boosting import lazy_bregman_slickness, smooth_boost_slickness
 from tests.boosting.common import curator_over
 

@@ -17,7 +17,7 @@ from tacit.curator.curator import Curator
 from tacit.halfspaces.centering import Centre, DenseEmbedding
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import BudgetExceeded
-from tacit.queries.halfspace_log import HalfspaceLog
+from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tacit.theory.boosting import (
     lazy_bregman_learning_rate,
     lazy_bregman_rounds,

@@ -11,7 +11,7 @@ from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.boosting.stopping import EndTest
 from tacit.privacy.charges import Laplace, NonPrivate, Repeated
-from tacit.queries.halfspace_log import HalfspaceLog
+from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tests.boosting.common import curator_over
 
 ROWS, LABELS = np.eye(3)[np.arange(60) % 3], np.ones(60)

@@ -10,7 +10,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from tacit.curator.vault import Vault
+from tacit.curator.rows import Vault
 from tacit.encoding.frames import Frame
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation

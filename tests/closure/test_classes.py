@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from scipy.optimize import linprog
 
+from tacit.arrays import Ints
 from tacit.closure.classes import (
     BoundClass,
     ConceptClass,
@@ -27,7 +28,7 @@ from tacit.closure.classes import (
 from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.halfspace_patterns import halfspace_patterns, halfspaces_at_most
 from tacit.closure.literals import Conjunctions, DecisionLists
-from tacit.closure.patterns import IntArray, ListedPatterns, Patterns
+from tacit.closure.patterns import ListedPatterns, Patterns
 from tacit.closure.rules import RuleClass
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
@@ -233,7 +234,7 @@ class BoundParity(BoundClass):
     def __init__(self, encoders: tuple[Encoder, ...]) -> None:
         self.columns, self.n_codes, self.vc_dimension = ("a", "b"), tuple(e.n_codes for e in encoders), 1
 
-    def patterns(self, codes: IntArray) -> Patterns:
+    def patterns(self, codes: Ints) -> Patterns:
         odd = codes.sum(axis=1) % 2 == 1
         return ListedPatterns.of(np.stack([odd, ~odd]))
 

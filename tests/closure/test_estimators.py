@@ -30,7 +30,6 @@ from tacit.closure import (
 )
 from tacit.closure.base import Setting
 from tacit.closure.plan import best_inner_epsilon, paper_plan, repeated_selection_range, sharp_plan
-from tacit.faces.request import RequestError
 from tacit.models.files import load_model, save_model
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy import accountants
@@ -38,7 +37,8 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange, Pure
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.theory.closure_privacy import amplified
+from tacit.privacy.request import RequestError
+from tacit.theory.closure.privacy import amplified
 from tacit.theory.cost import Cost
 from tests.habits import CANNOT_HOLD
 

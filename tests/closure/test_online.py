@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
+from tacit.arrays import Ints
 from tacit.closure.online import (
     AgnosticLearner,
     FiniteDomain,
@@ -18,14 +18,12 @@ from tacit.closure.online import (
     UnionLearner,
 )
 from tacit.closure.online_boosting import OnlineBoosting, OnlineComposition, potentials
-from tacit.theory.closure_formula import TruthTable, named_function
-from tacit.theory.closure_witnesses import MistakeTree
+from tacit.theory.closure.formula import TruthTable, named_function
+from tacit.theory.closure.witnesses import MistakeTree
 from tacit.theory.dimensions import littlestone_dimension
 
-Matrix = npt.NDArray[np.int64]
 
-
-def random_class(rng: np.random.Generator, hypotheses: int, points: int) -> Matrix:
+def random_class(rng: np.random.Generator, hypotheses: int, points: int) -> Ints:
     return np.unique((rng.random((hypotheses, points)) < 0.5).astype(int), axis=0)
 
 

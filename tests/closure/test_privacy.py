@@ -15,19 +15,19 @@ from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassCla
 from tacit.closure.base import ClosureClassifier, Setting
 from tacit.closure.plan import paper_plan
 from tacit.curator.choose import select_member
-from tacit.curator.vault import Vault
-from tacit.curator.view import open_view
-from tacit.curator.view_rows import Parts, Sample
+from tacit.curator.rows import Vault
+from tacit.curator.views.view import open_view
+from tacit.curator.views.view_rows import Parts, Sample
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
-from tacit.faces.base import Task
+from tacit.estimators.base import Task
 from tacit.models.base import Model
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy import accountants
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import BoundedRange, Pure
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
 from tacit.schema import Schema
 from tacit.theory.cost import Cost
 from tests.closure.scripted import Rows, ScriptedNoise, distribution, hockey_stick, largest_ratio, vault_of

@@ -10,7 +10,7 @@ import pytest
 from tacit.closure.functions import in_words, truth_table
 from tacit.closure.patterns import JoinedPatterns, ListedPatterns
 from tacit.closure.search import Scored, completion_scores, own_errors
-from tacit.theory.closure_formula import TruthTable
+from tacit.theory.closure.formula import TruthTable
 
 
 def patterns(rng: np.random.Generator, count: int, points: int) -> ListedPatterns:

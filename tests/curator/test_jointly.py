@@ -9,6 +9,7 @@ import pytest
 
 from tacit.curator.curator import Curator
 from tacit.curator.weighted import WeightedCurator
+from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import BudgetExceeded, Reservation
@@ -19,7 +20,6 @@ from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.margins import Margins
 from tacit.queries.row_weights import level_weights, weighted_rule
 from tacit.queries.rules import signed_margin_rule
-from tacit.table.memory import MemoryTable
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 WIDTH, UNIT = 200, 1 << 10

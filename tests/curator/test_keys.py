@@ -10,7 +10,7 @@ import pytest
 
 from tacit.curator.curator import integer_scale
 from tacit.curator.keys import release_keys
-from tacit.curator.vault import Vault
+from tacit.curator.rows import Vault
 from tacit.encoding.frames import columns_of
 from tacit.encoding.keys import NO_KEY
 from tacit.noise.seeded_source import SeededSource

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.curator.curator import Curator, integer_scale
+from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate, Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
@@ -16,7 +17,6 @@ from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import RowRule, count_rule
 from tacit.queries.sensitivity import Sensitivity
-from tacit.table.memory import MemoryTable
 
 ADD = Neighbouring.ADD_OR_REMOVE_ONE
 QUERY = Histogram(column_cells(0, 400), RowRule(np.full((2, 1, 1), 64, np.int32), 64))

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from tacit.curator.curator import Curator
 from tacit.curator.select import selection_scale
+from tacit.engines.memory import MemoryTable
 from tacit.noise import OpenDPSource, SeededSource
 from tacit.privacy.charges import BoundedRange, Gaussian, NonPrivate
 from tacit.privacy.ledger import BudgetExceeded, Reservation
@@ -24,7 +25,6 @@ from tacit.queries.cells import ProductCells, column_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import class_count_rule, count_rule
 from tacit.queries.selection import Selection, floored, floored_movement, per_query
-from tacit.table.memory import MemoryTable
 from tests.noise.exact import draws_needed, likelihood_ratio_rejects, softmax_pmf
 
 CODES = (3, 2)

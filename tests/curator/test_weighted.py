@@ -7,16 +7,16 @@ import pytest
 
 from tacit.curator.curator import Curator
 from tacit.curator.weighted import WeightedCurator
+from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell, column_cells
+from tacit.queries.histogram import ResidualLevels, ScoreHistogram
+from tacit.queries.margins import Scores
 from tacit.queries.row_weights import level_weights
-from tacit.queries.score_histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
-from tacit.queries.scores import Scores
-from tacit.table.memory import MemoryTable
 
 SCALE = TargetScale(1 << 23, 1 << 18)
 LEVELS = level_weights()

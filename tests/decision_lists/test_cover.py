@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from tacit.curator.cover import cover_scale
 from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
 from tacit.noise import SeededSource
 from tacit.privacy import accountants
 from tacit.privacy.charges import ApproxDP, NonPrivate, Pure, Renyi
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cover import Cover
-from tacit.queries.cover_candidates import Conjunctions, FirstMatch, TooManyCandidates
-from tacit.queries.cover_charges import Accounting, cover_charge, exact_charge
-from tacit.queries.cover_steps import CoverStep
+from tacit.queries.covers.candidates import Conjunctions, FirstMatch, TooManyCandidates
+from tacit.queries.covers.charges import Accounting, cover_charge, exact_charge
+from tacit.queries.covers.cover import Cover
+from tacit.queries.covers.steps import CoverStep
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import class_count_rule
-from tacit.table.memory import MemoryTable
 from tacit.theory import em_cover as theory
 from tests.decision_lists import cover_reference as reference
 

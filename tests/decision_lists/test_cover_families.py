@@ -13,16 +13,16 @@ import pytest
 
 from tacit import DecisionListClassifier, Schema
 from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
 from tacit.noise import SeededSource
 from tacit.privacy import accountants
 from tacit.privacy.charges import NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cover import Cover
-from tacit.queries.cover_candidates import Conjunctions
-from tacit.queries.cover_charges import Accounting, cover_charge
-from tacit.queries.cover_steps import CoverStep, ScoredStep, widest_shifts
-from tacit.table.memory import MemoryTable
+from tacit.queries.covers.candidates import Conjunctions
+from tacit.queries.covers.charges import Accounting, cover_charge
+from tacit.queries.covers.cover import Cover
+from tacit.queries.covers.steps import CoverStep, ScoredStep, widest_shifts
 from tacit.theory.em_cover import Shifts
 from tests.decision_lists import cover_reference as reference
 

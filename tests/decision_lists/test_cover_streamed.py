@@ -15,15 +15,15 @@ from tacit.decision_lists import literals
 from tacit.decision_lists.literals import candidates, length_prior
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
-from tacit.faces.request import RequestError
+from tacit.engines.memory import MemoryTable
 from tacit.noise import SeededSource
 from tacit.privacy.charges import NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cover import Cover
-from tacit.queries.cover_candidates import Conjunctions, StreamedConjunctions, TooManyCandidates
-from tacit.queries.cover_steps import CoverStep
-from tacit.table.memory import MemoryTable
+from tacit.privacy.request import RequestError
+from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions, TooManyCandidates
+from tacit.queries.covers.cover import Cover
+from tacit.queries.covers.steps import CoverStep
 
 ENCODERS = (NumericGrid(0, 10, 5), CategoryIndex(("a", "b")), BooleanIndex())
 

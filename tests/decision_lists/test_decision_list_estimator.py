@@ -17,12 +17,12 @@ from tacit.decision_lists.features import feature_candidates
 from tacit.decision_lists.literals import candidates, length_prior, nice_thresholds, threshold_codes
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
-from tacit.faces.request import RequestError
 from tacit.models.decision_list import DecisionListModel
 from tacit.privacy import accountants
 from tacit.privacy.charges import Laplace, Renyi
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cover_charges import Accounting
+from tacit.privacy.request import RequestError
+from tacit.queries.covers.charges import Accounting
 from tacit.theory.decision_lists import theorem_3_5
 from tests.habits import CANNOT_HOLD, SCHEMA
 

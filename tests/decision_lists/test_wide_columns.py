@@ -17,9 +17,9 @@ from tacit.decision_lists.literals import candidates, column_literals, most_lite
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
 from tacit.encoding.values import BooleanIndex, CategoryIndex
-from tacit.faces.request import RequestError
-from tacit.queries.cover_candidates import Conjunctions, StreamedConjunctions
-from tacit.queries.cover_pairs import Pairs
+from tacit.privacy.request import RequestError
+from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
+from tacit.queries.covers.pairs import Pairs
 from tests.decision_lists.counted_work import peak_bytes, within_calls
 
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from tacit.discovery.discover_schema import discover_schema
+from tacit.discovery.unknowns import NOTHING_FOUND, Unknowns, discover_within, kind_of, unknowns_of
 from tacit.encoding.errors import FrameError
-from tacit.faces.discover import NOTHING_FOUND, Unknowns, discover_within, kind_of, unknowns_of
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import ApproxDP, Gaussian, Laplace
@@ -241,7 +241,7 @@ def test_an_account_pays_whole_or_not_at_all(tmp_path):
 
 def test_inside_a_fit_a_share_is_spent_and_no_more():
     """What a fit without a schema does: the purse without delta for keys, a share of it for finding, keys on top."""
-    from tacit.curator.vault import Vault
+    from tacit.curator.rows import Vault
     from tacit.encoding.frames import columns_of
     from tacit.encoding.values import LabelIndex
     from tacit.privacy.account import EphemeralAccount

@@ -13,12 +13,11 @@ import pytest
 from scipy import sparse
 
 from tacit.encoding.errors import FrameError
-from tacit.encoding.frames import Frame, columns_of
+from tacit.encoding.frames import Frame, columns_of, without_rows
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding, encoder_from_dict, encoder_of
 from tacit.encoding.values import CategoryIndex
-from tacit.encoding.without_rows import without_rows
 from tacit.schema import (
     BooleanColumn,
     CategoricalColumn,

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from tacit.encoding.frames import Frame, columns_of
-from tacit.encoding.take import take, take_rows
+from tacit.encoding.frames import Frame, columns_of, take, take_rows
 
 VALUES = [10, 20, 30]
 COLUMNS = {

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.curator.vault import Vault
+from tacit.curator.rows import Vault
 from tacit.encoding.frames import Frame
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.units import NO_UNIT, first_rows, unit_codes

@@ -14,6 +14,7 @@ from sklearn.metrics import mean_absolute_error, mean_pinball_loss, mean_squared
 from tacit.additive.regressor import AdditiveBoostRegressor
 from tacit.curator.measurement import Measurement
 from tacit.encoding.values import CategoryIndex
+from tacit.engines.memory import MemoryTable
 from tacit.evaluation.error_grid import (
     COARSE_CELLS,
     REACHES,
@@ -32,7 +33,6 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Gaussian, Laplace, Pure
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.table.memory import MemoryTable
 
 BOUNDS = (-20, 20)
 

@@ -15,9 +15,10 @@ from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, roc_auc_
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import Measurement
+from tacit.engines.memory import MemoryTable
 from tacit.evaluation import calibration, metrics
-from tacit.evaluation.counts import MATRIX_UNIT, ScoreCounts, release_counts
-from tacit.evaluation.grid import CELLS, ScoreGrid, log_odds
+from tacit.evaluation.error_grid import CELLS, ScoreGrid, log_odds
+from tacit.evaluation.measure_scores import MATRIX_UNIT, ScoreCounts, release_counts
 from tacit.evaluation.performance import Question, perform
 from tacit.evaluation.private_score import private_score
 from tacit.evaluation.strategy import shared, strategy
@@ -29,7 +30,6 @@ from tacit.privacy.charges import Gaussian, Laplace, Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
-from tacit.table.memory import MemoryTable
 from tests.evaluation.scores import Known, world
 
 NAMES = ("auc", "accuracy", "log_loss", "calibration")

@@ -10,14 +10,14 @@ import pytest
 
 from tacit import AdditiveBoostClassifier, ResampledBoostClassifier, Schema
 from tacit.closure import AgnosticClassifier
+from tacit.estimators.batchwise import BatchwiseClassifier
 from tacit.evaluation.private_score import private_score
 from tacit.evaluation.private_selection import PrivateSelection
 from tacit.evaluation.recalibrate import recalibrate
 from tacit.evaluation.select_model import select_model
-from tacit.faces.batchwise import BatchwiseClassifier
-from tacit.faces.request import RequestError
 from tacit.models.mean import MeanModel
 from tacit.privacy.certificate import UNVERIFIED
+from tacit.privacy.request import RequestError
 from tacit.resampling.adapters import ClaimedLearner
 
 COLUMNS = {name: {"kind": "numeric", "lower": -4.0, "upper": 4.0} for name in ("a", "b")}

@@ -9,9 +9,9 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.encoding.frames import columns_of
-from tacit.evaluation.combined import combined_certificate
-from tacit.evaluation.counts import ScoreCounts
-from tacit.evaluation.grid import CELLS, ScoreGrid, log_odds
+from tacit.evaluation.candidates import combined_certificate
+from tacit.evaluation.error_grid import CELLS, ScoreGrid, log_odds
+from tacit.evaluation.measure_scores import ScoreCounts
 from tacit.evaluation.recalibrate import fitted_curve, recalibrate
 from tacit.evaluation.strategy import strategy
 from tacit.models.base import ModelError

@@ -13,11 +13,11 @@ from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.curator.curator import Curator
 from tacit.curator.select import Choice
 from tacit.encoding.frames import columns_of
+from tacit.engines.memory import MemoryTable
 from tacit.evaluation.private_selection import PrivateSelection
 from tacit.evaluation.search_plan import EACH, RANDOM_STOPPING, plan_search
 from tacit.evaluation.select_model import choose, select_model, selection_charge
 from tacit.evaluation.utility import LEVELS, Criterion, judges_of, utility_weights
-from tacit.faces.request import Request
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy import accountants
@@ -25,8 +25,8 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange, NonPrivate, Pure, Renyi
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import Request
 from tacit.schema import Schema
-from tacit.table.memory import MemoryTable
 from tacit.trees.estimator import BoostedTreesClassifier
 from tests.evaluation.scores import Known, refused_search, world
 

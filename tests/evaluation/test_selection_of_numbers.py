@@ -16,11 +16,12 @@ from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.regressor import AdditiveBoostRegressor
 from tacit.curator.curator import Curator
 from tacit.encoding.frames import Frame
+from tacit.encoding.inputs import numbers_of
+from tacit.engines.memory import MemoryTable
 from tacit.evaluation.private_score import private_score
 from tacit.evaluation.private_selection import PrivateSelection
 from tacit.evaluation.select_model import THEOREM, choose, select_model
 from tacit.evaluation.utility import NUMBER_CRITERIA, NUMBER_LEVELS, Criterion, judges_of, utility_encoding
-from tacit.faces.inputs import numbers_of
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy import accountants
@@ -29,7 +30,6 @@ from tacit.privacy.charges import BoundedRange, Pure, Renyi
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
-from tacit.table.memory import MemoryTable
 from tests.evaluation.scores import Known, refused_search
 from tests.evaluation.test_selection import Recorder
 from tests.seen import Seen, seen_numbers

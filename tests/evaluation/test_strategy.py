@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tacit.evaluation.strategy import best_charges, hierarchy, shared, square_root, strategy
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate, Pure
-from tacit.privacy.purse import Purse
 
 
 @pytest.mark.parametrize("cells", [1, 2, 16, 31, 128])

@@ -16,12 +16,12 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 from tacit.encoding.errors import FrameError
-from tacit.faces.request import RequestError
 from tacit.halfspaces.centering import Centering
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.halfspaces.scaling import Scaling
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.charges import Gaussian
+from tacit.privacy.request import RequestError
 from tacit.theory.halfspaces import sample_size, strong_halfspace
 from tests.boosting.common import margin_rows
 from tests.habits import CANNOT_HOLD, SCHEMA, people

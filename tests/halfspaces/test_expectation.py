@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.faces.request import RequestError
 from tacit.halfspaces.expectation import Setting, expect_error, expect_rows, made_rows, needed, proved_error
+from tacit.privacy.request import RequestError
 
 SETTING = Setting(20, 0.3, 1.0, 1e-6, repeats=2)
 

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.theory.above_threshold import Scales
 
 Rounds = Sequence[tuple[int, int]]
 """Queries as (exact value, number of rounds in which it is asked)."""
 
-
-Floats = npt.NDArray[np.float64]
 
 REACH = 90
 """The sum over the threshold's noise is cut at this many scales."""

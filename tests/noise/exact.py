@@ -21,9 +21,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-ALPHA = 1e-11
+from tacit.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
+ALPHA = 1e-11
 
 
 class Pmf:

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.online.label_signs import sign_of, signs_of
-from tacit.online.rows import RowError
+from tacit.online.rows import RowError, sign_of, signs_of
 
 
 @pytest.mark.parametrize(

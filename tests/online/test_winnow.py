@@ -16,7 +16,6 @@ import pytest
 from river import checks, datasets, evaluate, metrics
 
 from tacit import BudgetExceeded, PrivacyAccount, Schema
-from tacit.faces.request import RequestError
 from tacit.online import DecisionListWinnow, StreamClosed, Winnow
 from tacit.online.features import all_conjunctions, conjunction_width
 from tacit.online.rows import RowError, SchemaRows
@@ -29,6 +28,7 @@ from tacit.online.streams import (
     uniform_points,
 )
 from tacit.privacy import accountants
+from tacit.privacy.request import RequestError
 
 
 def mistakes(model: Winnow, rows: np.ndarray, labels: np.ndarray, block: int = 50) -> np.ndarray:

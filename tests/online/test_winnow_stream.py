@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.curator.stream import open_row_stream
+from tacit.curator.streams.open import open_row_stream
+from tacit.curator.streams.winnow import WinnowLog, WinnowStream, WinnowUpdate, draws_charge
 from tacit.privacy.charges import ZCDP, NonPrivate, Pure, Repeated
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.winnow import WinnowLog, WinnowStream, WinnowUpdate, draws_charge
 from tacit.theory.above_threshold import Queries, scales
 from tests.noise.above_threshold_law import log_probability
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.curator.stream import open_row_stream
+from tacit.curator.streams.open import open_row_stream
+from tacit.curator.streams.winnow import WinnowLog
 from tacit.online import ConfidentWinnow
 from tacit.online.schedule import WinnowRequest, bound_of, paper_schedule, theorem_schedule
 from tacit.online.streams import majority_stream
@@ -17,7 +18,6 @@ from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange, Pure, Repeated
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.winnow import WinnowLog
 from tacit.theory import winnow as theory
 from tacit.theory.above_threshold import Queries, accuracy, scales
 

@@ -8,15 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.encoding.values import DROPPED
-from tacit.models.fourier import FourierTerm
-from tacit.models.fourier_features import COSINES, LENGTH, SINES, FourierFeatures
+from tacit.engines.memory import MemoryTable
+from tacit.models.fourier_features import COSINES, LENGTH, SINES, FourierFeatures, FourierTerm
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import column_cells
 from tacit.queries.fourier import FourierSum, ScatterSum
 from tacit.queries.margins import MARGIN_LIMIT, Margins
 from tacit.queries.rules import MARGIN_BITS, RowRule, class_count_rule, count_rule, signed_margin_rule
 from tacit.queries.tree_cells import logistic_gradient_rule
-from tacit.table.memory import MemoryTable
 
 CODES = (5, 3, 4)
 ROW = st.tuples(*(st.integers(0, codes - 1) for codes in CODES), st.sampled_from([0, 1, DROPPED]))
@@ -119,7 +118,7 @@ def test_the_bounds_of_scatter_are_needed():
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_scatter_is_that_of_shortened_rows(threads, monkeypatch):
-    monkeypatch.setattr("tacit.table.memory.BLOCK", 100)
+    monkeypatch.setattr("tacit.engines.memory.BLOCK", 100)
     generator = np.random.default_rng(5)
     rows = [(*(int(generator.integers(codes)) for codes in CODES), int(generator.integers(2))) for _ in range(5000)]
     query = scatter_of(6, longest=160)
@@ -137,7 +136,7 @@ def test_scatter_is_that_of_shortened_rows(threads, monkeypatch):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_sums_and_margins_are_those_of_the_definition(threads, monkeypatch):
-    monkeypatch.setattr("tacit.table.memory.BLOCK", 100)
+    monkeypatch.setattr("tacit.engines.memory.BLOCK", 100)
     generator = np.random.default_rng(7)
     rows = [(*(int(generator.integers(codes)) for codes in CODES), int(generator.integers(2))) for _ in range(3000)]
     features, margins = features_of(8, 20), Margins()

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.encoding.values import DROPPED
+from tacit.engines.memory import MemoryTable
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell, ProductCells, column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.margins import Margins
 from tacit.queries.rules import RowRule, class_count_rule, count_rule, signed_margin_rule
-from tacit.table.memory import MemoryTable
 
 CODES = (5, 3)
 

@@ -9,18 +9,16 @@ from hypothesis import strategies as st
 
 from tacit.curator.jointly import JointWeights
 from tacit.encoding.values import DROPPED
+from tacit.engines.memory import MemoryTable
 from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells, ProductCells, column_cells
-from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
 from tacit.queries.joint_bound import FINE, JointBound, JointHistogram, JointPart, joint_sensitivity
-from tacit.queries.margins import Margins
+from tacit.queries.margins import Margins, Scores
 from tacit.queries.row_weights import N_LEVELS, LabelWeights, level_weights, weighted_rule
 from tacit.queries.rules import signed_margin_rule
-from tacit.queries.score_histogram import ScoreHistogram
 from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
-from tacit.queries.scores import Scores
-from tacit.table.memory import MemoryTable
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 CODES = (5, 3, 4)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tacit.encoding.values import DROPPED
+from tacit.engines.memory import MemoryTable
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import RowRule, class_count_rule
-from tacit.table.memory import MemoryTable
 
 CODES = 4
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.curator.weighted import WeightedCurator
+from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian, NonPrivate
 from tacit.privacy.ledger import Reservation
@@ -22,7 +23,6 @@ from tacit.queries.rules import RowRule, class_count_rule, count_rule, signed_ma
 from tacit.queries.selection import Selection
 from tacit.queries.sensitivity import largest_difference
 from tacit.queries.tree_cells import logistic_gradient_rule
-from tacit.table.memory import MemoryTable
 
 CODES = 4
 RULES = {

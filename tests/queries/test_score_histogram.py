@@ -11,15 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.encoding.values import DROPPED
+from tacit.engines.memory import MemoryTable
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell, column_cells, mapped_cells
-from tacit.queries.histogram import ReleaseMap
+from tacit.queries.histogram import ReleaseMap, ResidualLevels, ScoreHistogram
+from tacit.queries.margins import SCORE_LIMIT, Scores
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import WEIGHT_UNIT
-from tacit.queries.score_histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.score_rules import LARGEST_BOUND, ResidualRule, SoftmaxRule, TargetScale
-from tacit.queries.scores import SCORE_LIMIT, Scores
-from tacit.table.memory import MemoryTable
 
 CODES = 6
 SCALE = TargetScale(1 << 23, 1 << 18)

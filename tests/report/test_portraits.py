@@ -14,12 +14,10 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.models.additive import SMOOTH, AdditiveModel, Feature, MainEffect, PairEffect
 from tacit.models.base import Model
-from tacit.models.fourier import FourierTerm
-from tacit.models.fourier_features import FourierFeatures
+from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.halfspace import HalfspaceModel
-from tacit.models.rule import ComposedModel, RuleModel
+from tacit.models.rule import ComposedModel, RuleModel, VoteModel
 from tacit.models.tree import Tree, complete_shape, threshold_sets
-from tacit.models.vote import VoteModel
 from tacit.report.page import render
 from tacit.report.portrait import PAINTERS, portrait
 from tacit.schema import Schema

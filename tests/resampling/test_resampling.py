@@ -13,12 +13,11 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from tacit.closure import AgnosticClassifier, ComposedClassifier
-from tacit.curator.resample import MeasureSample, round_cost
 from tacit.curator.trusted import ForeignModel, UntrustedResult
-from tacit.curator.view_base import Rows
+from tacit.curator.views.resample import MeasureSample, round_cost
+from tacit.curator.views.view import Rows
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.faces.request import RequestError
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.models.base import Model, ModelError
 from tacit.models.files import model_from_dict
@@ -27,7 +26,8 @@ from tacit.privacy import accountants
 from tacit.privacy.charges import ApproxDP, Pure, Repeated
 from tacit.privacy.ledger import uses
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.capped_scaling import WEIGHT_BITS
+from tacit.privacy.request import RequestError
+from tacit.queries.dense.capped_scaling import WEIGHT_BITS
 from tacit.resampling.adapters import ClaimedLearner, DiffprivlibLearner
 from tacit.resampling.estimator import ResampledBoostClassifier
 from tacit.resampling.plan import base_budget, budget_of_a_round, plan_resampling

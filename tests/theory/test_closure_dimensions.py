@@ -7,17 +7,16 @@ from itertools import combinations, product
 from time import perf_counter
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
-from tacit.theory.closure_witnesses import MistakeTree, ShatteredSet, ThresholdSequence
+from tacit.arrays import Ints
+from tacit.theory.closure.witnesses import MistakeTree, ShatteredSet, ThresholdSequence
 from tacit.theory.dimensions import Dimension, littlestone_dimension, threshold_dimension, vc_dimension
 
-Matrix = npt.NDArray[np.int64]
 DIMENSIONS: list[Callable[..., Dimension]] = [vc_dimension, littlestone_dimension, threshold_dimension]
 
 
-def plain_vc(matrix: Matrix) -> int:
+def plain_vc(matrix: Ints) -> int:
     best = -1 if len(matrix) == 0 else 0
     for size in range(1, matrix.shape[1] + 1):
         for points in combinations(range(matrix.shape[1]), size):
@@ -26,7 +25,7 @@ def plain_vc(matrix: Matrix) -> int:
     return best
 
 
-def plain_littlestone(matrix: Matrix) -> int:
+def plain_littlestone(matrix: Ints) -> int:
     def depth(rows: frozenset[tuple[int, ...]]) -> int:
         if not rows:
             return -1
@@ -40,7 +39,7 @@ def plain_littlestone(matrix: Matrix) -> int:
     return depth(frozenset(tuple(int(v) for v in row) for row in matrix))
 
 
-def plain_threshold(matrix: Matrix) -> int:
+def plain_threshold(matrix: Ints) -> int:
     def longest(hypotheses: list[int], points: list[int]) -> int:
         best = 0
         for h, x in product(hypotheses, points):
@@ -52,24 +51,24 @@ def plain_threshold(matrix: Matrix) -> int:
     return longest(list(range(len(matrix))), list(range(matrix.shape[1])))
 
 
-def ball(n: int, radius: int) -> Matrix:
+def ball(n: int, radius: int) -> Ints:
     """All sets of at most ``radius`` of ``n`` points."""
     sets = [s for size in range(radius + 1) for s in combinations(range(n), size)]
     return np.array([[int(i in s) for i in range(n)] for s in sets])
 
 
-def conjunctions(n: int) -> Matrix:
+def conjunctions(n: int) -> Ints:
     """All monotone conjunctions of ``n`` literals on the cube."""
     cube = np.array(list(product([0, 1], repeat=n)))
     return np.array([cube[:, list(s)].all(axis=1) for k in range(n + 1) for s in combinations(range(n), k)]).astype(int)
 
 
-def intervals(n: int) -> Matrix:
+def intervals(n: int) -> Ints:
     x = np.arange(n)
     return np.array([(x >= a) & (x <= b) for a in range(n) for b in range(a, n)]).astype(int)
 
 
-def thresholds(n: int) -> Matrix:
+def thresholds(n: int) -> Ints:
     return (np.arange(n) >= np.arange(n + 1)[:, None]).astype(int)
 
 
@@ -78,7 +77,7 @@ def thresholds(n: int) -> Matrix:
     [(vc_dimension, plain_vc), (littlestone_dimension, plain_littlestone), (threshold_dimension, plain_threshold)],
 )
 def test_random_classes_have_the_dimension_of_the_definition(
-    dimension: Callable[..., Dimension], plain: Callable[[Matrix], int]
+    dimension: Callable[..., Dimension], plain: Callable[[Ints], int]
 ) -> None:
     rng = np.random.default_rng(11)
     seen = set()
@@ -106,7 +105,7 @@ def test_random_classes_have_the_dimension_of_the_definition(
     ],
     ids=["thresholds", "singletons", "ball 2", "ball 3", "conjunctions", "intervals", "parities"],
 )
-def test_structured_classes_are_exact_in_seconds(matrix: Matrix, values: tuple[int, int, int]) -> None:
+def test_structured_classes_are_exact_in_seconds(matrix: Ints, values: tuple[int, int, int]) -> None:
     start = perf_counter()
     found = [dimension(matrix) for dimension in DIMENSIONS]
     assert tuple(d.value for d in found) == values

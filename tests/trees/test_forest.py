@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.table.memory import MemoryTable
-from tacit.trees.bins import Column
 from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import Forest, ForestSettings, depth_rule, learn_forest
 from tacit.trees.random_estimator import RandomTreesClassifier

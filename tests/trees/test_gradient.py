@@ -9,18 +9,7 @@ import pytest
 from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
-from tacit.boosting.newton_trees import LeafSums, without_laplace
-from tacit.boosting.random_trees import RandomStructures
-from tacit.curator.curator import Curator
-from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
-from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
-from tacit.queries.margins import Margins
-from tacit.table.memory import MemoryTable
-from tacit.trees.base_rate import BaseRate, set_intercept
-from tacit.trees.bins import (
+from tacit.binning.tree_bins import (
     Column,
     Totals,
     counted_bins,
@@ -30,6 +19,17 @@ from tacit.trees.bins import (
     release_totals,
     smoothed_mass,
 )
+from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
+from tacit.growing.newton_trees import LeafSums, without_laplace
+from tacit.growing.random_trees import RandomStructures
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.budget import Purse
+from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.margins import Margins
+from tacit.trees.base_rate import BaseRate, set_intercept
 from tacit.trees.estimator import BoostedTreesClassifier
 from tacit.trees.gradient import gaussian_plan, laplace_plan, learn_gradient_trees
 

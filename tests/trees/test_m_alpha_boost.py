@@ -9,14 +9,14 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import cross_val_score
 
+from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import BoundedRange, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.margins import Margins
-from tacit.table.memory import MemoryTable
-from tacit.trees.bins import Column
 from tacit.trees.budget import SplitBudget
 from tacit.trees.estimator import BoostedTreesClassifier
 from tacit.trees.losses import MAlphaLoss

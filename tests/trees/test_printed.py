@@ -16,12 +16,12 @@ from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.printed_trees import PrintedBoost
+from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.table.memory import MemoryTable
-from tacit.trees.bins import Column
 from tacit.trees.budget import SplitBudget
 from tacit.trees.m_alpha_boost import BoostSettings, MAlphaBoost
 from tacit.trees.paper import PaperBoost

@@ -8,22 +8,21 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
 from tacit.curator.select import selection_scale
+from tacit.engines.memory import MemoryTable
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import ZCDP, BoundedRange, Gaussian, Laplace, NonPrivate, Pure
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cell_function import CellFunction
 from tacit.queries.cells import column_cells
-from tacit.queries.histogram import Histogram
+from tacit.queries.histogram import CellFunction, Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.rules import WEIGHT_UNIT, RowRule, class_count_rule
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import TreeCells
-from tacit.table.memory import MemoryTable
-from tacit.trees.bins import Column
 from tacit.trees.budget import SplitBudget
 from tacit.trees.induction import Induction, _heaviest
 from tacit.trees.losses import MATSUSHITA, Loss, MAlphaLoss, SquareLoss

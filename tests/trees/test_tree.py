@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from tacit.engines.memory import MemoryTable
 from tacit.models.tree import Tree, TreeShape, code_set, complete_shape, threshold_sets
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.histogram import Histogram
@@ -20,7 +21,6 @@ from tacit.queries.tree_cells import (
     logistic_gradient_rule,
     middle_margins,
 )
-from tacit.table.memory import MemoryTable
 from tacit.trees.losses import MAlphaLoss
 
 

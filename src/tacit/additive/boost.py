@@ -10,25 +10,25 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.additive.binning import Column
 from tacit.additive.learn import Learned, learn_additive
 from tacit.additive.learn_scores import learn_scores
 from tacit.additive.monotone import DIRECTIONS
 from tacit.additive.outlook import outlook
 from tacit.additive.score_losses import SoftmaxLoss
 from tacit.additive.score_model import additive_scores, features_of, main_effects, pair_effects
+from tacit.arrays import Floats
+from tacit.binning.measure import Column
 from tacit.curator.curator import Curator
 from tacit.encoding.grid import NumericGrid
-from tacit.faces.base import Task, monotone_of
-from tacit.faces.request import Request, RequestError
-from tacit.faces.uncertainty import Uncertainty
-from tacit.faces.weights import Weighting
+from tacit.estimators.base import Task, monotone_of
+from tacit.estimators.uncertainty import Uncertainty
+from tacit.estimators.weights import Weighting
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.purse import Purse
+from tacit.privacy.budget import Purse
+from tacit.privacy.request import Request, RequestError
 from tacit.schema.label import MOST_CLASSES
 
 
@@ -61,7 +61,7 @@ class AdditiveBoost(Weighting, Uncertainty):
     def _algorithm(self) -> str:
         return "AdditiveBoostClassifier"
 
-    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """Log-odds of the last of two ``classes_``, shape ``(rows,)``; of more a score each, ``(rows, classes)``.
 
         Scores are log-odds up to a constant per row: probabilities are their softmax.

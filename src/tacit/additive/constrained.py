@@ -9,12 +9,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.additive.binning import Bins, Column
 from tacit.additive.pairs import SCREENED_COLUMNS
-
-Floats = npt.NDArray[np.float64]
+from tacit.arrays import Floats
+from tacit.binning.measure import Bins, Column
 
 
 class HasVariance(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.additive.boost import AdditiveBoost
-from tacit.faces.scikit import PrivateClassifier
+from tacit.estimators.classifier import PrivateClassifier
 
 
 class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tacit.additive.binning import Bins, Column, measure_bins, release_total
 from tacit.additive.plan import BINNING_SHARE, Plan, plan, signal_to_noise
+from tacit.binning.measure import Bins, Column, measure_bins, release_total
 from tacit.curator.curator import Curator
-from tacit.privacy.purse import Purse
+from tacit.privacy.budget import Purse
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Bytes, Floats, Ints
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.tree_cells import TreeCells
-
-Floats = npt.NDArray[np.float64]
 
 ROWS = 512
 
@@ -39,14 +37,14 @@ class ImaginedRows:
         self.scores: Floats = np.zeros((ROWS, n_scores))
 
     @cached_property
-    def _bytes(self) -> list[npt.NDArray[np.uint8]]:
+    def _bytes(self) -> list[Bytes]:
         return [codes.astype(np.uint8) for codes in self._codes]
 
     def add(self, cells: Cells, values: Floats) -> None:
         """Adds ``values[cell]`` to the scores of every row."""
         self.scores += values[self.places(cells)]
 
-    def places(self, cells: Cells) -> npt.NDArray[np.int64]:
+    def places(self, cells: Cells) -> Ints:
         """The cell of every row."""
         if isinstance(cells, OneCell):
             return np.zeros(ROWS, np.int64)

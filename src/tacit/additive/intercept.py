@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, ndtri
 
+from tacit.arrays import Floats
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.curator.measurement import LEAST_SD
-
-Floats = npt.NDArray[np.float64]
 
 LEAST_CURVATURE = 0.005
 TYPICAL_SCATTER = 0.35

@@ -13,17 +13,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.curator.curator import Curator
 from tacit.curator.jointly import JointReleases
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Gaussian
-from tacit.privacy.purse import Purse
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointPart
-
-Floats = npt.NDArray[np.float64]
 
 TIGHTNESS = 0.6
 """The limit on a row's squared length, relative to what is expected of it: longer rows are shortened."""
@@ -97,7 +95,7 @@ class Lengths:
         return Lengths(limit, seen)
 
 
-def _means(places: npt.NDArray[np.int64], weights: Floats, bins: int) -> Floats:
+def _means(places: Ints, weights: Floats, bins: int) -> Floats:
     """The mean weight in every bin, drawn to the mean of all where few rows fall."""
     counts, few = np.bincount(places, minlength=bins), 3.0
     sums = np.bincount(places, weights=weights, minlength=bins)

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.additive.binning import Bins, Column
 from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.covariance import categorical_covariances, numeric_covariances
 from tacit.additive.first_look import FirstLook, first_look
@@ -27,23 +25,22 @@ from tacit.additive.pairs import (
 from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, company, intercept_share, patient, pseudo_terms, with_choices
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Prior, Term
-from tacit.boosting.chosen_trees import structures_of
-from tacit.boosting.fourier_boosting import CLIP as FOURIER_CLIP
-from tacit.boosting.fourier_boosting import grow_fourier_term
-from tacit.boosting.kernel_trees import grow_kernel_trees, kernel_plan
-from tacit.boosting.left_open import LeftOpen, released_left_open
-from tacit.boosting.newton_trees import NewtonPlan, grow_trees
-from tacit.boosting.random_trees import RandomStructures
-from tacit.boosting.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
-from tacit.boosting.tree_noise import LeafNoise
+from tacit.arrays import Floats, Ints
+from tacit.binning.measure import Bins, Column
+from tacit.binning.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
 from tacit.curator.curator import Curator
-from tacit.models.fourier import FourierTerm
+from tacit.growing.chosen_trees import structures_of
+from tacit.growing.fourier import CLIP as FOURIER_CLIP
+from tacit.growing.fourier import LeftOpen, grow_fourier_term, released_left_open
+from tacit.growing.kernel_trees import grow_kernel_trees, kernel_plan
+from tacit.growing.newton_trees import NewtonPlan, grow_trees
+from tacit.growing.random_trees import RandomStructures
+from tacit.growing.tree_noise import LeafNoise
+from tacit.models.fourier_features import FourierTerm
 from tacit.models.tree import Tree
-from tacit.privacy.purse import Purse
+from tacit.privacy.budget import Purse
 from tacit.queries.cells import column_cells
 from tacit.queries.margins import Margins
-
-Floats = npt.NDArray[np.float64]
 
 AVERAGING_LOSS = 4 / 3
 """Variance of the weighted average of releases, relative to spending the whole share on one."""
@@ -204,7 +201,7 @@ def _learn_together(
     purse: Purse,
     chosen: Plan,
     masses: Sequence[Floats],
-    ranks: Sequence[npt.NDArray[np.int64] | None],
+    ranks: Sequence[Ints | None],
     margins: Margins,
     total: float,
     noise: LeafNoise,

@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.additive.binning import Bins, Column
 from tacit.additive.constrained import cut_masses, free_columns
 from tacit.additive.first_look import first_look
 from tacit.additive.imagined import ImaginedRows
@@ -26,16 +24,16 @@ from tacit.additive.score_sweeps import ScoreState, sweep_scores
 from tacit.additive.score_term import Directions, ScoreTerm, strongest_order
 from tacit.additive.score_trees import grow_score_trees
 from tacit.additive.sweeps import HyperPrior
-from tacit.boosting.kernel_trees import kernel_plan, within_time
-from tacit.boosting.newton_trees import NewtonPlan
-from tacit.boosting.random_trees import RandomStructures
+from tacit.arrays import Floats
+from tacit.binning.measure import Bins, Column
 from tacit.curator.curator import Curator
+from tacit.growing.kernel_trees import kernel_plan, within_time
+from tacit.growing.newton_trees import NewtonPlan
+from tacit.growing.random_trees import RandomStructures
 from tacit.models.additive_scores import ScoreTree
-from tacit.privacy.purse import Purse
+from tacit.privacy.budget import Purse
 from tacit.queries.cells import OneCell
-from tacit.queries.scores import Scores
-
-Floats = npt.NDArray[np.float64]
+from tacit.queries.margins import Scores
 
 
 @dataclass(frozen=True, eq=False)

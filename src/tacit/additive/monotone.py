@@ -12,9 +12,8 @@ one before it. If all of those rise with a column, so does the probability of th
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from tacit.arrays import Floats
 
 RISES, FALLS = 1, -1
 DIRECTIONS = {"increasing": RISES, "decreasing": FALLS}

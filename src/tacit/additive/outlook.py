@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from tacit.additive.plan import SURE_FROM, plan, signal_to_noise
-from tacit.privacy.purse import Purse
+from tacit.privacy.budget import Purse
 
 
 def outlook(rows: int, n_columns: int, purse: Purse, pairs: bool, trees: bool) -> dict[str, Any]:

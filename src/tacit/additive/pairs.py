@@ -7,25 +7,22 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.additive.binning import Bins
 from tacit.additive.covariance import centred
 from tacit.additive.sweeps import State
 from tacit.additive.term import AnyTerm, Prior, Term
+from tacit.arrays import Floats, Ints
+from tacit.binning.measure import Bins
+from tacit.binning.release_map import centred_map, principal_modes
 from tacit.boosting.measures.mada_boost import mada_boost_rule
-from tacit.boosting.release_map import centred_map, principal_modes
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD, Measurement
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Charge
-from tacit.privacy.purse import Purse
 from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.query import Query
 from tacit.queries.rules import fine_count_rule
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 GROUPS = 8
 """Each column of a pair is merged to at most this many groups."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from tacit.boosting.chosen_trees import MANY_ROWS, columns_to_cut
+from tacit.binning.refine import MANY_ROWS
+from tacit.growing.chosen_trees import columns_to_cut
 
 BINNING_SHARE = 0.12
 PAIRS_FROM, PAIRS_FULL = 140.0, 1000.0
@@ -21,7 +22,7 @@ LARGEST_TREE_SHARE = 0.5
 
 KERNEL_FROM, KERNEL_FULL = 400.0, 2000.0
 """The same for trees whose splits are random where rows are not very many: deep ones that are heard together
-(:mod:`~tacit.boosting.kernel_trees`)."""
+(:mod:`~tacit.growing.kernel_trees`)."""
 
 PAIRS_UPTO, PAIRS_ANYWAY = 1.0, 2500.0
 """The ``mu`` from which such trees of two classes see what pairs would, and more; and the ``q`` from which pairs cost
@@ -41,7 +42,7 @@ TREE_NOISE = 0.33
 
 FOURIER_PART = 0.2
 """Of the share of such trees, what goes to a smooth function of all columns first
-(:mod:`~tacit.boosting.fourier_boosting`)."""
+(:mod:`~tacit.growing.fourier`)."""
 
 FOURIER_NOISE = 0.33
 """It goes no farther than leaves about this standard deviation of noise in a score (log-odds)."""

@@ -10,13 +10,13 @@ from tacit.additive.learn_scores import learn_scores
 from tacit.additive.residual_loss import QuantileLoss, ResidualLoss, SquaredLoss
 from tacit.additive.score_model import regression_scores
 from tacit.curator.curator import Curator
-from tacit.faces.base import Task
-from tacit.faces.checks import check_choice, check_number
-from tacit.faces.regressor import PrivateRegressor
-from tacit.faces.request import Request
+from tacit.estimators.base import Task
+from tacit.estimators.checks import check_choice, check_number
+from tacit.estimators.regressor import PrivateRegressor
 from tacit.models.additive_scores import AdditiveRegressionModel
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.purse import Purse
+from tacit.privacy.budget import Purse
+from tacit.privacy.request import Request
 
 SQUARED, QUANTILE = "squared", "quantile"
 

@@ -9,23 +9,20 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.additive.density import smooth_histograms
 from tacit.additive.imagined import ImaginedRows
 from tacit.additive.intercept import INTERCEPT_VARIANCE
 from tacit.additive.residual_shape import LADDER, first_belief, residual_edges, residual_shares, spread_out
+from tacit.arrays import Floats
+from tacit.binning.density import smooth_histograms
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
-from tacit.privacy.purse import Purse
+from tacit.privacy.budget import Purse
 from tacit.queries.cells import OneCell
+from tacit.queries.histogram import ResidualLevels, ScoreHistogram
+from tacit.queries.margins import Scores
 from tacit.queries.rules import MARGIN_BITS
-from tacit.queries.score_histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.score_rules import LARGEST_BOUND, TARGET_BITS, ResidualRule, TargetScale
-from tacit.queries.scores import Scores
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 ONE = 1 << MARGIN_BITS
 START_CELLS = 64

@@ -6,9 +6,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from tacit.arrays import Floats
 
 LADDER = 2.0 ** (np.arange(-12, 9) / 2)
 """Edges of the histogram of residuals, on both sides of 0, in units of the score: 1/64 to 16."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.additive.intercept import LARGEST_INTERCEPT
 from tacit.additive.score_term import Directions
+from tacit.arrays import Floats
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.score_rules import LARGEST_BOUND
-
-Floats = npt.NDArray[np.float64]
 
 ONE_SIDED, NO_DOUBT = 0.4, 4.0
 """Rows lie on one side of the intercept where their contributions add up to more than this part of the most they could,

@@ -6,20 +6,18 @@ import math
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.additive.imagined import ImaginedRows
-from tacit.boosting.kernel_trees import MOST_VARIANCE
+from tacit.arrays import Floats
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
-from tacit.privacy.purse import Purse
+from tacit.growing.kernel_trees import MOST_VARIANCE
+from tacit.privacy.budget import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
+from tacit.queries.margins import Scores
 from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.score_rules import ScoreRule, SoftmaxRule
-from tacit.queries.scores import Scores
-
-Floats = npt.NDArray[np.float64]
 
 
 class Loss(Protocol):

@@ -7,19 +7,17 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.additive.binning import Bins, Column
 from tacit.additive.learn_scores import LearnedScores
 from tacit.additive.monotone import NAMES, exactly
 from tacit.additive.pairs import Side
 from tacit.additive.residual_loss import ResidualLoss
+from tacit.arrays import Floats
+from tacit.binning.measure import Bins, Column
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.table import TableEncoding
 from tacit.models.additive import Feature, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveScores
-
-Floats = npt.NDArray[np.float64]
 
 
 class Effect(Protocol):

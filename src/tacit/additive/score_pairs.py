@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.additive.pairs import (
     LEAST_EVIDENCE,
@@ -22,9 +21,7 @@ from tacit.additive.score_sweeps import ScoreState
 from tacit.additive.score_term import ScoreTerm
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD, Measurement
-from tacit.privacy.purse import Purse
-
-Floats = npt.NDArray[np.float64]
+from tacit.privacy.budget import Purse
 
 
 def screen_score_pairs(

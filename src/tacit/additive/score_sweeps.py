@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from tacit.additive.imagined import ImaginedRows
 from tacit.additive.jointly import open_sweeps
 from tacit.additive.score_intercept import ScoreIntercept
 from tacit.additive.score_losses import Loss
 from tacit.additive.score_term import Directions, ScoreTerm
 from tacit.additive.sweeps import LONG_STEP, STEP, HyperPrior, have_settled, mean_square
+from tacit.arrays import Floats
 from tacit.curator.curator import Curator
-from tacit.privacy.purse import Purse
+from tacit.privacy.budget import Purse
 from tacit.queries.cells import Cells, OneCell
-from tacit.queries.histogram import ReleaseMap
-from tacit.queries.score_histogram import ScoreHistogram
-from tacit.queries.scores import Scores
-
-Floats = npt.NDArray[np.float64]
+from tacit.queries.histogram import ReleaseMap, ScoreHistogram
+from tacit.queries.margins import Scores
 
 
 @dataclass

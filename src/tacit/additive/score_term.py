@@ -11,14 +11,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.additive.monotone import project
 from tacit.additive.posterior import Posterior
 from tacit.additive.term import AnyTerm, Prior
+from tacit.arrays import Floats, Ints
 from tacit.curator.measurement import Measurement
-
-Floats = npt.NDArray[np.float64]
 
 NEGLIGIBLE = 1e-9
 """Directions of relative curvature below this are no directions: softmax scores may all move together."""
@@ -123,9 +121,9 @@ class ScoreTerm(AnyTerm):
         return np.asarray(np.sqrt(np.square(np.array(sds)).T @ np.square(directions.basis).T))
 
 
-def strongest_order(effect: Floats, counts: Floats) -> npt.NDArray[np.int64]:
+def strongest_order(effect: Floats, counts: Floats) -> Ints:
     """The bins in the order of their effects along the direction in which effects vary most; rank per bin."""
     _, _, directions = np.linalg.svd(np.sqrt(counts)[:, None] * effect, full_matrices=False)
     along = effect @ directions[0]
-    ranks: npt.NDArray[np.int64] = np.argsort(np.argsort(along, kind="stable"), kind="stable")
+    ranks: Ints = np.argsort(np.argsort(along, kind="stable"), kind="stable")
     return ranks

@@ -5,21 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.additive.score_sweeps import ScoreState
-from tacit.boosting.kernel_trees import OF_A_POINT, KernelPlan, LeftOver
-from tacit.boosting.newton_trees import LARGEST_STEP, LeafSums, NewtonPlan, shrunk_curvatures
-from tacit.boosting.random_trees import RandomStructures
-from tacit.boosting.tree_noise import RUNS
+from tacit.arrays import Floats, Ints
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
+from tacit.growing.kernel_trees import OF_A_POINT, KernelPlan, LeftOver
+from tacit.growing.newton_trees import LARGEST_STEP, LeafSums, NewtonPlan, shrunk_curvatures
+from tacit.growing.random_trees import RandomStructures
+from tacit.growing.tree_noise import RUNS
 from tacit.models.additive_scores import ScoreTree
-from tacit.privacy.purse import Purse
-from tacit.queries.score_histogram import ScoreHistogram
+from tacit.privacy.budget import Purse
+from tacit.queries.histogram import ScoreHistogram
 from tacit.queries.tree_cells import TreeCells
-
-Floats = npt.NDArray[np.float64]
 
 FIRST_PRIOR = 0.25
 """Prior variance of a leaf's step before anything is known, relative to the plan's."""
@@ -102,7 +100,7 @@ class Taken:
 
 @dataclass
 class ScoreNoise:
-    """How much of a sum of trees is noise; for one margin see :mod:`tacit.boosting.tree_noise`.
+    """How much of a sum of trees is noise; for one margin see :mod:`tacit.growing.tree_noise`.
 
     Noise alone runs through the rounds over imagined rows, beside the fit: a leaf answers to the noise in its sum, and
     takes back what earlier rounds left in its rows. What is left over in the end, relative to the sum of what single
@@ -119,7 +117,7 @@ class ScoreNoise:
     _scores: Floats | None = None
     _alone: float = 0.0
 
-    def observe(self, leaves: npt.NDArray[np.int64], taken: Taken, sd: float) -> None:
+    def observe(self, leaves: Ints, taken: Taken, sd: float) -> None:
         """A round: the leaf of every imagined row, the steps, and the noise of the release."""
         size, basis = len(taken.values), taken.basis
         if self._scores is None:
@@ -182,7 +180,7 @@ class LeafSteps:
 class KernelSteps:
     """Steps of the leaves of trees that are heard together: the same way along every sum, less where it is too far.
 
-    See :mod:`tacit.boosting.kernel_trees`; how much is left over is seen in all directions together.
+    See :mod:`tacit.growing.kernel_trees`; how much is left over is seen in all directions together.
 
     Args:
         plan: how far to go.

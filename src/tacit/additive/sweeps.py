@@ -13,21 +13,19 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.additive.intercept import Intercept, curvature, scatter
 from tacit.additive.jointly import open_sweeps
 from tacit.additive.plan import Pace
 from tacit.additive.posterior import SCALES
 from tacit.additive.term import Term
+from tacit.arrays import Floats
 from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.curator import Curator
-from tacit.privacy.purse import Purse
+from tacit.privacy.budget import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
-
-Floats = npt.NDArray[np.float64]
 
 STEP, LONG_STEP = 0.5, 0.9
 """Share of the way from the current effect to the posterior mean that one step goes; long where sweeps are few."""

@@ -6,16 +6,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.additive.intercept import TYPICAL_SCATTER
 from tacit.additive.monotone import project
 from tacit.additive.posterior import SCALES, Posterior
+from tacit.arrays import Floats
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
-
-Floats = npt.NDArray[np.float64]
 
 NEGLIGIBLE_SD = 0.05
 """Effects that vary by no more than this (log-odds) are negligible."""

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Floats
 from tacit.audit.bound import Counts, chances, epsilon_lower, gaussian_lower, gaussian_shift, log_ratio, most_provable
-from tacit.audit.guess import Floats, choose, scores
+from tacit.audit.guess import choose, scores
 from tacit.audit.plan import Plan, copied, named, planned
 from tacit.audit.result import Audit, GaussianFinding
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Repeated

@@ -18,8 +18,8 @@ import narwhals as nw
 import numpy as np
 
 from tacit.encoding.frames import Frame
-from tacit.faces.request import RequestError
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import RequestError
 from tacit.schema import BooleanColumn, IdColumn, NumericColumn, Schema
 
 MANY, FEW = 300, 20

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.audit.bound import Counts
 
-Floats = npt.NDArray[np.float64]
 Measure = Callable[[Counts], float]
 
 CUT = 0.02

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.audit.canary import Pair, given_pair, made_pair, target_of
-from tacit.faces.base import PrivateLearner
-from tacit.faces.request import Request, RequestError, declared_schema, is_number
+from tacit.estimators.base import PrivateLearner
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import Request, RequestError, declared_schema, is_number
 from tacit.schema import Schema
 
 LEAST_TRIALS = 10

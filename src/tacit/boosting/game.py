@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.boosting.measures.bregman import project
-
-Floats = npt.NDArray[np.float64]
 
 
 def soft_punishments(margins: npt.ArrayLike) -> Floats:
@@ -46,7 +45,7 @@ class Pythia:
         theta: the margin of the last row added, 0 if mistakes alone fill the set: rows outside have at least that.
     """
 
-    bad: npt.NDArray[np.int64]
+    bad: Ints
     theta: float
     releasable: bool = False
 

@@ -3,7 +3,7 @@
 Under a stateless measure an unnormalised sum has the sensitivity of one row whatever the size of the measure, so the
 test is a choice, not a condition of privacy: each test costs its own release. For a weak learner that is private only
 on slick measures (Definition 47: it is given a *normalised* measure), the test is what makes a round private:
-propose-test-release (Lemmas 49 and 50), in :mod:`tacit.curator.smooth_sample`.
+propose-test-release (Lemmas 49 and 50), in :mod:`tacit.curator.views.smooth_sample`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from typing import Protocol, runtime_checkable
 from tacit.boosting.measures.measure import Measure
 from tacit.curator.curator import Curator
 from tacit.privacy.charges import Charge, Laplace
-from tacit.queries.halfspace_log import HalfspaceLog
-from tacit.queries.measure_size import MeasureSize
+from tacit.queries.dense.halfspace_log import HalfspaceLog, MeasureSize
 from tacit.theory.boosting import end_test_threshold
 
 

@@ -46,8 +46,8 @@ def run(arguments: EvaluateArguments) -> None:
     from tacit.cli.tables import encoders_of
     from tacit.encoding.grid import NumericGrid
     from tacit.encoding.read import read_columns
+    from tacit.evaluation.candidates import check_unit
     from tacit.evaluation.private_score import private_score
-    from tacit.evaluation.promised import check_unit
     from tacit.models.files import load_model
     from tacit.models.recalibrated import RecalibratedModel
     from tacit.schema import Schema

@@ -30,7 +30,7 @@ def batchwise_class(name: str, numbers: bool) -> tuple[Any, Any]:
     Raises:
         Mistake: if this learner does not learn in batches.
     """
-    from tacit.faces.batchwise import BatchwiseClassifier, BatchwiseRegressor
+    from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor
 
     learner_class(name, numbers)  # what it says of unknown names holds here, too
     known = REGRESSORS if numbers else IN_BATCHES

@@ -12,13 +12,12 @@ from tacit.closure.concepts import MOST_PATTERNS
 from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.plan import PAPER_DRAWS, PAPER_SCORED
 from tacit.closure.relabel import Step, child_rows, errors_on
-from tacit.curator.vault import Vault
-from tacit.curator.view import open_view
-from tacit.curator.view_base import Plan
-from tacit.curator.view_rows import Sample
-from tacit.faces.request import Request, RequestError
+from tacit.curator.rows import Vault
+from tacit.curator.views.view import Plan, open_view
+from tacit.curator.views.view_rows import Sample
 from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.request import Request, RequestError
 
 THEOREM = "relabelling by error counts: Alon et al. 2020, Lemma 5.3, sharpened"
 

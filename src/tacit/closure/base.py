@@ -15,23 +15,22 @@ from tacit.closure.finite import coarse_encoding
 from tacit.closure.plan import SLACK, StepPlan, free_plan, paper_plan, sharp_plan, within
 from tacit.closure.relabel import Child, largest_child
 from tacit.curator.choose import select_member
-from tacit.curator.vault import Vault
-from tacit.curator.view import open_view
-from tacit.curator.view_base import Plan, charge_of
-from tacit.curator.view_rows import Parts
+from tacit.curator.rows import Vault
+from tacit.curator.views.view import Plan, charge_of, open_view
+from tacit.curator.views.view_rows import Parts
+from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
-from tacit.faces.base import Task
-from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
-from tacit.faces.checks import check_choice, check_integer, check_number, check_two_classes, whole
-from tacit.faces.request import Request, RequestError
-from tacit.faces.scikit import PrivateClassifier
+from tacit.estimators.base import Task
+from tacit.estimators.checks import check_choice, check_integer, check_number, check_two_classes, whole
+from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.base import Model
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
+from tacit.privacy.request import Request, RequestError
 from tacit.schema import NumericColumn, Schema
-from tacit.theory.closure_privacy import Score
+from tacit.theory.closure.privacy import Score
 from tacit.theory.cost import Cost
 
 ANALYSES = ("sharp", "paper")

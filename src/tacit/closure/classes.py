@@ -18,10 +18,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from tacit.arrays import Ints
 from tacit.closure.halfspace_patterns import halfspace_patterns, halfspaces_at_most
 from tacit.closure.patterns import (
     BoxPatterns,
-    IntArray,
     JoinedPatterns,
     Patterns,
     PatternsOnGroups,
@@ -31,7 +31,7 @@ from tacit.closure.patterns import (
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
 from tacit.encoding.values import BooleanIndex, CategoryIndex
-from tacit.theory.closure_bounds import patterns_at_most
+from tacit.theory.closure.bounds import patterns_at_most
 
 Direction = Literal["rising", "falling", "both"]
 Encoders = Mapping[str, Encoder]
@@ -69,7 +69,7 @@ class BoundClass(ABC):
         return patterns_at_most(min(n, self.n_cells), self.vc_dimension)
 
     @abstractmethod
-    def patterns(self, codes: IntArray) -> Patterns:
+    def patterns(self, codes: Ints) -> Patterns:
         """All distinct patterns on distinct cells.
 
         Must be a pure function, keep nothing, and raise for no content: learners call it behind the gate.
@@ -86,7 +86,7 @@ class BoundClass(ABC):
         """The class as a union of classes with small domains, if it is one."""
         return (self,)
 
-    def cells(self) -> IntArray:
+    def cells(self) -> Ints:
         """All cells, shape ``(n_cells, columns)``, row-major."""
         return np.indices(self.n_codes).reshape(len(self.n_codes), -1).T.astype(np.int64)
 
@@ -108,7 +108,7 @@ class ConceptClass(ABC):
         """
 
 
-def levels_of(encoder: Encoder, column: str) -> IntArray:
+def levels_of(encoder: Encoder, column: str) -> Ints:
     """Per code, its place in the order of the column's values; -1 for missing and other."""
     if isinstance(encoder, NumericGrid):
         n = encoder.cells
@@ -173,7 +173,7 @@ class BoundBoxes(BoundClass):
         boxes = math.prod(min(n, s) * (min(n, s) + 1) // 2 for s in sizes) + 1
         return min(boxes, patterns_at_most(n, self.vc_dimension))
 
-    def patterns(self, codes: IntArray) -> Patterns:
+    def patterns(self, codes: Ints) -> Patterns:
         levels = np.column_stack(
             [levels_of(e, c)[codes[:, j]] for j, (e, c) in enumerate(zip(self.encoders, self.columns, strict=True))]
         )
@@ -208,7 +208,7 @@ def _side(column: str, encoder: Encoder, low: int, high: int) -> str:
     return " and ".join(text for text in (above, below) if text) or f"{column} is known"
 
 
-def _line_boxes(kind: str, count: int) -> IntArray:
+def _line_boxes(kind: str, count: int) -> Ints:
     """Bounds of the patterns on ``count`` distinct values of one column."""
     steps = np.arange(count)
     if kind == "rising":
@@ -286,7 +286,7 @@ class BoundHalfspaces(BoundClass):
     def patterns_at_most(self, n: int) -> int:
         return halfspaces_at_most(min(n, math.prod(known_values(self.encoders, self.columns))), len(self.columns))
 
-    def patterns(self, codes: IntArray) -> Patterns:
+    def patterns(self, codes: Ints) -> Patterns:
         levels = np.column_stack(
             [levels_of(e, c)[codes[:, j]] for j, (e, c) in enumerate(zip(self.encoders, self.columns, strict=True))]
         )
@@ -340,7 +340,7 @@ class BoundUnion(BoundClass):
     def patterns_at_most(self, n: int) -> int:
         return sum(member.patterns_at_most(n) for member in self.members)
 
-    def patterns(self, codes: IntArray) -> Patterns:
+    def patterns(self, codes: Ints) -> Patterns:
         joined = JoinedPatterns(
             [patterns_on(member, codes, [self.columns.index(c) for c in member.columns]) for member in self.members]
         )
@@ -374,7 +374,7 @@ def Stumps(columns: Sequence[str], direction: Direction = "both") -> Union:  # n
     return Union(tuple(Thresholds(column, direction) for column in columns))
 
 
-def patterns_on(bound: BoundClass, codes: IntArray, positions: Sequence[int]) -> Patterns:
+def patterns_on(bound: BoundClass, codes: Ints, positions: Sequence[int]) -> Patterns:
     """Patterns on points of which some columns (``positions``) are those of the class; points may share a cell."""
     cells, group = np.unique(codes[:, list(positions)], axis=0, return_inverse=True)
     return PatternsOnGroups(bound.patterns(cells), group.reshape(-1).astype(np.int64))

@@ -20,17 +20,16 @@ from tacit.closure.plan import (
 from tacit.closure.relabel import Step, completions_on
 from tacit.closure.search import Progress
 from tacit.curator.choose import select_concept
-from tacit.curator.relabel import Relabel
-from tacit.curator.vault import Vault
-from tacit.curator.view import open_view
-from tacit.curator.view_base import Plan
-from tacit.curator.view_rows import Parts, Sample
-from tacit.faces.request import Request, RequestError
+from tacit.curator.rows import Vault
+from tacit.curator.views.relabel import Relabel
+from tacit.curator.views.view import Plan, open_view
+from tacit.curator.views.view_rows import Parts, Sample
 from tacit.models.base import Model
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
-from tacit.theory.closure_formula import TruthTable
+from tacit.privacy.request import Request, RequestError
+from tacit.theory.closure.formula import TruthTable
 
 THEOREM = "relabelling by errors of the best completion: Alon et al. 2020, Lemma 5.3, sharpened"
 OPEN_THEOREM = "errors of the best completion: a row adds an error or none"

@@ -12,8 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
+from tacit.arrays import Bools, Ints
 from tacit.closure.classes import BoundClass, ConceptClass, ConceptError, patterns_on
-from tacit.closure.patterns import BoolArray, IntArray, JoinedPatterns, Patterns, PatternsOnGroups
+from tacit.closure.patterns import JoinedPatterns, Patterns, PatternsOnGroups
 from tacit.encoding.table import Encoder, TableEncoding
 
 MOST_CELLS = 1 << 16
@@ -82,7 +83,7 @@ class ConceptSet:
         """All concepts part by part, each on its own cells. Parts have different domains: for :meth:`place` only."""
         return JoinedPatterns([part.patterns(part.cells()) for part in self.bound.parts()])
 
-    def on_points(self, codes: IntArray, public: bool) -> Patterns:
+    def on_points(self, codes: Ints, public: bool) -> Patterns:
         """The candidates on given points: all listed concepts, or the distinct patterns of the points."""
         if not public:
             return patterns_on(self.bound, codes, self.positions(self.bound))
@@ -92,7 +93,7 @@ class ConceptSet:
             mapped.append(PatternsOnGroups(patterns, cells.astype(np.int64)))
         return JoinedPatterns(mapped)
 
-    def concept(self, index: int) -> tuple[tuple[str, ...], tuple[Encoder, ...], BoolArray, str]:
+    def concept(self, index: int) -> tuple[tuple[str, ...], tuple[Encoder, ...], Bools, str]:
         """A listed concept: its columns, their encoders, the cells it holds, and its words."""
         place, within = self.listed.place(index)
         part, patterns = self.bound.parts()[place], self.listed.parts[place]

@@ -14,25 +14,25 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Tags
 
+from tacit.arrays import Ints
 from tacit.closure.classes import ConceptClass, ConceptError, Stumps
 from tacit.closure.concepts import MOST_CANDIDATES, MOST_PATTERNS, ConceptSet, concept_sets
-from tacit.closure.patterns import IntArray
 from tacit.closure.plan import SLACK
 from tacit.closure.search import own_errors
 from tacit.curator.curator import Curator
-from tacit.curator.vault import Vault
+from tacit.curator.rows import Vault
+from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
-from tacit.faces.base import Task
-from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
-from tacit.faces.checks import check_integer, check_number, check_two_classes
-from tacit.faces.request import Request, RequestError
-from tacit.faces.scikit import PrivateClassifier
+from tacit.estimators.base import Task
+from tacit.estimators.checks import check_integer, check_number, check_two_classes
+from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.base import Model
 from tacit.models.rule import RuleModel
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import BoundedRange, Charge, Laplace, NonPrivate
-from tacit.privacy.purse import Purse
+from tacit.privacy.request import Request, RequestError
 from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import class_count_rule
@@ -187,7 +187,7 @@ def learn_concept(
     parts, patterns = concepts.bound.parts(), concepts.listed.parts
     histograms = tuple(_histogram(concepts, part) for part in parts)
 
-    def score(position: int, answer: IntArray) -> IntArray:
+    def score(position: int, answer: Ints) -> Ints:
         return -own_errors(patterns[position], answer)[None, :]
 
     selection = Selection(

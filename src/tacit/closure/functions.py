@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 
-from tacit.theory.closure_formula import TruthTable, named_function
+from tacit.theory.closure.formula import TruthTable, named_function
 
 NAMES = ("or", "and", "majority", "maj", "xor")
 Function = str | TruthTable | Sequence[int] | Callable[..., int]

@@ -10,7 +10,8 @@ from itertools import combinations
 
 import numpy as np
 
-from tacit.closure.patterns import BoolArray, IntArray, ListedPatterns, Patterns
+from tacit.arrays import Bools, Ints
+from tacit.closure.patterns import ListedPatterns, Patterns
 
 
 class PlanePatterns(Patterns):
@@ -26,7 +27,7 @@ class PlanePatterns(Patterns):
         points: integers of shape ``(n_points, 2)``, distinct, below ``2**20``: angles are then told apart.
     """
 
-    def __init__(self, points: IntArray) -> None:
+    def __init__(self, points: Ints) -> None:
         self.n_points = len(points)
         self._points = points
         self._turns = [_Turn(points, p) for p in range(len(points))] if len(points) > 1 else []
@@ -35,14 +36,14 @@ class PlanePatterns(Patterns):
     def __len__(self) -> int:
         return int(self._ends[-1])
 
-    def sums(self, values: IntArray) -> IntArray:
+    def sums(self, values: Ints) -> Ints:
         parts = [np.zeros((len(values), 1), np.int64)]
         if self.n_points:
             parts.append(values.sum(axis=1, keepdims=True))
         parts += [turn.sums(values) for turn in self._turns]
         return np.concatenate(parts, axis=1)
 
-    def row(self, index: int) -> BoolArray:
+    def row(self, index: int) -> Bools:
         block = int(np.searchsorted(self._ends, index, side="right"))
         if block == 0:
             return np.full(self.n_points, index == 1)
@@ -51,14 +52,14 @@ class PlanePatterns(Patterns):
         offset = self._points - self._points[p]
         side = dx * offset[:, 1] - dy * offset[:, 0]
         along = dx * offset[:, 0] + dy * offset[:, 1]
-        pattern: BoolArray = (side > 0) | ((side == 0) & (along <= 0))
+        pattern: Bools = (side > 0) | ((side == 0) & (along <= 0))
         return pattern
 
 
 class _Turn:
     """One point as the centre of rotation: the directions in which other points lie, ascending in angle."""
 
-    def __init__(self, points: IntArray, centre: int) -> None:
+    def __init__(self, points: Ints, centre: int) -> None:
         self._centre = centre
         offset = np.delete(points - points[centre], centre, axis=0)
         self._others = np.delete(np.arange(len(points)), centre)
@@ -68,16 +69,16 @@ class _Turn:
         order = np.argsort(angles)
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
-        self.directions: IntArray = directions[order]
-        self._group: IntArray = rank[group.reshape(-1)]
+        self.directions: Ints = directions[order]
+        self._group: Ints = rank[group.reshape(-1)]
         angle, count = angles[order], len(order)
         opposite = np.arctan2(-self.directions[:, 1], -self.directions[:, 0])
         stop = np.searchsorted(angle, opposite, side="right")
         # a half turn to the left that passes the end of the list goes on at its beginning
-        self._stop: IntArray = np.where(opposite < angle, stop + count, stop)
+        self._stop: Ints = np.where(opposite < angle, stop + count, stop)
         self._count = count
 
-    def sums(self, values: IntArray) -> IntArray:
+    def sums(self, values: Ints) -> Ints:
         """For each direction: the centre, what lies strictly to the left, and what lies straight behind."""
         by_direction = np.zeros((len(values), self._count), np.int64)
         for functional, row in zip(by_direction, values[:, self._others], strict=True):
@@ -85,11 +86,11 @@ class _Turn:
         prefix = np.zeros((len(values), 2 * self._count + 1), np.int64)
         np.cumsum(np.concatenate([by_direction, by_direction], axis=1), axis=1, out=prefix[:, 1:])
         start = np.arange(self._count) + 1
-        total: IntArray = prefix[:, self._stop] - prefix[:, start]
+        total: Ints = prefix[:, self._stop] - prefix[:, start]
         return total + values[:, self._centre : self._centre + 1]
 
 
-def halfspace_patterns(points: IntArray) -> Patterns:
+def halfspace_patterns(points: Ints) -> Patterns:
     """All subsets of distinct integer points that a halfspace cuts off.
 
     Args:
@@ -102,7 +103,7 @@ def halfspace_patterns(points: IntArray) -> Patterns:
     return ListedPatterns.of_integers(sorted(rows), len(points))
 
 
-def _collect(points: IntArray, names: list[int], always: int, rows: set[int]) -> None:
+def _collect(points: Ints, names: list[int], always: int, rows: set[int]) -> None:
     """Adds ``always`` together with every pattern of ``points``, whose bits are ``names``.
 
     Any strict separation can be moved, keeping sides, until it becomes a hyperplane through points that span it; what
@@ -131,7 +132,7 @@ def _collect(points: IntArray, names: list[int], always: int, rows: set[int]) ->
             _collect(flat[on], [names[i] for i in np.flatnonzero(on)], always | strict, rows)
 
 
-def _independent_coordinates(points: IntArray) -> list[int]:
+def _independent_coordinates(points: Ints) -> list[int]:
     """Coordinates onto which the affine hull of the points projects one to one."""
     if len(points) <= 1:
         return []
@@ -149,7 +150,7 @@ def _independent_coordinates(points: IntArray) -> list[int]:
     return coordinates
 
 
-def _hyperplane(points: IntArray) -> tuple[list[int], int]:
+def _hyperplane(points: Ints) -> tuple[list[int], int]:
     """Normal and offset of the hyperplane through ``d`` points in dimension d; normal 0 if they span less."""
     base = [int(v) for v in points[0]]
     edges = [[int(v) - b for v, b in zip(row, base, strict=True)] for row in points[1:]]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tacit.arrays import Bools, Ints
 from tacit.closure.classes import (
     BoundClass,
     ConceptClass,
@@ -21,7 +22,7 @@ from tacit.closure.classes import (
     pick,
     value_names,
 )
-from tacit.closure.patterns import BoolArray, IntArray, ListedPatterns, Patterns
+from tacit.closure.patterns import ListedPatterns, Patterns
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
 
@@ -37,7 +38,7 @@ class Literal:
     """
 
     position: int
-    passes: BoolArray
+    passes: Bools
     text: str
 
 
@@ -58,7 +59,7 @@ def literals_of(columns: Sequence[str], encoders: Sequence[Encoder], cuts: int, 
     return found
 
 
-def literal_bits(literals: Sequence[Literal], codes: IntArray) -> list[int]:
+def literal_bits(literals: Sequence[Literal], codes: Ints) -> list[int]:
     """The points that pass each literal, as bits."""
     bits = []
     for literal in literals:
@@ -87,7 +88,7 @@ class _BoundLiterals(BoundClass):
         n = min(n, self.n_cells)
         return min(self.size, 1 << n) if n < 64 else self.size
 
-    def patterns(self, codes: IntArray) -> Patterns:
+    def patterns(self, codes: Ints) -> Patterns:
         bits = literal_bits(self.literals, codes)
         return ListedPatterns.of_integers(sorted(self.reached(bits, (1 << len(codes)) - 1)), len(codes))
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from tacit.theory.closure_bounds import MISTAKE_WEIGHT, agnostic_regret
+from tacit.theory.closure.bounds import MISTAKE_WEIGHT, agnostic_regret
 from tacit.theory.dimensions import FiniteClass, LittlestoneSearch
 
 

@@ -14,8 +14,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Bytes, Floats
 from tacit.closure.online import AgnosticLearner, FiniteDomain, OptimalState
-from tacit.theory.closure_formula import Formula, TruthTable, majority_formula
+from tacit.theory.closure.formula import Formula, TruthTable, majority_formula
 
 LARGEST_GATE = 20_000
 """Hypotheses of an inner gate's class."""
@@ -31,7 +32,7 @@ class WeakLearner(Protocol):
         """Learns from an example of a weight in [0, 1]."""
 
 
-def potentials(copies: int, edge: float) -> npt.NDArray[np.float64]:
+def potentials(copies: int, edge: float) -> Floats:
     """``phi[i, s + copies]``: the chance that a vote standing at ``s`` after i of the learners ends at 0 or below.
 
     The rest are independent and right with probability ``(1 + edge) / 2``.
@@ -88,10 +89,10 @@ class OnlineBoosting:
         return self
 
 
-def _gate_class(gate: Formula, matrices: Sequence[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
+def _gate_class(gate: Formula, matrices: Sequence[Bytes]) -> Bytes:
     """The class of a gate's outputs, over all choices of hypotheses for its inputs."""
     inputs = sorted({child.index for child in gate.children or (gate,) if child.kind == "input"})
-    rows: list[npt.NDArray[np.uint8]] = []
+    rows: list[Bytes] = []
     for chosen in product(*(range(len(matrices[i])) for i in inputs)):
         if len(rows) >= LARGEST_GATE:
             raise ValueError(f"an inner gate has more than {LARGEST_GATE} combinations of hypotheses")
@@ -100,7 +101,7 @@ def _gate_class(gate: Formula, matrices: Sequence[npt.NDArray[np.uint8]]) -> npt
     return np.unique(np.array(rows), axis=0)
 
 
-def _evaluate(gate: Formula, bits: dict[int, npt.NDArray[np.uint8]], points: int) -> npt.NDArray[np.uint8]:
+def _evaluate(gate: Formula, bits: dict[int, Bytes], points: int) -> Bytes:
     if gate.kind == "input":
         value = bits[gate.index]
     elif gate.kind == "constant":

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from tacit.arrays import Bools, Bytes, Ints
 
 BLOCK = 1 << 22
 """Entries of a temporary array."""
@@ -28,7 +27,7 @@ class Patterns(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def sums(self, values: IntArray) -> IntArray:
+    def sums(self, values: Ints) -> Ints:
         """Sums over the points of each pattern, exact.
 
         Args:
@@ -39,10 +38,10 @@ class Patterns(ABC):
         """
 
     @abstractmethod
-    def row(self, index: int) -> BoolArray:
+    def row(self, index: int) -> Bools:
         """Which points a pattern labels 1, shape ``(n_points,)``."""
 
-    def matrix(self) -> BoolArray:
+    def matrix(self) -> Bools:
         """All patterns, shape ``(patterns, n_points)``: for few and small ones."""
         out = np.zeros((len(self), self.n_points), bool)
         for index in range(len(self)):
@@ -59,29 +58,29 @@ class BoxPatterns(Patterns):
             the empty pattern.
     """
 
-    def __init__(self, levels: IntArray, boxes: IntArray) -> None:
+    def __init__(self, levels: Ints, boxes: Ints) -> None:
         self.n_points, self._d = levels.shape
         self._levels = levels
         self.boxes = boxes
-        self._inside: BoolArray = np.asarray((levels >= 0).all(axis=1))
+        self._inside: Bools = np.asarray((levels >= 0).all(axis=1))
         self._shape = tuple(int(s) for s in levels.max(axis=0, initial=0) + 1)
 
     def __len__(self) -> int:
         return len(self.boxes)
 
-    def sums(self, values: IntArray) -> IntArray:
+    def sums(self, values: Ints) -> Ints:
         prefix = grid_prefix(self._levels[self._inside], values[:, self._inside], self._shape)
         return box_sums(prefix, self.boxes)
 
-    def row(self, index: int) -> BoolArray:
-        inside: BoolArray = np.array(self._inside)
+    def row(self, index: int) -> Bools:
+        inside: Bools = np.array(self._inside)
         for j in range(self._d):
             low, high = self.boxes[index, 2 * j : 2 * j + 2]
             np.logical_and(inside, (self._levels[:, j] >= low) & (self._levels[:, j] <= high), out=inside)
         return inside
 
 
-def grid_prefix(levels: IntArray, values: IntArray, shape: tuple[int, ...]) -> IntArray:
+def grid_prefix(levels: Ints, values: Ints, shape: tuple[int, ...]) -> Ints:
     """Prefix sums of values at grid points: shape ``(functionals, shape_1 + 1, ..)``, zero at index 0."""
     flat = np.ravel_multi_index(tuple(levels.T), shape)
     grid = np.zeros((len(values), int(np.prod(shape))), np.int64)
@@ -96,7 +95,7 @@ def grid_prefix(levels: IntArray, values: IntArray, shape: tuple[int, ...]) -> I
     return prefix
 
 
-def box_sums(prefix: IntArray, boxes: IntArray) -> IntArray:
+def box_sums(prefix: Ints, boxes: Ints) -> Ints:
     """Sums over boxes from prefix sums, by inclusion and exclusion; shape ``(functionals, boxes)``."""
     d = boxes.shape[1] // 2
     total = np.zeros((len(prefix), len(boxes)), np.int64)
@@ -107,7 +106,7 @@ def box_sums(prefix: IntArray, boxes: IntArray) -> IntArray:
     return total
 
 
-def tight_boxes(ranks: IntArray) -> IntArray:
+def tight_boxes(ranks: Ints) -> Ints:
     """Boxes each side of which holds a point inside the box, and the empty one: one box per pattern of rectangles."""
     d = ranks.shape[1]
     found = [np.tile([0, -1], d)[None, :]]
@@ -124,7 +123,7 @@ def tight_boxes(ranks: IntArray) -> IntArray:
     return np.vstack(found)
 
 
-def _is_tight(occupied: IntArray, boxes: IntArray) -> BoolArray:
+def _is_tight(occupied: Ints, boxes: Ints) -> Bools:
     tight = np.ones(len(boxes), bool)
     for side in range(boxes.shape[1]):
         face = boxes.copy()
@@ -136,7 +135,7 @@ def _is_tight(occupied: IntArray, boxes: IntArray) -> BoolArray:
 class ListedPatterns(Patterns):
     """Patterns as packed bits, one line each; duplicates are dropped."""
 
-    def __init__(self, packed: npt.NDArray[np.uint8], n_points: int) -> None:
+    def __init__(self, packed: Bytes, n_points: int) -> None:
         self.n_points = n_points
         self._packed = np.unique(packed, axis=0) if packed.shape[1] else packed[:1]
 
@@ -156,7 +155,7 @@ class ListedPatterns(Patterns):
     def __len__(self) -> int:
         return len(self._packed)
 
-    def sums(self, values: IntArray) -> IntArray:
+    def sums(self, values: Ints) -> Ints:
         out = np.empty((len(values), len(self)), np.int64)
         step = max(1, BLOCK // max(1, self.n_points))
         columns = values.T.astype(np.float64)  # sums of integers below 2**53 are exact in any order
@@ -165,11 +164,11 @@ class ListedPatterns(Patterns):
             out[:, start : start + step] = (block @ columns).T
         return out
 
-    def row(self, index: int) -> BoolArray:
-        pattern: BoolArray = self._unpacked(slice(index, index + 1))[0].astype(bool)
+    def row(self, index: int) -> Bools:
+        pattern: Bools = self._unpacked(slice(index, index + 1))[0].astype(bool)
         return pattern
 
-    def _unpacked(self, part: slice) -> npt.NDArray[np.uint8]:
+    def _unpacked(self, part: slice) -> Bytes:
         return np.unpackbits(self._packed[part], axis=1, count=self.n_points, bitorder="little")
 
 
@@ -181,7 +180,7 @@ class PatternsOnGroups(Patterns):
         group: per point, its group; -1 for a point that no pattern labels 1.
     """
 
-    def __init__(self, inner: Patterns, group: IntArray) -> None:
+    def __init__(self, inner: Patterns, group: Ints) -> None:
         self.inner = inner
         self._group = group
         self.n_points = len(group)
@@ -189,15 +188,15 @@ class PatternsOnGroups(Patterns):
     def __len__(self) -> int:
         return len(self.inner)
 
-    def sums(self, values: IntArray) -> IntArray:
+    def sums(self, values: Ints) -> Ints:
         gathered = np.zeros((len(values), self.inner.n_points), np.int64)
         inside = self._group >= 0
         for functional, row in zip(gathered, values, strict=True):
             np.add.at(functional, self._group[inside], row[inside])
         return self.inner.sums(gathered)
 
-    def row(self, index: int) -> BoolArray:
-        labels: BoolArray = np.append(self.inner.row(index), False)
+    def row(self, index: int) -> Bools:
+        labels: Bools = np.append(self.inner.row(index), False)
         return labels[self._group]
 
 
@@ -212,10 +211,10 @@ class JoinedPatterns(Patterns):
     def __len__(self) -> int:
         return int(self._ends[-1])
 
-    def sums(self, values: IntArray) -> IntArray:
+    def sums(self, values: Ints) -> Ints:
         return np.concatenate([part.sums(values) for part in self.parts], axis=1)
 
-    def row(self, index: int) -> BoolArray:
+    def row(self, index: int) -> Bools:
         part, within = self.place(index)
         return self.parts[part].row(within)
 

@@ -1,6 +1,6 @@
 """How a closure learner divides its budget: sampling, relabelling, and the child learner.
 
-``sharp`` charges the constants of :mod:`tacit.theory.closure_privacy`; ``paper`` follows Algorithms 4 and 5 to the
+``sharp`` charges the constants of :mod:`tacit.theory.closure.privacy`; ``paper`` follows Algorithms 4 and 5 to the
 letter (Relabel at epsilon 1, a (1, delta) learner on a ninth of D drawn with replacement, Lemma 5.3's constants) and
 reaches the request by subsampling, as remark 7.4 says.
 """
@@ -14,7 +14,7 @@ from functools import lru_cache
 from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange, Charge
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.theory.closure_privacy import (
+from tacit.theory.closure.privacy import (
     Score,
     amplification_rate,
     public_range,

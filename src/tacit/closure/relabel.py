@@ -16,21 +16,20 @@ from sklearn.base import clone
 from tacit.closure.concepts import ConceptSet
 from tacit.closure.plan import StepPlan
 from tacit.closure.search import Progress, Scored, completion_scores, own_errors
-from tacit.curator.relabel import Points, Relabel, scored_rows
-from tacit.curator.vault import Vault
-from tacit.curator.view import open_view
-from tacit.curator.view_base import Plan
-from tacit.curator.view_rows import Sample, rows_of_share
+from tacit.curator.rows import Vault
+from tacit.curator.views.relabel import Points, Relabel, scored_rows
+from tacit.curator.views.view import Plan, open_view
+from tacit.curator.views.view_rows import Sample, rows_of_share
 from tacit.encoding.table import TableEncoding
-from tacit.faces.base import Task
-from tacit.faces.request import Request, RequestError, check_loudness
-from tacit.faces.scikit import PrivateClassifier
+from tacit.estimators.base import Task
+from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.base import Model
 from tacit.privacy import accountants
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import BoundedRange
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
-from tacit.theory.closure_formula import TruthTable
+from tacit.privacy.request import Request, RequestError, check_loudness
+from tacit.theory.closure.formula import TruthTable
 from tacit.theory.cost import Cost
 
 TOLERANCE = 1e-6

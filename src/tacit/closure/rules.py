@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Bools, Ints
 from tacit.closure.classes import BoundClass, ConceptClass, ConceptError, Encoders, pick
-from tacit.closure.patterns import BoolArray, IntArray, ListedPatterns, Patterns
+from tacit.closure.patterns import ListedPatterns, Patterns
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
 from tacit.encoding.values import BooleanIndex
@@ -26,7 +27,7 @@ class BoundRules(BoundClass):
 
     columns: tuple[str, ...]
     n_codes: tuple[int, ...]
-    table: BoolArray
+    table: Bools
     names: tuple[str, ...]
     vc_dimension: int = field(init=False)
 
@@ -37,7 +38,7 @@ class BoundRules(BoundClass):
     def patterns_at_most(self, n: int) -> int:
         return min(len(self.table), 1 << min(n, 62))
 
-    def patterns(self, codes: IntArray) -> Patterns:
+    def patterns(self, codes: Ints) -> Patterns:
         return ListedPatterns.of(self.table[:, np.ravel_multi_index(tuple(codes.T), self.n_codes)])
 
     def describe(self, patterns: Patterns, index: int) -> str:

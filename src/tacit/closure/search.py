@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.closure.patterns import BoolArray, IntArray, Patterns
-from tacit.theory.closure_formula import TruthTable
+from tacit.arrays import Bools, Bytes, Ints
+from tacit.closure.patterns import Patterns
+from tacit.theory.closure.formula import TruthTable
 
 BLOCK_ENTRIES = 1 << 22
 BATCH = 64
@@ -25,14 +25,14 @@ class Scored:
     """Patterns with their scores; what Relabel chooses from."""
 
     patterns: Patterns
-    scores: IntArray
+    scores: Ints
 
-    def labels(self, index: int) -> BoolArray:
+    def labels(self, index: int) -> Bools:
         """The labels that a pattern gives to the points."""
         return self.patterns.row(index)
 
 
-def own_errors(patterns: Patterns, counts: IntArray) -> IntArray:
+def own_errors(patterns: Patterns, counts: Ints) -> Ints:
     """Errors of every pattern: rows of label 0 inside, rows of label 1 outside.
 
     Args:
@@ -40,11 +40,11 @@ def own_errors(patterns: Patterns, counts: IntArray) -> IntArray:
         counts: rows of each label at every point, shape ``(points, 2)``.
     """
     inside = counts[:, 0] - counts[:, 1]
-    errors: IntArray = patterns.sums(inside[None, :])[0] + counts[:, 1].sum()
+    errors: Ints = patterns.sums(inside[None, :])[0] + counts[:, 1].sum()
     return errors
 
 
-def error_table(function: TruthTable, said: npt.NDArray[np.uint8], counts: IntArray) -> IntArray:
+def error_table(function: TruthTable, said: Bytes, counts: Ints) -> Ints:
     """Errors at every point for each choice of the bits still open, shape ``(points, 2^open)``.
 
     Args:
@@ -62,12 +62,12 @@ def error_table(function: TruthTable, said: npt.NDArray[np.uint8], counts: IntAr
 
 def completion_scores(
     function: TruthTable,
-    said: npt.NDArray[np.uint8],
+    said: Bytes,
     own: Patterns,
     later: Sequence[Patterns],
-    counts: IntArray,
+    counts: Ints,
     progress: Progress | None = None,
-) -> IntArray:
+) -> Ints:
     """Equation (17): for every pattern of ``own`` the fewest errors over all choices of the later patterns.
 
     Args:
@@ -82,7 +82,7 @@ def completion_scores(
         return np.zeros(0, np.int64)
     table = error_table(function, said, counts)
     if not later:
-        alone: IntArray = own.sums((table[:, 1] - table[:, 0])[None, :])[0] + table[:, 0].sum()
+        alone: Ints = own.sums((table[:, 1] - table[:, 0])[None, :])[0] + table[:, 0].sum()
         return alone
     scores = np.empty(len(own), np.int64)
     step = max(1, BLOCK_ENTRIES // max(1, own.n_points * 2 ** len(later)))
@@ -97,14 +97,14 @@ def completion_scores(
     return scores
 
 
-def best_completions(tables: IntArray, later: Sequence[Patterns]) -> IntArray:
+def best_completions(tables: Ints, later: Sequence[Patterns]) -> Ints:
     """For every table of errors, shape ``(batch, points, 2^later)``, the least total over the later patterns."""
     if len(later) == 1:
         return last_choice(tables, later[0])
     return np.array([_pruned(table, later) for table in tables], np.int64)
 
 
-def last_choice(tables: IntArray, patterns: Patterns) -> IntArray:
+def last_choice(tables: Ints, patterns: Patterns) -> Ints:
     """The least total for each table of shape ``(batch, points, 2)``: one linear function of the patterns each."""
     best = np.empty(len(tables), np.int64)
     step = max(1, BLOCK_ENTRIES // max(1, len(patterns)))
@@ -115,7 +115,7 @@ def last_choice(tables: IntArray, patterns: Patterns) -> IntArray:
     return best
 
 
-def _pruned(table: IntArray, later: Sequence[Patterns]) -> int:
+def _pruned(table: Ints, later: Sequence[Patterns]) -> int:
     """Branch and bound over the first of the later classes.
 
     A pattern's bound lets every point choose its remaining bits freely; patterns are visited in the order of their

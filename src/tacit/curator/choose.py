@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.curator.relabel import Relabel
+from tacit.curator.rows import Vault
 from tacit.curator.select import selection_scale
-from tacit.curator.vault import Vault
-from tacit.curator.view_base import ONE, Rows
-from tacit.curator.votes import said_by
+from tacit.curator.views.relabel import Relabel
+from tacit.curator.views.resample import said_by
+from tacit.curator.views.view import ONE, Rows
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate

@@ -8,18 +8,18 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Ints
+from tacit.engines.protocol import CoverRows, SealedTable, StreamedCoverRows
 from tacit.noise.checks import check_scale
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cover import Cover
-from tacit.queries.cover_candidates import Conjunctions, StreamedConjunctions
-from tacit.queries.cover_charges import Accounting, cover_charge, theorem
-from tacit.queries.cover_steps import Step
-from tacit.table.protocol import CoverRows, SealedTable, StreamedCoverRows
+from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
+from tacit.queries.covers.charges import Accounting, cover_charge, theorem
+from tacit.queries.covers.cover import Cover
+from tacit.queries.covers.steps import Step
 
 
 @dataclass(frozen=True)
@@ -200,17 +200,17 @@ class _Blocks:
         start, size = self._candidates.start(block), self._candidates.size(block)
         return [gone - start for gone in self._gone if start <= gone < start + size]
 
-    def __getitem__(self, block: int) -> npt.NDArray[np.int64]:
+    def __getitem__(self, block: int) -> Ints:
         if block == self._candidates.n_blocks:
             return np.array(self._idle, np.int64)
         if self.left(block) == 0:
             return np.zeros(0, np.int64)
         counts = np.delete(self._rows.block(block), self._gone_of(block), axis=0)
-        scores: npt.NDArray[np.int64] = (self._step.scores(counts, self._rules) + self._offsets[block]).ravel()
+        scores: Ints = (self._step.scores(counts, self._rules) + self._offsets[block]).ravel()
         return scores
 
 
-def _last_best(scores: npt.NDArray[np.int64]) -> int:
+def _last_best(scores: Ints) -> int:
     """The last of the highest scores: among equals "no rule" wins."""
     return len(scores) - 1 - int(scores[::-1].argmax())
 

@@ -11,31 +11,30 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Ints
 from tacit.curator.cover import Covering, run_cover
 from tacit.curator.draws import Drawing, Draws
 from tacit.curator.jointly import JointReleases, JointWeights
 from tacit.curator.measurement import Measurement
 from tacit.curator.select import Choice, select
-from tacit.curator.stream import Stream, open_stream
+from tacit.curator.streams.machine import StreamSpec
+from tacit.curator.streams.open import Stream, open_stream
+from tacit.engines.protocol import SealedTable
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
-from tacit.queries.cover import Cover
-from tacit.queries.cover_charges import Accounting
+from tacit.queries.covers.charges import Accounting
+from tacit.queries.covers.cover import Cover
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart, joint_sensitivity
-from tacit.queries.margins import Margins
+from tacit.queries.margins import Margins, Scores
 from tacit.queries.query import Layout, Query
 from tacit.queries.rules import RowRule
 from tacit.queries.score_rules import ScoreRule
-from tacit.queries.scores import Scores
 from tacit.queries.selection import Selection
 from tacit.queries.sensitivity import Sensitivity
-from tacit.queries.stream import StreamSpec
-from tacit.table.protocol import SealedTable
 
 LATTICE_SLACK = 9.0
 """An integer Gaussian of scale sigma > 3 is dominated by the continuous one of variance ``sigma**2 - 9``
@@ -58,7 +57,7 @@ def _additive(charge: Charge) -> Gaussian | Laplace | NonPrivate:
 
 
 def _noisy(
-    exact: npt.NDArray[np.int64],
+    exact: Ints,
     query: Query | JointHistogram,
     scale: float,
     noise: Drawing | None,
@@ -216,7 +215,7 @@ class Curator:
     ) -> Covering:
         """Chooses rules one after the other, each of which removes the rows it covers: EM-cover, whole.
 
-        Guarantee: :func:`tacit.queries.cover_charges.cover_charge` of the steps under the relation of the reservation,
+        Guarantee: :func:`tacit.queries.covers.charges.cover_charge` of the steps under the relation of the reservation,
         recorded before the first row is read. Only the chosen rules leave.
 
         Args:
@@ -237,7 +236,7 @@ class Curator:
         """Opens a state machine with private state over this table; its whole charge is recorded now.
 
         What it answers afterwards is paid for: the reservation may be closed. Streams that are fed rows and have no
-        table are opened by :func:`tacit.curator.stream.open_row_stream`.
+        table are opened by :func:`tacit.curator.streams.open.open_row_stream`.
 
         Args:
             spec: the public description: what it costs, under which theorems, and how it starts.
@@ -248,7 +247,7 @@ class Curator:
         """
         return open_stream(spec, self._reservation, self._noise, label, self._table, self._rows_per_unit)
 
-    def coarsen(self, column: int, mapping: npt.NDArray[np.int64]) -> None:
+    def coarsen(self, column: int, mapping: Ints) -> None:
         """Replaces a column's codes by a public map of them. Releases nothing; the map is released already."""
         self._table.coarsen(column, mapping)
 

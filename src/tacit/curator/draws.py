@@ -11,8 +11,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Ints
 from tacit.noise.source import NoiseSource
 
 Key = tuple[bool, float, int]
@@ -31,9 +31,9 @@ LARGE = 4096
 class Drawing:
     """A vector of noise on its way, in parts: each a stretch of what a worker draws."""
 
-    parts: tuple[tuple[Future[npt.NDArray[np.int64]], slice], ...]
+    parts: tuple[tuple[Future[Ints], slice], ...]
 
-    def result(self) -> npt.NDArray[np.int64]:
+    def result(self) -> Ints:
         """The vector, when it is there."""
         return np.concatenate([drawn.result()[stretch] for drawn, stretch in self.parts])
 
@@ -94,6 +94,6 @@ class Draws:
         drawn = self._submit(key, count * size)
         return [Drawing(((drawn, slice(k * size, (k + 1) * size)),)) for k in range(count)]
 
-    def _submit(self, key: Key, size: int) -> Future[npt.NDArray[np.int64]]:
+    def _submit(self, key: Key, size: int) -> Future[Ints]:
         gaussian, scale, _ = key
         return self._workers.submit(self._noise.gaussian if gaussian else self._noise.laplace, scale, size)

@@ -10,14 +10,12 @@ from weakref import WeakKeyDictionary
 
 from tacit.curator.measurement import Measurement
 from tacit.privacy.charges import Gaussian
-from tacit.queries.histogram import Histogram
+from tacit.queries.histogram import Histogram, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointPart
-from tacit.queries.margins import Margins
+from tacit.queries.margins import Margins, Scores
 from tacit.queries.row_weights import LabelWeights, level_weights, weighted_rule
 from tacit.queries.rules import RowRule
-from tacit.queries.score_histogram import ScoreHistogram
 from tacit.queries.score_rules import ScoreRule
-from tacit.queries.scores import Scores
 
 
 class JointWeights:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.curator.curator import integer_scale
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import ApproxDP, Charge, Gaussian, Laplace, NonPrivate
@@ -34,7 +34,7 @@ class Keys:
 
     label: str
     keys: tuple[str, ...]
-    counts: npt.NDArray[np.float64]
+    counts: Floats
     sd: float
     threshold: float
     charge: Charge
@@ -43,7 +43,7 @@ class Keys:
 
 
 def release_keys(
-    codes: npt.NDArray[np.int64],
+    codes: Ints,
     texts: Sequence[str],
     reservation: Reservation,
     noise: NoiseSource,
@@ -90,7 +90,7 @@ def release_keys(
     return _kept(label, present, noisy, threshold, sd, charge, delta, sensitivity.theorem)
 
 
-def _counts(codes: npt.NDArray[np.int64], texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], list[str]]:
+def _counts(codes: Ints, texts: Sequence[str]) -> tuple[Ints, list[str]]:
     """Exact counts of the keys that some row holds: one that only dropped rows hold must have no chance at all."""
     rows = np.bincount(codes[codes >= 0], minlength=len(texts)).astype(np.int64)
     held = np.flatnonzero(rows > 0).tolist()
@@ -100,7 +100,7 @@ def _counts(codes: npt.NDArray[np.int64], texts: Sequence[str]) -> tuple[npt.NDA
 def _kept(
     label: str,
     texts: Sequence[str],
-    counts: npt.NDArray[np.int64],
+    counts: Ints,
     threshold: int,
     sd: float,
     charge: Charge,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from tacit.arrays import Floats
 from tacit.privacy.charges import Charge
 
 LEAST_SD = 0.5
@@ -26,7 +24,7 @@ class Measurement:
     """
 
     label: str
-    value: npt.NDArray[np.float64]
+    value: Floats
     sd: float
     charge: Charge
     theorem: str

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Ints
+from tacit.engines.protocol import SealedTable
 from tacit.noise.checks import check_scale
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.queries.selection import Selection
-from tacit.table.protocol import SealedTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Choice:
     """
 
     label: str
-    indices: npt.NDArray[np.int64]
+    indices: Ints
     charge: Charge
     theorem: str
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.curator.vault import Vault
+from tacit.arrays import Floats, Ints
+from tacit.curator.rows import Vault
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
@@ -21,8 +21,6 @@ from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model, ModelError
 from tacit.privacy.charges import Charge
 from tacit.privacy.neighbouring import Neighbouring
-
-Floats = npt.NDArray[np.float64]
 
 
 class TrustedLearner(Protocol):
@@ -35,7 +33,7 @@ class TrustedLearner(Protocol):
     def declared_charge(self, neighbouring: Neighbouring) -> tuple[Charge, ...]:
         """The most a run costs under a relation. Raises if it makes no claim under it."""
 
-    def learn(self, rows: Floats, labels: npt.NDArray[np.int64]) -> Any:
+    def learn(self, rows: Floats, labels: Ints) -> Any:
         """Learns from rows of norm at most 1, shape ``(n, d)``, and 0/1 labels; returns an object with ``predict``."""
 
 

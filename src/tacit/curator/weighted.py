@@ -8,25 +8,22 @@ from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-import numpy.typing as npt
-
+from tacit.arrays import Floats
 from tacit.curator.curator import Curator
 from tacit.curator.jointly import JointWeights
 from tacit.curator.measurement import Measurement
 from tacit.curator.select import Choice
+from tacit.engines.protocol import SealedTable
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.queries.fourier import FourierSum, ScatterSum
-from tacit.queries.histogram import Histogram
+from tacit.queries.histogram import SCORE_QUERIES, Histogram, ScoreQuery
 from tacit.queries.query import Layout, Query
 from tacit.queries.row_weights import LabelWeights, weighted_rule
 from tacit.queries.rules import RowRule
-from tacit.queries.score_histogram import SCORE_QUERIES, ScoreQuery
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import SplitHistogram
-from tacit.table.protocol import SealedTable
 
 
 class WeightedCurator(Curator):
@@ -51,7 +48,7 @@ class WeightedCurator(Curator):
         noise: NoiseSource,
         rows_per_unit: int,
         classes: Sequence[float],
-        levels: npt.NDArray[np.float64],
+        levels: Floats,
     ) -> None:
         super().__init__(table, reservation, noise, rows_per_unit)
         self._classes, self._levels = tuple(classes), levels

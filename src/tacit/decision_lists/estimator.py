@@ -13,17 +13,17 @@ from tacit.decision_lists.features import FeatureError, feature_candidates
 from tacit.decision_lists.learn import learn_list, list_model
 from tacit.decision_lists.literals import Candidates, candidates, check_enumerable, most_literals
 from tacit.decision_lists.plan import ListBudget, Plan, plan_of
+from tacit.discovery.bounds import BOUNDS_SHARE
 from tacit.encoding.table import TableEncoding
-from tacit.faces.base import Task
-from tacit.faces.bounds import BOUNDS_SHARE
-from tacit.faces.checks import check_choice, check_integer, check_number, whole
-from tacit.faces.request import Request, RequestError
-from tacit.faces.scikit import PrivateClassifier
+from tacit.estimators.base import Task
+from tacit.estimators.checks import check_choice, check_integer, check_number, whole
+from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.decision_list import DecisionListModel
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Charge
-from tacit.privacy.purse import Purse
-from tacit.queries.cover_candidates import TooManyCandidates
+from tacit.privacy.request import Request, RequestError
+from tacit.queries.covers.candidates import TooManyCandidates
 from tacit.theory.decision_lists import list_sample_size, list_vc_bound, vc_sample_size
 
 OBJECTIVES = ("coverage", "errors")
@@ -56,7 +56,7 @@ class DecisionListClassifier(PrivateClassifier):
             ``"errors"`` is the paper's score, for data that some list fits without error: minus the rows it gets
             wrong.
         analysis: how the choice is accounted for: ``"sharp"`` (the cheapest that applies), ``"moments"``, ``"curve"``,
-            ``"exact"`` or ``"paper"``, as :class:`~tacit.queries.cover_charges.Accounting` explains.
+            ``"exact"`` or ``"paper"``, as :class:`~tacit.queries.covers.charges.Accounting` explains.
         counts_share: share of epsilon for the rows each rule decides, in [0, 1); 0 releases none.
 
     Attributes:

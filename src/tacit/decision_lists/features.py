@@ -11,7 +11,7 @@ from tacit.decision_lists.literals import Candidates
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
 from tacit.models.decision_list import AT_LEAST, BELOW, IS, IS_NOT, Condition
-from tacit.queries.cover_candidates import Conjunctions
+from tacit.queries.covers.candidates import Conjunctions
 
 CONDITION = re.compile(r"^(?P<name>.+?)\s*(?P<test>>=|<|==|!=|\bis\s+not\b|\bis\b)\s*(?P<value>.+)$")
 TESTS = {">=": AT_LEAST, "<": BELOW, "==": IS, "is": IS, "!=": IS_NOT, "is not": IS_NOT}

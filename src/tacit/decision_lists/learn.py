@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.curator.curator import Curator
 from tacit.decision_lists.literals import Candidates, length_prior
 from tacit.decision_lists.plan import Plan
 from tacit.encoding.table import TableEncoding
 from tacit.models.decision_list import DecisionListModel, ListRule
 from tacit.privacy.charges import Laplace, NonPrivate
-from tacit.queries.cover import Cover
-from tacit.queries.cover_candidates import FirstMatch
+from tacit.queries.covers.candidates import FirstMatch
+from tacit.queries.covers.cover import Cover
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import class_count_rule
-
-Floats = npt.NDArray[np.float64]
 
 NOISE_LEVELS = 3.0
 """A rule whose released support is below so many standard deviations of its noise may decide no row at all: it goes."""

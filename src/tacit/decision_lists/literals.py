@@ -7,21 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Bools, Floats, Ints
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
 from tacit.models.decision_list import AT_LEAST, BELOW, IS, IS_NOT, Condition
-from tacit.queries.cover_candidates import (
+from tacit.queries.covers.candidates import (
     MOST_RULES,
     MOST_STREAMED,
     Conjunctions,
     StreamedConjunctions,
     TooManyCandidates,
 )
-
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
 
 HALVINGS = 7
 """Further thresholds towards the lower bound and towards 0, each half as far away: for columns with a long tail."""
@@ -37,7 +34,7 @@ class Candidates:
         conjunctions: the candidates, over the coarsened codes.
     """
 
-    maps: tuple[IntArray | None, ...]
+    maps: tuple[Ints | None, ...]
     conditions: tuple[Condition, ...]
     conjunctions: Conjunctions | StreamedConjunctions
 
@@ -60,7 +57,7 @@ def nice_thresholds(lower: float, upper: float, most: int) -> list[float]:
     return sorted(value for value in values if lower < value < upper)
 
 
-def threshold_codes(grid: NumericGrid, most: int) -> IntArray:
+def threshold_codes(grid: NumericGrid, most: int) -> Ints:
     """Codes between which a numeric column is split: all cells of a coarse grid, round numbers on a fine one."""
     if grid.cells <= most + 1:
         return np.arange(1, grid.cells)
@@ -85,7 +82,7 @@ def _odd_codes(encoder: Encoder) -> set[int]:
     return {encoder.missing, getattr(encoder, "other", encoder.missing)}
 
 
-def single_codes(n_codes: int, holds: bool) -> list[BoolArray]:
+def single_codes(n_codes: int, holds: bool) -> list[Bools]:
     """Per code, a literal that holds for it alone (``holds``), or for all but it.
 
     They are windows of one vector: of 10,000 codes, written out, they would be 100 MB of flags.
@@ -95,9 +92,7 @@ def single_codes(n_codes: int, holds: bool) -> list[BoolArray]:
     return [flags[start : start + n_codes] for start in range(n_codes - 1, -1, -1)]
 
 
-def column_literals(
-    column: int, encoder: Encoder, most: int
-) -> tuple[IntArray | None, list[Condition], list[BoolArray]]:
+def column_literals(column: int, encoder: Encoder, most: int) -> tuple[Ints | None, list[Condition], list[Bools]]:
     """The literals of one column: thresholds both ways, each declared category and its negation, and "is missing".
 
     "is not missing" and "is not other" hold for nearly every row: noise would take them for rules.
@@ -162,7 +157,7 @@ def check_enumerable(n_literals: int, k: int, n_labels: int) -> None:
         )
 
 
-def length_prior(conjunctions: Conjunctions | StreamedConjunctions, n_labels: int) -> npt.NDArray[np.float64]:
+def length_prior(conjunctions: Conjunctions | StreamedConjunctions, n_labels: int) -> Floats:
     """Nats per conjunction (streamed: per block of them): each length is as likely as another, and so are its rules.
 
     All rules together weigh as much as one candidate without a preference ("no rule"). Without it long conjunctions,
@@ -177,5 +172,5 @@ def length_prior(conjunctions: Conjunctions | StreamedConjunctions, n_labels: in
     counts = np.bincount(lengths, weights=sizes)
     n_lengths = np.count_nonzero(counts[1:])  # the constant, of length 0, has steps of its own
     counts[0] = 1.0 / n_labels / n_lengths
-    prior: npt.NDArray[np.float64] = -np.log(n_lengths * n_labels * np.maximum(counts[lengths], counts[0]))
+    prior: Floats = -np.log(n_lengths * n_labels * np.maximum(counts[lengths], counts[0]))
     return prior

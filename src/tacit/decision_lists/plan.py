@@ -11,8 +11,8 @@ import numpy as np
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Laplace, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.cover_charges import Accounting, cover_charge
-from tacit.queries.cover_steps import CoverStep
+from tacit.queries.covers.charges import Accounting, cover_charge
+from tacit.queries.covers.steps import CoverStep
 
 REWARD_UNIT = 8
 """Integer units of a row that a rule gets right, in the score that rewards coverage."""

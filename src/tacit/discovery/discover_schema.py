@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.curator.vault import Vault
-from tacit.encoding.frames import Frame, columns_of
-from tacit.encoding.numbers import as_numbers, is_object
-from tacit.encoding.values import LabelIndex
-from tacit.faces.discover import (
+from tacit.curator.rows import Vault
+from tacit.discovery.unknowns import (
     ASKED,
     BOOLEAN,
     IGNORED,
@@ -25,10 +22,13 @@ from tacit.faces.discover import (
     plain_classes,
     unknowns_of,
 )
-from tacit.faces.request import Request, RequestError
-from tacit.faces.spend import certified, reserve
+from tacit.encoding.frames import Frame, columns_of
+from tacit.encoding.numbers import as_numbers, is_object
+from tacit.encoding.values import LabelIndex
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
+from tacit.privacy.request import Request, RequestError
+from tacit.privacy.spending import certified, reserve
 from tacit.schema import IdColumn, Label, NumericColumn, Schema, Unit, Value
 from tacit.schema.columns import MOST_CATEGORIES
 from tacit.schema.errors import nearest

@@ -12,13 +12,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Floats, Ints
 
-def floats(array: pa.Array) -> npt.NDArray[np.float64]:
+
+def floats(array: pa.Array) -> Floats:
     """An array of float64, NaN where it is null."""
     return _values(array, np.float64, np.nan)
 
 
-def positions(coded: pa.DictionaryArray, null: int) -> npt.NDArray[np.int64]:
+def positions(coded: pa.DictionaryArray, null: int) -> Ints:
     """Where in its dictionary the value of every row stands, and ``null`` where there is none."""
     return _values(coded.indices.cast(pa.int64()), np.int64, null)
 

@@ -13,15 +13,16 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Codes, Floats, Numbers32
 from tacit.encoding import kernels
 from tacit.encoding.errors import FrameError
-from tacit.encoding.grid import BLOCK, Codes, NumericGrid
+from tacit.encoding.grid import BLOCK, NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.encoding.values import BooleanIndex
 from tacit.schema import OrdinalColumn, Schema
 from tacit.schema.columns import MOST_BINS
 
-DenseRows = npt.NDArray[np.int16] | npt.NDArray[np.int32]
+DenseRows = npt.NDArray[np.int16] | Numbers32
 """Fixed-point rows, shape ``(n, d)``."""
 
 MOST_RADIUS = 1 << 24
@@ -146,7 +147,7 @@ class RowEncoder:
         return RowEncoder(encoding, ordinal, RowClipper(bound, radius), intercept)
 
     @cached_property
-    def tables(self) -> tuple[npt.NDArray[np.float64], ...]:
+    def tables(self) -> tuple[Floats, ...]:
         """Per feature, the coordinates of each code: shape ``(n_codes, width)``."""
         pairs = zip(self.encoding.encoders, self.ordinal, strict=True)
         return tuple(_coordinates(encoder, ordinal) for encoder, ordinal in pairs)
@@ -182,7 +183,7 @@ class RowEncoder:
             list(pool.map(stretch, range(0, n_rows, BLOCK)))
         return out
 
-    def _block(self, codes: list[Codes], start: int, stop: int) -> npt.NDArray[np.float64]:
+    def _block(self, codes: list[Codes], start: int, stop: int) -> Floats:
         block = np.ones((stop - start, self.width))
         at = 0
         for column, table in zip(codes, self.tables, strict=True):
@@ -211,7 +212,7 @@ class RowEncoder:
         )
 
 
-def _coordinates(encoder: Encoder, ordinal: bool) -> npt.NDArray[np.float64]:
+def _coordinates(encoder: Encoder, ordinal: bool) -> Floats:
     if isinstance(encoder, NumericGrid):
         return np.append(_ranks(encoder.cells), 0.0)[:, None]
     if isinstance(encoder, BooleanIndex):
@@ -221,6 +222,6 @@ def _coordinates(encoder: Encoder, ordinal: bool) -> npt.NDArray[np.float64]:
     return np.eye(encoder.n_codes)
 
 
-def _ranks(size: int) -> npt.NDArray[np.float64]:
+def _ranks(size: int) -> Floats:
     """The middles of ``size`` equal parts of [-1, 1]."""
     return (2.0 * np.arange(size) + 1.0) / size - 1.0

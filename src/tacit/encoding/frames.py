@@ -11,10 +11,26 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Ints
 from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import Numbers, as_numbers, texts_as_numbers
-from tacit.encoding.without_rows import without_rows
 from tacit.schema.errors import nearest
+
+
+def without_rows(values: Any) -> Any:
+    """A vector like this one, of the same kind and dtype, with no rows: what raises on it is public.
+
+    A Python list has no dtype, so nothing about one raises here; it is read value by value.
+    """
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values.slice(0, 0)
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series.head(0).to_native()
+    if isinstance(values, list | tuple):
+        return []
+    array = values if isinstance(values, np.ndarray) else np.asarray(values)
+    return array[:0] if array.ndim else array
 
 
 @final
@@ -165,3 +181,18 @@ def _from_matrix(data: Any, names: Sequence[str] | None) -> Frame:
     if len(labels) != width:
         raise FrameError(f"the matrix has {width} columns, but {len(labels)} were expected: {', '.join(labels[:8])}")
     return Frame({name: matrix[:, j] for j, name in enumerate(labels)}, len(matrix), matrix.dtype.kind in "OUS")
+
+
+def take_rows(frame: Frame, index: Ints) -> Frame:
+    """Rows of a frame by position; a row may come more than once, and every column keeps its kind."""
+    columns = {name: take(frame.column(name), index) for name in frame.names}
+    return Frame(columns, len(index), frame.mixed, frame.untyped)
+
+
+def take(values: Any, index: Ints) -> Any:
+    """Entries of a vector, or rows of a matrix, by position."""
+    if hasattr(values, "gather"):  # polars
+        return values.gather(index)
+    if hasattr(values, "take") and not isinstance(values, np.ndarray):  # pandas, pyarrow
+        return values.take(index)
+    return [values[place] for place in index.tolist()] if isinstance(values, list | tuple) else values[index]

@@ -10,13 +10,13 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.encoding import kernels
 from tacit.encoding.numbers import Numbers, as_numbers
 from tacit.schema import NumericColumn
 from tacit.schema.columns import MOST_BINS
 from tacit.schema.values import short_number
 
-Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 BLOCK = 1 << 13
 """Rows converted at a time when the input is not contiguous float64: the buffer stays in the cache."""
 
@@ -100,7 +100,7 @@ class NumericGrid:
                 np.copyto(block, numbers[at:end], casting="unsafe")
             self._encode(block, out[at:end])
 
-    def _encode(self, block: npt.NDArray[np.float64], out: npt.NDArray[np.uint16]) -> None:
+    def _encode(self, block: Floats, out: npt.NDArray[np.uint16]) -> None:
         if not isinstance(self.spacing, str):
             codes = np.searchsorted(self._cuts, block, side="right").astype(np.uint16)
             codes[~np.isfinite(block)] = self.missing
@@ -121,7 +121,7 @@ class NumericGrid:
         return self.cells + (self.cells == MOST_BINS)
 
     @cached_property
-    def _cuts(self) -> npt.NDArray[np.float64]:
+    def _cuts(self) -> Floats:
         return np.asarray(self.spacing, np.float64)
 
     def edge(self, code: int) -> float:
@@ -131,7 +131,7 @@ class NumericGrid:
         """
         return float(self.edges(np.array([code]))[0])
 
-    def edges(self, codes: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
+    def edges(self, codes: npt.ArrayLike | None = None) -> Floats:
         """:meth:`edge` for many codes at once, by default for all cells; shape ``(len(codes),)``."""
         wanted = np.arange(self.cells) if codes is None else np.asarray(codes, np.int64)
         if wanted.size and (wanted.min() < 0 or wanted.max() >= self.cells):
@@ -173,5 +173,5 @@ def _rank(number: float) -> np.int64:
     return np.int64(bits if bits >= 0 else np.int64(-(2**63)) - bits)
 
 
-def _from_rank(ranks: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _from_rank(ranks: Ints) -> Floats:
     return np.where(ranks >= 0, ranks, np.int64(-(2**63)) - ranks).view(np.float64)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Ints
 from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.values import as_tokens, is_missing
 from tacit.schema.values import identity
@@ -50,7 +51,7 @@ def key_of(value: Any) -> str | None:
     return text
 
 
-def key_codes(values: Any, name: str = "") -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+def key_codes(values: Any, name: str = "") -> tuple[Ints, tuple[str, ...]]:
     """A code per row, :data:`NO_KEY` where there is no key, and the text of every code. The texts are private.
 
     Raises:
@@ -62,7 +63,7 @@ def key_codes(values: Any, name: str = "") -> tuple[npt.NDArray[np.int64], tuple
 
 def codes_by(
     told_apart: Callable[[Any], K | None], tokens: pa.ChunkedArray | npt.NDArray[np.object_]
-) -> tuple[npt.NDArray[np.int64], list[K]]:
+) -> tuple[Ints, list[K]]:
     """A code per row, :data:`NO_KEY` where nothing tells its value apart; and what every code stands for.
 
     Args:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.encoding.dense import DenseRows, RowClipper
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, numbered
@@ -83,7 +83,7 @@ class MatrixEncoder:
             return matrix
         from scipy import sparse
 
-        constant: npt.NDArray[np.float64] = np.full((matrix.shape[0], 1), float(self.intercept))
+        constant: Floats = np.full((matrix.shape[0], 1), float(self.intercept))
         return sparse.hstack([matrix, sparse.csr_matrix(constant)], format="csr")
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.arrays import Floats
 from tacit.encoding.arrow import floats, listed, positions
 from tacit.encoding.errors import FrameError
 from tacit.schema.values import parse_number
@@ -121,7 +122,7 @@ def _is_number(kind: pa.DataType) -> bool:
     )
 
 
-def parse_numbers(cells: pa.Array) -> npt.NDArray[np.float64]:
+def parse_numbers(cells: pa.Array) -> Floats:
     """Texts as floats, cell by cell: what spells no number in plain decimal notation is NaN."""
     try:
         texts = pc.utf8_trim_whitespace(cells)
@@ -140,7 +141,7 @@ def parse_numbers(cells: pa.Array) -> npt.NDArray[np.float64]:
     return floats(numbers)
 
 
-def texts_as_numbers(texts: pa.ChunkedArray, name: str = "") -> npt.NDArray[np.float64]:
+def texts_as_numbers(texts: pa.ChunkedArray, name: str = "") -> Floats:
     """A column of texts, dictionary-encoded or not, as floats; a text that spells no number is NaN."""
     if not _is_text(texts.type):
         return np.asarray(as_numbers(texts, name), np.float64)

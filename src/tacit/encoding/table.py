@@ -10,9 +10,10 @@ from typing import Any, final
 
 import numpy as np
 
+from tacit.arrays import Codes
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of
-from tacit.encoding.grid import BLOCK, Codes, NumericGrid
+from tacit.encoding.grid import BLOCK, NumericGrid
 from tacit.encoding.numbers import Numbers
 from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.schema import BooleanColumn, CategoricalColumn, Column, NumericColumn, OrdinalColumn, Schema

@@ -9,8 +9,8 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Bools, Ints
 from tacit.encoding.errors import FrameError
 from tacit.encoding.keys import NO_KEY, codes_by
 from tacit.encoding.values import as_tokens, is_missing
@@ -46,7 +46,7 @@ def unit_of(value: Any) -> Hashable | None:
     return found
 
 
-def unit_codes(values: Any, name: str = "") -> npt.NDArray[np.int64]:
+def unit_codes(values: Any, name: str = "") -> Ints:
     """A code per row, equal where rows are of one unit, :data:`NO_UNIT` where the identifier is missing."""
     try:
         tokens = as_tokens(values, name)
@@ -55,7 +55,7 @@ def unit_codes(values: Any, name: str = "") -> npt.NDArray[np.int64]:
     return codes_by(unit_of, tokens)[0]
 
 
-def first_rows(units: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.bool_]:
+def first_rows(units: Ints, most: int) -> Bools:
     """Whether a row is among the first ``most`` of its unit, shape ``(rows,)``; rows without a unit are not.
 
     A row depends on its own unit only: were rows without an identifier one unit, persons would push each other out.
@@ -64,5 +64,5 @@ def first_rows(units: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.bool_]
     starts = np.flatnonzero(np.concatenate([[True], np.diff(units[order]) > 0])) if len(order) else order
     rank = np.empty(len(units), np.int64)
     rank[order] = np.arange(len(units)) - np.repeat(starts, np.diff(np.append(starts, len(units))))
-    counts: npt.NDArray[np.bool_] = (rank < most) & (units != NO_UNIT)
+    counts: Bools = (rank < most) & (units != NO_UNIT)
     return counts

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.arrays import Codes, Ints
 from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.errors import FrameError
-from tacit.encoding.grid import Codes
 from tacit.schema import Value
 from tacit.schema.columns import MOST_CATEGORIES
 from tacit.schema.label import Label
@@ -37,7 +37,7 @@ class ValueIndex(ABC):
     def n_codes(self) -> int:
         """Number of codes."""
 
-    def _codes(self, codes: npt.NDArray[np.int64] | list[int]) -> Codes:
+    def _codes(self, codes: Ints | list[int]) -> Codes:
         exact = np.asarray(codes, np.int64)
         return exact.astype(np.uint8) if self.n_codes <= 256 else exact.astype(np.uint16)
 

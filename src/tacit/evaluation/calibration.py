@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtr
 
-from tacit.evaluation.counts import ScoreCounts
-
-Floats = npt.NDArray[np.float64]
+from tacit.arrays import Floats
+from tacit.evaluation.measure_scores import ScoreCounts
 
 MOST_GROUPS = 15
 CLEAR = 8.0

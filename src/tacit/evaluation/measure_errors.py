@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.curator.curator import Curator
-from tacit.curator.vault import Vault
+from tacit.curator.rows import Vault
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
@@ -32,18 +32,16 @@ from tacit.evaluation.error_grid import (
 from tacit.evaluation.measure_scores import ScoreGroups, with_unit
 from tacit.evaluation.number_scorer import NumberScorer
 from tacit.evaluation.strategy import Strategy, shared
-from tacit.faces.request import Request
-from tacit.faces.spend import certified, reserve
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.budget import Purse
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge, Gaussian, Laplace, Pure
-from tacit.privacy.purse import Purse
+from tacit.privacy.request import Request
+from tacit.privacy.spending import certified, reserve
 from tacit.queries.cells import ProductCells, mapped_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import count_rule, fine_count_rule
 from tacit.schema import Schema
-
-Floats = npt.NDArray[np.float64]
 
 CLIP_SHARE = 0.15
 """Share of the budget that finds where errors are clipped, unless that was declared."""
@@ -205,7 +203,7 @@ class SumRelease:
 
     @staticmethod
     def of(
-        curator: Curator, column: int, codes: npt.NDArray[np.int64], matrix: Floats, groups: ScoreGroups, norm: int,
+        curator: Curator, column: int, codes: Ints, matrix: Floats, groups: ScoreGroups, norm: int,
         charge: Charge,
     ) -> SumRelease:  # fmt: skip
         by_group, size = shared(groups.n_codes, norm), len(codes)

@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple, final
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.evaluation.grid import ScoreGrid
-
-Floats = npt.NDArray[np.float64]
+from tacit.arrays import Floats
+from tacit.evaluation.error_grid import ScoreGrid
 
 
 @final

@@ -9,13 +9,11 @@ from statistics import NormalDist
 from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.evaluation.error_grid import ABOVE, BELOW, FOURTH, OVER, OVER_SQUARE, UNDER, UNDER_SQUARE
 from tacit.evaluation.measure_errors import ErrorSums
 from tacit.evaluation.performance import KNOWN, Estimate
-
-Floats = npt.NDArray[np.float64]
 
 NUMBER_METRICS = ("mae", "mse", "rmse", "r2", "bias", "pinball", "below")
 OF_MEANS, OF_QUANTILES = ("mae", "rmse", "r2", "bias"), ("pinball", "below", "mae")

@@ -8,16 +8,13 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from tacit.encoding.frames import Frame
+from tacit.arrays import Floats
+from tacit.encoding.frames import Frame, without_rows
+from tacit.encoding.inputs import no_rows_of, numbers_of
 from tacit.encoding.values import DROPPED
-from tacit.encoding.without_rows import without_rows
-from tacit.faces.inputs import numbers_of
-from tacit.faces.request import RequestError, is_number, two_bounds
-from tacit.faces.rows import no_rows_of
 from tacit.models.base import Model
+from tacit.privacy.request import RequestError, is_number, two_bounds
 from tacit.schema import Schema
-
-Floats = npt.NDArray[np.float64]
 
 
 def predicts_numbers(predictor: Any) -> bool:

@@ -8,12 +8,10 @@ from statistics import NormalDist
 from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.evaluation import calibration, metrics
-from tacit.evaluation.counts import ScoreCounts, row_draws
-
-Floats = npt.NDArray[np.float64]
+from tacit.evaluation.measure_scores import ScoreCounts, row_draws
 
 REPLICATES = 300
 MOST_STEPS, CLOSE_ENOUGH = 40, 1e-6

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from tacit.evaluation.candidates import promised_schema
 from tacit.evaluation.measure_scores import CountRequest, declared_groups, measure_scores, rows_and_labels
 from tacit.evaluation.number_scorer import predicts_numbers
 from tacit.evaluation.performance import Estimate, Performance, Question, perform
 from tacit.evaluation.private_number_score import NumberRequest, PrivateNumberScore, score_numbers
-from tacit.evaluation.promised import promised_schema
 from tacit.evaluation.scorer import Scorer
-from tacit.faces.request import Request, RequestError, is_number
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
+from tacit.privacy.request import Request, RequestError, is_number
 
 METRICS = ("auc", "accuracy", "log_loss", "calibration")
 OF_SEVERAL_CLASSES = ("accuracy", "log_loss", "calibration")

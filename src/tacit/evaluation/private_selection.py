@@ -14,29 +14,27 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Bools, Floats
 from tacit.curator.random_stopping import best_of_random_runs
-from tacit.curator.vault import Vault
-from tacit.encoding.frames import Frame
-from tacit.encoding.take import take, take_rows
+from tacit.curator.rows import Vault
+from tacit.discovery.undeclared import NUMBERS, UNTYPED, label_kind, refuse_undeclared
+from tacit.encoding.frames import Frame, take, take_rows
+from tacit.encoding.inputs import numbers_of
 from tacit.encoding.values import LabelIndex
+from tacit.estimators.base import check_fit
 from tacit.evaluation.candidates import about_numbers, measure_of
 from tacit.evaluation.measure_scores import rows_and_labels, with_unit
 from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
 from tacit.evaluation.select_model import choose
 from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encoding, utility_weights
-from tacit.faces.base import check_fit
-from tacit.faces.inputs import numbers_of
-from tacit.faces.request import Request, RequestError, is_number
-from tacit.faces.spend import certified, reserve
-from tacit.faces.undeclared import NUMBERS, UNTYPED, label_kind, refuse_undeclared
 from tacit.privacy.account import EphemeralAccount, PrivacyAccount
 from tacit.privacy.ledger import Reservation
+from tacit.privacy.request import Request, RequestError, is_number
+from tacit.privacy.spending import certified, reserve
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import count_rule
 from tacit.schema import Schema
-
-Mask = npt.NDArray[np.bool_]
 
 NEEDED = ("epsilon", "delta", "neighbouring", "account", "random_state")
 """Parameters that a candidate must have: the search sets them."""
@@ -51,7 +49,7 @@ class _Rows:
     frame: Frame
     unit: Any
 
-    def where(self, mask: Mask) -> _Rows:
+    def where(self, mask: Bools) -> _Rows:
         index = np.flatnonzero(mask)
         frame = take_rows(self.frame, index)
         data = dict(frame.columns) if isinstance(self.data, dict) else self.data[index]
@@ -189,10 +187,10 @@ class PrivateSelection(BaseEstimator):
         return float(self.best_.score(X, y, sample_weight))
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
         check_is_fitted(self, "best_")
-        chances: npt.NDArray[np.float64] = self.best_.predict_proba(X)
+        chances: Floats = self.best_.predict_proba(X)
         return chances
 
     def dry_run(self) -> dict[str, Any]:

@@ -7,23 +7,19 @@ from itertools import product
 from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import isotonic_regression
 from scipy.special import expit
 
+from tacit.arrays import Floats
 from tacit.evaluation.calibration import Groups, equal_groups
-from tacit.evaluation.combined import check_combinable, combined_certificate
-from tacit.evaluation.counts import ScoreCounts
-from tacit.evaluation.measure_scores import CountRequest, ScoreGroups, measure_scores, rows_and_labels
-from tacit.evaluation.promised import promised_schema
+from tacit.evaluation.candidates import check_combinable, combined_certificate, promised_schema
+from tacit.evaluation.measure_scores import CountRequest, ScoreCounts, ScoreGroups, measure_scores, rows_and_labels
 from tacit.evaluation.scorer import Scorer
-from tacit.faces.request import Request, RequestError
 from tacit.models.base import Model
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
-
-Floats = npt.NDArray[np.float64]
+from tacit.privacy.request import Request, RequestError
 
 SHIFTS = (0.0, 0.1, 0.3, 0.8)
 SLOPES = (0.0, 0.1, 0.3, 0.8)

@@ -9,16 +9,14 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from tacit.encoding.frames import Frame
+from tacit.arrays import Floats
+from tacit.encoding.frames import Frame, without_rows
+from tacit.encoding.inputs import no_rows_of
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.encoding.without_rows import without_rows
-from tacit.evaluation.grid import log_odds
-from tacit.faces.request import RequestError
-from tacit.faces.rows import no_rows_of
+from tacit.evaluation.error_grid import log_odds
 from tacit.models.base import Model
+from tacit.privacy.request import RequestError
 from tacit.schema import Schema
-
-Floats = npt.NDArray[np.float64]
 
 
 def _plain(classes: Iterable[Any]) -> tuple[Any, ...]:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from tacit.faces.request import Request, RequestError
 from tacit.privacy.account import compact
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.gaussian import gaussian_epsilon
 from tacit.privacy.random_stopping import RandomStopping
+from tacit.privacy.request import Request, RequestError
 
 AUTO, EACH, RANDOM_STOPPING = "auto", "each", "random_stopping"
 STRATEGIES = (AUTO, EACH, RANDOM_STOPPING)

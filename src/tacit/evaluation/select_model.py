@@ -7,26 +7,24 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Ints
 from tacit.curator.curator import Curator
-from tacit.curator.vault import Vault
+from tacit.curator.rows import Vault
 from tacit.encoding.values import LabelIndex
+from tacit.evaluation.candidates import promised_schema
 from tacit.evaluation.measure_scores import rows_and_labels, with_unit
-from tacit.evaluation.promised import promised_schema
 from tacit.evaluation.utility import Criterion, judges_of, utility_encoding, utility_weights
-from tacit.faces.request import Request, RequestError
-from tacit.faces.spend import certified, reserve
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
+from tacit.privacy.request import Request, RequestError
+from tacit.privacy.spending import certified, reserve
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import count_rule
 from tacit.queries.selection import Selection, per_query
-
-IntArray = npt.NDArray[np.int64]
 
 THEOREM = "exponential mechanism over sums of utilities in [0, 1]: a row moves every sum by 0 to 1"
 
@@ -140,7 +138,7 @@ def choose(curator: Curator, candidates: int, levels: int, charge: Charge, label
         for column in range(candidates)
     )
 
-    def score(_: int, answer: IntArray) -> IntArray:
+    def score(_: int, answer: Ints) -> Ints:
         return (weights @ answer)[None, :]
 
     selection = Selection(queries, per_query(score), (1, candidates), levels, THEOREM)

@@ -18,12 +18,10 @@ from functools import cache
 from typing import final
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Charge, Gaussian, Laplace, Pure
-from tacit.privacy.purse import Purse
-
-Floats = npt.NDArray[np.float64]
 
 BRANCHINGS = (2, 4, 8, 16)
 

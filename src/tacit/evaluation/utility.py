@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Ints
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
+from tacit.encoding.inputs import numbers_of
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import DROPPED
+from tacit.estimators.checks import check_number
 from tacit.evaluation.number_scorer import NumberScorer, clip_share, predicts_numbers
 from tacit.evaluation.scorer import Scorer
-from tacit.faces.checks import check_number
-from tacit.faces.inputs import numbers_of
-from tacit.faces.request import RequestError
+from tacit.privacy.request import RequestError
 from tacit.schema import Schema
-
-Ints = npt.NDArray[np.int64]
 
 LEVELS = 64
 """Utilities of classes are multiples of ``1 / LEVELS``."""

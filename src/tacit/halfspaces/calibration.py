@@ -6,18 +6,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from tacit.arrays import Floats
 from tacit.curator.curator import Curator
 from tacit.halfspaces.scaling import Scaling
 from tacit.privacy.charges import Charge
-from tacit.queries.halfspace_log import HalfspaceLog
-from tacit.queries.levels import Levels
-from tacit.queries.margin_counts import MarginCounts
-
-Floats = npt.NDArray[np.float64]
+from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MarginCounts
 
 N_LEVELS = 16
 RANGE = 4.0

@@ -6,16 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from tacit.arrays import Floats
 from tacit.boosting.measures.measure import Measure
 from tacit.curator.curator import Curator
 from tacit.halfspaces.scaling import Scaling
 from tacit.privacy.charges import Charge
-from tacit.queries.halfspace_log import HalfspaceLog
-
-Floats = npt.NDArray[np.float64]
+from tacit.queries.dense.halfspace_log import HalfspaceLog
 
 LENGTH_FLOOR = 0.5
 """Least length of a centre, in standard deviations of its own noise: a centre that drowns in noise stays small."""

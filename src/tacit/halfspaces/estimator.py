@@ -9,30 +9,29 @@ from numbers import Real
 from typing import Any, Self, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.boosting.game import Diagnosis, diagnose
-from tacit.curator.vault import Vault
+from tacit.curator.rows import Vault
+from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
 from tacit.encoding.dense import RowClipper, RowEncoder
 from tacit.encoding.errors import FrameError
-from tacit.encoding.frames import Frame
+from tacit.encoding.frames import Frame, without_rows
 from tacit.encoding.grid import NumericGrid
+from tacit.encoding.inputs import label_vector
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
 from tacit.encoding.table import TableEncoding
-from tacit.encoding.without_rows import without_rows
-from tacit.faces.base import Task
-from tacit.faces.bounds import BOUNDS_SHARE, find_bounds
-from tacit.faces.checks import check_truth, check_two_classes
-from tacit.faces.inputs import label_vector
-from tacit.faces.request import Request, RequestError, check_loudness
-from tacit.faces.scikit import PrivateClassifier
+from tacit.estimators.base import Task
+from tacit.estimators.checks import check_truth, check_two_classes
+from tacit.estimators.classifier import PrivateClassifier
 from tacit.halfspaces.learn import learn_halfspace
 from tacit.halfspaces.plan import Options
 from tacit.models.base import Model
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.purse import Purse
-from tacit.queries.halfspace_log import RADIUS_16, RADIUS_32
+from tacit.privacy.budget import Purse
+from tacit.privacy.request import Request, RequestError, check_loudness
+from tacit.queries.dense.halfspace_log import RADIUS_16, RADIUS_32
 from tacit.theory.boosting import Analysis
 from tacit.theory.generalisation import margin_bound_rows
 from tacit.theory.halfspaces import StrongHalfspace, privacy_rows, strong_halfspace
@@ -215,7 +214,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             return 1
         return privacy_rows(parameters, purse.sd(self._options().shares["rounds"]), self.analysis)
 
-    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """Log-odds of the last of ``classes_``, shape ``(rows,)``."""
         frame = self._frame_for_model(X)
         assert isinstance(self.model_, HalfspaceModel)

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtri
 
-from tacit.faces.request import Request, RequestError
+from tacit.arrays import Floats, Ints
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
+from tacit.privacy.request import Request, RequestError
 from tacit.theory.halfspaces import SampleSize, sample_size, sample_size_by_privacy
 
-Floats = npt.NDArray[np.float64]
 Source = Literal["theorem", "simulation"]
 
 TEST_ROWS = 2000
@@ -80,7 +79,7 @@ class Expectation:
     spread: float | None = None
 
 
-def made_rows(n: int, dimension: int, margin: float, seed: int) -> tuple[Floats, npt.NDArray[np.int64]]:
+def made_rows(n: int, dimension: int, margin: float, seed: int) -> tuple[Floats, Ints]:
     """Rows on the unit sphere and 0/1 labels of a halfspace through the origin, all at distance ``margin`` or more.
 
     Distances are uniform between the margin and its double; otherwise rows are spherical. Made of a hash, so that they

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.boosting.schema import Ensemble, boost
@@ -17,15 +17,12 @@ from tacit.halfspaces.calibration import DEFAULT, Calibration, calibrate, spread
 from tacit.halfspaces.centering import Centering, Centre, DenseEmbedding
 from tacit.halfspaces.plan import Options
 from tacit.halfspaces.scaling import Scaling, measure_scaling
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Charge, Gaussian, Laplace
-from tacit.privacy.purse import Purse
 from tacit.queries.cells import OneCell
-from tacit.queries.halfspace_log import HalfspaceLog
+from tacit.queries.dense.halfspace_log import DENSE_COUNT_UNIT, HalfspaceLog
 from tacit.queries.histogram import Histogram
-from tacit.queries.margin_counts import DENSE_COUNT_UNIT
 from tacit.queries.rules import RowRule
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from typing import Literal, get_args
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.faces.checks import check_choice, check_integer, check_number, check_truth, whole
-from tacit.faces.request import RequestError
+from tacit.estimators.checks import check_choice, check_integer, check_number, check_truth, whole
+from tacit.privacy.request import RequestError
 from tacit.theory.boosting import Analysis
 
 MeasureName = Literal["auto", "smooth", "lazy_bregman", "logistic"]

@@ -6,13 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.curator.curator import Curator
 from tacit.privacy.charges import Charge
-from tacit.queries.moments import MomentSum
-
-Floats = npt.NDArray[np.float64]
+from tacit.queries.dense.moments import MomentSum
 
 NOISE_FLOOR = 1.0
 """Standard deviations of noise that are added to every variance that stands for itself."""

@@ -8,21 +8,16 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit
 
+from tacit.arrays import Floats, Ints
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, encoder_from_dict
 from tacit.encoding.values import BooleanIndex
-from tacit.models.base import Model, floats, ints, of_any_table
-from tacit.models.fourier import FourierTerm
+from tacit.models.base import Model, floats, ints, of_any_table, tree_variance
+from tacit.models.fourier_features import FourierTerm
 from tacit.models.tree import Tree
-from tacit.models.uncertainty import tree_variance
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-
 
 SMOOTH = "smooth function of all columns"
 TREES = "trees over the residual"

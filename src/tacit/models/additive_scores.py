@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
 from tacit.models.additive import TREES, Feature, MainEffect, PairEffect, effects_of_rows
 from tacit.models.base import Model, floats, of_any_table
 from tacit.models.tree import TreeShape
-
-Floats = npt.NDArray[np.float64]
 
 
 @final

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Bytes, Floats, Ints
 from tacit.encoding.frames import Frame, columns_of, numbered
+from tacit.models.tree import Tree
+from tacit.models.tree_leaves import add_values
 
 FORMAT_VERSION = 1
 
@@ -25,12 +28,12 @@ class ModelError(ValueError):
     """A model file that cannot be used. Nothing was spent."""
 
 
-def floats(values: Any) -> npt.NDArray[np.float64]:
+def floats(values: Any) -> Floats:
     """A float array from plain data."""
     return np.asarray(values, dtype=np.float64)
 
 
-def ints(values: Any) -> npt.NDArray[np.int64]:
+def ints(values: Any) -> Ints:
     """An integer array from plain data."""
     return np.asarray(values, dtype=np.int64)
 
@@ -104,7 +107,7 @@ class Model:
         what = "a number" if self.predicts == "numbers" else ", ".join(str(name) for name in self.classes)
         return f"<{type(self).__name__} of {what} from {len(self.feature_names)} columns>"
 
-    def predict_proba(self, frame: Any) -> npt.NDArray[np.float64]:
+    def predict_proba(self, frame: Any) -> Floats:
         """Probabilities, shape ``(rows, classes)``."""
         raise NotImplementedError
 
@@ -170,3 +173,39 @@ def checked_file(path: str | os.PathLike[str]) -> dict[str, Any]:
             "use a newer tacit"
         )
     return data
+
+
+@runtime_checkable
+class Uncertain(Protocol):
+    """A model that knows how far off its scores may be."""
+
+    def decision_function(self, frame: Frame) -> Floats:
+        """The score of every row, shape ``(rows,)``."""
+
+    def score_variance(self, frame: Frame) -> Floats:
+        """Variance of the score of every row, shape ``(rows,)``."""
+
+
+@runtime_checkable
+class UncertainClasses(Protocol):
+    """A model of several classes that knows how far off its log-odds may be."""
+
+    def log_odds(self, frame: Frame) -> Floats:
+        """Log-odds of every class against all others together, shape ``(rows, classes)``."""
+
+    def log_odds_variance(self, frame: Frame) -> Floats:
+        """Their variance, shape ``(rows, classes)``."""
+
+
+def tree_variance(trees: Sequence[Tree], codes: Sequence[Bytes]) -> Floats:
+    """Variance that noise leaves in a sum of trees, per row; leaves' noises are independent.
+
+    Raises:
+        ValueError: if a tree does not know its noise.
+    """
+    variance = np.zeros(len(codes[0]))
+    for tree in trees:
+        if tree.sd is None:
+            raise ValueError("the model holds no standard deviations of its leaves")
+        add_values(tree.shape.find(codes), np.square(tree.sd), variance, 0, len(variance))
+    return variance

@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Bools, Floats, Ints
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.models.additive import code_names
 from tacit.models.base import Model, floats, of_any_table
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[Any]
 
 AT_LEAST, BELOW, IS, IS_NOT = "at_least", "below", "is", "is_not"
@@ -45,7 +45,7 @@ class Condition:
         if self.test not in TESTS:
             raise ValueError(f"unknown test {self.test!r}; known: {', '.join(TESTS)}")
 
-    def holds(self, codes: Codes, encoder: Encoder) -> npt.NDArray[np.bool_]:
+    def holds(self, codes: Codes, encoder: Encoder) -> Bools:
         """For which codes of the feature it holds."""
         if self.test == AT_LEAST:
             return np.asarray((codes >= self.code) & (codes != encoder.n_codes - 1))
@@ -169,7 +169,7 @@ class DecisionListModel(Model):
         return self.names
 
     @of_any_table
-    def decide(self, frame: Frame) -> npt.NDArray[np.int64]:
+    def decide(self, frame: Frame) -> Ints:
         """Which rule decides each row, shape ``(rows,)``."""
         codes = {j: self._codes(frame, j) for j in self.used}
         which = np.full(frame.n_rows, len(self.rules) - 1, np.int64)

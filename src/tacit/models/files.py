@@ -14,9 +14,8 @@ from tacit.models.decision_list import DecisionListModel
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.recalibrated import RecalibratedModel
-from tacit.models.rule import ComposedModel, RuleModel
+from tacit.models.rule import ComposedModel, RuleModel, VoteModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
-from tacit.models.vote import VoteModel
 from tacit.privacy.certificate import Certificate
 
 

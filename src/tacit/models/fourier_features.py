@@ -10,16 +10,17 @@ the root of the pairs.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
+from tacit.arrays import Bytes, Floats, Signs
+from tacit.models.base import floats
 
 TURN = 1 << 16
 """Units of a whole turn."""
@@ -111,7 +112,7 @@ class FourierFeatures:
         turns = [np.outer(z, w) / (2.0 * math.pi) for z, w in zip(self.scores, self.frequencies.T, strict=True)]
         return [np.rint((turn % 1.0) * TURN).astype(np.int64).astype(np.uint16) for turn in turns]
 
-    def find(self, codes: Sequence[Bytes], vectors: npt.NDArray[np.int8], start: int, stop: int) -> None:
+    def find(self, codes: Sequence[Bytes], vectors: Signs, start: int, stop: int) -> None:
         """Writes the vectors of rows ``start .. stop - 1``.
 
         Args:
@@ -127,8 +128,65 @@ class FourierFeatures:
                 add_phases(column, table, phases, low, high)
             look_up(phases, COSINES, SINES, vectors, low, high)
 
-    def of(self, codes: Sequence[Bytes]) -> npt.NDArray[np.int8]:
+    def of(self, codes: Sequence[Bytes]) -> Signs:
         """The vectors of all rows, shape ``(rows, size)``."""
         vectors = np.empty((len(codes[0]), self.size), np.int8)
         self.find(codes, vectors, 0, len(vectors))
         return vectors
+
+
+@dataclass(frozen=True, eq=False)
+class FourierTerm:
+    """``f(x) = weights . phi(x)`` (log-odds).
+
+    Attributes:
+        features: the map ``phi``, over the bins of a model's columns.
+        weights: shape ``(features.size,)``, for vectors of norm 1.
+        sd: standard deviation that noise leaves in ``f``, on average over rows.
+        spread: standard deviation of ``f`` over rows, about.
+    """
+
+    features: FourierFeatures
+    weights: Floats
+    sd: float
+    spread: float
+
+    def score(self, codes: Sequence[Bytes]) -> Floats:
+        """``f`` of every row, shape ``(rows,)``.
+
+        Args:
+            codes: the bins of all columns of the model.
+        """
+        own = [codes[column] for column in self.features.columns]
+        scores = np.empty(len(own[0]))
+        weights = self.weights / self.features.unit
+        for low in range(0, len(scores), BLOCK):
+            weigh(self.features.of([column[low : low + BLOCK] for column in own]), weights, scores, low)
+        return scores
+
+    def reliance(self) -> Floats:
+        """How fast ``f`` typically changes along each column, per unit of its scores; shape ``(columns,)``."""
+        pairs = self.features.pairs
+        power = self.weights[:pairs] ** 2 + self.weights[pairs:] ** 2
+        speeds: Floats = np.sqrt((power[:, None] * self.features.frequencies**2).sum(axis=0) / (2.0 * pairs))
+        return speeds
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "columns": list(self.features.columns),
+            "scores": [scores.tolist() for scores in self.features.scores],
+            "frequencies": self.features.frequencies.tolist(),
+            "weights": self.weights.tolist(),
+            "sd": self.sd,
+            "spread": self.spread,
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> FourierTerm:
+        """The inverse of :meth:`to_dict`."""
+        features = FourierFeatures(
+            tuple(int(column) for column in data["columns"]),
+            tuple(floats(scores) for scores in data["scores"]),
+            np.array([floats(line) for line in data["frequencies"]]),
+        )
+        return FourierTerm(features, floats(data["weights"]), float(data["sd"]), float(data["spread"]))

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit
 
+from tacit.arrays import Floats
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
 from tacit.models.base import Model, floats
-
-Floats = npt.NDArray[np.float64]
-
 
 BLOCK_CELLS = 1 << 20
 """Cells multiplied at a time."""

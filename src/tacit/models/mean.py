@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import log_softmax, softmax
 
+from tacit.arrays import Floats
 from tacit.models.additive_scores import AdditiveRegressionModel
-from tacit.models.base import LEAST_CHANCE, Model
-from tacit.models.uncertainty import Uncertain
-
-Floats = npt.NDArray[np.float64]
+from tacit.models.base import LEAST_CHANCE, Model, Uncertain
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,12 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Bools, Bytes, Codes, Floats, Ints, Words
 from tacit.models.tree_leaves import WORD, find_leaves, rule_out
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-Leaves = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 
 CODES = 256
 """Codes a column may have: one byte."""
@@ -37,9 +33,9 @@ class TreeShape:
         children: per split, its left and right child, shape ``(splits, 2)``: a later split, or ``-1 - leaf``.
     """
 
-    columns: IntArray
-    right: npt.NDArray[np.uint8]
-    children: IntArray
+    columns: Ints
+    right: Bytes
+    children: Ints
 
     def __post_init__(self) -> None:
         splits = len(self.columns)
@@ -59,7 +55,7 @@ class TreeShape:
         return len(self.columns) + 1
 
     @cached_property
-    def depths(self) -> IntArray:
+    def depths(self) -> Ints:
         """The depth of every leaf."""
         below = np.zeros(self.n_splits, np.int64)
         leaf = np.zeros(self.n_leaves, np.int64)
@@ -81,12 +77,12 @@ class TreeShape:
         power = self.n_leaves & (self.n_leaves - 1) == 0
         return power and np.array_equal(self.children, _complete_children(self.n_leaves))
 
-    def goes_right(self, split: int) -> BoolArray:
+    def goes_right(self, split: int) -> Bools:
         """Which of the 256 codes a split sends to the right."""
         return np.unpackbits(self.right[split], bitorder="little").astype(np.bool_)
 
     @cached_property
-    def spans(self) -> IntArray:
+    def spans(self) -> Ints:
         """Per split, the leaves below it: first, first of its right child, one past the last; shape (splits, 3)."""
         if self.is_complete:
             number = np.arange(1, self.n_splits + 1)
@@ -109,7 +105,7 @@ class TreeShape:
         return tuple(sorted(set(self.columns.tolist())))
 
     @cached_property
-    def masks(self) -> npt.NDArray[np.uint64]:
+    def masks(self) -> Words:
         """The tables of :func:`tacit.models.tree_leaves.find_leaves`, for :attr:`used_columns`."""
         full = [2 ** min(self.n_leaves - first, WORD) - 1 for first in range(0, self.n_leaves, WORD)]
         tables = np.empty((len(self.used_columns), len(full), CODES), np.uint64)
@@ -118,10 +114,10 @@ class TreeShape:
         rule_out(place, self.right, self.spans[:, 0], self.spans[:, 1], tables)
         return tables
 
-    def find(self, codes: Sequence[npt.NDArray[np.uint8]]) -> Leaves:
+    def find(self, codes: Sequence[Bytes]) -> Codes:
         """The leaf of every row; ``codes`` holds one uint8 vector per column of the table."""
         rows = len(codes[0])
-        leaves: Leaves = np.zeros(rows, np.uint8) if self.n_leaves <= CODES else np.zeros(rows, np.uint16)
+        leaves: Codes = np.zeros(rows, np.uint8) if self.n_leaves <= CODES else np.zeros(rows, np.uint16)
         if self.n_splits:
             find_leaves([codes[c] for c in self.used_columns], self.masks, leaves, 0, len(leaves))
         return leaves
@@ -180,7 +176,7 @@ class TreeShape:
                 stack += [int(self.children[node, 1]), int(self.children[node, 0])]
 
 
-def code_set(codes: Sequence[int] | range | npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
+def code_set(codes: Sequence[int] | range | Bools) -> Bytes:
     """A set of codes as 32 packed bytes; a boolean vector is read as membership."""
     member = np.zeros(CODES, np.bool_)
     if isinstance(codes, np.ndarray) and codes.dtype == np.bool_:
@@ -190,7 +186,7 @@ def code_set(codes: Sequence[int] | range | npt.NDArray[np.bool_]) -> npt.NDArra
     return np.packbits(member, bitorder="little")
 
 
-def _sets_of(tests: Sequence[int | Sequence[int]]) -> npt.NDArray[np.uint8]:
+def _sets_of(tests: Sequence[int | Sequence[int]]) -> Bytes:
     """The packed sets of codes that go right, of each a threshold or a list; shape ``(len(tests), 32)``."""
     sets = threshold_sets([test if isinstance(test, int) else CODES for test in tests])
     for split, test in enumerate(tests):
@@ -199,7 +195,7 @@ def _sets_of(tests: Sequence[int | Sequence[int]]) -> npt.NDArray[np.uint8]:
     return sets
 
 
-def complete_shape(columns: npt.ArrayLike, right: npt.NDArray[np.uint8]) -> TreeShape:
+def complete_shape(columns: npt.ArrayLike, right: Bytes) -> TreeShape:
     """A complete tree from its splits level by level (``2**depth - 1`` of them; ``right`` as packed sets)."""
     tested = np.asarray(columns, np.int64)
     leaves = len(tested) + 1
@@ -208,14 +204,14 @@ def complete_shape(columns: npt.ArrayLike, right: npt.NDArray[np.uint8]) -> Tree
     return TreeShape(tested, right, _complete_children(leaves))
 
 
-def _complete_children(leaves: int) -> IntArray:
+def _complete_children(leaves: int) -> Ints:
     """The children of splits numbered level by level; for a number of leaves that is a power of two."""
     children = np.arange(1, 2 * leaves - 1, dtype=np.int64).reshape(-1, 2)
-    numbered: IntArray = np.where(children >= leaves - 1, leaves - 2 - children, children)
+    numbered: Ints = np.where(children >= leaves - 1, leaves - 2 - children, children)
     return numbered
 
 
-def threshold_sets(thresholds: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+def threshold_sets(thresholds: npt.ArrayLike) -> Bytes:
     """The packed sets "code above threshold"."""
     above = np.arange(CODES)[None, :] > np.asarray(thresholds, np.int64)[:, None]
     return np.packbits(above, axis=1, bitorder="little")
@@ -233,22 +229,22 @@ class Tree:
     """
 
     shape: TreeShape
-    values: FloatArray
-    support: FloatArray
-    sd: FloatArray | None = None
+    values: Floats
+    support: Floats
+    sd: Floats | None = None
 
     def __post_init__(self) -> None:
         if not self.values.shape == self.support.shape == (self.shape.n_leaves,):
             raise ValueError(f"a tree of {self.shape.n_leaves} leaves needs as many values and supports")
 
     @cached_property
-    def split_means(self) -> FloatArray:
+    def split_means(self) -> Floats:
         """Per split, the mean value below it, each leaf weighed by its support (alike if there is none)."""
         weight = self.support + 1e-9 * (self.support.sum() + 1.0)
         mass = np.concatenate([[0.0], np.cumsum(weight)])
         moment = np.concatenate([[0.0], np.cumsum(weight * self.values)])
         first, last = self.shape.spans[:, 0], self.shape.spans[:, 2]
-        means: FloatArray = (moment[last] - moment[first]) / (mass[last] - mass[first])
+        means: Floats = (moment[last] - moment[first]) / (mass[last] - mass[first])
         return means
 
     def node_mean(self, node: int) -> float:
@@ -256,7 +252,7 @@ class Tree:
         return float(self.split_means[node] if node >= 0 else self.values[-1 - node])
 
     @cached_property
-    def leaf_contributions(self) -> FloatArray:
+    def leaf_contributions(self) -> Floats:
         """How far the splits of each column move the mean on the way to each leaf, shape ``(leaves, used columns)``."""
         place = {column: k for k, column in enumerate(self.shape.used_columns)}
         moves = np.zeros((self.shape.n_leaves, len(place)))
@@ -267,7 +263,7 @@ class Tree:
             moves[middle:last, k] += self.node_mean(right) - here
         return moves
 
-    def split_gains(self) -> FloatArray:
+    def split_gains(self) -> Floats:
         """Per split, the support-weighted squared gap between its children: what the split explains of the score."""
         mass = np.concatenate([[0.0], np.cumsum(self.support)])
         gains = np.zeros(self.shape.n_splits)

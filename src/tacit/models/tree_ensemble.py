@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Bools, Bytes, Floats
 from tacit.encoding.frames import Frame
 from tacit.models.additive import Feature
-from tacit.models.base import Model, of_any_table
-from tacit.models.tree import BoolArray, FloatArray, Tree
+from tacit.models.base import Model, of_any_table, tree_variance
+from tacit.models.tree import Tree
 from tacit.models.tree_leaves import add_values
-from tacit.models.uncertainty import tree_variance
 from tacit.theory.trees import m_alpha_inverse_link
 
 LINKS = ("logistic", "m_alpha", "share")
@@ -38,7 +38,7 @@ class Link:
         if self.name not in LINKS:
             raise ValueError(f"unknown link {self.name!r}; known: {', '.join(LINKS)}")
 
-    def probability(self, score: npt.ArrayLike) -> FloatArray:
+    def probability(self, score: npt.ArrayLike) -> Floats:
         """Probability of the positive class at a score."""
         z = np.asarray(score, dtype=np.float64)
         if self.name == "logistic":
@@ -90,27 +90,27 @@ class TreeEnsembleModel(Model):
         return tuple(feature.name for feature in self.features)
 
     @of_any_table
-    def codes(self, frame: Frame) -> list[npt.NDArray[np.uint8]]:
+    def codes(self, frame: Frame) -> list[Bytes]:
         """The bins of every column, one vector of bytes each."""
         return [feature.bins(frame).astype(np.uint8) for feature in self.features]
 
-    def score_codes(self, codes: Sequence[npt.NDArray[np.uint8]], trees: int | None = None) -> FloatArray:
+    def score_codes(self, codes: Sequence[Bytes], trees: int | None = None) -> Floats:
         """The score of rows given by their bins, under the first ``trees`` trees (all by default)."""
         score = np.full(len(codes[0]), self.intercept)
         for tree in self.trees[:trees]:
             add_values(tree.shape.find(codes), tree.values, score, 0, len(score))
         return score
 
-    def decision_function(self, frame: Any) -> FloatArray:
+    def decision_function(self, frame: Any) -> Floats:
         """The score of every row, shape ``(rows,)``."""
         return self.score_codes(self.codes(frame))
 
-    def predict_proba(self, frame: Any) -> FloatArray:
+    def predict_proba(self, frame: Any) -> Floats:
         """Probabilities, shape ``(rows, 2)``, in the order of ``classes``."""
         positive = self.link.probability(self.decision_function(frame))
         return np.column_stack([1.0 - positive, positive])
 
-    def score_variance(self, frame: Any) -> FloatArray:
+    def score_variance(self, frame: Any) -> Floats:
         """Variance that noise leaves in the score of every row; :class:`ValueError` if leaves do not know theirs."""
         return self.intercept_sd**2 + tree_variance(self.trees, self.codes(frame))
 
@@ -119,7 +119,7 @@ class TreeEnsembleModel(Model):
         """The score's mean over the released support of the leaves: where explanations start."""
         return self.intercept + sum(tree.node_mean(0) if tree.shape.n_splits else tree.values[0] for tree in self.trees)
 
-    def contributions(self, frame: Any) -> tuple[list[str], FloatArray]:
+    def contributions(self, frame: Any) -> tuple[list[str], Floats]:
         """What each column adds to the score of each row, on top of :attr:`base_score`: names, shape (rows, columns).
 
         Along a row's path every split moves the mean of the leaves below; the move is put down to the column tested
@@ -141,7 +141,7 @@ class TreeEnsembleModel(Model):
         named = dict(zip(self.feature_names, np.sqrt(gains).tolist(), strict=True))
         return dict(sorted(named.items(), key=lambda item: -item[1]))
 
-    def condition(self, column: int, member: BoolArray) -> str:
+    def condition(self, column: int, member: Bools) -> str:
         """The test "the bin of this column is in this set", in words."""
         feature = self.features[column]
         inside = member[: feature.n_bins]
@@ -198,7 +198,7 @@ class TreeEnsembleModel(Model):
         )
 
 
-def _interval_text(feature: Feature, inside: BoolArray) -> str:
+def _interval_text(feature: Feature, inside: Bools) -> str:
     """A set of bins of an ordered column: intervals between edges, and whether missing belongs to it."""
     edges, present = feature.edges(), inside[:-1]
     changes = np.flatnonzero(np.diff(np.concatenate([[False], present, [False]]).astype(np.int8)))

@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 import numba as nb
 import numpy as np
-import numpy.typing as npt
+
+from tacit.arrays import Bytes, Codes, Words
 
 WORD = 64
 """Leaves per mask word; larger trees take several words."""
@@ -112,9 +113,9 @@ BLOCK = 1 << 14
 
 
 def find_leaves(
-    columns: list[npt.NDArray[np.uint8]],
-    tables: npt.NDArray[np.uint64],
-    leaves: npt.NDArray[np.uint8] | npt.NDArray[np.uint16],
+    columns: list[Bytes],
+    tables: Words,
+    leaves: Codes,
     start: int,
     stop: int,
 ) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from tacit.faces.checks import check_integer
-from tacit.faces.inputs import plain
-from tacit.faces.request import Request, RequestError
+from tacit.arrays import Signs
+from tacit.encoding.inputs import plain
+from tacit.estimators.checks import check_integer
 from tacit.online.features import Conjunctions, FeatureError, all_conjunctions, conjunction_width, named_conjunctions
 from tacit.online.winnow import Winnow
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.request import Request, RequestError
 from tacit.theory.winnow import lemma_4_10
 
 INHERITED = ("margin", "signed", "constant")
@@ -84,7 +82,7 @@ class DecisionListWinnow(Winnow):
             return len(list(self.features)) + 1
         return conjunction_width(columns, int(self.k)) + 1
 
-    def _expand(self, points: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+    def _expand(self, points: Signs) -> Signs:
         try:
             if self.features is not None:
                 assert self._rows is not None

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-Signs = npt.NDArray[np.int8]
+from tacit.arrays import Bools, Numbers32, Signs
 
 MOST_FEATURES = 1 << 18
 """Coordinates that conjunctions may make."""
@@ -31,8 +30,8 @@ class Conjunctions:
         wanted: boolean, the same shape: whether the coordinate is to be 1 (True) or -1.
     """
 
-    places: npt.NDArray[np.int32]
-    wanted: npt.NDArray[np.bool_]
+    places: Numbers32
+    wanted: Bools
 
     def __len__(self) -> int:
         return len(self.places)

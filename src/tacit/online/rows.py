@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Bools, Floats, Ints, Signs
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, rows_of_objects
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.models.decision_list import AT_LEAST, IS, Condition
 from tacit.schema import Schema
-
-Signs = npt.NDArray[np.int8]
 
 
 class RowError(ValueError):
@@ -60,7 +59,7 @@ class SignRows:
             )
         return self._signs(np.array([[sign_from(x.get(name, -1)) for name in self.names]]))
 
-    def many(self, table: Any) -> tuple[Signs, npt.NDArray[np.bool_]]:
+    def many(self, table: Any) -> tuple[Signs, Bools]:
         """The points of many rows, shape ``(n, width)``, and per row whether all its values are signs."""
         matrix: npt.NDArray[Any] = table if isinstance(table, np.ndarray) else matrix_of(table)
         if matrix.ndim != 2 or matrix.shape[1] != len(self.names):
@@ -75,7 +74,7 @@ class SignRows:
             return np.where(matrix, 1, -1).astype(np.int8), np.ones(len(matrix), np.bool_)
         return np.where(matrix > 0, 1, -1).astype(np.int8), np.asarray(np.isin(matrix, (-1, 1)).all(axis=1))
 
-    def _signs(self, row: npt.NDArray[np.float64]) -> tuple[Signs, bool]:
+    def _signs(self, row: Floats) -> tuple[Signs, bool]:
         return np.where(row > 0, 1, -1).astype(np.int8), bool(np.isin(row, (-1.0, 1.0)).all())
 
 
@@ -118,7 +117,7 @@ class SchemaRows:
     """
 
     encoding: TableEncoding
-    cuts: tuple[npt.NDArray[np.int64], ...]
+    cuts: tuple[Ints, ...]
 
     @staticmethod
     def of(schema: Schema, bins: int) -> SchemaRows:
@@ -171,21 +170,66 @@ class SchemaRows:
             for encoder, cut in self._pairs()
         )
 
-    def many(self, table: Any) -> tuple[Signs, npt.NDArray[np.bool_]]:
+    def many(self, table: Any) -> tuple[Signs, Bools]:
         """The points of many rows; always fine."""
         frame: Frame = columns_of(table)
         codes = self.encoding.encode(frame)
         parts = [_points(column, encoder, cut) for column, (encoder, cut) in zip(codes, self._pairs(), strict=True)]
         return np.concatenate(parts, axis=1), np.ones(frame.n_rows, np.bool_)
 
-    def _pairs(self) -> list[tuple[Encoder, npt.NDArray[np.int64]]]:
+    def _pairs(self) -> list[tuple[Encoder, Ints]]:
         return list(zip(self.encoding.encoders, self.cuts, strict=True))
 
 
-def _points(codes: npt.NDArray[Any], encoder: Encoder, cut: npt.NDArray[np.int64]) -> Signs:
+def _points(codes: npt.NDArray[Any], encoder: Encoder, cut: Ints) -> Signs:
     """One column's coordinates: above each cut, or equal to each code but "missing"."""
     if isinstance(encoder, NumericGrid):
         held = (codes[:, None] >= cut[None, :]) & (codes != encoder.missing)[:, None]
     else:
         held = codes[:, None] == np.arange(encoder.n_codes - 1)[None, :]
     return np.where(held, 1, -1).astype(np.int8)
+
+
+def sign_of(label: Any, classes: tuple[Any, ...]) -> int:
+    """1, -1, or 0 for what is neither class.
+
+    Args:
+        label: as declared, or 1 against -1 or 0.
+        classes: what the two classes are called, the positive one last.
+    """
+    if label is None:
+        return 0
+    value = label.item() if isinstance(label, np.generic) else label
+    if _is(value, classes[1]):
+        return 1
+    if _is(value, classes[0]):
+        return -1
+    return (1 if value == 1 else -1 if value in (0, -1) else 0) if isinstance(value, int | float) else 0
+
+
+def _is(value: Any, declared: Any) -> bool:
+    """Whether a label is this class. What cannot be compared is not: what rows hold never raises."""
+    try:
+        return bool(value == declared)
+    except (TypeError, ValueError, ArithmeticError):
+        return False
+
+
+def signs_of(labels: Any, classes: tuple[Any, ...], n: int) -> Signs:
+    """:func:`sign_of` every label, shape ``(n,)``.
+
+    Raises:
+        RowError: if there are not ``n`` of them; public.
+    """
+    values = np.asarray(labels, object if isinstance(labels, list | tuple) else None)  # in texts 1 would not be 1
+    if values.shape != (n,):
+        raise RowError(f"there must be a label per row, got shape {values.shape} for {n} rows")
+    if values.dtype.kind == "b":
+        return np.where(values, sign_of(True, classes), sign_of(False, classes)).astype(np.int8)
+    if values.dtype == np.int8:
+        table = np.array([sign_of(value, classes) for value in range(-128, 128)], np.int8)
+        return table[values.astype(np.int16) + 128]
+    if values.dtype.kind == "O":  # cannot be sorted
+        return np.fromiter((sign_of(value, classes) for value in values), np.int8, n)
+    distinct, place = np.unique(values, return_inverse=True)
+    return np.array([sign_of(value, classes) for value in distinct], np.int8)[place.reshape(-1)]

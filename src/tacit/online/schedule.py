@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tacit.curator.streams.winnow import WinnowStream, draws_charge
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Pure
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.winnow import WinnowStream, draws_charge
 from tacit.theory import winnow as theory
 from tacit.theory.above_threshold import Queries, accuracy, scales
 

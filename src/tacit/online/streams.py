@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-Signs = npt.NDArray[np.int8]
+from tacit.arrays import Signs
 
 
 def uniform_points(generator: np.random.Generator, rounds: int, dimension: int) -> Signs:

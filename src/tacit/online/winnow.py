@@ -2,28 +2,65 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.curator.stream import Stream, open_row_stream
-from tacit.faces.checks import check_choice, check_integer, check_number
-from tacit.faces.inputs import plain
-from tacit.faces.request import Request, RequestError, declared_schema
-from tacit.faces.spend import certified, reserve
-from tacit.online.label_signs import sign_of, signs_of
-from tacit.online.rows import RowError, SchemaRows, SignRows, matrix_of, sign_from
+from tacit.arrays import Bools, Floats, Ints, Signs
+from tacit.curator.streams.open import Stream, open_row_stream
+from tacit.curator.streams.winnow import WinnowLog, WinnowStream, WinnowUpdate
+from tacit.encoding.inputs import plain
+from tacit.estimators.checks import check_choice, check_integer, check_number
+from tacit.online.rows import RowError, SchemaRows, SignRows, matrix_of, sign_from, sign_of, signs_of
 from tacit.online.schedule import WinnowRequest, schedule_of
-from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.ledger import Reservation
-from tacit.queries.winnow import WinnowLog, WinnowStream, WinnowUpdate
+from tacit.privacy.request import Request, RequestError, declared_schema
+from tacit.privacy.spending import certified, reserve
+
+FORMAT = "tacit suspended stream"
+WARNING = (
+    "SECRET: private state of a stream. Whoever has it can see rows in its answers. Keep it as the rows; use it once."
+)
+
+
+def write_secrets(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
+    """Writes a new file that only its owner may read.
+
+    Raises:
+        FileExistsError: if there is a file already; nothing is overwritten.
+    """
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump({"format": FORMAT, "warning": WARNING, **content}, file)
+
+
+def read_secrets(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Reads a suspended stream; lists among its parameters become tuples again.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    content = json.loads(Path(path).read_text(encoding="utf-8"))
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"{path} is not a suspended stream")
+    parameters = content["parameters"]
+    content["parameters"] = {name: tuple(v) if isinstance(v, list) else v for name, v in parameters.items()}
+    return content
+
+
+def retire_secrets(path: str | os.PathLike[str]) -> None:
+    """Renames a file that has been used."""
+    source = Path(path)
+    source.replace(source.with_name(source.name + ".used"))
 
 
 def _base() -> Any:
@@ -137,7 +174,7 @@ class Winnow(_base()):  # type: ignore[misc]
         points, fine = rows.many(self._ordered(X, rows))
         self._take(points, signs_of(y, self.labels, len(points)), fine)
 
-    def _take(self, points: npt.NDArray[np.int8], signs: npt.NDArray[np.int8], fine: npt.NDArray[np.bool_]) -> None:
+    def _take(self, points: Signs, signs: Signs, fine: Bools) -> None:
         if self.invalid == "error":
             if not fine.all():
                 raise RowError(
@@ -182,7 +219,7 @@ class Winnow(_base()):  # type: ignore[misc]
         predicted: npt.NDArray[Any] = np.asarray(self.labels)[(self._scores(points) > 0).astype(int)]
         return predicted
 
-    def _scores(self, points: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
+    def _scores(self, points: Signs) -> Ints:
         width = self._width(points.shape[1])
         log = self.log_ or WinnowLog(width, bool(self.signed), 1)  # the start predicts as well
         weights = log.weights
@@ -193,11 +230,11 @@ class Winnow(_base()):  # type: ignore[misc]
         return np.concatenate(scores) if scores else np.zeros(0, np.int64)
 
     @property
-    def weights_(self) -> npt.NDArray[np.float64] | None:
+    def weights_(self) -> Floats | None:
         """The released weights in use, of L1 norm 1 (0 at the start of signed ones); None before the first row."""
         if self.log_ is None:
             return None
-        weights: npt.NDArray[np.float64] = self.log_.weights / max(int(np.abs(self.log_.weights).sum()), 1)
+        weights: Floats = self.log_.weights / max(int(np.abs(self.log_.weights).sum()), 1)
         return weights
 
     # Moving the stream.
@@ -310,7 +347,7 @@ class Winnow(_base()):  # type: ignore[misc]
     def _width(self, columns: int) -> int:
         return columns + int(self.constant)
 
-    def _expand(self, points: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+    def _expand(self, points: Signs) -> Signs:
         if not self.constant:
             return points
         return np.concatenate([points, np.ones((len(points), 1), np.int8)], axis=1)

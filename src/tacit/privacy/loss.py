@@ -17,14 +17,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.privacy.composition import Parts
 
 if TYPE_CHECKING:
     from tacit.privacy.charges import PrivacyLoss
 
-Floats = npt.NDArray[np.float64]
 
 CELLS = 1 << 15
 """Grid cells over the range where the total loss lives."""

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.privacy import accountants
 from tacit.privacy.charges import Charge, NonPrivate, Pure, Renyi
 from tacit.privacy.composition import parts_of
 from tacit.privacy.renyi import divergence
-
-Floats = npt.NDArray[np.float64]
 
 ORDERS = np.unique(np.concatenate([1.0 + np.geomspace(0.02, 1.0, 24), np.geomspace(2.0, 4096.0, 120)]))
 """Orders that the charge states."""
@@ -93,10 +91,10 @@ class RandomStopping:
         return np.asarray(k * decay + np.concatenate([[0.0], np.cumsum(steps)]), np.float64)
 
     @property
-    def scores(self) -> npt.NDArray[np.int64]:
+    def scores(self) -> Ints:
         """:attr:`log_probabilities` in integers: what an exact sampler of ``exp(score / LOG_UNIT)`` takes."""
         relative = self.log_probabilities - self.log_probabilities.max()
-        scores: npt.NDArray[np.int64] = np.round(relative * LOG_UNIT).astype(np.int64)
+        scores: Ints = np.round(relative * LOG_UNIT).astype(np.int64)
         return scores
 
     def charge(self, runs: Sequence[Sequence[Charge]], delta: float) -> Charge:

@@ -10,12 +10,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.privacy.charges import PrivacyLoss, Renyi
 from tacit.privacy.composition import Parts
-
-Floats = npt.NDArray[np.float64]
 
 COARSE = 1.0 + np.geomspace(1e-2, 1e7, 160)
 """Orders that are tried first; a finer grid follows around the best."""

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.models.fourier_features import LENGTH, FourierFeatures
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.margins import Margins
@@ -82,7 +82,7 @@ class ScatterSum:
     """
 
     columns: tuple[int, ...]
-    scores: tuple[npt.NDArray[np.int64], ...]
+    scores: tuple[Ints, ...]
     longest: int
     rule: RowRule
 
@@ -113,11 +113,11 @@ class ScatterSum:
             "scatter of clipped scores: squared norm" + ("; replace: no two parts point apart" if replaces else ""),
         )
 
-    def matrix(self, released: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def matrix(self, released: Floats) -> Floats:
         """The symmetric matrix that an answer in natural units stands for, shape ``(d, d)``."""
         count = len(self.columns)
         upper = np.zeros((count, count))
         upper[np.triu_indices(count)] = released
         off = np.triu(upper, 1) * (ON_DIAGONAL / OFF_DIAGONAL)
-        whole: npt.NDArray[np.float64] = np.diag(np.diag(upper)) + off + off.T
+        whole: Floats = np.diag(np.diag(upper)) + off + off.T
         return whole

@@ -11,17 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Ints
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells, OneCell, ProductCells
-from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
 from tacit.queries.row_weights import N_LEVELS, STEPS
-from tacit.queries.score_histogram import ScoreHistogram
 from tacit.queries.sensitivity import Sensitivity
-
-Ints = npt.NDArray[np.int64]
 
 FINE = 16
 """Parts of a squared integer unit in which lengths are added up."""
@@ -106,7 +103,7 @@ class JointBound:
         steps = np.arange(N_LEVELS - 1)
         return np.floor(self.limit * FINE * 2.0 ** (2.0 * steps / STEPS) * (1 - SLIGHTLY)).astype(np.int64)
 
-    def levels(self, lengths: Ints) -> npt.NDArray[np.int64]:
+    def levels(self, lengths: Ints) -> Ints:
         """The level of weight (see ``queries.row_weights.level_weights``) of rows of these squared lengths."""
         return (N_LEVELS - 1) - np.searchsorted(self.lengths, lengths, side="left")
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats, Numbers32
 from tacit.models.fourier_features import LENGTH, FourierFeatures
 from tacit.queries.cells import Cells
 from tacit.queries.rules import MARGIN_BITS
@@ -19,9 +20,7 @@ MARGIN_LIMIT = (1 << 31) - 1
 """Margins are int32. The log knows how far its updates can move any row and clips the one that would go beyond."""
 
 
-def fixed_point(
-    values: npt.ArrayLike, shape: tuple[int, ...], reach: int, limit: int
-) -> tuple[npt.NDArray[np.int32], int]:
+def fixed_point(values: npt.ArrayLike, shape: tuple[int, ...], reach: int, limit: int) -> tuple[Numbers32, int]:
     """An update in fixed point, clipped to what a log of this reach may still add, and how far it reaches then.
 
     Raises:
@@ -41,7 +40,7 @@ class Update:
     """Adds ``values[cell]`` (fixed point, int32) to the margin of every row."""
 
     cells: Cells
-    values: npt.NDArray[np.int32]
+    values: Numbers32
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,7 @@ class FourierUpdate:
     """Adds ``(weights . vector) >> shift`` (fixed point) to the margin of every row; every product fits an int32."""
 
     features: FourierFeatures
-    weights: npt.NDArray[np.int32]
+    weights: Numbers32
     shift: int
 
 
@@ -66,20 +65,20 @@ class Margins:
     updates: list[Update | FourierUpdate] = field(default_factory=list)
     reach: int = 0
 
-    def add(self, cells: Cells, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def add(self, cells: Cells, values: npt.ArrayLike) -> Floats:
         """Appends an update of ``values`` (shape ``(cells.size,)``, units of log-odds); returns them in fixed point."""
         fixed, self.reach = fixed_point(values, (cells.size,), self.reach, MARGIN_LIMIT)
         self.updates.append(Update(cells, fixed))
-        natural: npt.NDArray[np.float64] = fixed / 2.0**MARGIN_BITS
+        natural: Floats = fixed / 2.0**MARGIN_BITS
         return natural
 
-    def add_features(self, features: FourierFeatures, weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def add_features(self, features: FourierFeatures, weights: npt.ArrayLike) -> Floats:
         """Appends ``weights . phi`` (log-odds, ``phi`` of norm 1) and returns the weights as they were rounded.
 
         Raises:
             ValueError: unless there is a finite weight for every feature.
         """
-        exact: npt.NDArray[np.float64] = np.asarray(weights, dtype=np.float64)
+        exact: Floats = np.asarray(weights, dtype=np.float64)
         if exact.shape != (features.size,) or not np.all(np.isfinite(exact)):
             raise ValueError(f"an update needs {features.size} finite weights, got shape {exact.shape}")
         scale = 2.0**MARGIN_BITS / features.unit
@@ -93,3 +92,42 @@ class Margins:
         self.reach += (LENGTH * int(np.abs(rounded.astype(np.int64)).sum()) >> shift) + 1
         self.updates.append(FourierUpdate(features, rounded, shift))
         return rounded.astype(np.float64) * (features.unit / 2.0 ** (MARGIN_BITS + shift))
+
+
+SCORE_LIMIT = (1 << 30) - 1
+"""Scores are int32, and so are differences of two of them: the log clips the update that would go beyond."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreUpdate:
+    """Adds ``values[cell]`` (fixed point, int32, one line per cell) to the scores of every row."""
+
+    cells: Cells
+    values: Numbers32
+
+
+@dataclass(eq=False)
+class Scores:
+    """The log of ``n_scores`` scores. Identity is the object: an engine caches by it."""
+
+    n_scores: int
+    updates: list[ScoreUpdate] = field(default_factory=list)
+    reach: int = 0
+
+    def __post_init__(self) -> None:
+        if self.n_scores < 1:
+            raise ValueError(f"a row has at least one score, got {self.n_scores}")
+
+    def add(self, cells: Cells, values: npt.ArrayLike) -> Floats:
+        """Appends an update and rounds it to fixed point.
+
+        Args:
+            cells: which rows get which line.
+            values: shape ``(cells.size, n_scores)``, finite.
+
+        Returns:
+            What was added after rounding, in the units of ``values``.
+        """
+        fixed, self.reach = fixed_point(values, (cells.size, self.n_scores), self.reach, SCORE_LIMIT)
+        self.updates.append(ScoreUpdate(cells, fixed))
+        return np.asarray(fixed / 2.0**MARGIN_BITS)

@@ -23,6 +23,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Bytes, Floats, Ints
 from tacit.queries.rules import WEIGHT_UNIT, RowRule
 
 STEPS = 10
@@ -44,15 +45,15 @@ class LabelWeights:
         factors: its weight in units of 1 / :data:`WEIGHT_UNIT`, int64 in ``0 .. WEIGHT_UNIT``, the same shape.
     """
 
-    classes: npt.NDArray[np.uint8]
-    factors: npt.NDArray[np.int64]
+    classes: Bytes
+    factors: Ints
 
     def __post_init__(self) -> None:
         if self.classes.shape != self.factors.shape or self.factors.min() < 0 or self.factors.max() > WEIGHT_UNIT:
             raise ValueError(f"every label code needs a class and a factor of 0..{WEIGHT_UNIT}")
 
     @staticmethod
-    def of(classes: Sequence[float], levels: npt.NDArray[np.float64]) -> LabelWeights:
+    def of(classes: Sequence[float], levels: Floats) -> LabelWeights:
         """For labels ``class * len(levels) + level``, weights rounded down.
 
         Args:
@@ -64,15 +65,15 @@ class LabelWeights:
         return LabelWeights(names, np.floor(weights * WEIGHT_UNIT).astype(np.int64))
 
 
-def level_weights() -> npt.NDArray[np.float64]:
+def level_weights() -> Floats:
     """The weight of every level: 0, and from about ``2**-12`` to exactly 1; shape ``(N_LEVELS,)``."""
     steps = np.arange(N_LEVELS, dtype=np.float64)
-    weights: npt.NDArray[np.float64] = 2.0 ** ((steps - (N_LEVELS - 1)) / STEPS)
+    weights: Floats = 2.0 ** ((steps - (N_LEVELS - 1)) / STEPS)
     weights[0] = 0.0
     return weights
 
 
-def weight_levels(weights: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+def weight_levels(weights: npt.ArrayLike) -> Bytes:
     """The nearest level of every weight, shape ``(rows,)``: clipped into [0, 1]; what is no number weighs nothing.
 
     Each level depends on its own weight only.
@@ -83,7 +84,7 @@ def weight_levels(weights: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     return np.where(levels >= 1, levels, 0).astype(np.uint8)
 
 
-def weighted_rule(rule: RowRule, classes: Sequence[float], levels: npt.NDArray[np.float64]) -> RowRule:
+def weighted_rule(rule: RowRule, classes: Sequence[float], levels: Floats) -> RowRule:
     """The rule for labels ``class * len(levels) + level``.
 
     Args:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints, Numbers32
 from tacit.queries.sensitivity import largest_difference, largest_vector
 
 MARGIN_BITS = 16
@@ -43,7 +43,7 @@ class RowRule:
         unit: integer units that stand for 1.0.
     """
 
-    table: npt.NDArray[np.int32]
+    table: Numbers32
     unit: int
 
     def __post_init__(self) -> None:
@@ -59,7 +59,7 @@ class RowRule:
         return bool(self.table.shape[1] > 1)
 
     @cached_property
-    def vectors(self) -> npt.NDArray[np.int64]:
+    def vectors(self) -> Ints:
         """All contributions any row can make, one per line."""
         return np.unique(self.table.reshape(-1, self.channels), axis=0).astype(np.int64)
 
@@ -95,7 +95,7 @@ def class_count_rule(n_labels: int) -> RowRule:
     return RowRule(np.eye(n_labels, dtype=np.int32)[:, None, :], unit=1)
 
 
-def signed_margin_rule(weight: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]) -> RowRule:
+def signed_margin_rule(weight: Callable[[Floats], Floats]) -> RowRule:
     """The boosting contribution ``s * w(s F)`` of a binary row (label 1: s = +1, label 0: s = -1).
 
     Args:

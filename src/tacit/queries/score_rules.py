@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Ints
 from tacit.queries.rules import LEVEL_BITS, LEVELS, MARGIN_BITS, WEIGHT_UNIT
 
 EXP_BITS = 30
@@ -89,10 +89,10 @@ class SoftmaxRule:
         return 2 * l1, 4 * l2_squared
 
 
-def exponentials() -> npt.NDArray[np.int64]:
+def exponentials() -> Ints:
     """``exp(-difference)`` in fixed point, by level of the difference between the largest score and a score."""
     middle = (np.arange(LEVELS) + 0.5) / 2**LEVEL_BITS
-    table: npt.NDArray[np.int64] = np.floor(np.exp(-middle) * 2**EXP_BITS).astype(np.int64)
+    table: Ints = np.floor(np.exp(-middle) * 2**EXP_BITS).astype(np.int64)
     return table
 
 

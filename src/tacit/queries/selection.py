@@ -11,14 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.query import Query
 
-IntArray = npt.NDArray[np.int64]
-
-Score = Callable[[Iterator[IntArray]], IntArray]
+Score = Callable[[Iterator[Ints]], Ints]
 """From the exact answers of the selection's queries, in order and made one at a time, to int64 scores of shape
 ``(nodes, candidates)``. It must be a pure function, keep nothing, and raise for no content."""
 
@@ -72,22 +70,22 @@ class Selection:
         return self.replaced if self.shape[0] == 1 else max(self.replaced, twice)
 
 
-def per_query(score: Callable[[int, IntArray], IntArray]) -> Score:
+def per_query(score: Callable[[int, Ints], Ints]) -> Score:
     """A score function made of one per query, ``score(position, answer)``, whose candidates stand side by side.
 
     Only one histogram is held at a time: for many columns, or many chunks of candidates.
     """
 
-    def scores(answers: Iterator[IntArray]) -> IntArray:
+    def scores(answers: Iterator[Ints]) -> Ints:
         return np.concatenate([score(position, answer) for position, answer in enumerate(answers)], axis=1)
 
     return scores
 
 
-def floored(values: npt.NDArray[np.float64], unit: int) -> IntArray:
+def floored(values: Floats, unit: int) -> Ints:
     """Real scores as integers, ``unit`` of which stand for 1.0. Not finite: the lowest score there is."""
     scaled = np.floor(np.where(np.isfinite(values), values, -np.inf) * unit)
-    scores: IntArray = np.clip(scaled, -(2.0**62), 2.0**62).astype(np.int64)
+    scores: Ints = np.clip(scaled, -(2.0**62), 2.0**62).astype(np.int64)
     return scores
 
 

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from tacit.arrays import Ints
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,13 @@ class Sensitivity:
         return Sensitivity(self.l1 * rows, self.l2_squared * rows**2, f"{self.theorem}; {rows} rows per unit")
 
 
-def largest_vector(vectors: npt.NDArray[np.int64]) -> tuple[int, int]:
+def largest_vector(vectors: Ints) -> tuple[int, int]:
     """The largest L1 norm and the largest squared L2 norm among the lines of ``vectors``."""
     magnitudes = np.abs(vectors)
     return int(magnitudes.sum(axis=1).max(initial=0)), int((vectors * vectors).sum(axis=1).max(initial=0))
 
 
-def largest_difference(vectors: npt.NDArray[np.int64]) -> tuple[int, int]:
+def largest_difference(vectors: Ints) -> tuple[int, int]:
     """The largest L1 norm and squared L2 norm of a difference of two lines.
 
     Exact up to 512 distinct lines and, mostly, in one or two dimensions; otherwise bounded from above by the range per
@@ -54,7 +55,7 @@ def largest_difference(vectors: npt.NDArray[np.int64]) -> tuple[int, int]:
     return int(np.abs(gaps).sum(axis=2).max()), int((gaps * gaps).sum(axis=2).max())
 
 
-def _corners(points: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _corners(points: Ints) -> Ints:
     """The corners of the convex hull of points in the plane: two points farthest apart, in any norm, are among them."""
     xs, ys = points[np.lexsort((points[:, 1], points[:, 0]))].T
     outer = np.ones(len(xs), np.bool_)  # of the points above each other only the lowest and the highest can be corners

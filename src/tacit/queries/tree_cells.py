@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Bytes, Floats, Ints
 from tacit.models.tree import TreeShape
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
@@ -53,7 +53,7 @@ class SplitHistogram:
     n_codes: tuple[int, ...]
     rule: RowRule
     margins: Margins
-    classes: npt.NDArray[np.uint8] | None = None
+    classes: Bytes | None = None
 
     def __post_init__(self) -> None:
         if self.rule.channels != 1 or self.rule.table.shape[0] != len(self.class_of) or self.rule.table.min() < 0:
@@ -72,12 +72,12 @@ class SplitHistogram:
         return self.rule.unit
 
     @property
-    def class_of(self) -> npt.NDArray[np.uint8]:
+    def class_of(self) -> Bytes:
         """The class of every label code."""
         return np.arange(2, dtype=np.uint8) if self.classes is None else self.classes
 
     @property
-    def offsets(self) -> npt.NDArray[np.int64]:
+    def offsets(self) -> Ints:
         """Where each column's codes begin."""
         return np.cumsum((0, *self.n_codes[:-1]), dtype=np.int64)
 
@@ -104,14 +104,14 @@ class SplitHistogram:
         return Sensitivity(cells * largest, cells * largest**2, "class weights: one row, one cell per column")
 
 
-def middle_margins() -> npt.NDArray[np.float64]:
+def middle_margins() -> Floats:
     """The margin in the middle of each level of a rule."""
     levels = np.arange(LEVELS, dtype=np.float64)
-    middles: npt.NDArray[np.float64] = (levels - LEVELS // 2 + 0.5) / 2**LEVEL_BITS
+    middles: Floats = (levels - LEVELS // 2 + 0.5) / 2**LEVEL_BITS
     return middles
 
 
-def middle_chances() -> npt.NDArray[np.float64]:
+def middle_chances() -> Floats:
     """The chance of label 1 there: the logistic function of that margin."""
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * middle_margins())), np.float64)
 
@@ -144,7 +144,7 @@ def logistic_gradient_rule(clip: float, hessian_scale: float, norm: int, varianc
     return RowRule(np.trunc(vectors * weights[None] * WEIGHT_UNIT).astype(np.int32), WEIGHT_UNIT)
 
 
-def class_weight_rule(weight: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]], split: bool) -> RowRule:
+def class_weight_rule(weight: Callable[[Floats], Floats], split: bool) -> RowRule:
     """The boosting weight ``weight(s F)`` of a binary row with label ``s`` and score ``F``, in [0, 1], truncated.
 
     Args:

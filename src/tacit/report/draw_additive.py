@@ -7,16 +7,14 @@ from dataclasses import replace
 from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.models.additive import SMOOTH, TREES, AdditiveModel, Feature, MainEffect, PairEffect
 from tacit.models.base import Model
-from tacit.models.fourier import FourierTerm
+from tacit.models.fourier_features import FourierTerm
 from tacit.report.draw_scores import FLAT, NOISE, held_to, parts_of, public_feature, side_of
 from tacit.report.drawing import Drawing, Effect, bars, curve, heat_map, ranking
 from tacit.report.portrait import Portrait
-
-Floats = npt.NDArray[np.float64]
 
 
 def draw(model: Model) -> Portrait:

@@ -8,8 +8,7 @@ from tacit.encoding.dense import RowEncoder
 from tacit.models.base import Model
 from tacit.models.halfspace import HalfspaceModel
 from tacit.report.drawing import weights
-from tacit.report.portrait import Portrait, PublicColumn
-from tacit.report.public_facts import public_column
+from tacit.report.portrait import Portrait, PublicColumn, public_column
 
 
 def draw(model: Model) -> Portrait:

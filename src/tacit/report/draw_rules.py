@@ -9,8 +9,7 @@ from tacit.models.base import Model
 from tacit.models.decision_list import DecisionListModel, ListRule
 from tacit.report import svg
 from tacit.report.drawing import WIDTH, Drawing
-from tacit.report.portrait import Portrait
-from tacit.report.public_facts import public_column
+from tacit.report.portrait import Portrait, public_column
 
 MARGIN = 8.0
 ROOM = WIDTH - 2 * MARGIN

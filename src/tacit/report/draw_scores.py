@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats, Ints
 from tacit.models.additive import TREES, AdditiveModel, Feature
 from tacit.models.additive_scores import AdditiveScores
 from tacit.report.drawing import Drawing, Effect, Side, ranking
 from tacit.report.places import named
-from tacit.report.portrait import PublicColumn
-from tacit.report.public_facts import public_column
-
-Floats = npt.NDArray[np.float64]
+from tacit.report.portrait import PublicColumn, public_column
 
 NOISE = (
     "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). Pale bars stand for "
@@ -86,7 +83,7 @@ def tree_ranking(scores: AdditiveScores, unit: str) -> list[Drawing]:
     return [replace(drawn, caption=caption, wide=False)]
 
 
-def side_of(feature: Feature, groups: npt.NDArray[np.int64]) -> Side:
+def side_of(feature: Feature, groups: Ints) -> Side:
     """What to call the groups of bins of one side of a pair."""
     count = int(groups.max()) + 1
     if not feature.ordered:

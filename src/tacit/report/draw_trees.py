@@ -12,8 +12,7 @@ from tacit.models.base import Model
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.report import svg
 from tacit.report.drawing import NAMES, WIDTH, Drawing
-from tacit.report.portrait import Portrait
-from tacit.report.public_facts import public_column
+from tacit.report.portrait import Portrait, public_column
 
 LEVEL = 147
 """Least width of a level: room for a test and the words above it. Six of them fit the page on a wide screen."""

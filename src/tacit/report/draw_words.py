@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from tacit.models.base import Model
-from tacit.models.rule import ComposedModel, RuleModel
-from tacit.models.vote import VoteModel
-from tacit.report.portrait import Portrait, PublicColumn, portrait
-from tacit.report.public_facts import public_column
+from tacit.models.rule import ComposedModel, RuleModel, VoteModel
+from tacit.report.portrait import Portrait, PublicColumn, portrait, public_column
 
 
 def draw(model: Model) -> Portrait:

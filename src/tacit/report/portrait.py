@@ -10,6 +10,9 @@ from tacit.report.drawing import Drawing
 
 if TYPE_CHECKING:
     from tacit.models.base import Model
+from typing import Any
+
+from tacit.report import svg
 
 
 @dataclass(frozen=True)
@@ -74,3 +77,28 @@ def portrait(model: Model) -> Portrait:
             tuple(PublicColumn(name, "", "") for name in model.feature_names),
         )
     return cast(Painter, import_module(module).draw)(model)
+
+
+MOST_LISTED = 12
+KINDS = {"numeric_grid": "numeric", "category_index": "categorical", "boolean_index": "boolean"}
+"""Kind of an encoder -> kind of a column, in the words of the schema."""
+
+
+def public_column(name: str, encoder: Any) -> PublicColumn:
+    """One line of the list of public facts, from an encoder of :mod:`tacit.encoding`."""
+    written = encoder.to_dict()
+    kind = str(written.get("kind", ""))
+    return PublicColumn(name, KINDS.get(kind, kind), facts(written))
+
+
+def facts(written: dict[str, Any]) -> str:
+    """Bounds or categories, in words; an encoding that has neither is described by its remaining fields."""
+    if "lower" in written and "upper" in written:
+        return f"from {svg.short(float(written['lower']))} to {svg.short(float(written['upper']))}"
+    listed = written.get("categories")
+    if isinstance(listed, list):
+        words = ", ".join(str(item) for item in listed[:MOST_LISTED])
+        return words + (f" and {len(listed) - MOST_LISTED} more" if len(listed) > MOST_LISTED else "")
+    return ", ".join(
+        f"{key} {value}" for key, value in written.items() if key != "kind" and not isinstance(value, list)
+    )

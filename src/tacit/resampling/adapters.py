@@ -6,17 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 
+from tacit.arrays import Floats, Ints
 from tacit.curator.trusted import TrustedLearner
-from tacit.faces.request import RequestError
 from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import RequestError
 from tacit.theory.cost import Cost
-
-Floats = npt.NDArray[np.float64]
 
 
 class ForeignLearner(TrustedLearner, Protocol):
@@ -67,7 +64,7 @@ class DiffprivlibLearner:
             raise RequestError(f"{self.name} makes its claim under replace_one")
         return (charge_of_claim(float(self.estimator.get_params()["epsilon"]), 0.0),)
 
-    def learn(self, rows: Floats, labels: npt.NDArray[np.int64]) -> Any:
+    def learn(self, rows: Floats, labels: Ints) -> Any:
         return clone(self.estimator).fit(rows, labels)
 
 
@@ -84,7 +81,7 @@ class ClaimedLearner:
         delta: see ``epsilon``.
     """
 
-    fit: Callable[[Floats, npt.NDArray[np.int64], float, float], Any]
+    fit: Callable[[Floats, Ints, float, float], Any]
     name: str
     epsilon: float = 0.0
     delta: float = 0.0
@@ -99,5 +96,5 @@ class ClaimedLearner:
             raise RequestError(f"{self.name} declares no charge")
         return (charge_of_claim(self.epsilon, self.delta),)
 
-    def learn(self, rows: Floats, labels: npt.NDArray[np.int64]) -> Any:
+    def learn(self, rows: Floats, labels: Ints) -> Any:
         return self.fit(rows, labels, self.epsilon, self.delta)

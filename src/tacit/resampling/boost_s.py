@@ -12,14 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.curator.resample import MeasureSample
-from tacit.curator.smooth_sample import CAP, SmoothSample
-from tacit.curator.vault import Vault
-from tacit.curator.view import open_view
-from tacit.curator.view_base import Plan
+from tacit.curator.rows import Vault
+from tacit.curator.views.resample import MeasureSample
+from tacit.curator.views.smooth_sample import CAP, SmoothSample
+from tacit.curator.views.view import Plan, open_view
 from tacit.encoding.values import LabelIndex
 from tacit.models.base import Model
-from tacit.models.vote import VoteModel
+from tacit.models.rule import VoteModel
 from tacit.resampling.plan import ResamplingPlan
 from tacit.theory.boosting import Analysis
 

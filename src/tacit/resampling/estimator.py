@@ -10,22 +10,22 @@ from typing import Any, get_args
 from sklearn.base import clone
 
 from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.curator.rows import Vault
 from tacit.curator.trusted import run_trusted
-from tacit.curator.vault import Vault
 from tacit.encoding.dense import RowEncoder
-from tacit.faces.base import Task
-from tacit.faces.checks import check_choice, check_integer, check_number, check_two_classes, whole
-from tacit.faces.request import Request, RequestError, check_loudness
-from tacit.faces.scikit import PrivateClassifier
-from tacit.faces.spend import certified
+from tacit.estimators.base import Task
+from tacit.estimators.checks import check_choice, check_integer, check_number, check_two_classes, whole
+from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.base import Model
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.budget import Purse
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
+from tacit.privacy.request import Request, RequestError, check_loudness
+from tacit.privacy.spending import certified
 from tacit.resampling.adapters import ForeignLearner
 from tacit.resampling.boost_s import BaseLearner, boost_s, boost_tested
 from tacit.resampling.plan import ResamplingPlan, most_reserved, plan_resampling
@@ -66,7 +66,7 @@ class ResampledBoostClassifier(PrivateClassifier):
         analysis: ``"sharp"``, or ``"paper"`` for Lemma 55 as stated, which needs a base epsilon of at most 1/2.
 
     Attributes:
-        model_: the frozen :class:`~tacit.models.vote.VoteModel`.
+        model_: the frozen :class:`~tacit.models.rule.VoteModel`.
         certificate_: what was spent, on what, by which theorem.
         classes_: the two classes.
         n_features_in_: number of columns seen by ``fit``.

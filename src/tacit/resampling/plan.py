@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tacit.curator.resample import round_cost
-from tacit.curator.smooth_sample import drawn_cost, round_with_test
-from tacit.curator.view_base import charge_of
-from tacit.faces.request import RequestError
+from tacit.curator.views.resample import round_cost
+from tacit.curator.views.smooth_sample import drawn_cost, round_with_test
+from tacit.curator.views.view import charge_of
 from tacit.privacy import accountants
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, NonPrivate, Repeated
+from tacit.privacy.request import RequestError
 from tacit.theory.boosting import Analysis, end_test_threshold
 from tacit.theory.cost import Cost
 

@@ -19,9 +19,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tacit.theory.closure_threshold_search import ThresholdSearch, bit_positions
-from tacit.theory.closure_vc_search import search_shattered
-from tacit.theory.closure_witnesses import MistakeTree, ShatteredSet, ThresholdSequence, Witness
+from tacit.arrays import Bytes
+from tacit.theory.closure.threshold_search import ThresholdSearch, bit_positions
+from tacit.theory.closure.vc_search import search_shattered
+from tacit.theory.closure.witnesses import MistakeTree, ShatteredSet, ThresholdSequence, Witness
 
 WORK_CAP, VC_CAP, THRESHOLD_CAP = 200_000, 3_000_000, 5_000
 """Nodes a search may visit by default: seconds each, for a class of 500 hypotheses on 200 points."""
@@ -33,7 +34,7 @@ class Dimension:
 
     Attributes:
         lower, upper: the interval; equal when the search finished.
-        witness: an object of :mod:`tacit.theory.closure_witnesses`; None for an empty class, whose dimension is -1.
+        witness: an object of :mod:`tacit.theory.closure.witnesses`; None for an empty class, whose dimension is -1.
         work: nodes visited.
     """
 
@@ -105,7 +106,7 @@ class FiniteClass:
         return kept
 
 
-def _bits(values: npt.NDArray[np.uint8]) -> int:
+def _bits(values: Bytes) -> int:
     return int.from_bytes(np.packbits(values, bitorder="little").tobytes(), "little")
 
 

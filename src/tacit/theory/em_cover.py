@@ -33,12 +33,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats
+
 PAPER_LIMIT = 1.2564312086261696
 """``exp(x) - 1 = 2 x`` here. Beyond it the step ``1 + (exp(x) - 1) p <= exp(2 x p)`` of Lemma A.1 is false for small
 p.
 """
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def log_moment(
     score_scales: Sequence[float],
     shifts: Shifts | Sequence[Shifts] = PENALTY,
     replace: bool = False,
-) -> FloatArray:
+) -> Floats:
     """``log sup E_P[(P/Q)**lam]`` over all pairs of neighbours and all adversaries, exact for the given steps.
 
     Args:
@@ -164,9 +164,9 @@ def pure_epsilon(
     The same recursion: in one step the ratio grows at most by the largest ``u`` over that of the candidate drawn.
     """
 
-    def step(points: list[tuple[float, FloatArray]]) -> FloatArray:
+    def step(points: list[tuple[float, Floats]]) -> Floats:
         top = max(log_u for log_u, _ in points)
-        best: FloatArray = np.maximum.reduce([value + (top - log_u) for log_u, value in points])
+        best: Floats = np.maximum.reduce([value + (top - log_u) for log_u, value in points])
         return best
 
     return float(_play(score_scales, shifts, replace, step, np.zeros(1))[0])
@@ -176,9 +176,9 @@ def _play(
     score_scales: Sequence[float],
     shifts: Shifts | Sequence[Shifts],
     replace: bool,
-    step: Callable[[list[tuple[float, FloatArray]]], FloatArray],
-    end: FloatArray,
-) -> FloatArray:
+    step: Callable[[list[tuple[float, Floats]]], Floats],
+    end: Floats,
+) -> Floats:
     """The value of the game, solved from its last step; ``step`` is the value of one step, by ``(log u, value)``."""
     with_row = without_row = both = end
     each = [shifts] * len(score_scales) if isinstance(shifts, Shifts) else shifts
@@ -194,10 +194,10 @@ def _play(
     return both if replace else np.maximum(with_row, without_row)
 
 
-def _step(lam: FloatArray, points: list[tuple[float, FloatArray]]) -> FloatArray:
+def _step(lam: Floats, points: list[tuple[float, Floats]]) -> Floats:
     """``log sup E[u]**lam E[u**-lam exp(log_value)]`` over distributions on points ``(log u, log_value)``."""
     heights = [log_value - lam * log_u for log_u, log_value in points]
-    best: FloatArray = np.maximum.reduce([log_value for _, log_value in points])
+    best: Floats = np.maximum.reduce([log_value for _, log_value in points])
     for i, (log_u, _) in enumerate(points):
         for j in range(i):
             log_v = points[j][0]
@@ -206,7 +206,7 @@ def _step(lam: FloatArray, points: list[tuple[float, FloatArray]]) -> FloatArray
     return best
 
 
-def _edge(lam: FloatArray, u: float, v: float, log_f: FloatArray, log_g: FloatArray) -> FloatArray:
+def _edge(lam: Floats, u: float, v: float, log_f: Floats, log_g: Floats) -> Floats:
     """``log max (u + p (v - u))**lam (f + p (g - f))`` at its stationary point, if that lies inside ``0 < p < 1``."""
     top = np.maximum(log_f, log_g)
     f, g = np.exp(log_f - top), np.exp(log_g - top)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats
+
 Risk = Callable[[float], npt.ArrayLike]
 
 
@@ -20,12 +22,12 @@ def _value(risk: Risk, u: float) -> float:
     return float(np.asarray(risk(u)))
 
 
-def m_alpha_inverse_link(alpha: float, z: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def m_alpha_inverse_link(alpha: float, z: npt.ArrayLike) -> Floats:
     """Theorem 8: the inverse canonical link of the M-alpha loss, 1/2 on ``|z| <= 2 (1 - alpha)``."""
     score = np.asarray(z, np.float64)
     beyond = np.maximum(0.5 * np.abs(score) - (1.0 - alpha), 0.0)
-    step: npt.NDArray[np.float64] = beyond / np.hypot(alpha, beyond) if alpha > 0 else (beyond > 0).astype(np.float64)
-    out: npt.NDArray[np.float64] = 0.5 * (1.0 + np.sign(score) * step)
+    step: Floats = beyond / np.hypot(alpha, beyond) if alpha > 0 else (beyond > 0).astype(np.float64)
+    out: Floats = 0.5 * (1.0 + np.sign(score) * step)
     return out
 
 

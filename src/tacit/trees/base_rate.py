@@ -10,19 +10,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.boosting.newton_trees import LeafSums
+from tacit.arrays import Floats
+from tacit.binning.tree_bins import Totals
 from tacit.curator.curator import Curator
-from tacit.privacy.purse import Purse
+from tacit.growing.newton_trees import LeafSums
+from tacit.privacy.budget import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.rules import LEVELS
 from tacit.queries.tree_cells import HESSIAN_IS_FREE, logistic_gradient_rule
-from tacit.trees.bins import Totals
-
-Floats = npt.NDArray[np.float64]
 
 NEAR_ZERO = 0.2
 """Up to scores of about this size a contribution is all but linear and hardly clipped."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tacit.faces.request import RequestError
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import ZCDP, BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure
+from tacit.privacy.request import RequestError
 
 SMALLEST_RANGE = 1e-6
 """A selection of a smaller range is a blind choice at a price."""

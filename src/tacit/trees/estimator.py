@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from tacit.curator.curator import Curator
-from tacit.faces.base import Task
-from tacit.faces.checks import check_choice, check_integer, check_number, whole
-from tacit.faces.request import Request, RequestError
-from tacit.faces.uncertainty import Uncertainty
-from tacit.faces.weights import Weighting
+from tacit.estimators.base import Task
+from tacit.estimators.checks import check_choice, check_integer, check_number, whole
+from tacit.estimators.uncertainty import Uncertainty
+from tacit.estimators.weights import Weighting
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Charge
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.purse import Purse
+from tacit.privacy.request import Request, RequestError
 from tacit.trees.face import (
     ANALYSES,
     DEEPEST,

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from tacit.arrays import Floats
+from tacit.binning.tree_bins import Column, TreeBins
+from tacit.discovery.bounds import BOUNDS_SHARE
 from tacit.encoding.grid import NumericGrid
-from tacit.faces.base import Task
-from tacit.faces.bounds import BOUNDS_SHARE
-from tacit.faces.checks import check_choice, check_two_classes
-from tacit.faces.request import Request, RequestError
-from tacit.faces.scikit import PrivateClassifier
+from tacit.estimators.base import Task
+from tacit.estimators.checks import check_choice, check_two_classes
+from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.additive import Feature
 from tacit.models.tree_ensemble import TreeEnsembleModel
+from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Charge
-from tacit.privacy.purse import Purse
+from tacit.privacy.request import Request, RequestError
 from tacit.schema import OrdinalColumn
-from tacit.trees.bins import Column, TreeBins
 from tacit.trees.budget import SplitBudget
 
 ANALYSES = ("sharp", "paper")
@@ -31,7 +29,7 @@ DEEPEST = 16
 class TreesClassifier(PrivateClassifier):
     """Base of the tree classifiers: two classes, scores, and a budget that pays for selections."""
 
-    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """The score of the last of ``classes_``, shape ``(rows,)``; log-odds for gradient trees."""
         frame = self._frame_for_model(X)
         model = self.model_

@@ -15,21 +15,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.boosting.random_trees import RandomStructures
+from tacit.arrays import Floats, Ints
+from tacit.binning.tree_bins import Column, TreeBins, release_rows
 from tacit.curator.curator import Curator
+from tacit.growing.random_trees import RandomStructures
 from tacit.models.tree import Tree, TreeShape
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import TreeCells
-from tacit.trees.bins import Column, TreeBins, release_rows
 from tacit.trees.budget import SplitBudget
 from tacit.trees.m_alpha_boost import ROWS_SHARE, public_cells
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 LARGEST_DEPTH = 10
 ROWS_PER_NOISE = 6.0

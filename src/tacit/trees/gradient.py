@@ -12,17 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.boosting.chosen_trees import MANY_ROWS, columns_to_cut, structures_of
-from tacit.boosting.newton_trees import CurvatureLevel, LeafSums, NewtonPlan, grow_trees
-from tacit.boosting.tree_noise import LeafNoise
+from tacit.arrays import Floats
+from tacit.binning.refine import MANY_ROWS
+from tacit.binning.tree_bins import Column, Totals, TreeBins, counted_bins, public_bins, release_totals
 from tacit.curator.curator import Curator
+from tacit.growing.chosen_trees import columns_to_cut, structures_of
+from tacit.growing.newton_trees import CurvatureLevel, LeafSums, NewtonPlan, grow_trees
+from tacit.growing.tree_noise import LeafNoise
 from tacit.models.tree import Tree
-from tacit.privacy.purse import Purse
+from tacit.privacy.budget import Purse
 from tacit.queries.margins import Margins
 from tacit.trees.base_rate import BaseRate, set_intercept
-from tacit.trees.bins import Column, Totals, TreeBins, counted_bins, public_bins, release_totals
 
 BINS_SHARE = 0.09
 """Share of the budget for histograms, where they are bought."""
@@ -190,7 +191,7 @@ def learn_gradient_trees(
     masses, noise = [b.mass for b in bins], LeafNoise()
     structures, share = structures_of(chosen, curator, purse, left, margins, masses, generator, reordered=unordered)
 
-    def observe(sums: LeafSums, steps: npt.NDArray[np.float64]) -> None:
+    def observe(sums: LeafSums, steps: Floats) -> None:
         base_rate.add_tree(sums, steps)
         noise.observe(sums, steps)
 

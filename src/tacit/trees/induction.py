@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Bools, Ints
 from tacit.curator.curator import Curator
 from tacit.models.tree import TreeShape, complete_shape
 from tacit.privacy.charges import Charge
@@ -19,7 +19,6 @@ from tacit.theory.trees import node_risk_range
 from tacit.trees.losses import Loss
 from tacit.trees.splits import FLOAT_ERROR, SCORE_UNIT, SplitCandidates, SplitScore, split_selection
 
-Ints = npt.NDArray[np.int64]
 LossOfLevel = Callable[[int, TreeCells], Loss]
 """The loss that scores the splits of a level, given the leaves that are to be split (a loss may be released)."""
 
@@ -117,7 +116,7 @@ def _heaviest(
     cap: int,
     rule: RowRule,
     margins: Margins,
-    splittable: npt.NDArray[np.bool_],
+    splittable: Bools,
 ) -> Selection:
     """The choice of the leaf of largest risk: a row raises the risk of one leaf, by at most ``cap L(1 / cap)``."""
     query = SplitHistogram(cells, candidates.columns[:1], candidates.n_codes[:1], rule, margins)

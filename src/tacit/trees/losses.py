@@ -22,12 +22,11 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.theory.trees import m_alpha_inverse_link
 
-FloatArray = npt.NDArray[np.float64]
 
-
-def _proportions(u: npt.ArrayLike) -> FloatArray:
+def _proportions(u: npt.ArrayLike) -> Floats:
     values = np.asarray(u, dtype=np.float64)
     if np.any((values < 0) | (values > 1)):
         raise ValueError("a proportion must lie in [0, 1]")
@@ -38,27 +37,27 @@ class Loss(ABC):
     """A symmetric, fair, normalised proper loss."""
 
     @abstractmethod
-    def bayes_risk(self, u: npt.ArrayLike) -> FloatArray:
+    def bayes_risk(self, u: npt.ArrayLike) -> Floats:
         """``L(u)``: the least expected loss when the positive class has probability ``u``."""
 
     @abstractmethod
-    def partial_loss(self, label: int, u: npt.ArrayLike) -> FloatArray:
+    def partial_loss(self, label: int, u: npt.ArrayLike) -> Floats:
         """``l_label(u)``: the loss of predicting ``u`` when the label is ``label`` (1 or -1)."""
 
     @abstractmethod
-    def link(self, u: npt.ArrayLike) -> FloatArray:
+    def link(self, u: npt.ArrayLike) -> Floats:
         """``psi(u) = -L'(u)``; 0 at 1/2 where it is set-valued."""
 
     @abstractmethod
-    def inverse_link(self, z: npt.ArrayLike) -> FloatArray:
+    def inverse_link(self, z: npt.ArrayLike) -> Floats:
         """The proportion whose (set-valued) link holds ``z``."""
 
     @abstractmethod
-    def surrogate(self, z: npt.ArrayLike) -> FloatArray:
+    def surrogate(self, z: npt.ArrayLike) -> Floats:
         """``F(z) = sup_u { L(u) - z u }``: the convex loss of a margin."""
 
     @abstractmethod
-    def weight(self, u: npt.ArrayLike) -> FloatArray:
+    def weight(self, u: npt.ArrayLike) -> Floats:
         """``-L''(u)`` where it exists; what the link jumps by at 1/2 is :attr:`jump`."""
 
     @property
@@ -66,11 +65,11 @@ class Loss(ABC):
         """The height of the link's jump at 1/2."""
         return 0.0
 
-    def boosting_weight(self, margin: npt.ArrayLike) -> FloatArray:
+    def boosting_weight(self, margin: npt.ArrayLike) -> Floats:
         """``inverse_link(-margin)``: the weight in [0, 1] of a row whose label times score is ``margin``; 1/2 at 0."""
         return self.inverse_link(-np.asarray(margin, dtype=np.float64))
 
-    def node_risk(self, positives: npt.ArrayLike, total: npt.ArrayLike) -> FloatArray:
+    def node_risk(self, positives: npt.ArrayLike, total: npt.ArrayLike) -> Floats:
         """``w L(w1 / w)``: the unnormalised risk of a node of weight ``total`` of which ``positives`` is positive.
 
         It is the perspective of ``L``: concave, homogeneous of degree 1, hence superadditive; 0 for an empty node.
@@ -101,11 +100,11 @@ class MAlphaLoss(Loss):
     def jump(self) -> float:
         return 4.0 * (1.0 - self.alpha)
 
-    def bayes_risk(self, u: npt.ArrayLike) -> FloatArray:
+    def bayes_risk(self, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
         return 2.0 * (self.alpha * np.sqrt(p * (1.0 - p)) + (1.0 - self.alpha) * np.minimum(p, 1.0 - p))
 
-    def partial_loss(self, label: int, u: npt.ArrayLike) -> FloatArray:
+    def partial_loss(self, label: int, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
         right = p if label == 1 else 1.0 - p
         mistake = np.where(right < 0.5, 1.0, np.where(right > 0.5, 0.0, 0.5))
@@ -115,7 +114,7 @@ class MAlphaLoss(Loss):
                 smooth = np.sqrt((1.0 - right) / right)
         return self.alpha * smooth + 2.0 * (1.0 - self.alpha) * mistake
 
-    def link(self, u: npt.ArrayLike) -> FloatArray:
+    def link(self, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
         smooth = np.zeros_like(p)
         if self.alpha > 0:
@@ -123,15 +122,15 @@ class MAlphaLoss(Loss):
                 smooth = (2.0 * p - 1.0) / np.sqrt(p * (1.0 - p))
         return self.alpha * smooth + 2.0 * (1.0 - self.alpha) * np.sign(p - 0.5)
 
-    def inverse_link(self, z: npt.ArrayLike) -> FloatArray:
+    def inverse_link(self, z: npt.ArrayLike) -> Floats:
         return m_alpha_inverse_link(self.alpha, z)
 
-    def surrogate(self, z: npt.ArrayLike) -> FloatArray:
+    def surrogate(self, z: npt.ArrayLike) -> Floats:
         score = np.asarray(z, np.float64)
         beyond = np.maximum(0.5 * np.abs(score) - (1.0 - self.alpha), 0.0)
         return 1.0 - 0.5 * score + np.hypot(self.alpha, beyond) - self.alpha
 
-    def weight(self, u: npt.ArrayLike) -> FloatArray:
+    def weight(self, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
         if self.alpha == 0:
             return np.zeros_like(p)
@@ -149,26 +148,26 @@ class MAlphaLoss(Loss):
 class SquareLoss(Loss):
     """The square loss, whose Bayes risk is Gini's criterion ``4 u (1 - u)`` (CART)."""
 
-    def bayes_risk(self, u: npt.ArrayLike) -> FloatArray:
+    def bayes_risk(self, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
         return 4.0 * p * (1.0 - p)
 
-    def partial_loss(self, label: int, u: npt.ArrayLike) -> FloatArray:
+    def partial_loss(self, label: int, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
         return 4.0 * (1.0 - p if label == 1 else p) ** 2
 
-    def link(self, u: npt.ArrayLike) -> FloatArray:
+    def link(self, u: npt.ArrayLike) -> Floats:
         return 8.0 * _proportions(u) - 4.0
 
-    def inverse_link(self, z: npt.ArrayLike) -> FloatArray:
+    def inverse_link(self, z: npt.ArrayLike) -> Floats:
         return np.clip(0.5 + np.asarray(z, np.float64) / 8.0, 0.0, 1.0)
 
-    def surrogate(self, z: npt.ArrayLike) -> FloatArray:
+    def surrogate(self, z: npt.ArrayLike) -> Floats:
         score = np.asarray(z, np.float64)
         u = self.inverse_link(-score)
         return 4.0 * u * (1.0 - u) - score * u
 
-    def weight(self, u: npt.ArrayLike) -> FloatArray:
+    def weight(self, u: npt.ArrayLike) -> Floats:
         return np.full_like(_proportions(u), 8.0)
 
 
@@ -177,30 +176,30 @@ class SquareLoss(Loss):
 class LogLoss(Loss):
     """The logarithmic loss in bits, whose Bayes risk is the entropy (C4.5) and whose surrogate is the logistic loss."""
 
-    def bayes_risk(self, u: npt.ArrayLike) -> FloatArray:
+    def bayes_risk(self, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
         out = np.zeros_like(p)
         for share in (p, 1.0 - p):
             out -= share * np.log2(share, out=np.zeros_like(p), where=share > 0)
         return out
 
-    def partial_loss(self, label: int, u: npt.ArrayLike) -> FloatArray:
+    def partial_loss(self, label: int, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
         with np.errstate(divide="ignore"):
             return -np.log2(p if label == 1 else 1.0 - p)
 
-    def link(self, u: npt.ArrayLike) -> FloatArray:
+    def link(self, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
         with np.errstate(divide="ignore"):
             return np.log2(p) - np.log2(1.0 - p)
 
-    def inverse_link(self, z: npt.ArrayLike) -> FloatArray:
+    def inverse_link(self, z: npt.ArrayLike) -> Floats:
         return 0.5 * (1.0 + np.tanh(0.5 * math.log(2.0) * np.asarray(z, np.float64)))
 
-    def surrogate(self, z: npt.ArrayLike) -> FloatArray:
+    def surrogate(self, z: npt.ArrayLike) -> Floats:
         return np.logaddexp2(0.0, -np.asarray(z, np.float64))
 
-    def weight(self, u: npt.ArrayLike) -> FloatArray:
+    def weight(self, u: npt.ArrayLike) -> Floats:
         p = _proportions(u)
         with np.errstate(divide="ignore"):
             return 1.0 / (math.log(2.0) * p * (1.0 - p))

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
+from tacit.binning.tree_bins import Column, TreeBins, grid, release_rows
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree, TreeShape
 from tacit.models.tree_ensemble import TreeSpending
@@ -29,13 +30,10 @@ from tacit.queries.margins import Margins
 from tacit.queries.rules import LEVEL_BITS, MARGIN_BITS, RowRule
 from tacit.queries.tree_cells import TreeCells, class_weight_rule
 from tacit.theory.trees import leveraging_constant
-from tacit.trees.bins import Column, TreeBins, grid, release_rows
 from tacit.trees.budget import SplitBudget
 from tacit.trees.induction import Induction
 from tacit.trees.losses import Loss, MAlphaLoss, loss_of
 from tacit.trees.splits import SplitCandidates
-
-Floats = npt.NDArray[np.float64]
 
 CALIBRATED: Final = "calibrated"
 

@@ -20,12 +20,11 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Ints
 from tacit.models.tree import Tree, TreeShape
 from tacit.privacy.charges import Charge
-from tacit.queries.cell_function import CellFunction
-from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.histogram import CellFunction, Histogram, ReleaseMap
 from tacit.queries.rules import signed_margin_rule
 from tacit.queries.tree_cells import TreeCells, class_weight_rule
 from tacit.theory.trees import leveraging_constant, paper_m_alpha_sensitivity, paper_sensitivity
@@ -84,10 +83,10 @@ class PaperBoost(MAlphaBoost):
         return self.append(cells, coefficient * said, np.ones(shape.n_leaves)), coefficient
 
 
-def said_by(loss: Loss) -> Callable[[npt.NDArray[np.int64]], int]:
+def said_by(loss: Loss) -> Callable[[Ints], int]:
     """What a leaf says, from its class weights: the link of the clamped proportion, in units."""
 
-    def said(weights: npt.NDArray[np.int64]) -> int:
+    def said(weights: Ints) -> int:
         negatives, positives = int(weights[0]), int(weights[1])
         share = positives / (negatives + positives) if negatives + positives > 0 else 0.5
         return int(float(loss.link(min(max(share, CLAMP), 1.0 - CLAMP))) * SAID_UNIT)

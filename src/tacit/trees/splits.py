@@ -8,19 +8,16 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Bools, Bytes, Floats, Ints
+from tacit.binning.tree_bins import Column
 from tacit.models.tree import CODES
 from tacit.queries.margins import Margins
 from tacit.queries.rules import WEIGHT_UNIT, RowRule
 from tacit.queries.selection import Selection, floored, floored_movement
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
 from tacit.theory.trees import node_risk_range
-from tacit.trees.bins import Column
 from tacit.trees.losses import Loss
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 SUBSET_CATEGORIES = 5
 """Up to this many codes every two-way split of a category is a candidate; beyond, one against the rest."""
@@ -68,7 +65,7 @@ class SplitCandidates:
         return owners
 
     @cached_property
-    def right(self) -> npt.NDArray[np.uint8]:
+    def right(self) -> Bytes:
         """Per candidate, the packed set of codes that go right, shape ``(candidates, 32)``."""
         sets = np.zeros((len(self.owners), CODES), np.bool_)
         row = 0
@@ -140,7 +137,7 @@ class SplitScore:
         left = self.candidates.totals(histogram)[:, None, :] - right
         return floored(-(self._risk(left) + self._risk(right)), SCORE_UNIT)
 
-    def _risk(self, weights: Ints) -> npt.NDArray[np.float64]:
+    def _risk(self, weights: Ints) -> Floats:
         kept = np.minimum(weights, (self.cap - 1) * WEIGHT_UNIT) / WEIGHT_UNIT
         return self.loss.node_risk(kept[..., 1], kept.sum(axis=-1))
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 from typing import NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.privacy.neighbouring import Neighbouring
-
-Floats = npt.NDArray[np.float64]
 
 
 class NotPrivate(ValueError):  # noqa: N818 - a statement about a method, not a fault of a run

@@ -6,12 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.queries.capped_scaling import TICKS
-from tacit.queries.capped_sum import CappedSum
-from tacit.queries.halfspace_log import HalfspaceLog
-from tacit.queries.levels import Levels
+from tacit.arrays import Ints
+from tacit.queries.dense.capped_scaling import TICKS
+from tacit.queries.dense.capped_sum import CappedSum
+from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class LazyBregman:
         del n_rows
         return float(self.rows_at_cap)
 
-    def ticks(self, levels: Levels) -> npt.NDArray[np.int64]:
+    def ticks(self, levels: Levels) -> Ints:
         """Minus the logarithm of the unscaled measure by level, on the clock of the capped scaling."""
         return np.rint(levels.middles * (self.learning_rate / 2 * TICKS)).astype(np.int64)
 

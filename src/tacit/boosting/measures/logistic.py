@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit
 
+from tacit.arrays import Floats, Ints
 from tacit.boosting.measures.smooth import DENSE_WEIGHT_UNIT
-from tacit.queries.halfspace_log import HalfspaceLog
-from tacit.queries.levels import Levels
-from tacit.queries.measure_size import MeasureSize
-from tacit.queries.vector_sum import VectorSum
+from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MeasureSize
+from tacit.queries.dense.vector_sum import VectorSum
 
 REACH = 16.0
 """Log-odds beyond which the weight no longer changes: 1e-7 on one side, 1 on the other."""
@@ -39,12 +37,12 @@ class LogisticMeasure:
         """Sums are divided by the number of rows: an average gradient."""
         return max(1.0, n_rows)
 
-    def weights(self, margins: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def weights(self, margins: Floats) -> Floats:
         """The measure of rows with these signed margins; values in (0, 1)."""
-        weights: npt.NDArray[np.float64] = expit(-margins)
+        weights: Floats = expit(-margins)
         return weights
 
-    def _table(self, reach: float) -> tuple[Levels, npt.NDArray[np.int64]]:
+    def _table(self, reach: float) -> tuple[Levels, Ints]:
         """Levels and integer weights; truncation never enlarges a weight."""
         levels = Levels.covering(min(reach, REACH))
         return levels, np.floor(self.weights(levels.middles) * DENSE_WEIGHT_UNIT).astype(np.int64)

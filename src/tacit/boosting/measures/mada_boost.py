@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from tacit.arrays import Floats
 from tacit.queries.rules import RowRule, signed_margin_rule
-
-Floats = npt.NDArray[np.float64]
 
 
 def mada_boost(margin: Floats) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from tacit.queries.halfspace_log import HalfspaceLog
+from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tacit.queries.query import Query
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.queries.halfspace_log import HalfspaceLog
-from tacit.queries.levels import Levels
-from tacit.queries.measure_size import MeasureSize
-from tacit.queries.vector_sum import VectorSum
+from tacit.arrays import Floats, Ints
+from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MeasureSize
+from tacit.queries.dense.vector_sum import VectorSum
 
 DENSE_WEIGHT_UNIT = 1 << 10
 """Units of a weight of 1: 64 products with a 16-bit row fit an int32."""
@@ -48,13 +46,13 @@ class SmoothMeasure:
         """Sums are divided by the number of rows; the measure's own size is never released."""
         return max(1.0, n_rows)
 
-    def weights(self, margins: npt.NDArray[np.float64], rounds: int) -> npt.NDArray[np.float64]:
+    def weights(self, margins: Floats, rounds: int) -> Floats:
         """The measure of rows with these signed margins after ``rounds`` hypotheses; values in [0, 1]."""
         lead = np.maximum(margins - rounds * self.theta, 0.0)
-        weights: npt.NDArray[np.float64] = (1 - self.advantage) ** (lead / 2)
+        weights: Floats = (1 - self.advantage) ** (lead / 2)
         return weights
 
-    def _table(self, rounds: int, reach: float) -> tuple[Levels, npt.NDArray[np.int64]]:
+    def _table(self, rounds: int, reach: float) -> tuple[Levels, Ints]:
         """Levels and integer weights; truncation never enlarges a weight."""
         levels = Levels.covering(reach)
         return levels, np.floor(self.weights(levels.middles, rounds) * DENSE_WEIGHT_UNIT).astype(np.int64)

@@ -1,0 +1,74 @@
+"""What to release of a smooth column: not its bins, but the few directions in which its effect can be large."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.arrays import Floats
+
+KEPT = 0.02
+"""Directions whose water-filled weight is below this share of the first one's are not released."""
+
+
+LONGEST = 2.5
+"""Length of an image beyond which it is shortened, where rows are bounded together; 1 is the root mean square."""
+
+
+def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Floats:
+    """A release map of leading prior eigenmodes, water-filled against the known noise.
+
+    A bin's image is its column of the map. Squared images are 1 on the average of the rows.
+
+    Args:
+        masses: shares of the bins, shape ``(bins,)``, summing to 1.
+        covariance: prior covariance of the effect, shape ``(bins, bins)``.
+        noise_to_signal: noise variance over the squared signal that a mode of eigenvalue 1 makes in the sum.
+
+    Returns:
+        Array of shape ``(modes, bins)``.
+    """
+    root = np.sqrt(np.maximum(masses, 1e-12))
+    values, vectors = np.linalg.eigh(root[:, None] * covariance * root[None, :])
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    count = max(int((values > 1e-6 * values[0]).sum()), 1)
+    values, vectors = values[:count], vectors[:, :count]
+    price = noise_to_signal / np.maximum(values, 1e-12)
+    total = np.cumsum(price)
+    level = price[0] + 1.0
+    for modes in range(count, 0, -1):
+        level = (1 + total[modes - 1]) / modes
+        if level > price[modes - 1]:
+            break
+    weights = np.maximum(level - price, 0.0)
+    kept = max(int((weights > KEPT * weights[0]).sum()), 1)
+    return np.asarray(np.sqrt(weights[:kept])[:, None] * (vectors[:, :kept] / root[:, None]).T)
+
+
+def principal_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Floats:
+    """:func:`natural_modes` where a release costs as much as its longest image: columns of norm at most 1.
+
+    Bins with very short images are not blown up beyond what the median allows.
+    """
+    images = natural_modes(masses, covariance, noise_to_signal)
+    norms = np.sqrt((images**2).sum(axis=0))
+    return np.asarray(images / np.maximum(norms, 1e-9 + 0.3 * np.median(norms))[None, :])
+
+
+def with_missing(modes: Floats, longest: float = 1.0) -> Floats:
+    """Adds the missing bin as an output of its own, and makes sure that no column is longer than allowed."""
+    outputs, bins = modes.shape
+    whole = np.zeros((outputs + 1, bins + 1))
+    whole[:-1, :-1] = modes
+    whole[-1, -1] = 1.0
+    norms = np.sqrt((whole**2).sum(axis=0))
+    return np.asarray(whole / np.maximum(1.0, norms / longest)[None, :])
+
+
+def centred_map(release_map: Floats, masses: Floats) -> Floats:
+    """The map less the image of the average row: what all rows have in common is the intercept's to say.
+
+    Args:
+        release_map: shape ``(outputs, bins)``.
+        masses: shares of the bins, summing to 1.
+    """
+    return np.asarray(release_map - (release_map @ masses)[:, None])

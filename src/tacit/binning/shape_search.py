@@ -1,0 +1,218 @@
+"""Where a column's rows lie, when noise is loud: which of many public shapes it has.
+
+A histogram asks after every cell alike; where the noise of a cell outweighs what it may hold, the answers say nothing.
+What tells shapes apart are a few broad contrasts: the principal modes of the family under what is believed of it so
+far, released together as one vector of norm at most 1 per row. A first release finds the outline, a second one asks
+what the first left open. Beliefs follow from releases alone, and columns of a table learn from each other which shapes
+are common there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from tacit.arrays import Floats, Ints
+from tacit.binning.release_map import principal_modes, with_missing
+from tacit.curator.measurement import LEAST_SD, Measurement
+from tacit.queries.cells import mapped_cells
+from tacit.queries.histogram import Histogram, ReleaseMap
+from tacit.queries.rules import RowRule
+
+LEAVES = 4096
+"""Parts of a column's range that shapes are drawn on."""
+
+MISFIT = 0.05
+"""No column has one of the shapes exactly: a contrast may be off by this share of the rows."""
+
+LOUD = 40.0
+"""Rows to the noise of a count, below which a histogram is the worse question."""
+
+NARROW_PARTS, NEARLY_ALL, SPIKE = 64, 0.7, 0.4
+"""Two neighbouring ones of so many parts with this share of the rows are worth a search of their own, unless a single
+code has that much."""
+
+FAMILY_COLUMNS, POOLINGS = 2.0, 30
+"""For how many columns the family's own weights count beside those of a table, and rounds of learning from these."""
+
+LEAST_MASS = 1e-5
+"""No group of leaves is believed to be emptier than this."""
+
+_WIDTHS = 0.01 * 2.0 ** np.arange(6)
+_RATES, _SPIKES = 2.0 ** np.arange(1, 14), (0.0, 0.3, 0.6, 0.9)
+
+
+@lru_cache(maxsize=1)
+def _family() -> tuple[Floats, Floats]:
+    """Log prior weights and densities on the leaves: flat, bells, falls from either end, with and without spikes."""
+    x = (np.arange(LEAVES) + 0.5) / LEAVES
+    first = (np.arange(LEAVES) == 0).astype(float)
+    # closer together where narrow: one of them must overlap any column of that width
+    bells = [[np.exp(-0.5 * ((x - c) / w) ** 2) for c in np.arange(0, 1.0001, 1.25 * w)] for w in _WIDTHS]
+    falls = [np.exp(-rate * x) for rate in _RATES]
+    humps = [x * fall for fall in falls]
+    kinds = [(0.1, [np.ones(LEAVES)]), *((0.4 / len(bells), some) for some in bells), *_both_ways(0.1, humps)]
+    for spike in _SPIKES:
+        kinds += _both_ways(0.1, [(1 - spike) * fall / fall.sum() + spike * first for fall in falls])
+    shapes = [line / line.sum() for _, members in kinds for line in members]
+    logs = [np.log(weight / len(members)) for weight, members in kinds for _ in members]
+    table = 0.97 * np.array(shapes) + 0.03 / LEAVES
+    table.flags.writeable = False
+    return np.array(logs), table
+
+
+def _both_ways(weight: float, members: list[Floats]) -> list[tuple[float, list[Floats]]]:
+    return [(weight / 2, members), (weight / 2, [line[::-1] for line in members])]
+
+
+@lru_cache(maxsize=1)
+def _group_of_leaf() -> Ints:
+    """Leaves in groups that are narrow at either end, where skewed columns have their rows, and wide between."""
+    near = np.concatenate([[0], 2 ** np.arange(6)])
+    edges = np.unique(np.concatenate([near, np.arange(64, LEAVES - 63, 64), LEAVES - near[1:], [LEAVES]]))
+    return np.searchsorted(edges, np.arange(LEAVES), side="right") - 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """The family on the codes of one encoding.
+
+    Attributes:
+        part: code -> part: the code itself, or some codes together where there are more than :data:`LEAVES`.
+        group: code -> group.
+        by_part, by_group: shares of the rows, shape by shape.
+    """
+
+    part: Ints
+    group: Ints
+    by_part: Floats
+    by_group: Floats
+
+
+# one fit has windows of six sizes (32,768 codes, then 2048 or 1536, then 128, 96 or 72), other encodings of others
+@lru_cache(maxsize=8)
+def _drawn(n_values: int) -> _Drawn:
+    leaf = np.arange(n_values) * LEAVES // n_values
+    starts, part = np.unique(leaf, return_inverse=True)
+    by_part = np.add.reduceat(_family()[1], starts, axis=1)
+    group_of_part = np.unique(_group_of_leaf()[starts], return_inverse=True)[1].astype(np.int64)
+    first = np.searchsorted(group_of_part, np.arange(group_of_part[-1] + 1))
+    return _Drawn(part, group_of_part[part], by_part, np.add.reduceat(by_part, first, axis=1))
+
+
+class ShapeSearch:
+    """Beliefs about where the rows of one numeric column lie, and what to ask next.
+
+    Args:
+        column: its place in the table.
+        n_codes: codes of its public encoding: at least one, in order, and then "missing".
+        rows: released number of rows.
+        window: first code, and the one behind the last, of the codes to look at; all others count as missing.
+    """
+
+    def __init__(self, column: int, n_codes: int, rows: float, window: tuple[int, int] | None = None) -> None:
+        self._column, self._rows, self._n_codes = column, rows, n_codes
+        self.window = window or (0, n_codes - 1)
+        self._drawn = _drawn(self.window[1] - self.window[0])
+        self._prior, self._evidence = _family()[0], np.zeros(len(_family()[0]))
+        self._asked: list[ReleaseMap] = []
+        self._missing, self._precision = 0.0, 0.0
+
+    def query(self, rule: RowRule, sd: float, pure: bool) -> Histogram:
+        """The next question: contrasts that tell apart what is still believed.
+
+        Args:
+            rule: by which a row counts 1.
+            sd: standard deviation of the noise that an output will have.
+            pure: whether noise follows the L1 norm of a row's image; that is at most 1 then, else its L2 norm.
+        """
+        shapes, weights = self._drawn.by_group, self._weights
+        mean = np.maximum(weights @ shapes, LEAST_MASS)
+        away = (shapes - weights @ shapes) / mean
+        covariance = (away * weights[:, None]).T @ away
+        contrasts = with_missing(principal_modes(mean / mean.sum(), covariance, (sd / self._rows) ** 2))
+        if pure:
+            contrasts = contrasts / np.maximum(np.abs(contrasts).sum(axis=0), 1.0)
+        self._asked.append(ReleaseMap.from_floats(contrasts))
+        group = self._drawn.group
+        cells = np.full(self._n_codes, group[-1] + 1)
+        cells[self.window[0] : self.window[1]] = group
+        return Histogram(mapped_cells(self._column, cells), rule, release_map=self._asked[-1])
+
+    def observe(self, release: Measurement) -> None:
+        """Takes in the answer to the last :meth:`query`."""
+        asked, sd = self._asked[-1], max(release.sd, LEAST_SD)
+        self._missing += float(release.value[-1, 0]) / sd**2
+        self._precision += 1.0 / sd**2
+        expected = self._drawn.by_group @ (asked.matrix[:-1, :-1] / asked.unit).T
+        rows = self._rows - self.missing
+        variance = sd**2 + (MISFIT * rows) ** 2
+        self._evidence -= 0.5 * ((release.value[:-1, 0] - rows * expected) ** 2).sum(axis=1) / variance
+
+    @property
+    def masses(self) -> Floats:
+        """Rows that each code of the window is believed to hold, and then those outside it or missing."""
+        part = self._drawn.part
+        shares = (self._weights @ self._drawn.by_part / np.bincount(part))[part]
+        return np.append((self._rows - self.missing) * shares, self.missing)
+
+    @property
+    def narrow(self) -> tuple[int, int] | None:
+        """A window for another search, if nearly all rows are believed to lie in a small part of this one.
+
+        A spike is none: it has no inside.
+        """
+        first, stop = self.window
+        if stop - first < 2 * NARROW_PARTS:
+            return None
+        shares = self.masses[:-1] / (self._rows - self.missing)
+        part = np.arange(stop - first) * NARROW_PARTS // (stop - first)
+        two = np.convolve(np.bincount(part, weights=shares), np.ones(2))[1:-1]  # two neighbouring parts together
+        best = int(two.argmax())
+        if two[best] < NEARLY_ALL or shares.max() > SPIKE:
+            return None
+        inside = np.flatnonzero((part >= best - 1) & (part <= best + 2))
+        return first + int(inside[0]), first + int(inside[-1]) + 1
+
+    @property
+    def missing(self) -> float:
+        """Rows believed to have no value: what was released of them, beyond half its noise."""
+        if not self._precision:
+            return 0.0
+        found = self._missing / self._precision - 0.5 / math.sqrt(self._precision)
+        return min(max(found, 0.0), 0.8 * self._rows)
+
+    @property
+    def _weights(self) -> Floats:
+        return _normalised(self._prior + self._evidence)
+
+    @staticmethod
+    def pool(searches: Sequence[ShapeSearch]) -> None:
+        """Lets columns listen to each other: which shapes are common in a table its other columns say.
+
+        The weights of a mixture, by expectation maximisation (empirical Bayes). They follow from what was released.
+
+        Args:
+            searches: of different columns of one table, each of the whole range.
+        """
+        if len(searches) < 2:
+            return
+        family = _normalised(_family()[0])
+        likelihoods = np.exp([search._evidence - search._evidence.max() for search in searches])
+        common, beliefs = family, likelihoods
+        for _ in range(POOLINGS):
+            beliefs = likelihoods * common
+            beliefs /= beliefs.sum(axis=1, keepdims=True)
+            common = (FAMILY_COLUMNS * family + beliefs.sum(axis=0)) / (FAMILY_COLUMNS + len(searches))
+        others = FAMILY_COLUMNS * family + beliefs.sum(axis=0) - beliefs  # no column is its own witness
+        for search, seen in zip(searches, others, strict=True):
+            search._prior = np.log(seen / (FAMILY_COLUMNS + len(searches) - 1))
+
+
+def _normalised(logs: Floats) -> Floats:
+    weights = np.exp(logs - logs.max())
+    return np.asarray(weights / weights.sum())

@@ -1,0 +1,296 @@
+"""Bins for trees: every column in at most 256 codes, in an order in which thresholds make sense.
+
+With Gaussian noise a small share of the budget buys a histogram of every column: from the rows in each cell come bins
+of equal mass, from the classes of each category their order. Under pure epsilon they are bought where there are rows
+enough; the grid is public where not.
+
+Cells that hold much are looked at once more, code by code, so that a column with a long tail keeps its resolution where
+its rows are. Many cells are lost in the noise by themselves; together they are not: mass is handed down a tree of
+halves, each split by the two noisy sums and, as far as the noise reaches, by a public prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.arrays import Floats, Ints
+from tacit.binning.shape_search import LOUD, ShapeSearch
+from tacit.curator.curator import Curator
+from tacit.curator.measurement import LEAST_SD
+from tacit.models.tree import CODES
+from tacit.privacy.budget import Purse
+from tacit.privacy.charges import Charge
+from tacit.queries.cells import OneCell, mapped_cells
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import fine_class_count_rule, fine_count_rule
+
+GRID_CELLS = 256
+"""Cells of a numeric column whose rows are counted."""
+
+HEAVY = 0.02
+"""A cell with this part of the rows is looked at once more."""
+
+SECOND_LOOK = 0.45
+"""The second look's part of what a column's histogram may cost."""
+
+TAIL_SHARE = 0.4
+"""How much of the public prior lies along a tail above the lower bound; the rest is uniform.
+
+A bounded number is more often an amount or a count, crowded near its lower bound, than the mirror image of one."""
+
+TAIL_PARTS = 4096
+"""The tail is flat within this part of the range next to the bottom."""
+
+PRIOR_NOISE = 3.0
+"""The prior's weight in a split of mass, in standard deviations of the noise in the part's sum."""
+
+MASS_BINS = 200
+"""Bins of equal mass made of them."""
+
+PUBLIC_CELLS = 254
+"""Bins of a numeric column of which nothing is known; categories beyond this number go together."""
+
+PUBLIC_TAIL_SHARE = 0.2
+"""The tail's share where nothing else is known: all thresholds follow the prior then, and not only what is lost."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the learner knows it: its place, its name, and whether it is ordered with a missing code last."""
+
+    index: int
+    name: str
+    ordered: bool
+
+
+@dataclass(frozen=True, eq=False)
+class TreeBins:
+    """The codes of a column as trees see them.
+
+    Attributes:
+        mapping: code of the public encoding -> bin, shape ``(n_codes,)``, at most 256 bins.
+        mass: how much of the rows each bin is believed to hold; thresholds are drawn from it.
+        is_ranked: whether categories stand in the order of their rate.
+    """
+
+    mapping: Ints
+    mass: Floats
+    is_ranked: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.mass)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The released number of rows of each class.
+
+    Attributes:
+        rows: of both, at least 1.
+        positive_share: of them, kept in [.02, .98].
+        raw_rows: rows as released, which noise may have made negative.
+        raw_difference: positives minus negatives, as released.
+        sd: of the noise in each class's number.
+    """
+
+    rows: float
+    positive_share: float
+    raw_rows: float
+    raw_difference: float
+    sd: float
+
+
+def grid(column: Column, n_codes: int, cells: int) -> Ints:
+    """The public map of codes to cells: neighbours merged in an ordered column, missing alone; else the codes."""
+    codes = np.arange(n_codes, dtype=np.int64)
+    if not column.ordered:
+        return codes
+    present = n_codes - 1
+    merged = codes * min(cells, present) // present
+    merged[-1] = merged[-2] + 1 if present else 0
+    return merged
+
+
+@dataclass(frozen=True)
+class Released:
+    """A released number and the standard deviation of its noise."""
+
+    value: float
+    sd: float
+
+
+def release_rows(curator: Curator, charge: Charge) -> Released:
+    """Releases how many rows there are."""
+    query = Histogram(OneCell(), fine_count_rule(curator.layout.n_labels))
+    release = curator.measure(query, charge, "number of rows")
+    return Released(float(release.value.item()), release.sd)
+
+
+def release_totals(curator: Curator, purse: Purse, share: float) -> Totals:
+    """Releases how many rows each class has."""
+    query = Histogram(OneCell(), fine_class_count_rule(curator.layout.n_labels))
+    release = curator.measure(query, purse.charge(share), "rows of each class")
+    counts = np.maximum(release.value[0], 0.25 * release.sd)
+    positive_share = float(np.clip(counts[1] / max(float(counts.sum()), 1.0), 0.02, 0.98))
+    negatives, positives = release.value[0].tolist()
+    rows = max(float(counts.sum()), 1.0)
+    return Totals(rows, positive_share, negatives + positives, positives - negatives, release.sd)
+
+
+def counted_bins(
+    curator: Curator, columns: Sequence[Column], purse: Purse, share: float, totals: Totals
+) -> tuple[tuple[TreeBins, ...], float]:
+    """Releases histograms of every column and makes its bins; the table's codes are replaced by them.
+
+    Args:
+        curator: the gate to a table with two labels.
+        columns: the columns to use.
+        purse: the budget.
+        share: what all columns together may take of it.
+        totals: released before.
+
+    Returns:
+        The bins, and the share that was spent: a column without heavy cells needs no second look.
+    """
+    classes = fine_class_count_rule(curator.layout.n_labels)
+    bins, spent, each = [], 0.0, share / len(columns)
+    for column in columns:
+        if column.ordered:
+            made, looked_twice = _counted_order(curator, column, purse, each, totals.rows)
+            spent += each * (1.0 if looked_twice else 1.0 - SECOND_LOOK)
+        else:
+            cells = grid(column, curator.layout.n_codes[column.index], GRID_CELLS)
+            query = Histogram(mapped_cells(column.index, cells), classes)
+            release = curator.measure(query, purse.charge(each), f"classes of {column.name}")
+            positives, counts = release.value[:, 1], release.value.sum(axis=1)
+            made = _by_rate(cells, positives, counts, release.sd, totals.positive_share)
+            spent += each
+        curator.coarsen(column.index, made.mapping)
+        bins.append(made)
+    return tuple(bins), spent
+
+
+def _searched_order(curator: Curator, column: Column, purse: Purse, share: float, rows: float) -> TreeBins:
+    """Bins of an ordered column from two looks at its shape: where noise drowns what a cell can hold."""
+    search = ShapeSearch(column.index, curator.layout.n_codes[column.index], rows)
+    rule = fine_count_rule(curator.layout.n_labels)
+    for part, what in ((1.0 - SECOND_LOOK, "outline"), (SECOND_LOOK, "shape")):
+        query = search.query(rule, max(purse.sd(share * part), LEAST_SD), purse.is_pure)
+        search.observe(curator.measure(query, purse.charge(share * part), f"{what} of {column.name}"))
+    masses = search.masses
+    return _with_missing(masses[:-1], max(float(masses[-1]), 1e-9 * rows), MASS_BINS)
+
+
+def _counted_order(curator: Curator, column: Column, purse: Purse, share: float, rows: float) -> tuple[TreeBins, bool]:
+    """Bins of an ordered column from the rows in its cells, and whether all of the share was spent."""
+    n_codes, rule = curator.layout.n_codes[column.index], fine_count_rule(curator.layout.n_labels)
+    if n_codes > 1 and rows < LOUD * purse.sd(share * (1.0 - SECOND_LOOK)):
+        return _searched_order(curator, column, purse, share, rows), True
+    cells = grid(column, n_codes, GRID_CELLS)
+    query = Histogram(mapped_cells(column.index, cells), rule)
+    release = curator.measure(query, purse.charge(share * (1.0 - SECOND_LOOK)), f"rows of {column.name}")
+    counts, sd = release.value[:, 0], release.sd
+    missing = float(_visible(counts, 2.0 * sd)[-1])
+    starts = np.searchsorted(cells, np.arange(len(counts) - 1))
+    prior = public_mass(n_codes - 1)
+    if n_codes == 1:
+        return TreeBins(np.zeros(1, np.int64), np.ones(1)), False
+    coarse = smoothed_mass(counts[:-1], sd, np.add.reduceat(prior, starts))
+    mass = prior * (coarse / np.add.reduceat(prior, starts))[cells[:-1]]
+    heavy = np.flatnonzero((coarse > HEAVY * coarse.sum()) & (np.diff([*starts, n_codes - 1]) > 1))
+    if len(heavy):
+        inside = np.isin(cells[:-1], heavy)
+        places = np.append(np.where(inside, np.cumsum(inside), 0), 0)  # the rest is one cell, too
+        query = Histogram(mapped_cells(column.index, places), rule)
+        label = f"rows of {column.name}, heavy cells"
+        release = curator.measure(query, purse.charge(share * SECOND_LOOK), label)
+        for cell in heavy:
+            here = np.flatnonzero(cells[:-1] == cell)
+            part = smoothed_mass(release.value[places[here], 0], release.sd, prior[here])
+            mass[here] = coarse[cell] * part / part.sum()
+    return _with_missing(mass, missing, MASS_BINS), len(heavy) > 0
+
+
+def public_bins(curator: Curator, columns: Sequence[Column]) -> tuple[TreeBins, ...]:
+    """Bins that look at nothing: of equal public mass, and the categories as they are (the last ones together)."""
+    bins = []
+    for column in columns:
+        n_codes = curator.layout.n_codes[column.index]
+        if column.ordered:
+            mass = public_mass(n_codes - 1, PUBLIC_TAIL_SHARE)
+            made = _with_missing(mass, 1.0 / PUBLIC_CELLS, PUBLIC_CELLS)
+        else:
+            cells = np.minimum(grid(column, n_codes, PUBLIC_CELLS), CODES - 1)
+            made = TreeBins(cells, np.ones(int(cells.max()) + 1))
+        curator.coarsen(column.index, made.mapping)
+        bins.append(made)
+    return tuple(bins)
+
+
+def public_mass(cells: int, tail_share: float = TAIL_SHARE) -> Floats:
+    """The public prior over a regular grid: uniform, and a tail that falls as one over the distance from the bottom."""
+    tail = 1.0 / ((np.arange(cells) + 0.5) * TAIL_PARTS / cells + 1.0)
+    mass: Floats = (1.0 - tail_share) / cells + tail_share * tail / tail.sum()
+    return mass
+
+
+def smoothed_mass(counts: Floats, sd: float, prior: Floats) -> Floats:
+    """Mass of ordered cells from their noisy counts, from the top down; not negative, shape of ``counts``.
+
+    Args:
+        counts: noisy, one per cell.
+        sd: standard deviation of the noise in each.
+        prior: what their mass is believed to be like, positive, up to a factor.
+    """
+    size = 1 << max(len(counts) - 1, 1).bit_length()
+    padded = [np.zeros(size), np.zeros(size), np.zeros(size)]
+    for line, values in zip(padded, (counts, np.ones(len(counts)), prior), strict=True):
+        line[: len(counts)] = values
+    levels = [padded]
+    while len(levels[-1][0]) > 1:
+        levels.append([line.reshape(-1, 2).sum(axis=1) for line in levels[-1]])
+    mass = np.maximum(levels[-1][0], 1.0)
+    for sums, cells, believed in levels[-2::-1]:
+        weight = PRIOR_NOISE * sd * np.sqrt(cells.reshape(-1, 2).sum(axis=1)) + 1e-9
+        shares = believed.reshape(-1, 2) / np.maximum(believed.reshape(-1, 2).sum(axis=1, keepdims=True), 1e-300)
+        parts = np.maximum(sums.reshape(-1, 2), 0.0) + weight[:, None] * shares
+        parts /= np.maximum(parts.sum(axis=1, keepdims=True), 1e-300)
+        mass = (mass[:, None] * parts).reshape(-1)
+    return mass[: len(counts)]
+
+
+def _visible(counts: Floats, noise: float) -> Floats:
+    """Counts above the noise; the others hold next to nothing, yet never quite nothing."""
+    return np.where(counts > noise, counts, 0.0) + 1e-9 * max(float(counts.sum()), 50.0)
+
+
+def _equal_mass(order: Ints, mass: Floats, bins: int = MASS_BINS) -> Ints:
+    """Bins of equal mass along an order, shape of ``mass``."""
+    upto = np.cumsum(mass[order])
+    middle = (upto - mass[order] / 2) / upto[-1]
+    made = np.empty(len(mass), np.int64)
+    made[order] = np.unique((middle * bins).astype(np.int64), return_inverse=True)[1]
+    return made
+
+
+def _with_missing(mass: Floats, missing: float, bins: int) -> TreeBins:
+    """Bins of equal mass in the order of the cells, and one more for missing values."""
+    if len(mass) == 0:
+        return TreeBins(np.zeros(1, np.int64), np.ones(1))
+    merged = _equal_mass(np.arange(len(mass)), mass, bins)
+    merged = np.append(merged, merged[-1] + 1)
+    return TreeBins(merged, np.bincount(merged, weights=np.append(mass, missing)).astype(np.float64))
+
+
+def _by_rate(cells: Ints, positives: Floats, counts: Floats, sd: float, share: float) -> TreeBins:
+    """Categories in the order of their smoothed positive rate; those lost in the noise count as average."""
+    noise = sd * np.sqrt(2.0)
+    mass = _visible(counts, noise)
+    smoothed = (positives + 3 * noise * share + 1.0) / (np.maximum(counts, 0.0) + 3 * noise + 1.0 / share)
+    rate = np.where(counts > noise, smoothed, share)
+    merged = _equal_mass(np.argsort(rate, kind="stable"), mass)
+    return TreeBins(merged[cells], np.bincount(merged, weights=mass).astype(np.float64), is_ranked=True)

@@ -1,0 +1,150 @@
+"""The vault: raw rows on their way behind the gate. It seals them under a public encoding, and hands out a curator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tacit.arrays import Bools, Bytes, Codes, Floats
+from tacit.curator.curator import Curator
+from tacit.curator.keys import Keys, release_keys
+from tacit.curator.weighted import WeightedCurator
+from tacit.encoding.dense import RowEncoder
+from tacit.encoding.frames import Frame
+from tacit.encoding.keys import NO_KEY, key_codes
+from tacit.encoding.labels import NO_LABEL, NumericLabelIndex
+from tacit.encoding.matrix_rows import MatrixEncoder
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.units import first_rows, unit_codes
+from tacit.encoding.values import DROPPED, LabelIndex
+from tacit.engines.dense import DenseRows
+from tacit.engines.memory import WIDE_DROPPED, MemoryTable
+from tacit.noise import make_source
+from tacit.privacy.charges import Charge
+from tacit.privacy.ledger import Reservation
+from tacit.queries.row_weights import level_weights, weight_levels
+from tacit.schema import Unit
+
+
+def sealed_rows(rows: Any, radius: int, width: int) -> DenseRows:
+    """Fixed-point rows, a matrix or CSR, as the engine keeps them; their norms are checked once more."""
+    if hasattr(rows, "indptr"):
+        return DenseRows(rows.data, radius, width, rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
+    return DenseRows(rows, radius, width)
+
+
+class Vault:
+    """Rows that one fit may ask about, under one reservation and one source of noise.
+
+    A fit may seal the same rows more than once (coarsely to find bounds, finely to learn): every sealing is a public
+    function of what was declared or released before, and every release is paid from the same reservation.
+
+    Args:
+        frame: the columns, as they came.
+        labels: the label vector, as it came.
+        reservation: the budget, already durable.
+        random_state: None for the operating system's entropy, an integer for repeatable noise that is not releasable.
+        unit: who is protected, if it is not a row: rows with equal values in its column; its first ``max_rows`` count,
+            rows without a value do not.
+        row_weights: public weights of the rows, clipped into [0, 1]; None if all count alike.
+    """
+
+    def __init__(
+        self,
+        frame: Frame,
+        labels: Any,
+        reservation: Reservation,
+        random_state: int | None,
+        unit: Unit | None = None,
+        row_weights: Floats | None = None,
+    ) -> None:
+        self._row_weights = row_weights
+        self._frame = frame
+        self._labels = labels
+        self._reservation = reservation
+        self._noise = make_source(random_state)
+        self._unit = unit
+        self._rows_per_unit = 1 if unit is None else unit.max_rows
+
+    @property
+    def noise_name(self) -> str:
+        """Where noise comes from, for the certificate."""
+        return self._noise.name
+
+    @property
+    def releasable(self) -> bool:
+        """Whether what this noise touches may be released."""
+        return self._noise.releasable
+
+    @property
+    def has_row_weights(self) -> bool:
+        """Whether rows have weights of their own."""
+        return self._row_weights is not None
+
+    @property
+    def public_generator(self) -> np.random.Generator:
+        """Randomness for choices that protect nobody."""
+        return self._noise.public_generator()
+
+    def seal(self, encoding: TableEncoding, label_index: LabelIndex | NumericLabelIndex) -> Curator:
+        """Encodes the columns that ``encoding`` names and hands out a curator over the sealed table."""
+        columns = encoding.encode(self._frame)
+        labels, targets = self._label_codes(label_index), None
+        if isinstance(label_index, NumericLabelIndex):
+            targets = label_index.encode(self._labels)
+        table = MemoryTable(columns, labels, encoding.n_codes, label_index.n_classes, targets=targets)
+        return Curator(table, self._reservation, self._noise, self._rows_per_unit)
+
+    def seal_weighted(
+        self, encoding: TableEncoding, label_index: LabelIndex | NumericLabelIndex, class_weights: Sequence[float]
+    ) -> WeightedCurator:
+        """As :meth:`seal`, with the rows' weights and those of classes, both in [0, 1], in everything measured."""
+        codes, levels, targets = self._label_codes(label_index), np.ones(1), None
+        labels: Codes = codes
+        if self._row_weights is not None:
+            levels = level_weights()
+            combined = codes.astype(np.int64) * len(levels) + weight_levels(self._row_weights)
+            if label_index.n_classes * len(levels) <= DROPPED:
+                labels = np.where(codes == DROPPED, DROPPED, combined).astype(np.uint8)
+            else:
+                labels = np.where(codes == DROPPED, WIDE_DROPPED, combined).astype(np.uint16)
+        if isinstance(label_index, NumericLabelIndex):
+            targets = label_index.encode(self._labels)
+        n_labels = label_index.n_classes * len(levels)
+        table = MemoryTable(encoding.encode(self._frame), labels, encoding.n_codes, n_labels, targets=targets)
+        return WeightedCurator(table, self._reservation, self._noise, self._rows_per_unit, class_weights, levels)
+
+    def seal_rows(self, encoder: RowEncoder | MatrixEncoder, label_index: LabelIndex) -> Curator:
+        """Encodes every row as a fixed-point vector of bounded norm and hands out a curator over the sealed rows."""
+        rows = sealed_rows(encoder.encode(self._frame), encoder.clipper.radius, encoder.width)
+        table = MemoryTable([], self._label_codes(label_index), (), label_index.n_classes, dense=rows)
+        return Curator(table, self._reservation, self._noise, self._rows_per_unit)
+
+    def keys(self, name: str | None, charge: Charge, delta: float, label: str) -> Keys:
+        """Values of an undeclared column (None: of the labels) that enough rows hold, with noisy counts.
+
+        Guarantee: the composition of ``charge`` and ``ApproxDP(0, delta)``, which the reservation must hold; see
+        :class:`tacit.queries.keys.KeyCounts`.
+        """
+        codes, texts = key_codes(self._labels if name is None else self._frame.column(name), name or "label")
+        if self._unit is not None:
+            codes = np.where(self._within_unit, codes, NO_KEY)
+        return release_keys(codes, texts, self._reservation, self._noise, charge, delta, label, self._rows_per_unit)
+
+    def _label_codes(self, label_index: LabelIndex | NumericLabelIndex) -> Bytes:
+        if isinstance(label_index, NumericLabelIndex):
+            codes = np.where(label_index.encode(self._labels) == NO_LABEL, np.uint8(DROPPED), np.uint8(0))
+        else:
+            codes = label_index.encode(self._labels).astype(np.uint8)
+        if self._unit is None:
+            return codes
+        return np.where(self._within_unit, codes, np.uint8(DROPPED))
+
+    @cached_property
+    def _within_unit(self) -> Bools:
+        """Whether a row counts: it has a unit, and is among the first ``max_rows`` of it."""
+        assert self._unit is not None
+        return first_rows(unit_codes(self._frame.column(self._unit.column), self._unit.column), self._rows_per_unit)

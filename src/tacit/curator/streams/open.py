@@ -1,0 +1,197 @@
+"""The verb ``open_stream``: machines with private state, paid for as a whole when they open."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.arrays import Ints
+from tacit.curator.select import selection_scale
+from tacit.curator.streams.machine import Secrets, StreamSpec, Tester
+from tacit.engines.protocol import SealedTable
+from tacit.noise import make_source
+from tacit.noise.above_threshold import AboveThreshold
+from tacit.noise.source import NoiseSource
+from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure, Repeated, charge_from_dict
+from tacit.privacy.ledger import BudgetExceeded, Coverage, Reservation
+from tacit.queries.query import Query
+from tacit.queries.sensitivity import Sensitivity
+
+
+class Stream:
+    """The handle of an open stream: rows go in, released answers come out.
+
+    Rounds are taken one call at a time, in order. It cannot be pickled or copied: two copies would answer twice for the
+    price of one. :meth:`secrets` and :meth:`restore` move it on purpose.
+    """
+
+    def __init__(self, spec: StreamSpec, gate: _Gate, noise: NoiseSource) -> None:
+        self.__spec = spec
+        self.__gate = gate
+        self.__machine = spec.start(gate)
+        self.__lock = threading.Lock()
+        self.__process = os.getpid()
+        self.noise_name = noise.name
+        self.releasable = noise.releasable
+
+    @property
+    def spec(self) -> StreamSpec:
+        """The public description."""
+        return self.__spec
+
+    def feed(self, *rows: npt.NDArray[Any]) -> Any:
+        """Takes rounds, one entry of every array per round; returns what the spec's machine lets out."""
+        self._require_own_process()
+        with self.__lock:
+            return self.__machine.feed(*rows)
+
+    def secrets(self) -> Secrets:
+        """The private state, as plain JSON data.
+
+        Secret: whoever has it can see rows in the stream's answers. It is good for one continuation only: feeding the
+        same rounds to two streams that go on from it costs twice.
+        """
+        self._require_own_process()
+        with self.__lock:
+            return {"machine": self.__machine.secrets(), "taken": self.__gate.taken()}
+
+    def restore(self, secrets: Secrets) -> None:
+        """Goes on from the secrets of a stream of the same spec, instead of from the first state."""
+        self._require_own_process()
+        with self.__lock:
+            self.__gate.retake(secrets["taken"])
+            self.__machine.restore(secrets["machine"])
+
+    def _require_own_process(self) -> None:
+        """A forked process has a copy of the secrets: both would answer for the price of one."""
+        if os.getpid() != self.__process:
+            raise RuntimeError(
+                "this stream was opened by another process, of which this one is a copy: go on there, or move it by "
+                "secrets() and restore(). The stream is as it was."
+            )
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("a stream holds secrets and cannot be copied or pickled; secrets() and restore() move it")
+
+
+class _Gate:
+    """The gate of one machine; see :class:`tacit.curator.streams.machine.Gate`."""
+
+    def __init__(self, charges: list[Charge], noise: NoiseSource, table: SealedTable | None) -> None:
+        self._charges = charges
+        self._noise = noise
+        self._table = table
+        self._coverage = Coverage(charges)
+        self._taken: list[tuple[Charge, int]] = []
+
+    @property
+    def private(self) -> bool:
+        return not any(isinstance(charge, NonPrivate) for charge in self._charges)
+
+    def above_threshold(self, epsilon: float, threshold: int, queries: Any, sensitivity: int = 1) -> Tester:
+        if not self.private:
+            return _ExactThreshold(threshold)
+        self._take(Pure(epsilon), 1)
+        return AboveThreshold(self._noise, epsilon, threshold, queries, sensitivity)
+
+    def choose(self, scores: Ints, score_range: int, charge: BoundedRange, size: int = 1) -> Ints:
+        if not self.private:
+            return np.full(size, scores.argmax(), np.int64)
+        scale = selection_scale(score_range, charge)
+        self._take(charge, size)
+        return np.array([self._noise.exponential(scores, scale) for _ in range(size)], np.int64)
+
+    def noisy(self, exact: Ints, sensitivity: Sensitivity, charge: Gaussian | Laplace) -> Ints:
+        if not self.private:
+            return exact
+        from tacit.curator.curator import integer_scale  # the curator imports this file for its verb
+
+        scale = integer_scale(charge, sensitivity)
+        self._take(charge, 1)
+        draw = self._noise.gaussian if isinstance(charge, Gaussian) else self._noise.laplace
+        return exact + draw(scale, exact.size).reshape(exact.shape)
+
+    def answer(self, query: Query) -> Ints:
+        if self._table is None:
+            raise RuntimeError("this stream was opened without a table")
+        return self._table.answer(query)
+
+    def taken(self) -> list[dict[str, Any]]:
+        """The charges debited so far, as plain data."""
+        return [{"charge": charge.to_dict(), "times": times} for charge, times in self._taken]
+
+    def retake(self, taken: list[dict[str, Any]]) -> None:
+        """Debits what was debited elsewhere, in place of what this gate debited by itself."""
+        self._coverage = Coverage(self._charges)
+        self._taken = []
+        for line in taken:
+            self._take(charge_from_dict(line["charge"]), int(line["times"]))
+
+    def _take(self, charge: Charge, times: int) -> None:
+        if not self._coverage.take(charge if times == 1 else Repeated(charge, times)):
+            raise BudgetExceeded(f"{times} x {charge} is not covered by what is left of the stream's declared charges")
+        if self._taken and self._taken[-1][0] == charge:
+            times += self._taken.pop()[1]
+        self._taken.append((charge, times))
+
+
+class _ExactThreshold:
+    """Above-threshold without noise, for streams that asked for no privacy."""
+
+    def __init__(self, threshold: int) -> None:
+        self._threshold = threshold
+        self.stopped = False
+
+    def test(self, value: int) -> bool:
+        self.stopped = value >= self._threshold
+        return self.stopped
+
+    def test_many(self, values: Ints) -> int | None:
+        above = np.flatnonzero(values >= self._threshold)
+        self.stopped = len(above) > 0
+        return int(above[0]) if self.stopped else None
+
+    def restart(self) -> None:
+        self.stopped = False
+
+    def secrets(self) -> dict[str, int | bool]:
+        return {"stopped": self.stopped}
+
+    def restore(self, secrets: dict[str, int | bool]) -> None:
+        self.stopped = bool(secrets["stopped"])
+
+
+def open_stream(
+    spec: StreamSpec,
+    reservation: Reservation,
+    noise: NoiseSource,
+    label: str,
+    table: SealedTable | None = None,
+    rows_per_unit: int = 1,
+) -> Stream:
+    """Opens a stream: validate, charge the whole of it, start the machine; see :meth:`Curator.open_stream`."""
+    if rows_per_unit != 1:
+        raise ValueError(f"a stream protects single rows, and a unit here may hold {rows_per_unit}; nothing was spent")
+    parts = spec.charges(reservation.neighbouring)
+    for part in parts:
+        reservation.record(part.charge, f"{label}: {part.part}", part.theorem)
+    return Stream(spec, _Gate([part.charge for part in parts], noise, table), noise)
+
+
+def open_row_stream(spec: StreamSpec, reservation: Reservation, random_state: int | None, label: str) -> Stream:
+    """Opens a stream that has no table: its rows are fed to it as they come.
+
+    Args:
+        spec: the public description.
+        reservation: the budget, already durable; may be closed as soon as this returns.
+        random_state: None for the operating system's entropy, an integer for repeatable noise that is not releasable.
+        label: what this is, for the ledger.
+
+    Raises:
+        BudgetExceeded: if the reservation does not cover the whole stream.
+    """
+    return open_stream(spec, reservation, make_source(random_state), label)

@@ -1,0 +1,331 @@
+"""DP-Winnow as a stream: multiplicative weights on mistakes, of which only samples and update times are let out.
+
+Bun, Fang, Algorithm 4.2, with the analysis of ``docs/theory/winnow.md``. Private are the count of mistakes in the
+epoch, the noisy threshold, and the sums that are the exponents of the weights. Released are the rounds at which an
+epoch ended and the indices drawn then; the predictor in use follows from these (:class:`WinnowLog`).
+
+Privacy, for a row that is one round ``(x, y)``, ``x`` in ``{-1, 1}**d``. Given what was released before, a row is
+counted in the one epoch it falls into, so all above-thresholds cost one. Its mark on the exponents is ``+-x`` once
+and for all: removing it moves each score by at most 1, apart by at most 2; replacing it by at most 2, apart by at
+most 4. In ``update="first"`` the next mistake takes its place when it goes: apart by at most 4 under either relation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.arrays import Bools, Ints, Signs
+from tacit.curator.streams.machine import Gate, Machine, Secrets, StreamCharge
+from tacit.privacy.charges import ZCDP, BoundedRange, Charge, NonPrivate, Pure, Repeated
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.theory.above_threshold import Queries
+
+BLOCK = 1 << 12
+"""Rounds predicted at a time; those after an update are predicted again."""
+
+MOST_COMPOSED = 100_000
+"""Draws up to which the accountant composes privacy losses; more are charged by their zCDP, which is as good then."""
+
+SUMS = (8, 16, 32)
+"""How many of the last released weights are summed, once the draws are used up."""
+
+EXACT_UNITS = 1 << 20
+"""Integer units of weight 1 where there is no noise and the weights are let out as they are."""
+
+
+def draws_charge(draw_range: float, draws: int) -> Charge:
+    """What so many draws of this range cost together."""
+    if draws > MOST_COMPOSED:
+        return ZCDP(draws * draw_range**2 / 8.0)
+    return Repeated(BoundedRange(draw_range), draws)
+
+
+@dataclass(frozen=True)
+class WinnowStream:
+    """A private Winnow as public data.
+
+    Attributes:
+        dimension: coordinates of a row.
+        signed: whether weights may be negative: every coordinate then stands for itself and for its negation.
+        update: ``"batch"`` (all mistakes of the epoch) or ``"first"`` (its first mistake, as in the paper).
+        neighbouring: the relation it is made for.
+        threshold_epsilon: the privacy parameter of above-threshold; ``inf`` for no privacy at all.
+        threshold: mistakes at which an epoch is to end.
+        epochs: how often samples are drawn; epochs that end later fall back on weights that were released.
+        n_samples: indices drawn at each update.
+        draw_range: what each draw costs.
+        horizon: the most rounds; public.
+    """
+
+    dimension: int
+    signed: bool
+    update: str
+    neighbouring: Neighbouring
+    threshold_epsilon: float
+    threshold: int
+    epochs: int
+    n_samples: int
+    draw_range: float
+    horizon: int
+
+    def __post_init__(self) -> None:
+        if self.update not in ("batch", "first"):
+            raise ValueError(f"update must be 'batch' or 'first', got {self.update!r}")
+        for name in ("dimension", "threshold", "epochs", "n_samples", "horizon", "threshold_epsilon", "draw_range"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+
+    @property
+    def score_range(self) -> int:
+        """How far apart one row can move two scores."""
+        alone = self.update == "batch" and self.neighbouring is Neighbouring.ADD_OR_REMOVE_ONE
+        return 2 if alone else 4
+
+    @property
+    def rate(self) -> float:
+        """The learning rate per mistake: the exponent of a weight per unit of its score."""
+        return self.draw_range / self.score_range
+
+    @property
+    def is_private(self) -> bool:
+        return not math.isinf(self.threshold_epsilon)
+
+    def charges(self, neighbouring: Neighbouring) -> tuple[StreamCharge, ...]:
+        """Above-threshold once, and every draw."""
+        if neighbouring is not self.neighbouring:
+            raise ValueError(f"this stream was planned for {self.neighbouring}, not for {neighbouring}")
+        if not self.is_private:
+            return (StreamCharge(NonPrivate(), "everything", "no privacy was asked for"),)
+        draws = draws_charge(self.draw_range, self.epochs * self.n_samples)
+        return (
+            StreamCharge(
+                Pure(self.threshold_epsilon),
+                "when to update",
+                "above-threshold on running counts: a row is in one epoch",
+            ),
+            StreamCharge(draws, "weights", f"exponential mechanism: one row moves scores {self.score_range} apart"),
+        )
+
+    def start(self, gate: Gate) -> Machine:
+        """No mistakes yet."""
+        return _Winnow(self, gate)
+
+
+@dataclass
+class WinnowLog:
+    """What has been released, and the predictor that follows from it.
+
+    When the draws are used up, sums of the last few released weights become candidates too: one sample of few draws is
+    noisy, many of nearly the same weights are not. An epoch that ends then makes way for a candidate that was never in
+    use, or for the one whose latest epoch was the longest: how long weights lasted until so many mistakes is public, so
+    choosing by it is free.
+
+    Attributes:
+        dimension, signed, epochs: as in the stream.
+        vectors: released weights in integer units, each of shape ``(dimension,)``; the first is the start, sums of
+            released ones come after the last.
+        lengths: rounds that the latest epoch of each took; 0 while it is the first or still to come.
+        current: which one is in use.
+        since: the round at which it came into use.
+    """
+
+    dimension: int
+    signed: bool
+    epochs: int
+    vectors: list[Ints] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    current: int = 0
+    since: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.vectors:
+            start = np.zeros(self.dimension, np.int64) if self.signed else np.ones(self.dimension, np.int64)
+            self.vectors.append(start)
+            self.lengths.append(0)
+
+    @property
+    def weights(self) -> Ints:
+        """The weights in use; a row is positive if ``<weights, x> > 0``."""
+        return self.vectors[self.current]
+
+    @property
+    def draws_left(self) -> bool:
+        """Whether the next update draws."""
+        return len(self.vectors) <= self.epochs
+
+    def end_epoch(self, at: int, weights: Ints | None) -> None:
+        """An epoch ended in round ``at`` (the row of that round included), with new weights or without."""
+        self.lengths[self.current] = at + 1 - self.since
+        self.since = at + 1
+        if weights is not None:
+            self.vectors.append(weights)
+            self.lengths.append(0)
+            self.current = len(self.vectors) - 1
+            if len(self.vectors) == self.epochs + 1:
+                self._add_sums()
+            return
+        untried = [place for place in range(1, len(self.vectors)) if self.lengths[place] == 0]
+        self.current = untried[-1] if untried else int(np.argmax(self.lengths))
+
+    def _add_sums(self) -> None:
+        for many in SUMS:
+            if many <= self.epochs:
+                self.vectors.append(np.sum(self.vectors[self.epochs + 1 - many : self.epochs + 1], axis=0))
+                self.lengths.append(0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data: sparse vectors as pairs of coordinate and weight."""
+        return {
+            "dimension": self.dimension,
+            "signed": self.signed,
+            "epochs": self.epochs,
+            "vectors": [[[int(j), int(v[j])] for j in np.flatnonzero(v)] for v in self.vectors],
+            "lengths": list(self.lengths),
+            "current": self.current,
+            "since": self.since,
+        }
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> WinnowLog:
+        """The inverse of :meth:`to_dict`."""
+        vectors = []
+        for pairs in data["vectors"]:
+            vector = np.zeros(int(data["dimension"]), np.int64)
+            for place, weight in pairs:
+                vector[int(place)] = int(weight)
+            vectors.append(vector)
+        return WinnowLog(
+            int(data["dimension"]),
+            bool(data["signed"]),
+            int(data["epochs"]),
+            vectors,
+            [int(length) for length in data["lengths"]],
+            int(data["current"]),
+            int(data["since"]),
+        )
+
+
+@dataclass(frozen=True)
+class WinnowUpdate:
+    """What is let out at the end of an epoch: the round (counted from 0), and the new weights if any were drawn."""
+
+    round: int
+    weights: Ints | None
+
+
+class _Winnow:
+    """The machine: counts mistakes, keeps the exponents, draws when told to."""
+
+    def __init__(self, spec: WinnowStream, gate: Gate) -> None:
+        self._spec = spec
+        self._gate = gate
+        self._tester = gate.above_threshold(spec.threshold_epsilon, spec.threshold, Queries.RUNNING_COUNT)
+        self._log = WinnowLog(spec.dimension, spec.signed, spec.epochs)
+        self._sums = np.zeros(spec.dimension, np.int64)
+        self._cached: Signs | None = None
+        self._count = 0
+        self._round = 0
+
+    def feed(self, *rows: npt.NDArray[Any]) -> list[WinnowUpdate]:
+        """Takes rows (int8, shape ``(n, dimension)``, positive or not) and labels (int8: 1, -1, or 0 for a null round).
+
+        Raises:
+            ValueError: for a wrong shape or dtype, or more rounds than the horizon; nothing has changed then.
+        """
+        table, labels = rows
+        if table.dtype != np.int8 or table.ndim != 2 or table.shape[1] != self._spec.dimension:
+            raise ValueError(
+                f"rows must be int8 of shape (n, {self._spec.dimension}), got {table.dtype} of shape {table.shape}"
+            )
+        if labels.dtype != np.int8 or labels.shape != (len(table),):
+            raise ValueError(f"labels must be int8 of shape ({len(table)},), got {labels.dtype} {labels.shape}")
+        if self._round + len(table) > self._spec.horizon:
+            raise ValueError(
+                f"the stream was declared for {self._spec.horizon} rounds; {self._round} were taken and {len(table)} "
+                "more would be too many. Declare a longer horizon"
+            )
+        updates: list[WinnowUpdate] = []
+        start = 0
+        while start < len(table):
+            taken, update = self._take(table[start : start + BLOCK], labels[start : start + BLOCK])
+            start += taken
+            if update is not None:
+                updates.append(update)
+        return updates
+
+    def _take(self, table: Signs, labels: Signs) -> tuple[int, WinnowUpdate | None]:
+        """Takes rounds up to the first end of an epoch: how many, and what is let out then."""
+        wrong = self._mistakes(table, labels)
+        counts = self._count + np.cumsum(wrong)
+        if len(counts) == 1:
+            first = 0 if self._tester.test(int(counts[0])) else None
+        else:
+            first = self._tester.test_many(counts)
+        taken = len(table) if first is None else first + 1
+        self._count = int(counts[taken - 1])
+        self._remember(table[:taken][wrong[:taken]], labels[:taken][wrong[:taken]])
+        self._round += taken
+        return taken, None if first is None else self._end_epoch()
+
+    def _mistakes(self, table: Signs, labels: Signs) -> Bools:
+        weights = self._log.weights
+        used = np.flatnonzero(weights)
+        positive = table[:, used] > 0
+        score = 2 * (positive @ weights[used]) - weights[used].sum()
+        return np.asarray(np.where(score > 0, labels < 0, labels > 0))
+
+    def _remember(self, table: Signs, labels: Signs) -> None:
+        if len(table) == 0:
+            return
+        agree = (table > 0) == (labels > 0)[:, None]
+        if self._spec.update == "first":
+            if self._cached is None:
+                self._cached = np.where(agree[0], 1, -1).astype(np.int8)
+        else:
+            self._sums += 2 * agree.sum(axis=0, dtype=np.int64) - len(table)
+
+    def _end_epoch(self) -> WinnowUpdate:
+        if self._cached is not None:
+            self._sums += self._cached
+        weights = self._draw() if self._log.draws_left else None
+        self._log.end_epoch(self._round - 1, weights)
+        self._cached = None
+        self._count = 0
+        self._tester.restart()
+        return WinnowUpdate(self._round - 1, weights)
+
+    def _draw(self) -> Ints:
+        """New weights: how often each coordinate was drawn; for signed ones, less how often its negation was."""
+        spec = self._spec
+        scores = np.concatenate([self._sums, -self._sums]) if spec.signed else self._sums
+        if not self._gate.private:
+            exact = np.exp(spec.rate * (scores - scores.max()))
+            drawn = np.rint(EXACT_UNITS * exact / exact.sum()).astype(np.int64)
+        else:
+            charge = BoundedRange(spec.draw_range)
+            indices = self._gate.choose(np.ascontiguousarray(scores), spec.score_range, charge, spec.n_samples)
+            drawn = np.bincount(indices, minlength=len(scores)).astype(np.int64)
+        weights: Ints = drawn[: spec.dimension] - drawn[spec.dimension :] if spec.signed else drawn
+        return weights
+
+    def secrets(self) -> Secrets:
+        return {
+            "round": self._round,
+            "count": self._count,
+            "sums": self._sums.tolist(),
+            "cached": None if self._cached is None else self._cached.tolist(),
+            "tester": self._tester.secrets(),
+            "log": self._log.to_dict(),
+        }
+
+    def restore(self, secrets: Secrets) -> None:
+        self._round, self._count = int(secrets["round"]), int(secrets["count"])
+        self._sums = np.array(secrets["sums"], np.int64)
+        self._cached = None if secrets["cached"] is None else np.array(secrets["cached"], np.int8)
+        self._tester.restore(secrets["tester"])
+        self._log = WinnowLog.from_dict(secrets["log"])

@@ -1,0 +1,144 @@
+"""The view that relabels rows by a concept chosen behind the gate (closure paper, Algorithm 2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from tacit.arrays import Bools, Bytes, Ints
+from tacit.curator.views.resample import said_by
+from tacit.curator.views.view import Plan, Rows, charge_of, cost_of
+from tacit.encoding.frames import take_rows
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import DROPPED, LabelIndex
+from tacit.models.base import Model
+from tacit.noise.source import NoiseSource
+from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.theory.cost import Cost
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The distinct points of the rows, as a candidate function sees them.
+
+    Attributes:
+        codes: cells of the columns that concepts look at, shape ``(points, columns)``.
+        said: what earlier released models say of the points, 0/1, shape ``(points, models)``.
+        counts: scored rows by label, shape ``(points, 2)``; zero where only unscored rows are.
+    """
+
+    codes: Ints
+    said: Bytes
+    counts: Ints
+
+
+class Candidates(Protocol):
+    """Patterns on the points, with a score each."""
+
+    @property
+    def scores(self) -> Ints:
+        """Errors, or a minimum of errors: integers, lower is better; one-sided under adding a row."""
+
+    def labels(self, index: int) -> Bools:
+        """The labels that a pattern gives to the points."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """A drawn pattern, behind the gate: its number, the candidates, and the point of each row that counts."""
+
+    index: int
+    candidates: Candidates
+    kept: Ints
+    place: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Relabel:
+    """Relabels all rows by a pattern chosen by the exponential mechanism, ``P(h) ~ exp(-epsilon q(h) / 2)``.
+
+    The pattern is not released; the child learns from the relabelled rows. Cost: the choice of a group of patterns,
+    which has bounded range ``span``, composed with the child (:mod:`tacit.theory.closure.privacy`).
+
+    Attributes:
+        encoding: the columns that concepts look at.
+        label_index: two classes.
+        models: released models whose labels the scores use.
+        candidates: patterns and scores from points: a pure function that keeps nothing and raises for no content.
+        epsilon: Relabel's parameter; ``inf`` for the best pattern without privacy.
+        span: the bounded range that is charged.
+        child: the child's declared maximum.
+        scored_share: share of the rows that scores are made of and the child gets (the paper's D); the others (T)
+            only define points. Below 1 the split goes by position, and needs a public number of rows.
+        theorem: the claim.
+        stated: a larger cost to charge instead of the sum, such as the paper's constant.
+        public: whether the candidates are the same whatever the rows are, so that an index may be released.
+    """
+
+    encoding: TableEncoding
+    label_index: LabelIndex
+    models: tuple[Model, ...]
+    candidates: Callable[[Points], Candidates]
+    epsilon: float
+    span: float
+    child: Plan
+    theorem: str
+    scored_share: float = 1.0
+    stated: Cost | None = None
+    public: bool = False
+
+    @property
+    def children(self) -> tuple[Plan, ...]:
+        return (self.child,)
+
+    def charges(self, neighbouring: Neighbouring) -> Sequence[tuple[Charge, str]]:
+        if self.scored_share < 1 and not neighbouring.n_is_public:
+            raise ValueError("a split by position needs a public number of rows")
+        if math.isinf(self.epsilon):
+            return [(NonPrivate(), self.theorem)]
+        learned = f"{self.theorem}, then the learner on the relabelled rows"
+        parts = [(BoundedRange(self.span), self.theorem), *((charge, learned) for charge in self.child)]
+        if self.stated is None:
+            return parts
+        least = cost_of([charge for charge, _ in parts], self.stated.delta)
+        if least.epsilon > self.stated.epsilon:
+            raise ValueError(f"the stated epsilon {self.stated.epsilon} is below the cost {least.epsilon}")
+        return [(charge_of(self.stated), learned)]
+
+    def open(self, rows: Rows, neighbouring: Neighbouring, noise: NoiseSource) -> Sequence[Rows]:
+        del neighbouring
+        choice = self.choose(rows, noise)
+        labels = np.full(len(rows.labels), DROPPED, np.uint8)
+        labels[choice.kept] = choice.candidates.labels(choice.index)[choice.place]
+        if self.scored_share < 1:  # the learner gets D; T has done its work
+            n_scored = scored_rows(self.scored_share, len(rows.labels))
+            return [Rows(take_rows(rows.frame, np.arange(n_scored)), labels[:n_scored])]
+        return [Rows(rows.frame, labels)]
+
+    def choose(self, rows: Rows, noise: NoiseSource) -> Chosen:
+        """Draws a pattern. Stays behind the gate."""
+        kept = np.flatnonzero(rows.labels != DROPPED)
+        codes = np.column_stack([column[kept].astype(np.int64) for column in self.encoding.encode(rows.frame)])
+        said = said_by(self.models, rows.frame)[kept]
+        cells, place = np.unique(np.hstack([codes, said]), axis=0, return_inverse=True)
+        place = place.reshape(-1)
+        scored = kept < scored_rows(self.scored_share, len(rows.labels))
+        counts = np.zeros((len(cells), 2), np.int64)
+        np.add.at(counts, (place[scored], rows.labels[kept][scored].astype(np.int64)), 1)
+        width = codes.shape[1]
+        found = self.candidates(Points(cells[:, :width], cells[:, width:].astype(np.uint8), counts))
+        if math.isinf(self.epsilon):
+            index = int(found.scores.argmin())
+        else:
+            index = noise.exponential(-found.scores, math.nextafter(2 / self.epsilon, math.inf))
+        return Chosen(index, found, kept, place)
+
+
+def scored_rows(share: float, n_rows: int) -> int:
+    """How many of a public number of rows :class:`Relabel` makes scores of, and hands to the child."""
+    return math.ceil(share * n_rows)

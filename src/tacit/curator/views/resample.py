@@ -1,0 +1,112 @@
+"""The view of Boost-S (Algorithm 15): rows drawn from the lazy Bregman measure over released voters.
+
+The measure is that of Algorithm 3 on votes: row ``i`` weighs ``exp(-lambda / 2 * margin)``, where the margin is the
+number of released models that are right about it less the number that are wrong, scaled under a cap to a public total
+``M``. Weights are integers that add up to ``M`` units exactly; a draw is a uniform unit. Where there are fewer rows
+than ``M``, units that belong to nobody draw a null row: so one replaced row moves the distribution by at most ``1 /
+M``, always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.arrays import Ints
+from tacit.curator.views.view import Plan, Rows, charge_of, is_private
+from tacit.curator.views.view_rows import uniform_indices
+from tacit.encoding.frames import Frame, take_rows
+from tacit.encoding.values import DROPPED, LabelIndex
+from tacit.models.base import Model
+from tacit.noise.source import NoiseSource
+from tacit.privacy.charges import Charge, NonPrivate
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.dense.capped_scaling import TICKS, WEIGHT_BITS, capped_scaling
+from tacit.theory.boosting import Analysis
+from tacit.theory.cost import Cost
+from tacit.theory.resampling import cost_of_draws
+
+
+def said_by(models: Sequence[Model], frame: Frame) -> Ints:
+    """The side that each model puts each row on, shape ``(rows, models)``."""
+    said = np.zeros((frame.n_rows, len(models)), np.int64)
+    for j, model in enumerate(models):
+        said[:, j] = model.predict_proba(frame)[:, 1] >= 0.5
+    return said
+
+
+def vote_margins(models: Sequence[Model], rows: Rows) -> tuple[Ints, Ints]:
+    """The rows that no rule drops, by position, and their margins: how many more models are right than wrong."""
+    kept = np.flatnonzero(rows.labels != DROPPED)
+    signs = 2 * rows.labels[kept].astype(np.int64) - 1
+    votes = 2 * said_by(models, rows.frame)[kept] - 1
+    return kept, signs * votes.sum(axis=1, dtype=np.int64)
+
+
+def round_cost(base: Cost, total: int, size: int, analysis: Analysis) -> Cost:
+    """What a learner of cost ``base`` costs on ``size`` draws from a measure of total ``total``, under replacement."""
+    return cost_of_draws(base, 1 / total, size, analysis)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureSample:
+    """A sample, with replacement, from the lazy Bregman measure over released models.
+
+    Attributes:
+        models: the voters so far; released.
+        total: ``M = kappa n``, the total of the measure in rows at full weight; a public constant.
+        learning_rate: lambda.
+        size: number of draws.
+        label_index: two classes.
+        child: the child's declared maximum.
+        cost: the child's (epsilon, delta); the plan must not cost more.
+        analysis: ``"sharp"``, or ``"paper"`` for Lemma 55 as stated.
+    """
+
+    models: tuple[Model, ...]
+    total: int
+    learning_rate: float
+    size: int
+    label_index: LabelIndex
+    child: Plan
+    cost: Cost
+    analysis: Analysis = "sharp"
+
+    @property
+    def children(self) -> tuple[Plan, ...]:
+        return (self.child,)
+
+    def charges(self, neighbouring: Neighbouring) -> Sequence[tuple[Charge, str]]:
+        if neighbouring is not Neighbouring.REPLACE_ONE:
+            raise ValueError("draws from a measure are analysed for a public number of rows: use replace_one")
+        if not is_private(self.child):
+            return [(NonPrivate(), "no privacy")]
+        theorem = "draws from a slick measure: Lemma 55 with Lemma 21"
+        sharper = " (sharp: attained)" if self.analysis == "sharp" else ""
+        return [(charge_of(round_cost(self.cost, self.total, self.size, self.analysis)), theorem + sharper)]
+
+    def open(self, rows: Rows, neighbouring: Neighbouring, noise: NoiseSource) -> Sequence[Rows]:
+        del neighbouring
+        if len(rows.labels) == 0:
+            return [rows]
+        weights = self.weights(rows)
+        ends = np.cumsum(weights)
+        units = uniform_indices(noise, self.total << WEIGHT_BITS, self.size)
+        drawn = np.searchsorted(ends, units, side="right")
+        nobody = drawn == len(weights)
+        index = np.where(nobody, 0, drawn).astype(np.int64)
+        labels = np.where(nobody, np.uint8(DROPPED), rows.labels[index]).astype(np.uint8)
+        return [Rows(take_rows(rows.frame, index), labels)]
+
+    def weights(self, rows: Rows) -> Ints:
+        """Integer weights of all rows; rows that a rule drops weigh nothing. Private: for this module alone."""
+        kept, margins = vote_margins(self.models, rows)
+        reach = len(self.models)
+        ticks = np.rint(np.arange(-reach, reach + 1) * (self.learning_rate / 2 * TICKS)).astype(np.int64)
+        levels = margins + reach
+        histogram = np.bincount(levels, minlength=len(ticks)).astype(np.int64)
+        weights = np.zeros(len(rows.labels), np.int64)
+        weights[kept] = capped_scaling(histogram, ticks, self.total).per_row(levels)
+        return weights

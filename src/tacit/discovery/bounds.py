@@ -1,0 +1,125 @@
+"""Bounds of numeric columns nobody declared: found from noisy counts in exponential bins, and paid for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from statistics import NormalDist
+
+import numpy as np
+
+from tacit.arrays import Floats, Ints
+from tacit.curator.measurement import LEAST_SD
+from tacit.curator.rows import Vault
+from tacit.discovery.magnitudes import LARGEST_POWER, SMALLEST_POWER, believed
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.privacy.budget import Purse
+from tacit.privacy.charges import Charge, Laplace
+from tacit.queries.cells import column_cells
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import fine_count_rule
+
+BOUNDS_SHARE = 0.05
+"""Share of a fit's budget that finds numeric bounds when no schema declares them."""
+
+MISTAKEN = 1e-5
+"""Chance that noise alone makes any bin of any column look inhabited.
+
+A bin far from the others that nobody lives in widens bounds until all rows share one cell: the column is lost. A
+column has over a hundred bins, so what would do for one count is far too little for all of them.
+"""
+
+HIDDEN, UNNOTICED = 0.02, 1.5
+"""Bounds are widened where a cell beyond them may hold this share of the rows and stand no more than so many standard
+deviations of noise above 0."""
+
+EXPECTED, EXPECTED_BESIDE = 2.0, 3.0
+"""Standard deviations of noise that an inhabited cell is thought to stand above 0: where none is sure to be, and beside
+those that are."""
+
+DEFAULT_BOUNDS = (-1.0, 1.0)
+
+
+@cache
+def exponential_grid() -> NumericGrid:
+    """Cells between powers of two, both signs, and one around zero."""
+    powers = 2.0 ** np.arange(SMALLEST_POWER, LARGEST_POWER + 1)
+    cuts = tuple(float(cut) for cut in np.concatenate([-powers[::-1], powers]))
+    return NumericGrid(-2.0 * powers[-1], 2.0 * powers[-1], spacing=cuts)
+
+
+def sure_levels(charge: Charge, n_counts: int) -> float:
+    """By how many standard deviations noise lifts any of so many counts with probability :data:`MISTAKEN` at most."""
+    each = MISTAKEN / n_counts
+    if isinstance(charge, Laplace):
+        return math.log(0.5 / each) / math.sqrt(2.0)
+    return -NormalDist().inv_cdf(each)
+
+
+def inhabited(counts: Floats, sd: float, levels: float) -> Ints:
+    """The cells of :func:`exponential_grid` between which the rows are thought to lie: the first and the last, or none.
+
+    These are the cells that are sure to be inhabited, and all between. Where noise may hide :data:`HIDDEN` of the rows
+    in another, those that :func:`believed` has count, too, and one more power of two at either end; where no cell but
+    that of 0 is sure, all down to 0 as well. Bounds that are too wide cost a little resolution, too narrow ones the
+    rows beyond.
+
+    Args:
+        counts: noisy rows of the cells, without that of missing values.
+        sd: standard deviation of the noise.
+        levels: so many of them make a cell sure.
+    """
+    middle = len(counts) // 2
+    sure = np.flatnonzero(counts > max(levels * sd, 0.5))
+    in_doubt = bool((sure == middle).all())
+    if not in_doubt and UNNOTICED * sd <= HIDDEN * counts[sure.min() : sure.max() + 1].sum():
+        return sure[[0, -1]]
+    cells = np.concatenate([sure, believed(counts / max(sd, LEAST_SD), EXPECTED if in_doubt else EXPECTED_BESIDE)])
+    if (cells == middle).all():
+        return cells[:0]
+    first, last = (min(cells.min(), middle), max(cells.max(), middle)) if in_doubt else (cells.min(), cells.max())
+    first, last = first - (first != middle), last + (last != middle)
+    return np.array([max(first, 0), min(last, len(counts) - 1)], dtype=np.int64)
+
+
+def find_bounds(
+    vault: Vault, names: Sequence[str], label_index: LabelIndex, purse: Purse, share: float
+) -> dict[str, tuple[float, float]]:
+    """Bounds of each column, as powers of two, from one noisy histogram each.
+
+    Args:
+        vault: the rows.
+        names: numeric columns without declared bounds.
+        label_index: rows without a known label do not count.
+        purse: the budget of the fit.
+        share: what all columns together may spend of it.
+
+    Returns:
+        Per column, the outer edges of the bins that are :func:`inhabited`; values outside will be clipped. A column
+        whose bins all drown in noise, but perhaps for that around 0, gets :data:`DEFAULT_BOUNDS`.
+    """
+    grid = exponential_grid()
+    curator = vault.seal(TableEncoding(tuple(names), (grid,) * len(names)), label_index)
+    rule = fine_count_rule(label_index.n_classes)
+    edges = np.append(grid.edges(), grid.upper)
+    bounds = {}
+    for index, name in enumerate(names):
+        query = Histogram(column_cells(index, grid.n_codes), rule)
+        release = curator.measure(query, purse.charge(share / len(names)), f"bounds of {name}")
+        counts = release.value[:-1, 0]  # the last cell is that of missing values
+        found = inhabited(counts, release.sd, sure_levels(release.charge, len(counts) * len(names)))
+        bounds[name] = DEFAULT_BOUNDS if len(found) == 0 else _ends(float(edges[found[0]]), float(edges[found[-1] + 1]))
+    return bounds
+
+
+def _ends(lower: float, upper: float) -> tuple[float, float]:
+    """Bounds between cells; an end in the narrow one around 0 is 0."""
+    narrow = 2.0**SMALLEST_POWER
+    if lower == -narrow and upper > narrow:
+        lower = 0.0
+    elif upper == narrow and lower < -narrow:
+        upper = 0.0
+    return lower, upper

@@ -1,0 +1,201 @@
+"""What a fit finds out about a table that no schema describes, as a share of its own budget."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, final
+
+import pyarrow as pa
+
+from tacit.curator.rows import Vault
+from tacit.discovery.bounds import BOUNDS_SHARE
+from tacit.discovery.unknowns import (
+    ASKED,
+    BOOLEAN,
+    IGNORED,
+    KEYED,
+    NUMERIC,
+    Unknowns,
+    discover_within,
+    kind_of,
+    plain_classes,
+    unknowns_of,
+)
+from tacit.encoding.frames import Frame
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.privacy.budget import Purse
+from tacit.privacy.charges import Charge
+from tacit.privacy.request import Request, RequestError
+from tacit.schema import Schema
+from tacit.schema.values import parse_number
+
+DISCOVERY_SHARE = 0.1
+"""Share of a fit's budget that finds bounds and categories, where there are columns of texts."""
+
+CLASSES_SHARE = 0.02
+"""Share of a fit's budget that finds the classes, where nothing else is unknown."""
+
+TEXTS, NUMBERS, BOOLEANS, OBJECTS, UNTYPED = "texts", "numbers", "booleans", "objects", "untyped"
+
+
+def label_kind(labels: Any, frame: Frame) -> str:
+    """What labels are, by their dtype: texts, numbers, booleans, objects, or untyped (a list, a CSV file).
+
+    Categories count as what their own dtype says.
+    """
+    if isinstance(labels, list | tuple) or frame.untyped:
+        return UNTYPED
+    categories = getattr(getattr(labels, "dtype", None), "categories", None)
+    labels = labels if categories is None or isinstance(categories, list) else categories
+    kind = kind_of(labels)
+    return {ASKED: OBJECTS, KEYED: TEXTS, BOOLEAN: BOOLEANS if categories is None else OBJECTS}.get(kind, NUMBERS)
+
+
+@final
+@dataclass(frozen=True)
+class Found:
+    """What was found. Released.
+
+    Attributes:
+        schema: of the columns; None if they were declared.
+        label_index: classes and sides.
+        purse: what is left of the budget.
+    """
+
+    schema: Schema | None
+    label_index: LabelIndex
+    purse: Purse
+
+    def encoding(self, cells: int) -> TableEncoding | None:
+        """The public encoding of the columns found; ``cells`` is the size of numeric grids."""
+        return None if self.schema is None else TableEncoding.of(self.schema, cells)
+
+
+@final
+@dataclass(frozen=True)
+class Undeclared:
+    """What is to be found before a fit can learn. Public: made from names and dtypes.
+
+    Attributes:
+        unknowns: the columns, and whether classes are unknown.
+        labels: from :func:`label_kind`.
+        delta: the delta of the request.
+    """
+
+    unknowns: Unknowns
+    labels: str
+    delta: float
+
+    @staticmethod
+    def of(frame: Frame, columns_unknown: bool, labels: str, classes_unknown: bool, request: Request) -> Undeclared:
+        """What is unknown about a table.
+
+        Args:
+            frame: its columns.
+            columns_unknown: whether no schema declares them.
+            labels: from :func:`label_kind`.
+            classes_unknown: whether nobody declared them either. Booleans are known; others are to be found, numbers
+                where delta allows it: they are 0 and 1 otherwise.
+            request: what the fit may spend.
+
+        Raises:
+            RequestError: if there is no column to learn from.
+        """
+        keys = request.delta > 0 or math.isinf(request.epsilon)
+        wanted = classes_unknown and (labels in (TEXTS, OBJECTS) or (labels in (UNTYPED, NUMBERS) and keys))
+        if not columns_unknown:
+            return Undeclared(Unknowns({}, wanted), labels, request.delta)
+        unknowns = unknowns_of(frame, wanted)
+        if (
+            not keys
+        ):  # without a delta there is no asking: what has no dtype is read as numbers, and classes are 0 and 1
+            kinds = {
+                name: (KEYED if name in unknowns.objects else NUMERIC) if kind == ASKED else kind
+                for name, kind in unknowns.kinds.items()
+            }
+            unknowns = Unknowns(kinds, wanted)
+        if all(kind == IGNORED for kind in unknowns.kinds.values()):
+            raise RequestError("there is no column to learn from: dates and nested values are ignored")
+        return Undeclared(unknowns, labels, request.delta)
+
+    @property
+    def share(self) -> float:
+        """What finding it takes of the purse."""
+        columns = set(self.unknowns.kinds.values())
+        if columns & {KEYED, ASKED}:
+            return DISCOVERY_SHARE
+        if NUMERIC in columns:
+            return BOUNDS_SHARE
+        return CLASSES_SHARE if self.unknowns.classes else 0.0
+
+    @property
+    def key_charges(self) -> list[Charge]:
+        """What the parts of delta cost that categories and classes take, beside the purse."""
+        return self.unknowns.charges(self.delta)
+
+    def purse(self, epsilon: float) -> Purse:
+        """What is left for everything else; :class:`RequestError` where keys would need a delta that is not there."""
+        return self.unknowns.purse(epsilon, self.delta)
+
+    def find(self, vault: Vault, label_index: LabelIndex, purse: Purse, most_classes: int) -> Found:
+        """Finds it, under the vault's reservation.
+
+        Args:
+            vault: the rows.
+            label_index: stands for classes that are not to be found, or of which none is.
+            purse: from :meth:`purse`.
+            most_classes: how many classes the learner tells apart.
+        """
+        found = discover_within(vault, self.unknowns, label_index, purse, self.share, self.delta)
+        if self.unknowns.classes:
+            keys = found.classes or ()
+            numbers = self.labels != TEXTS and bool(keys) and all(parse_number(key) is not None for key in keys)
+            label_index = found.label_index(numbers, most_classes) or label_index
+            if self.labels == OBJECTS and keys and set(keys) <= {"false", "true"}:
+                label_index = LabelIndex((False, True))
+            if numbers and plain_classes(keys, numeric=True) in ((0,), (1,)):
+                label_index = LabelIndex((0, 1))
+        schema = Schema(found.columns) if found.columns else None
+        return Found(schema, label_index, purse.part(1 - self.share))
+
+
+def refuse_texts(labels: Any, algorithm: str) -> None:
+    """Raises for labels that cannot be the classes 0 and 1 by their dtype, for learners that look for no others.
+
+    Raises:
+        RequestError: says how to name the classes.
+    """
+    from_file = isinstance(labels, pa.Array | pa.ChunkedArray)  # the texts 0 and 1, perhaps
+    if not from_file and label_kind(labels, Frame({}, 0)) in (TEXTS, OBJECTS):
+        raise RequestError(
+            f"Unknown label type: they are texts or objects, and {algorithm} takes labels for 0 and 1 unless told "
+            "otherwise. Name the classes, such as classes=('no', 'yes'), or give a schema with a label"
+        )
+
+
+def refuse_undeclared(frame: Frame, labels: str, schema: Schema | None, classes: Any) -> None:
+    """For callers whose budget has no place for discovery: every column and class must be declared, or be numbers.
+
+    Args:
+        frame: the columns.
+        labels: from :func:`label_kind`.
+        schema: declares columns and classes, if there is one.
+        classes: declared elsewhere; None if not.
+
+    Raises:
+        RequestError: names what is not.
+    """
+    kinds = unknowns_of(frame).kinds if schema is None else {}
+    texts = [name for name, kind in kinds.items() if kind in (KEYED, ASKED)]
+    if texts:
+        raise RequestError(
+            f"column {texts[0]!r} has categories that no schema declares, and a search does not look for them: declare "
+            "a schema, or find one with discover_schema"
+        )
+    unknown = classes is None and (schema is None or schema.label is None)
+    if unknown and labels not in (NUMBERS, BOOLEANS, UNTYPED):
+        raise RequestError(
+            "the labels are texts: name the classes in a schema, or by the candidates' parameter classes"
+        )

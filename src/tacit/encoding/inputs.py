@@ -1,0 +1,142 @@
+"""Tables and labels as callers give them, refused in scikit-learn's words where they are none."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tacit.arrays import Floats
+from tacit.encoding.errors import FrameError
+from tacit.encoding.frames import Frame, columns_of, numbered, without_rows
+from tacit.encoding.numbers import as_numbers, is_object
+from tacit.privacy.request import RequestError
+from tacit.schema import NumericColumn, Schema
+
+
+def table_of(X: Any) -> Frame:
+    """The columns of ``X``; in scikit-learn's words where it is no table."""
+    if hasattr(X, "tocsr"):
+        raise FrameError(
+            "Sparse data was passed, but this estimator needs dense columns: sparse input is not supported"
+        )
+    shape = getattr(X, "shape", ())
+    if isinstance(shape, tuple) and len(shape) == 1:
+        raise FrameError(f"Expected a table of rows and columns, got shape {shape}. Reshape your data")
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise FrameError("Complex data not supported")
+    return columns_of(X)
+
+
+def label_vector(y: Any) -> Any:
+    """The labels as a vector of any kind; a column vector is flattened with scikit-learn's warning.
+
+    A list becomes objects, label by label, and a list of one label is that label: in an array its values would take one
+    another's type and shape, and one row change all.
+    """
+    if isinstance(y, list | tuple):
+        return np.fromiter((_alone(label) for label in y), object, len(y))
+    named = hasattr(y, "to_numpy") or hasattr(y, "combine_chunks")
+    labels = y if named else np.asarray(y)
+    shape = getattr(labels, "shape", None)
+    if shape is not None and len(shape) == 2 and shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4)
+        return np.asarray(labels)[:, 0]
+    if shape is not None and len(shape) != 1:
+        raise RequestError(f"y must be a vector of labels, got shape {shape}")
+    return labels
+
+
+def _alone(label: Any) -> Any:
+    """What a list of one label holds; anything else as it is."""
+    if isinstance(label, np.ndarray):
+        return label.item() if label.size == 1 else label
+    return label[0] if isinstance(label, list | tuple) and len(label) == 1 else label
+
+
+def numbers_of(targets: Any, name: str = "target") -> Floats:
+    """Targets as numbers; what is none is missing. A dtype of anything else raises ``FrameError``."""
+    loose = is_object(targets)  # says nothing: taken value by value, so that none raises
+    return np.asarray(as_numbers(targets, name, loose), np.float64)
+
+
+def warn_of_texts(frame: Frame, schema: Schema) -> None:
+    """Warns of columns that are declared numeric and came as texts or objects: a fit reads them value by value."""
+    if frame.untyped or frame.mixed:
+        return
+    for name, column in schema.columns.items():
+        if not isinstance(column, NumericColumn) or isinstance(frame.column(name), list | tuple):
+            continue
+        try:
+            as_numbers(without_rows(frame.column(name)), name)
+        except FrameError:
+            warnings.warn(
+                f"column {name!r} is declared numeric and came as texts or objects: what spells no number is missing. "
+                "If they were read from a file, tell its reader the types",
+                UserWarning,
+                stacklevel=6,
+            )
+
+
+def by_position(frame: Frame, names: npt.NDArray[Any], algorithm: str) -> Frame:
+    """A matrix whose columns take the names that a learner was fitted with, with scikit-learn's warning.
+
+    A table that has names of its own is left as it is.
+    """
+    if frame.names != numbered(len(names)) or frame.names == tuple(names):
+        return frame
+    warnings.warn(
+        f"X does not have valid feature names, but {algorithm} was fitted with feature names",
+        UserWarning,
+        stacklevel=4,
+    )
+    return _renamed(frame, names)
+
+
+def by_number(frame: Frame, width: int, algorithm: str) -> Frame:
+    """A table for a learner that was fitted to a matrix of this width: by position, with scikit-learn's warning.
+
+    Left as it is if it has another width, or a name of the matrix's columns.
+    """
+    wanted = numbered(width)
+    if len(frame.names) != width or set(frame.names) & set(wanted):
+        return frame
+    if frame.names != tuple(str(place) for place in range(width)):  # pandas numbers columns that nobody named
+        warnings.warn(
+            f"X has feature names, but {algorithm} was fitted without feature names", UserWarning, stacklevel=4
+        )
+    return _renamed(frame, wanted)
+
+
+def _renamed(frame: Frame, names: Iterable[str]) -> Frame:
+    columns = dict(zip(names, frame.columns.values(), strict=True))
+    return Frame(columns, frame.n_rows, frame.mixed, frame.untyped)
+
+
+def is_boolean(values: Any) -> bool:
+    """Whether a vector holds truth values, by its dtype or its type of Arrow's."""
+    if getattr(values, "type", None) == pa.bool_():
+        return True
+    return str(getattr(values, "dtype", "")).lower() in ("bool", "boolean", "bool[pyarrow]")
+
+
+def plain(value: Any) -> Any:
+    """A scalar of numpy as Python's own."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def no_rows_of(data: Any, frame: Frame) -> Any:
+    """A table of the kind of ``data``, whose columns are ``frame``, without rows: what raises on it is public."""
+    if isinstance(data, list | tuple):
+        return np.empty((0, len(frame.names)))
+    if isinstance(data, np.ndarray):
+        return data[:0]
+    if hasattr(data, "head"):
+        return data.head(0)
+    return data.slice(0, 0) if hasattr(data, "slice") else frame.without_rows()

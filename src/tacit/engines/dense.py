@@ -1,0 +1,332 @@
+"""Dense fixed-point rows: integer margins under released halfspaces, and weighted integer sums.
+
+Everything is integer, so an answer does not depend on the order of additions, blocks, or threads. A stateless measure
+takes one pass over the rows (margins and sum, block by block while the block is in cache); a capped measure takes two,
+because its scale depends on all margins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.arrays import Bools, Bytes, Ints, Numbers32, Signs
+from tacit.engines import dense_kernels as kernels
+from tacit.queries.dense.capped_sum import CappedSum
+from tacit.queries.dense.halfspace_log import RADIUS_16, HalfspaceLog, HalfspaceStep, Levels, MarginCounts, MeasureSize
+from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.vector_sum import VectorSum
+
+Parallel = Callable[[Callable[[int, int, Ints], None], int, int], Ints]
+"""Runs a pass over row ranges of at least a given number of rows; adds up its int64 sums of a given size."""
+
+DenseQuery = VectorSum | CappedSum | MeasureSize | MomentSum | MarginCounts
+DENSE_QUERIES = (VectorSum, CappedSum, MeasureSize, MomentSum, MarginCounts)
+"""What can be asked of dense rows."""
+
+THREAD_CELLS = 1 << 19
+"""Cells below which a second thread costs more than it saves."""
+
+CACHE_BYTES = 1 << 18
+"""Bytes of what two kernels visit one after the other: a block of rows, or of numbers per row."""
+
+PASS_BYTES = 1 << 15
+"""The same where a kernel itself goes from block to block: there a block costs nothing, and may be small."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseRows:
+    """Integer rows of Euclidean length at most ``radius``; every one of them is checked when this is made.
+
+    Attributes:
+        values: int16 or int32; shape ``(n, n_features)``, or the stored values of a CSR matrix.
+        radius: the length that stands for a row of norm 1.
+        n_features: width.
+        indices: column of each stored value, int32; None for a full matrix.
+        indptr: start of each row in ``values``, int64, ``n + 1`` entries; None for a full matrix.
+    """
+
+    values: npt.NDArray[np.int16] | Numbers32
+    radius: int
+    n_features: int
+    indices: Numbers32 | None = None
+    indptr: Ints | None = None
+
+    def __post_init__(self) -> None:
+        if self.values.dtype not in (np.int16, np.int32) or (self.values.dtype == np.int16 and self.radius > RADIUS_16):
+            raise ValueError(
+                f"rows of radius {self.radius} must be int16 or int32 and hold it, got {self.values.dtype}"
+            )
+        if (self.indices is None) != (self.indptr is None):
+            raise ValueError("sparse rows need both indices and indptr")
+        if self.indices is not None and self.indptr is not None:
+            if len(self.indices) and not 0 <= int(self.indices.min()) <= int(self.indices.max()) < self.n_features:
+                raise ValueError(f"column indices must lie in 0..{self.n_features - 1}")
+            longest = kernels.longest_sparse(self.values, self.indptr)
+        else:
+            if self.values.ndim != 2 or self.values.shape[1] != self.n_features:
+                raise ValueError(f"full rows need shape (n, {self.n_features}), got {self.values.shape}")
+            longest = kernels.longest_dense(self.values)
+        if longest > self.radius**2:
+            raise ValueError("a row is longer than the radius: encode rows before sealing them")
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.values) if self.indptr is None else len(self.indptr) - 1
+
+    def keep(self, mask: Bools) -> DenseRows:
+        """The rows where ``mask`` holds, in their order."""
+        if self.indices is None or self.indptr is None:
+            return DenseRows(self.values[mask], self.radius, self.n_features)
+        lengths = np.diff(self.indptr)
+        stored = np.repeat(mask, lengths)
+        indptr = np.concatenate(([0], np.cumsum(lengths[mask])))
+        return DenseRows(self.values[stored], self.radius, self.n_features, self.indices[stored], indptr)
+
+
+@dataclass(eq=False)
+class _LogCache:
+    """The running margins of one log: how much of it is applied, and the sums.
+
+    They are kept in 32 bits for as long as no row's can be larger: of narrow rows, margins are half of what is read.
+    """
+
+    sums: Numbers32 | Ints
+    applied: int = 0
+
+    def widen_for(self, log: HalfspaceLog) -> None:
+        """Makes room for what the log can add up to."""
+        if self.sums.dtype == np.int32 and sum(step.limit for step in log.steps) >= 1 << 31:
+            self.sums = self.sums.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """Released halfspaces as the kernels take them: vectors, a line each, and their multipliers, shifts and limits."""
+
+    arrays: tuple[npt.NDArray[np.int16], Ints]
+
+    @staticmethod
+    def of(steps: Sequence[HalfspaceStep], padded: int) -> _Steps:
+        """The vectors are filled up with zeros to a width."""
+        vectors, sizes = np.zeros((len(steps), padded), np.int16), np.zeros((len(steps), 3), np.int64)
+        for k, step in enumerate(steps):
+            vectors[k, : len(step.vector)] = step.vector
+            sizes[k] = step.multiplier, step.shift, step.limit
+        return _Steps((vectors, sizes))
+
+
+@dataclass(eq=False)
+class DenseEngine:
+    """Answers vector sums over dense rows.
+
+    Args:
+        rows: the rows.
+        labels: uint8, 0 or 1, one per row.
+        parallel: how to run a pass.
+    """
+
+    rows: DenseRows
+    labels: Bytes
+    parallel: Parallel
+    _logs: WeakKeyDictionary[HalfspaceLog, _LogCache] = field(default_factory=WeakKeyDictionary)
+
+    def __post_init__(self) -> None:
+        if len(self.labels) != self.rows.n_rows:
+            raise ValueError(f"{self.rows.n_rows} rows need that many labels, got {len(self.labels)}")
+        self._flat = np.ascontiguousarray(self.rows.values).reshape(-1)
+        self._signs = np.where(self.labels == 1, 1, -1).astype(np.int8)
+        self._ones = np.ones(len(self.labels), np.int8)
+        self._levels = np.empty(len(self.labels), np.uint16)  # of the last query; kept, as fresh memory costs time
+        self._row_cells = self.rows.values.size / max(1, self.rows.n_rows)
+        self._block = max(64, int(CACHE_BYTES / (self._row_cells * self.rows.values.itemsize + 16)))
+        self._light_block = max(64, CACHE_BYTES // 16)  # where rows themselves are visited once
+        self._is_16 = self.rows.indices is None and self.rows.values.dtype == np.int16
+        if self._is_16:
+            self._light_block = PASS_BYTES // 16
+            self._block = min(self._block, self._light_block)
+        self._thread_rows = max(1, int(THREAD_CELLS / max(1.0, self._row_cells)))
+
+    def answer(self, query: DenseQuery) -> Ints:
+        """The exact answer to a query over the rows, shape ``query.shape``."""
+        match query:
+            case VectorSum():
+                return self._vector_sum(query)
+            case CappedSum():
+                return self._capped_sum(query)
+            case MeasureSize():
+                return self._measure_size(query)
+            case MomentSum():
+                return self._moments(query)
+            case MarginCounts():
+                return self._margin_counts(query)
+
+    def _vector_sum(self, query: VectorSum) -> Ints:
+        """The exact answer under a stateless measure: one pass over the rows."""
+        cache, pending = self._open(query.log)
+        table, limit = query.table.astype(np.int32), int(np.abs(query.table).max())
+        rule, flat, width = (query.levels.shift, query.levels.count // 2, table), self._flat, self.rows.n_features
+        margins, signs, block = cache.sums, self._signs, self._block
+
+        def run(start: int, stop: int, sums: Ints) -> None:
+            if self._is_16:
+                size = (block, margins, signs, *rule, self._group(limit), sums, start, stop)
+                kernels.stateless_pass_int16(flat, width, *pending.arrays, *size)
+                return
+            weights = np.empty(block, np.int32)
+            for low, high in _blocks(start, stop, block):
+                self._advance(pending, margins, low, high)
+                kernels.signed_weights(margins, signs, *rule, weights, low, high)
+                self._add(weights, sums, low, high)
+
+        answer = self.parallel(run, self.rows.n_features, self._thread_rows)
+        cache.applied = len(query.log.steps)
+        return answer
+
+    def _capped_sum(self, query: CappedSum) -> Ints:
+        """The exact answer under a capped measure: a pass for the margins, then one for the sum."""
+        cache, pending = self._open(query.log)
+        counted: list[tuple[int, Ints]] = []
+        histogram = self._level_histogram(query.levels, cache, pending, counted)
+        cache.applied = len(query.log.steps)
+        capped, group = query.weights(histogram), self._group(1 << query.bits)
+        rule = (capped.table.astype(np.int32), capped.level, capped.full_rows, capped.step, capped.partial)
+        levels, signs, flat, width, block = (
+            self._levels,
+            self._signs,
+            self._flat,
+            self.rows.n_features,
+            self._light_block,
+        )
+
+        def run(start: int, stop: int, sums: Ints) -> None:
+            seen = sum(int(counts[capped.level]) for other, counts in counted if other < start)
+            if self._is_16:
+                kernels.capped_pass_int16(flat, width, block, levels, signs, *rule, seen, group, sums, start, stop)
+                return
+            weights = np.empty(block, np.int32)
+            for low, high in _blocks(start, stop, block):
+                seen = kernels.capped_weights(levels, signs, *rule, seen, weights, low, high)
+                self._add(weights, sums, low, high)
+
+        return self.parallel(run, width, self._thread_rows)
+
+    def _measure_size(self, query: MeasureSize) -> Ints:
+        """The exact size of a stateless measure: one pass over the rows."""
+        cache, pending = self._open(query.log)
+        histogram = self._level_histogram(query.levels, cache, pending, [])
+        cache.applied = len(query.log.steps)
+        return np.array([int(histogram @ query.table)], np.int64)
+
+    def _margin_counts(self, query: MarginCounts) -> Ints:
+        """The exact counts by margin level and label: one pass."""
+        cache, pending = self._open(query.log)
+        count, levels = query.levels.count, self._levels
+
+        def run(start: int, stop: int, counts: Ints) -> None:
+            self._count_levels(pending, cache.sums, self._ones, query.levels, np.zeros(count, np.int64), start, stop)
+            cells = levels[start:stop].astype(np.int64) * 2 + (self.labels[start:stop] == 1)
+            counts += np.bincount(cells, minlength=2 * count)
+
+        answer = self.parallel(run, 2 * count, self._thread_rows).reshape(count, 2)
+        cache.applied = len(query.log.steps)
+        return answer * query.unit
+
+    def _moments(self, query: MomentSum) -> Ints:
+        """The exact sum of rows, or of squared rows: one pass."""
+        rows = self.rows
+        if query.n_features != rows.n_features or query.radius != rows.radius:
+            raise ValueError(f"the query is over {query.n_features} features of radius {query.radius}")
+        shift = query.square_shift
+
+        def run(start: int, stop: int, sums: Ints) -> None:
+            for low, high in _blocks(start, stop, self._block):
+                stored = slice(low, high) if rows.indptr is None else slice(rows.indptr[low], rows.indptr[high])
+                block = rows.values[stored].astype(np.int64)
+                if query.order == 2:
+                    block = (block * block) >> shift
+                if rows.indices is None:
+                    sums += block.sum(axis=0)
+                else:
+                    np.add.at(sums, rows.indices[stored], block)
+
+        return self.parallel(run, rows.n_features, self._thread_rows)
+
+    def _level_histogram(
+        self, levels: Levels, cache: _LogCache, pending: _Steps, parts: list[tuple[int, Ints]]
+    ) -> Ints:
+        """Brings the margins up to date; writes every row's level and counts them.
+
+        ``parts`` is given the first row of every part of the pass, and the counts of that part.
+        """
+
+        def run(start: int, stop: int, counts: Ints) -> None:
+            self._count_levels(pending, cache.sums, self._signs, levels, counts, start, stop)
+            parts.append((start, counts))
+
+        return self.parallel(run, levels.count, self._thread_rows)
+
+    def _count_levels(
+        self, steps: _Steps, margins: npt.NDArray[np.signedinteger], signs: Signs, levels: Levels,
+        counts: Ints, start: int, stop: int,
+    ) -> None:  # fmt: skip
+        """A pass over some rows: margins, levels, numbers of rows by level."""
+        rule = (signs, levels.shift, levels.count // 2, self._levels, counts)
+        if self._is_16:
+            size = (self._light_block, margins, *rule, start, stop)
+            kernels.level_pass_int16(self._flat, self.rows.n_features, *steps.arrays, *size)
+            return
+        for low, high in _blocks(start, stop, self._light_block):
+            self._advance(steps, margins, low, high)
+            kernels.count_levels(margins, *rule, low, high)
+
+    def _open(self, log: HalfspaceLog) -> tuple[_LogCache, _Steps]:
+        """The cache of a log, and the steps it has not seen."""
+        if log.n_features != self.rows.n_features or log.radius != self.rows.radius:
+            raise ValueError(
+                f"the log is over {log.n_features} features of radius {log.radius}, the rows have "
+                f"{self.rows.n_features} of radius {self.rows.radius}"
+            )
+        cache = self._logs.get(log)
+        if cache is None:
+            cache = self._logs[log] = _LogCache(np.zeros(self.rows.n_rows, np.int32))
+        cache.widen_for(log)
+        width = self.rows.n_features
+        return cache, _Steps.of(log.steps[cache.applied :], _padded(width) if self._is_16 else width)
+
+    def _advance(self, steps: _Steps, sums: npt.NDArray[np.signedinteger], start: int, stop: int) -> None:
+        """Adds released halfspaces to the margins of some rows that are sparse or 32 bits wide."""
+        rows = self.rows
+        for vector, (multiplier, shift, limit) in zip(*steps.arrays, strict=True):
+            size = (multiplier, shift, limit)
+            if rows.indices is not None:
+                kernels.advance_sparse(rows.values, rows.indices, rows.indptr, vector, *size, sums, start, stop)
+            else:
+                kernels.advance_int32(rows.values, vector, *size, sums, start, stop)
+
+    def _group(self, limit: int) -> int:
+        """How many rows an int32 sum can take, if no weight is above the limit."""
+        return max(1, ((1 << 31) - 1) // (max(1, limit) * self.rows.radius))
+
+    def _add(self, weights: Numbers32, sums: Ints, start: int, stop: int) -> None:
+        """Adds weighted rows that are sparse or 32 bits wide; ``weights`` are of rows ``start`` to ``stop - 1``."""
+        rows = self.rows
+        if rows.indices is not None:
+            kernels.add_sparse(rows.values, rows.indices, rows.indptr, weights, start, sums, start, stop)
+        else:
+            kernels.add_int32(rows.values, weights, start, sums, start, stop)
+
+
+def _blocks(start: int, stop: int, size: int) -> list[tuple[int, int]]:
+    """Row ranges of at most ``size`` rows."""
+    return [(low, min(low + size, stop)) for low in range(start, stop, size)]
+
+
+def _padded(width: int) -> int:
+    """The width rounded up to whole vector instructions."""
+    lanes = kernels.LANES if width <= kernels.LANES else kernels.WIDE_LANES
+    return -(-width // lanes) * lanes

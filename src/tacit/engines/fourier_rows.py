@@ -1,0 +1,167 @@
+"""The rows of a memory table as vectors that follow from their codes: random Fourier features, and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numba as nb
+import numpy as np
+
+from tacit.arrays import Bytes, Codes, Ints, Numbers32, Signs
+from tacit.models.fourier_features import FourierFeatures
+from tacit.queries.fourier import OFF_DIAGONAL, ON_DIAGONAL, FourierSum, ScatterSum
+from tacit.queries.margins import FourierUpdate
+from tacit.queries.rules import LEVEL_SHIFT, LEVELS
+
+Pass = Callable[[int, int, Ints], Any]
+Parallel = Callable[[Pass, int], Ints]
+
+BLOCK = 1 << 12
+"""Rows whose scores are gathered at a time."""
+
+
+class FourierRows:
+    """Vectors of all rows, kept for as long as their map lives: a byte per row and feature.
+
+    Args:
+        columns: the table's live list of columns (``coarsen`` replaces its entries).
+        n_codes: how many codes each has now; public.
+        labels: label codes.
+        in_parallel: the engine's runner of passes over row ranges.
+    """
+
+    def __init__(
+        self, columns: list[Codes], n_codes: Callable[[], tuple[int, ...]], labels: Codes, in_parallel: Parallel
+    ) -> None:
+        self._columns, self._n_codes, self._labels, self._in_parallel = columns, n_codes, labels, in_parallel
+        self._kept: WeakKeyDictionary[FourierFeatures, Signs] = WeakKeyDictionary()
+
+    def sums(self, query: FourierSum, margins: Numbers32) -> Ints:
+        """The answer to a query, under the margins of its log."""
+        vectors, labels, rule = self._of(query.features), self._labels, query.rule.table.reshape(-1)
+        return self._in_parallel(
+            lambda start, stop, sums: sum_features(vectors, labels, rule, margins, sums, start, stop),
+            query.features.size,
+        )
+
+    def scatter(self, query: ScatterSum) -> Ints:
+        """The answer to a query."""
+        codes = [self._codes(column, len(table)) for column, table in zip(query.columns, query.scores, strict=True)]
+        labels, rule, width = self._labels, query.rule.table.reshape(-1), len(codes)
+
+        def run(start: int, stop: int, sums: Ints) -> None:
+            rows = np.empty((BLOCK, width), np.int64)
+            for low in range(start, stop, BLOCK):
+                high = min(low + BLOCK, stop)
+                for place, (column, table) in enumerate(zip(codes, query.scores, strict=True)):
+                    gather_scores(column, table, place, rows, low, high)
+                sum_scatter(rows, labels, rule, query.longest, sums, low, high)
+
+        return self._in_parallel(run, query.shape[0])
+
+    def update(self, entry: FourierUpdate, margins: Numbers32) -> None:
+        """Applies an entry of a log to margins."""
+        vectors = self._of(entry.features)
+        self._in_parallel(
+            lambda start, stop, _: update_margins(vectors, entry.weights, entry.shift, margins, start, stop),
+            0,
+        )
+
+    def _of(self, features: FourierFeatures) -> Signs:
+        kept = self._kept.get(features)
+        if kept is None:
+            codes = [self._codes(column, len(z)) for column, z in zip(features.columns, features.scores, strict=True)]
+            kept = vectors = np.empty((len(self._labels), features.size), np.int8)
+            self._in_parallel(lambda start, stop, _: features.find(codes, vectors, start, stop), 0)
+            self._kept[features] = kept
+        return kept
+
+    def _codes(self, column: int, known: int) -> Bytes:
+        codes = self._columns[column]
+        if codes.dtype != np.uint8:
+            raise TypeError("features look at columns of at most 256 codes; coarsen the others first")
+        if known < self._n_codes()[column]:
+            raise ValueError(f"column {column} has {self._n_codes()[column]} codes, and {known} of them have a score")
+        return codes  # type: ignore[return-value]
+
+
+HALF = LEVELS // 2
+TOP = LEVELS - 1
+
+SHORT = 256
+"""Rows whose weighted features (at most ``2**15 * 127`` each) surely fit an int32 together."""
+
+
+@nb.njit(nogil=True, cache=True)
+def sum_features(vectors, labels, rule, margins, sums, start, stop):  # type: ignore[no-untyped-def]
+    """``sums += rule[label, level] * vector``; ``rule`` is flat, ``label * LEVELS + level``."""
+    size = vectors.shape[1]
+    short = np.zeros(size, np.int32)
+    for low in range(start, stop, SHORT):
+        short[:] = 0
+        for i in range(low, min(low + SHORT, stop)):
+            level = max(min((margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
+            weight = np.int32(rule[nb.uintp(labels[i] * LEVELS + level)])
+            line = vectors[i]
+            for k in range(size):
+                short[k] += weight * np.int32(line[k])
+        for k in range(size):
+            sums[k] += short[k]
+
+
+@nb.njit(nogil=True, cache=True)
+def update_margins(vectors, weights, shift, margins, start, stop):  # type: ignore[no-untyped-def]
+    """``margins += (weights . vector) >> shift``; the log has made sure that the product fits an int32."""
+    for i in range(start, stop):
+        line = vectors[i]
+        total = np.int32(0)
+        for k in range(len(weights)):
+            total += weights[k] * np.int32(line[k])
+        margins[i] += total >> shift
+
+
+@nb.njit(nogil=True, cache=True)
+def gather_scores(codes, table, column, rows, start, stop):  # type: ignore[no-untyped-def]
+    """``rows[i, column] = table[code]`` for rows ``start .. stop - 1``, written from position 0."""
+    for i in range(start, stop):
+        rows[i - start, column] = table[codes[i]]
+
+
+@nb.njit(nogil=True, cache=True)
+def whole_root(square):  # type: ignore[no-untyped-def]
+    """The least integer whose square is at least ``square``."""
+    root = np.int64(np.sqrt(np.float64(square)))
+    while root * root < square:
+        root += 1
+    while root > 0 and (root - 1) * (root - 1) >= square:
+        root -= 1
+    return root
+
+
+@nb.njit(nogil=True, cache=True)
+def sum_scatter(rows, labels, rule, longest, sums, start, stop):  # type: ignore[no-untyped-def]
+    """Products of the scores of rows ``start .. stop - 1``, which ``rows`` holds from position 0.
+
+    A row that is longer than ``longest`` is shortened first, each score toward zero.
+    """
+    count = rows.shape[1]
+    for i in range(stop - start):
+        line = rows[i]
+        square = np.int64(0)
+        for j in range(count):
+            square += line[j] * line[j]
+        if square > longest * longest:
+            root = whole_root(square)
+            for j in range(count):
+                shorter = abs(line[j]) * longest // root
+                line[j] = shorter if line[j] > 0 else -shorter
+        weight = np.int64(rule[labels[start + i]])
+        place = 0
+        for a in range(count):
+            sums[place] += ON_DIAGONAL * weight * line[a] * line[a]
+            place += 1
+            for b in range(a + 1, count):
+                sums[place] += OFF_DIAGONAL * weight * line[a] * line[b]
+                place += 1

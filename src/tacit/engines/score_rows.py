@@ -1,0 +1,128 @@
+"""The rows of a memory table with their scores: running sums of each log, and the sums that queries ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tacit.arrays import Codes, Ints, Numbers32
+from tacit.engines import score_kernels
+from tacit.queries.cells import Cells
+from tacit.queries.histogram import ResidualLevels, ScoreHistogram, ScoreQuery
+from tacit.queries.margins import Scores
+from tacit.queries.row_weights import LabelWeights
+from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT
+from tacit.queries.score_rules import SoftmaxRule, exponentials
+
+Pass = Callable[[int, int, Ints], Any]
+
+FACTOR_BITS = WEIGHT_UNIT.bit_length() - 1
+UNWEIGHTED = LabelWeights(np.arange(256, dtype=np.uint8), np.full(256, WEIGHT_UNIT, np.int64))
+"""Labels are classes, and all of them weigh 1."""
+
+ONE_EACH = np.full(256, COUNT_UNIT, np.int64)
+"""What a row adds to a count where none has a weight."""
+
+
+class _ScoreCache:
+    """The running scores of one log: how much of it is applied, and the sums."""
+
+    def __init__(self, n_rows: int, n_scores: int) -> None:
+        self.applied = 0
+        self.sums = np.zeros((n_rows, n_scores), np.int32)
+
+
+class ScoreRows:
+    """Answers queries about rows with scores.
+
+    Args:
+        labels: class codes, or those that a query's weights explain.
+        targets: numeric targets in fixed point, int32; None where the label has classes.
+        codes_of: the engine's codes of all rows for a rule of cells, and the table from code to cell.
+        in_parallel: the engine's runner of passes over row ranges.
+    """
+
+    def __init__(
+        self,
+        labels: Codes,
+        targets: Numbers32 | None,
+        codes_of: Callable[[Cells], tuple[Codes, Numbers32]],
+        in_parallel: Callable[[Pass, int], Ints],
+    ) -> None:
+        self._labels, self._targets = labels, targets
+        self._codes_of, self._in_parallel = codes_of, in_parallel
+        self._scores: WeakKeyDictionary[Scores, _ScoreCache] = WeakKeyDictionary()
+        self._exponentials = exponentials()
+
+    def answer(self, query: ScoreQuery, joint: Codes | None = None) -> Ints:
+        """The exact answer, shape ``query.shape``; ``joint`` in place of the labels where rows are bounded together."""
+        if isinstance(query, ResidualLevels):
+            return self._levels(query)
+        return query.finish(self._histogram(query, self._labels if joint is None else joint))
+
+    def catch_up(self) -> None:
+        """Applies all logs: codes are about to change, and updates so far speak of the old ones."""
+        for scores in list(self._scores):
+            self._caught_up(scores)
+
+    def _histogram(self, query: ScoreHistogram, labels: Codes) -> Ints:
+        rule, scores = query.rule, self._caught_up(query.scores)
+        codes, lookup = self._codes_of(query.cells)
+        weights = UNWEIGHTED if query.weights is None else query.weights
+        classes, factors = weights.classes, weights.factors
+        bits = FACTOR_BITS - (0 if query.weights is None else rule.finer)
+        run: Pass
+        if isinstance(rule, SoftmaxRule):
+            exps, curvature, norm = self._exponentials, rule.curvature, rule.norm
+
+            def run(start: int, stop: int, sums: Ints) -> None:
+                score_kernels.softmax_sum(
+                    codes, labels, classes, factors, bits, scores, exps, curvature, norm, sums, start, stop
+                )
+
+        else:
+            targets, scale = self._required_targets(), rule.scale
+            facts = (scale.offset, scale.numerator, rule.shift, rule.low, rule.high, rule.curvature)
+
+            def run(start: int, stop: int, sums: Ints) -> None:
+                score_kernels.residual_sum(codes, labels, factors, bits, targets, scores, facts, sums, start, stop)
+
+        by_code = self._in_parallel(run, len(lookup) * rule.channels).reshape(len(lookup), rule.channels)
+        by_cell = np.zeros((query.cells.size, rule.channels), np.int64)
+        np.add.at(by_cell, lookup, by_code)
+        return by_cell
+
+    def _levels(self, query: ResidualLevels) -> Ints:
+        scores, targets = self._caught_up(query.scores), self._required_targets()
+        edges, labels = np.ascontiguousarray(query.edges, np.int64), self._labels
+        factors = ONE_EACH if query.weights is None else query.weights.factors
+        offset, numerator = query.scale.offset, query.scale.numerator
+
+        def run(start: int, stop: int, sums: Ints) -> None:
+            score_kernels.residual_levels(labels, factors, targets, scores, offset, numerator, edges, sums, start, stop)
+
+        return self._in_parallel(run, len(edges) + 1).reshape(query.shape)
+
+    def _required_targets(self) -> Numbers32:
+        if self._targets is None:
+            raise TypeError("residuals need a numeric target, and this table's label has classes")
+        return self._targets
+
+    def _caught_up(self, scores: Scores) -> Numbers32:
+        cache = self._scores.get(scores)
+        if cache is None:
+            cache = self._scores[scores] = _ScoreCache(len(self._labels), scores.n_scores)
+        for entry in scores.updates[cache.applied :]:
+            codes, lookup = self._codes_of(entry.cells)
+            steps = np.ascontiguousarray(entry.values[lookup])
+            self._in_parallel(partial(_update, codes, steps, cache.sums), 0)
+        cache.applied = len(scores.updates)
+        return cache.sums
+
+
+def _update(codes: Codes, steps: Numbers32, scores: Numbers32, start: int, stop: int, _: Any) -> None:
+    score_kernels.update_scores(codes, steps, scores, start, stop)

@@ -1,0 +1,200 @@
+"""The rows of a memory table, sorted into the leaves of a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba as nb
+import numpy as np
+
+from tacit.arrays import Bytes, Codes, Ints, Numbers32
+from tacit.models.tree import CODES
+from tacit.models.tree_leaves import BLOCK, find_leaves
+from tacit.queries.rules import LEVEL_SHIFT, LEVELS
+from tacit.queries.tree_cells import SplitHistogram, TreeCells
+
+Pass = Callable[[int, int, Ints], Any]
+Parallel = Callable[[Pass, int], Ints]
+
+
+KEPT_TREES = 2
+
+
+class LeafCache:
+    """The leaf of every row under the two trees that were asked for last.
+
+    A boosting round asks twice for the same tree: for the sums of its leaves, and to update the margins in the pass
+    that sums the next tree's. Keeping more would hold a byte per row and tree.
+
+    Args:
+        columns: the table's live list of columns (``coarsen`` replaces its entries).
+        in_parallel: the engine's runner of passes over row ranges.
+    """
+
+    def __init__(self, columns: list[Codes], in_parallel: Parallel) -> None:
+        self._columns = columns
+        self._in_parallel = in_parallel
+        self._kept: list[tuple[TreeCells, list[Bytes], Codes]] = []
+
+    def of(self, cells: TreeCells) -> Codes:
+        """The leaf of every row, in memory that the next tree but one will take over.
+
+        Raises:
+            TypeError: if the tree tests a column that is not stored in one byte (``coarsen`` it first).
+        """
+        shape = cells.shape
+        tested = [_bytes(self._columns[column]) for column in shape.used_columns]
+        for known, under, leaves in self._kept:
+            if known is cells and _same(tested, under):
+                return leaves
+        leaves = self._memory(np.uint8 if shape.n_leaves <= CODES else np.uint16)
+        if shape.n_splits:
+            tables = shape.masks
+            self._in_parallel(lambda start, stop, _: find_leaves(tested, tables, leaves, start, stop), 0)
+        else:
+            leaves[:] = 0
+        self._kept.append((cells, tested, leaves))
+        return leaves
+
+    def _memory(self, dtype: type[np.uint8] | type[np.uint16]) -> Codes:
+        """Room for a leaf per row: the oldest tree's, if it fits."""
+        oldest = self._kept.pop(0)[2] if len(self._kept) == KEPT_TREES else None
+        if oldest is not None and oldest.dtype == dtype:
+            return oldest
+        rows = len(self._columns[0])
+        return np.zeros(rows, np.uint8) if dtype is np.uint8 else np.zeros(rows, np.uint16)
+
+
+class SplitCache:
+    """The answer to the split query that was asked last.
+
+    Choosing the splits of a level node by node asks the same again; and the next level of the same tree needs to look
+    at the rows of left children only, as a right child is its parent minus its sibling, exactly. It stays behind the
+    gate, like the rows it is made of.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[SplitHistogram, int, Ints] | None = None
+
+    def of(self, query: SplitHistogram, make: Callable[[], Ints]) -> Ints:
+        """The answer, made unless it is the one at hand and no margin has moved since."""
+        updates = len(query.margins.updates)
+        if self._last is None or self._last[0] is not query or self._last[1] != updates:
+            self._last = (query, updates, make())
+        return self._last[2]
+
+    def parents(self, query: SplitHistogram) -> Ints | None:
+        """The answer for the level above, if it was the last one and nothing else has changed."""
+        if self._last is None or self._last[1] != len(query.margins.updates):
+            return None
+        return self._last[2] if query.is_next_level_of(self._last[0]) else None
+
+
+def split_histogram(
+    query: SplitHistogram,
+    leaves: Codes,
+    columns: list[Codes],
+    labels: Codes,
+    margins: Numbers32,
+    in_parallel: Parallel,
+    parents: Ints | None = None,
+) -> Ints:
+    """The class weights by leaf, code and class, shape ``query.shape``: one look at every row for all columns.
+
+    With the answer for the level above, only rows of left children are added up.
+    """
+    n_leaves, stride, n_labels = query.shape
+    codes = [columns[column] for column in query.columns]
+    offsets = [int(offset) for offset in query.offsets]
+    rule, levels = np.ascontiguousarray(query.rule.table.reshape(-1)), query.rule.table.shape[1]
+    classes = query.class_of
+
+    def run(start: int, stop: int, sums: Ints) -> None:
+        places, weights = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32)
+        for low in range(start, stop, BLOCK):
+            high = min(low + BLOCK, stop)
+            place_rows(leaves, labels, classes, margins, rule, levels, stride, places, weights, low, high)
+            for column, offset in zip(codes, offsets, strict=True):
+                add_column(column, offset, places, weights, sums, low, high)
+
+    def run_left(start: int, stop: int, sums: Ints) -> None:
+        rows, places = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+        weights = np.empty(BLOCK, np.int32)
+        for low in range(start, stop, BLOCK):
+            high = min(low + BLOCK, stop)
+            count = place_left_rows(
+                leaves, labels, classes, margins, rule, levels, stride, rows, places, weights, low, high
+            )
+            for column, offset in zip(codes, offsets, strict=True):
+                add_rows(column, offset, rows, places, weights, sums, count)
+
+    if parents is None:
+        return in_parallel(run, n_leaves * stride * n_labels).reshape(query.shape)
+    left = in_parallel(run_left, parents.size).reshape(parents.shape)
+    return np.stack([left, parents - left], axis=1).reshape(query.shape)
+
+
+def _bytes(codes: Codes) -> Bytes:
+    if codes.dtype != np.uint8:
+        raise TypeError("a tree tests columns of at most 256 codes; coarsen the others first")
+    return codes  # type: ignore[return-value]
+
+
+def _same(now: list[Bytes], then: list[Bytes]) -> bool:
+    """Whether the columns are the very arrays they were: coarsening replaces them."""
+    return all(a is b for a, b in zip(now, then, strict=True))
+
+
+HALF = LEVELS // 2
+TOP = LEVELS - 1
+
+
+@nb.njit(nogil=True, cache=True)
+def place_rows(leaves, labels, classes, margins, rule, levels, stride, places, weights, start, stop):  # type: ignore[no-untyped-def]
+    """Per row of a block: the first cell of its leaf and class, and its weight ``rule[label, level]``.
+
+    ``rule`` is flat; ``levels`` is 1 where the margin plays no part; ``classes`` holds the class of every label.
+    Written from position 0.
+    """
+    own_leaves, own_labels, own_margins = leaves[start:stop], labels[start:stop], margins[start:stop]
+    for i in range(len(own_leaves)):
+        level = 0
+        if levels > 1:
+            level = max(min((own_margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
+        places[i] = 2 * stride * own_leaves[i] + classes[own_labels[i]]
+        weights[i] = rule[nb.uintp(own_labels[i] * levels + level)]
+
+
+@nb.njit(nogil=True, cache=True)
+def add_column(codes, offset, places, weights, sums, start, stop):  # type: ignore[no-untyped-def]
+    """Adds the block's weights to the cells of one column, whose codes begin at ``offset``."""
+    own = codes[start:stop]
+    for i in range(len(own)):
+        sums[nb.uintp(places[i] + 2 * (offset + own[i]))] += weights[i]
+
+
+@nb.njit(nogil=True, cache=True)
+def place_left_rows(leaves, labels, classes, margins, rule, levels, stride, rows, places, weights, start, stop):  # type: ignore[no-untyped-def]
+    """As :func:`place_rows` for the rows of left children alone (even leaves), by parent; returns how many there are.
+
+    ``rows`` receives their numbers.
+    """
+    count = 0
+    for i in range(nb.uintp(start), nb.uintp(stop)):
+        leaf = leaves[i]
+        level = 0
+        if levels > 1:
+            level = max(min((margins[i] >> LEVEL_SHIFT) + HALF, TOP), 0)
+        rows[count] = i
+        places[count] = stride * leaf + classes[labels[i]]  # 2 * stride cells for every parent, leaf // 2
+        weights[count] = rule[nb.uintp(labels[i] * levels + level)]
+        count += 1 - (leaf & 1)  # the next row takes the place of a right one: no branch to mispredict
+    return count
+
+
+@nb.njit(nogil=True, cache=True)
+def add_rows(codes, offset, rows, places, weights, sums, count):  # type: ignore[no-untyped-def]
+    """Adds the weights of chosen rows to the cells of one column."""
+    for k in range(count):
+        sums[nb.uintp(places[k] + 2 * (offset + codes[rows[k]]))] += weights[k]

@@ -1,0 +1,307 @@
+"""`BatchwiseClassifier` and `BatchwiseRegressor`: rows that arrive in batches, under the budget of one fit."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import time
+from typing import Any, ClassVar, Self
+
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.arrays import Floats
+from tacit.encoding.frames import Frame
+from tacit.estimators.classes import InOrder
+from tacit.estimators.classifier import PrivateClassifier, PrivateEstimator
+from tacit.estimators.regressor import PrivateRegressor
+from tacit.models.additive import AdditiveModel
+from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
+from tacit.models.base import Model
+from tacit.models.mean import MeanModel, MeanNumberModel
+from tacit.models.tree_ensemble import TreeEnsembleModel
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.request import Request, RequestError
+from tacit.privacy.spending import reserve
+
+SERIES = re.compile("series [0-9a-f]{32}")
+"""How entries of the ledger name the batches that belong together."""
+
+THEOREM = "parallel composition: batches hold different persons (McSherry 2009, Theorem 4)"
+
+
+class _Batchwise(BaseEstimator):
+    """What the two share: a fit for every batch, one charge for all."""
+
+    model_: MeanModel | MeanNumberModel
+    certificate_: Certificate
+    certificates_: tuple[Certificate, ...]
+    charged_: bool
+
+    _kind: ClassVar[type[PrivateEstimator]]
+    _mean: ClassVar[type[MeanModel] | type[MeanNumberModel]]
+
+    def __init__(self, estimator: Any = None) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Forgets what there was, and learns from a first batch; it is charged.
+
+        Raises:
+            ValueError: for public mistakes; nothing was spent.
+            BudgetExceeded: if the account cannot pay; nothing was read.
+        """
+        for name in ("model_", "certificate_", "certificates_", "charged_", "classes_", "n_features_in_"):
+            self.__dict__.pop(name, None)
+        return self.partial_fit(X, y)
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Learns from the next batch: rows of persons that no earlier batch held.
+
+        Args:
+            X: the batch's rows.
+            y: their labels.
+
+        Raises:
+            ValueError: for public mistakes; nothing was spent, and the model stays as it was.
+            AccountError: if the account did not pay for the first batch; nothing was read.
+            BudgetExceeded: if the account cannot pay for the first batch, or for one that was begun before; nothing
+                was read.
+        """
+        fresh = self._fresh()
+        request, *_ = fresh._checked(X, y)
+        first = self._batches == 0
+        if not first:
+            self._check_same(fresh, self.certificate_)
+        account: PrivacyAccount | None = self.estimator.account
+        series = new_series() if first else series_of(self.certificate_)
+        with self._reserve(fresh, request, account, series) as held:
+            for charge in held.charges:
+                held.record(charge, f"each batch of rows of {series}: what its own certificate lists", THEOREM)
+            fresh.fit(X, y)
+            within = Reservation(fresh.declared_charge(fresh.neighbouring), request.neighbouring, "what was declared")
+            for charge in fresh.certificate_.charges:  # a fit that charges more than it declared is a fault
+                within.record(charge, "what was charged", "")
+        self._take(fresh, held if first else None, account)
+        self.charged_ = bool(held.charges)
+        return self
+
+    def _reserve(self, fresh: Any, request: Request, account: PrivacyAccount | None, series: str) -> Reservation:
+        """Reserves the next batch: the first is paid for, and so are the later ones where this account has seen it."""
+        charges, number = fresh.declared_charge(fresh.neighbouring), self._batches + 1
+        labels = [f"batch {n} of {series} by {type(fresh).__name__}, one charge for all batches" for n in (1, number)]
+        if number == 1 or account is None:
+            return reserve(account, request, charges if number == 1 else (), labels[1])
+        return account.reserve_batch(charges, labels[1], labels[0])
+
+    def declared(self) -> tuple[Any, Any]:
+        """The schema and the classes that the estimator of the batches declares."""
+        found: tuple[Any, Any] = self.estimator.declared()
+        return found
+
+    def resume(self, model: Model, certificate: Certificate) -> Self:
+        """Goes on from a model that was written to a file: the next batch is not charged, if its number is a new one.
+
+        An account remembers the batches of a series by their numbers. Who goes on from one file twice has two batches
+        of one number, whose rows may be the same: the second is charged in full.
+
+        Args:
+            model: ``model_`` of such a learner.
+            certificate: ``certificate_`` of the same; ``certificates_`` holds those of the batches still to come.
+
+        Raises:
+            ValueError: if they are not from a learner like this one, with the same promise, schema and account.
+        """
+        fresh = self._fresh()
+        if not isinstance(model, self._mean) or certificate.algorithm != self._algorithm(fresh):
+            raise RequestError(
+                f"this {model.kind!r} model was made by {certificate.algorithm}, not by {self._algorithm(fresh)}: only "
+                "a model that was begun in batches was charged for all of them"
+            )
+        if certificate.verify():
+            raise RequestError(f"the certificate does not hold: {'; '.join(certificate.verify())}")
+        self._check_same(fresh, certificate)
+        self.model_, self.certificate_, self.certificates_ = model, certificate, ()
+        self.__dict__.pop("_last", None)
+        self._describe()
+        return self
+
+    @property
+    def _batches(self) -> int:
+        """How many batches were learned from."""
+        return len(self.model_.members) if hasattr(self, "model_") else 0
+
+    def _algorithm(self, fresh: Any) -> str:
+        return f"{type(self).__name__} of {type(fresh).__name__}"
+
+    def _check_same(self, fresh: Any, certificate: Certificate) -> None:
+        """Later batches are paid for by the first one's charge: they must not cost more, or be about something else."""
+        charges = tuple(fresh.declared_charge(fresh.neighbouring))
+        schema = fresh._declared_schema()
+        said = (certificate.charges, str(certificate.neighbouring), certificate.schema_fingerprint)
+        if said != (charges, str(fresh.neighbouring), schema.fingerprint()):
+            raise RequestError(
+                "what was charged was for batches with the epsilon, delta, neighbouring and schema of the first one "
+                f"(epsilon {certificate.epsilon:g}, delta {certificate.delta:g}, {certificate.neighbouring}): keep them"
+            )
+        dataset = None if self.estimator.account is None else self.estimator.account.dataset
+        if dataset != certificate.dataset:
+            said_of = [
+                "no account" if name is None else f"the account of {name!r}" for name in (certificate.dataset, dataset)
+            ]
+            raise RequestError(
+                f"the first batch was charged to {said_of[0]}, and this is {said_of[1]}: keep the first one"
+            )
+        if certificate.releasable and fresh.random_state is not None:
+            raise RequestError("a random_state would make the model of all batches not releasable: leave it out")
+
+    def _fresh(self) -> Any:
+        """An unfitted estimator for the next batch, without an account."""
+        if not isinstance(self.estimator, self._kind):
+            what = "classifier" if self._kind is PrivateClassifier else "regressor"
+            raise RequestError(f"estimator must be a private {what}, got {type(self.estimator).__name__}")
+        schema = self.estimator._declared_schema()
+        given = getattr(self.estimator, "classes" if self._kind is PrivateClassifier else "target_bounds", None)
+        if schema is None or (schema.label is None and given is None):
+            raise RequestError("batches need one schema with columns and label for all of them: declare it")
+        fresh = clone(self.estimator).set_params(account=None)
+        if fresh.random_state is not None:  # the same noise twice would cancel
+            fresh.set_params(random_state=int(fresh.random_state) + self._batches)
+        return fresh
+
+    def _take(self, fresh: Any, held: Reservation | None, account: PrivacyAccount | None) -> None:
+        """Takes in the fit of a batch."""
+        if held is not None:
+            self.certificates_ = ()
+            own = fresh.certificate_
+            self.certificate_ = Certificate.of(
+                held,
+                epsilon=fresh.epsilon,
+                delta=fresh.delta,
+                noise_source=own.noise_source,
+                noise_releasable=fresh.random_state is None,
+                algorithm=self._algorithm(fresh),
+                schema=fresh._declared_schema(),
+                account=account,
+                unverified=fresh.takes_on_trust,
+            )
+        earlier: tuple[tuple[Model, ...], tuple[float, ...]] = ((), ())
+        if held is None:
+            earlier = (self.model_.members, self.model_.weights)
+        members: tuple[Any, ...] = (*earlier[0], fresh.model_)
+        self.model_ = self._mean(members, (*earlier[1], released_rows(fresh.model_)))
+        self.certificates_, self._last = (*self.certificates_, fresh.certificate_), fresh
+        self._describe()
+
+    def _describe(self) -> None:
+        """What scikit-learn wants to know, from the model."""
+        self.n_features_in_ = len(self.model_.feature_names)
+
+    def _frame(self, X: Any) -> Frame:
+        """The columns of a table to predict: as the last batch's learner reads them, or the model from a file."""
+        frame: Frame = self._last._frame_for_model(X) if hasattr(self, "_last") else self.model_.frame_of(X)
+        return frame
+
+
+class BatchwiseClassifier(ClassifierMixin, InOrder, _Batchwise):
+    """Learns from rows as they arrive: every batch has a fit of its own, and the model is the mean of all.
+
+    Guarantee: all fits together are as private as one of them, (epsilon, delta) of ``estimator``. Of two tables that
+    differ in one person, who is in batch k, all other batches are equal. What is made of those is the same on both
+    (fits see nothing of one another), and the fit to batch k is (epsilon, delta)-close: so is everything together.
+    This holds only if **every person is in one batch**: who comes again, spends again. Nothing here can notice that.
+    Under ``replace_one`` a person is replaced by another one who arrives in the same batch.
+
+    The first batch is charged to the account; the later ones are written into its history, without a charge. A batch
+    that was begun before (the fit failed, or two processes went on from one file) is charged again.
+
+    Args:
+        estimator: a classifier of this library with a schema that declares columns and classes. Its account pays;
+            its ``class_weight`` and other parameters hold for every batch.
+
+    Attributes:
+        model_: a :class:`~tacit.models.mean.MeanModel`, weighted by released numbers of rows; the members are the
+            batches' models, in their order.
+        certificate_: of all batches together: what was charged once.
+        certificates_: of each batch's fit.
+        charged_: whether the last batch was charged.
+        classes_: the classes.
+        n_features_in_: number of columns.
+    """
+
+    _kind, _mean = PrivateClassifier, MeanModel
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The likeliest class of every row, shape ``(rows,)``."""
+        check_is_fitted(self, "model_")
+        classes: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return classes
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
+        check_is_fitted(self, "model_")
+        return self._sorted_scores(self.model_.predict_proba(self._frame(X)))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Log-odds of the last of two ``classes_``, shape ``(rows,)``; of several classes log-probabilities."""
+        check_is_fitted(self, "model_")
+        assert isinstance(self.model_, MeanModel)
+        return self._sorted_scores(self.model_.decision_function(self._frame(X)))
+
+    def _describe(self) -> None:
+        super()._describe()
+        self.classes_ = self._sorted_classes()
+
+
+class BatchwiseRegressor(RegressorMixin, _Batchwise):
+    """The same for a number: the model is the mean of the batches' predictions, weighted by released numbers of rows.
+
+    Guarantee: that of :class:`BatchwiseClassifier`, under the same condition: every person is in one batch.
+
+    Args:
+        estimator: a regressor of this library with a schema that declares columns, and the target's bounds there or by
+            ``target_bounds``. Its account pays; its loss and other parameters hold for every batch.
+
+    Attributes:
+        model_: a :class:`~tacit.models.mean.MeanNumberModel`; the members are the batches' models, in their order.
+        certificate_: of all batches together: what was charged once.
+        certificates_: of each batch's fit.
+        charged_: whether the last batch was charged.
+        n_features_in_: number of columns.
+    """
+
+    _kind, _mean = PrivateRegressor, MeanNumberModel
+
+    def predict(self, X: Any) -> Floats:
+        """The prediction for every row, within the target's bounds, shape ``(rows,)``."""
+        check_is_fitted(self, "model_")
+        said: Floats = self.model_.predict(self._frame(X))
+        return said
+
+
+def new_series() -> str:
+    """What no other series of batches is called: nobody begins two at once in one process."""
+    begun = f"{time.time_ns()} {os.getpid()} {platform.node()}"
+    return f"series {hashlib.sha256(begun.encode()).hexdigest()[:32]}"
+
+
+def series_of(certificate: Certificate) -> str:
+    """The series whose first batch a certificate is of; another, which no account knows, if it does not say."""
+    found = SERIES.search(certificate.entries[0].label) if certificate.entries else None
+    return new_series() if found is None else found.group()
+
+
+def released_rows(model: Model) -> float:
+    """How many rows a model was made from, up to a factor that models of a kind share, as far as it was released."""
+    if isinstance(model, AdditiveModel) and model.mains:
+        return max(float(model.mains[0].counts.sum()), 1.0)
+    if isinstance(model, AdditiveClassesModel | AdditiveRegressionModel) and model.scores.mains:
+        return max(float(model.scores.mains[0].counts.sum()), 1.0)
+    if isinstance(model, TreeEnsembleModel) and model.trees:
+        return max(float(model.trees[0].support.sum()), 1.0)
+    return 1.0

@@ -1,0 +1,25 @@
+"""Learners as scikit-learn's estimators: parameters, tags, scores and clones by its public base classes."""
+
+from __future__ import annotations
+
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+
+from tacit.estimators.base import PrivateLearner
+from tacit.estimators.classes import ClassLearner
+
+
+class PrivateEstimator(BaseEstimator, PrivateLearner):
+    """Base of the private estimators."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.non_deterministic = True
+        return tags
+
+
+class PrivateClassifier(ClassifierMixin, PrivateEstimator, ClassLearner):
+    """Base of the private classifiers. After ``fit`` there is also ``classes_``."""

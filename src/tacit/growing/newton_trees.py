@@ -1,0 +1,270 @@
+"""Rounds of boosting by trees with private Newton leaves: one release per tree, whoever chose its splits.
+
+A row's whole contribution to a tree is one short integer vector ``(g, c h)`` in one leaf, so adding a row moves a
+release by that vector alone, and the margins of all rows follow from what was released (the family of Maddock and
+others 2022).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from tacit.arrays import Floats
+from tacit.curator.curator import Curator
+from tacit.curator.measurement import LEAST_SD
+from tacit.growing.random_trees import RandomStructures
+from tacit.growing.variance_filter import VarianceFilter
+from tacit.models.tree import Tree
+from tacit.privacy.budget import Purse
+from tacit.queries.histogram import Histogram
+from tacit.queries.margins import Margins
+from tacit.queries.tree_cells import TreeCells, logistic_gradient_rule
+
+LARGEST_STEP = 2.0
+"""No leaf moves a score by more log-odds than this."""
+
+LOUDEST = 100.0
+"""A value whose standard deviation is so many times the noise's scale is taken as it is, but for linear shrinkage."""
+
+VARIANCE_DRIFT = 0.001
+"""By how much the variance of true steps may change from one tree to the next (standard deviation)."""
+
+ROWS_VARIATION = 0.5
+"""Share of the rows' own variation that is still in the residuals: between none and all of it, as trees go on."""
+
+WITHIN_LEAVES = 4.0
+"""A point's variance relative to that of the mean of its leaf: most of what is left over differs within leaves."""
+
+LARGEST_PRIOR = 1.0
+
+SURE = 2.0
+"""Standard deviations above what was found, up to which the variance of true steps may lie."""
+
+LEVEL_DRIFT = 0.01
+"""By what part of itself the total curvature may change from one tree to the next (standard deviation)."""
+
+MOST_SCATTER = 2.0
+"""Variance of leaves' curvatures relative to their squared mean: no release of a tree is believed to show more."""
+
+
+@dataclass(frozen=True)
+class NewtonPlan:
+    """How trees are grown, from public and released numbers alone.
+
+    Attributes:
+        trees: how many.
+        depth: of every tree.
+        columns_per_tree: how many columns a tree may cut.
+        rate: how far to step toward the posterior mean.
+        prior: variance of a leaf's true step (log-odds squared).
+        clip: the largest norm of a row's contribution.
+        hessian_scale: by how much the curvature is blown up to share the noise better.
+        least_prior: if given, the prior is learned from the released sums (:class:`LearnedPrior`), never below this.
+        choice: share of the budget that goes to choosing splits, for structures that choose; 0 for random ones.
+        enough: growing ends, and what is left of the budget stays unspent, once the learned prior is surely below this
+            (log-odds squared); 0 for never.
+    """
+
+    trees: int
+    depth: int
+    columns_per_tree: int = 4
+    rate: float = 0.25
+    prior: float = 0.1
+    clip: float = 0.55
+    hessian_scale: float = 0.87
+    least_prior: float | None = None
+    choice: float = 0.0
+    enough: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class LeafSums:
+    """Released sums of a tree's leaves.
+
+    Attributes:
+        gradients: of ``y - p``, with noise, shape ``(leaves,)``; of rows with scores, ``(leaves, n_scores)``.
+        curvatures: of ``p (1 - p)``, or of a matrix's trace, with noise, shape ``(leaves,)``.
+        sd, curvature_sd: standard deviation of that noise.
+    """
+
+    gradients: Floats
+    curvatures: Floats
+    sd: float
+    curvature_sd: float
+
+
+def without_laplace(values: Floats, variance: Floats, scale: float) -> Floats:
+    """The posterior mean of a Gaussian value with mean 0 behind Laplace noise, shape of ``values``.
+
+    Beyond ``variance / scale`` it does not grow: the score of Laplace noise is its sign, so where noise is the larger
+    part an answer tells twice as much as under Gaussian noise of the same variance.
+
+    Args:
+        values: with noise.
+        variance: of the value itself, positive, shape of ``values``.
+        scale: of the noise, positive.
+    """
+    sd = np.sqrt(variance)
+    noise = np.maximum(scale, sd / LOUDEST)  # beyond, the difference below would cancel
+    odds = log_ndtr(values / sd - sd / noise) - log_ndtr(-values / sd - sd / noise) - 2.0 * values / noise
+    shrunk = variance / noise * np.tanh(0.5 * odds)
+    mean: Floats = np.where(sd > LOUDEST * scale, values * variance / (variance + 2.0 * scale**2), shrunk)
+    return mean
+
+
+class LearnedPrior:
+    """The prior of steps, from what all trees so far released: costs nothing.
+
+    It is :data:`WITHIN_LEAVES` times the variance that leaves' means show (:class:`VarianceFilter`), the variance at a
+    point and not of a leaf's mean: a point's score is the sum of steps of many different leaves. Where it is sure that
+    nothing is left to learn, steps die out by themselves, and trees do not fit noise.
+
+    Args:
+        least: lower bound of the prior.
+    """
+
+    def __init__(self, least: float) -> None:
+        self._least = least
+        self._filter = VarianceFilter(VARIANCE_DRIFT)
+
+    @property
+    def surely_below(self) -> float:
+        """What the prior would be at most, were it not for its lower bound."""
+        return WITHIN_LEAVES * self._filter.at_most(SURE)
+
+    def learn(self, gradients: Floats, curvatures: Floats, sd: float) -> float:
+        """Takes a tree's released sums and returns the prior for it."""
+        mean = max(float(curvatures.mean()), 0.5)
+        believed = self._filter.learn(gradients, ROWS_VARIATION * mean, mean**2, sd)
+        return min(max(WITHIN_LEAVES * believed, self._least), LARGEST_PRIOR)
+
+
+class CurvatureLevel:
+    """The mean curvature of leaves, from all trees so far: costs nothing.
+
+    Every tree sums up the same rows, so its total says what the other totals say, but for a slow change as scores move
+    away from 0. Where noise drowns one tree's total, a filter over all of them still sees it.
+
+    Args:
+        rows: the number of rows, at least 1: at scores of 0 each has a curvature of 1/4.
+        sd: standard deviation of its noise.
+    """
+
+    def __init__(self, rows: float, sd: float) -> None:
+        self._total, self._variance = rows / 4.0, (sd / 4.0) ** 2
+
+    def mean(self, curvatures: Floats, sd: float) -> float:
+        """Takes in a tree's released curvatures, with noise of ``sd`` each, and returns their mean, at least 1/2."""
+        self._variance += (LEVEL_DRIFT * self._total) ** 2
+        gain = self._variance / (self._variance + len(curvatures) * sd**2)
+        self._total += gain * (float(curvatures.sum()) - self._total)
+        self._total = max(self._total, 0.5 * len(curvatures))
+        self._variance *= 1.0 - gain
+        return self._total / len(curvatures)
+
+
+def shrunk_curvatures(curvatures: Floats, sd: float, laplace: bool = False, level: float | None = None) -> Floats:
+    """Noisy curvatures of leaves shrunk to their mean by what their scatter exceeds the noise, and kept positive.
+
+    Args:
+        curvatures: as released, shape ``(leaves,)``.
+        sd: standard deviation of their noise.
+        laplace: the noise is Laplace's and not Gaussian.
+        level: their mean, where more is known of it than this tree tells; scatter is then believed up to a bound.
+    """
+    mean = max(float(curvatures.mean()), 0.5) if level is None else level
+    signal = max(float(((curvatures - mean) ** 2).mean()) - sd**2, 0.0)
+    if level is not None:
+        signal = min(signal, MOST_SCATTER * mean**2)
+    if laplace and signal > 0:
+        h = mean + without_laplace(curvatures - mean, np.full_like(curvatures, signal), sd / math.sqrt(2.0))
+    else:
+        h = mean + (curvatures - mean) * signal / (signal + sd**2 + 1e-12)
+    positive: Floats = np.maximum(h, 0.05 * mean)
+    return positive
+
+
+def newton_leaves(
+    gradients: Floats,
+    curvatures: Floats,
+    sd: float,
+    curvature_sd: float,
+    plan: NewtonPlan,
+    laplace: bool = False,
+    level: float | None = None,
+) -> Floats:
+    """Steps from noisy sums: the posterior mean under a Gaussian prior, times the rate, shape ``(leaves,)``.
+
+    Args:
+        gradients: noisy sums of ``y - p`` per leaf.
+        curvatures: noisy sums of ``p (1 - p)`` per leaf.
+        sd: standard deviation of the noise in the gradients.
+        curvature_sd: the same in the curvatures.
+        plan: the rate and the prior.
+        laplace: the noise is Laplace's and not Gaussian.
+        level: the leaves' mean curvature, where more is known of it than this tree tells.
+    """
+    h = shrunk_curvatures(curvatures, curvature_sd, laplace, level)
+    spread = h**2 * plan.prior + h
+    if laplace:
+        known = without_laplace(gradients, spread, sd / math.sqrt(2.0))
+    else:
+        known = gradients * spread / (spread + sd**2)
+    steps = plan.rate * plan.prior * h * known / spread
+    clipped: Floats = np.clip(steps, -LARGEST_STEP, LARGEST_STEP)
+    return clipped
+
+
+def grow_trees(
+    curator: Curator,
+    purse: Purse,
+    share: float,
+    structures: RandomStructures,
+    plan: NewtonPlan,
+    margins: Margins,
+    progress: Callable[[str], None] | None = None,
+    observe: Callable[[LeafSums, Floats], None] | None = None,
+    level: CurvatureLevel | None = None,
+) -> tuple[Tree, ...]:
+    """Boosts the margins by ``plan.trees`` trees, spending ``share`` of the purse evenly.
+
+    Args:
+        curator: the gate to a table with two labels.
+        purse: the budget.
+        share: what all trees together may spend of it.
+        structures: where shapes come from; columns are the table's.
+        plan: how to grow.
+        margins: the log; each tree is appended.
+        progress: told every tenth of the work.
+        observe: told the released sums and the steps of every tree.
+        level: the leaves' mean curvature is taken from all trees, and not from each alone.
+    """
+    if not structures.can_split:
+        return ()
+    rule = logistic_gradient_rule(plan.clip, plan.hessian_scale, 1 if purse.is_pure else 2)
+    charge, trees = purse.charge(share / plan.trees), []
+    learned = None if plan.least_prior is None else LearnedPrior(plan.least_prior)
+    for number in range(plan.trees):
+        if progress is not None and number % max(plan.trees // 10, 1) == 0:
+            progress(f"tree {number + 1} of {plan.trees}")
+        cells = TreeCells(structures.draw(plan.depth, plan.columns_per_tree))
+        release = curator.measure(Histogram(cells, rule, margins), charge, f"tree {number + 1}")
+        sd = max(release.sd, LEAST_SD)
+        gradients, curvatures = release.value[:, 0], release.value[:, 1] / plan.hessian_scale
+        curvature_sd = sd / plan.hessian_scale
+        if learned is not None:
+            plan = replace(plan, prior=learned.learn(gradients, curvatures, sd))
+        mean = None if level is None else level.mean(curvatures, curvature_sd)
+        leaves = newton_leaves(gradients, curvatures, sd, curvature_sd, plan, purse.is_pure, mean)
+        steps = margins.add(cells, leaves)
+        if observe is not None:
+            observe(LeafSums(gradients, curvatures, release.sd, release.sd / plan.hessian_scale), steps)
+        trees.append(Tree(cells.shape, steps, np.maximum(curvatures, 0.0)))
+        if learned is not None and max(learned.surely_below, 0.0) < plan.enough:
+            break
+    return tuple(trees)

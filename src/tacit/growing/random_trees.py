@@ -1,0 +1,145 @@
+"""Random tree structures: they look at no row, so they cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numba as nb
+import numpy as np
+
+from tacit.arrays import Bytes, Floats, Ints
+from tacit.models.tree import CODES, TreeShape, complete_shape, threshold_sets
+
+
+@nb.njit(nogil=True, cache=True)
+def cut_nodes(picks, places, upto, first, last, chosen, cuts):  # type: ignore[no-untyped-def]
+    """Chooses column and threshold of every node of a complete tree, numbered level by level.
+
+    Args:
+        picks: per node, the columns that are tried in turn; the first that can still be cut there is, else the last.
+        places: per node, where between the ends of its box the cut is, by mass, in [0, 1).
+        upto: of all columns one after another, the mass before each place and all of it.
+        first: where each column's part of ``upto`` begins.
+        last: the last place of each column.
+        chosen: receives the column of each node.
+        cuts: receives its threshold, below the upper end of the node's box; that end where there is nothing to cut.
+    """
+    splits, columns = len(places), len(last)
+    low = np.zeros((2 * splits + 1, columns), np.int64)
+    high = np.zeros((2 * splits + 1, columns), np.int64)
+    high[0] = last
+    for node in range(splits):
+        pick = picks[node, picks.shape[1] - 1]
+        for k in range(picks.shape[1]):
+            if high[node, picks[node, k]] > low[node, picks[node, k]]:
+                pick = picks[node, k]
+                break
+        start, stop = low[node, pick], high[node, pick]
+        cut = stop
+        if start < stop:
+            base = first[pick]
+            below, above = upto[base + start], upto[base + stop + 1]
+            wanted = below + places[node] * (above - below)
+            a, b = 0, last[pick] + 2  # the first place at or above the wanted mass, by bisection
+            while a < b:
+                middle = (a + b) // 2
+                if upto[base + middle] < wanted:
+                    a = middle + 1
+                else:
+                    b = middle
+            cut = min(max(a - 1, start), stop - 1)
+        chosen[node], cuts[node] = pick, cut
+        left, right = 2 * node + 1, 2 * node + 2
+        low[left], high[left], low[right], high[right] = low[node], high[node], low[node], high[node]
+        high[left, pick] = min(cut, stop)
+        low[right, pick] = min(cut + 1, stop)
+
+
+TRIES = 4
+"""How often a node looks for a column that can still be cut there."""
+
+
+class RandomStructures:
+    """Complete trees whose nodes cut a few columns at thresholds uniform in mass.
+
+    Each tree takes the next columns of a shuffled cycle, so that all columns get their turn.
+
+    Args:
+        masses: per column, how much of the rows each code is believed to hold; a column of one code is left out.
+        generator: public randomness.
+        ranks: per column, the place of each code in the order in which it is cut, for columns whose codes have no order
+            of their own; None for codes in order.
+        reordered: columns whose codes are put into a new random order for every tree.
+    """
+
+    def __init__(
+        self,
+        masses: Sequence[Floats],
+        generator: np.random.Generator,
+        ranks: Sequence[Ints | None] | None = None,
+        reordered: Sequence[int] = (),
+    ) -> None:
+        self._masses = list(masses)
+        self._ranks: list[Ints | None] = list(ranks) if ranks is not None else [None] * len(masses)
+        self._reordered = frozenset(reordered)
+        self._upto = [_upto(mass, rank) for mass, rank in zip(masses, self._ranks, strict=True)]
+        self._last = [len(mass) - 1 for mass in masses]
+        self._generator = generator
+        self._usable = [column for column, last in enumerate(self._last) if last > 0]
+        self._cycle = self._shuffled()
+
+    @property
+    def can_split(self) -> bool:
+        """Whether there is a column with two codes."""
+        return bool(self._usable)
+
+    def draw(self, depth: int, n_columns: int) -> TreeShape:
+        """A complete tree of this depth over the next ``n_columns`` columns."""
+        if not self.can_split:
+            return complete_shape([], threshold_sets([]))
+        columns = self._next_columns(min(n_columns, len(self._usable)))
+        splits = (1 << depth) - 1
+        picks = self._generator.integers(0, len(columns), (splits, TRIES))
+        places = self._generator.random(splits)
+        chosen, cuts = np.empty(splits, np.int64), np.empty(splits, np.int64)
+        upto = np.concatenate([self._upto[column] for column in columns])
+        ends = np.cumsum([len(self._upto[column]) for column in columns])
+        last = np.array([self._last[column] for column in columns])
+        cut_nodes(picks, places, upto, ends - last - 2, last, chosen, cuts)
+        tested = np.array(columns)[chosen]
+        return complete_shape(tested, self._sets(tested.tolist(), cuts.tolist()))
+
+    def _sets(self, tested: list[int], cuts: list[int]) -> Bytes:
+        sets = threshold_sets(cuts)
+        ranked = [node for node, column in enumerate(tested) if self._ranks[column] is not None]
+        if ranked:
+            places = np.full((len(ranked), CODES), -1, np.int64)
+            for line, node in enumerate(ranked):
+                rank = self._ranks[tested[node]]
+                assert rank is not None
+                places[line, : len(rank)] = rank
+            above = places > np.array(cuts, np.int64)[ranked][:, None]
+            sets[ranked] = np.packbits(above, axis=1, bitorder="little")
+        return sets
+
+    def _next_columns(self, count: int) -> list[int]:
+        """The next columns of the cycle, those without an order of their own in a new one."""
+        chosen: list[int] = []
+        while len(chosen) < count:
+            column = next(self._cycle)
+            if column not in chosen:
+                chosen.append(column)
+        for column in self._reordered.intersection(chosen):
+            rank = self._generator.permutation(len(self._masses[column])).astype(np.int64)
+            self._ranks[column], self._upto[column] = rank, _upto(self._masses[column], rank)
+        return chosen
+
+    def _shuffled(self) -> Iterator[int]:
+        while self._usable:
+            yield from self._generator.permutation(self._usable).tolist()
+
+
+def _upto(mass: Floats, rank: Ints | None) -> list[float]:
+    """The mass before each place of an order, and all of it."""
+    in_order = mass if rank is None else mass[np.argsort(rank)]
+    return [0.0, *np.cumsum(in_order / in_order.sum()).tolist()]

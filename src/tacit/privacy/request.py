@@ -1,0 +1,108 @@
+"""A request for privacy, checked: everything here is public, and a mistake costs nothing."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from tacit.privacy.budget import Purse
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.schema import Schema
+
+
+class RequestError(ValueError):
+    """An argument that makes no sense. Says which, what would be right, and that nothing was spent."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"{message}. Nothing was spent.")
+
+
+def declared_schema(schema: Any) -> Schema | None:
+    """A schema from what estimators take as one."""
+    if schema is None or isinstance(schema, Schema):
+        return schema
+    if isinstance(schema, Mapping):
+        return Schema.from_dict(schema)
+    if isinstance(schema, str | os.PathLike):
+        return Schema.from_toml(schema)
+    raise RequestError(f"schema must be a Schema, a mapping or a path, got {type(schema).__name__}")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asked for."""
+
+    epsilon: float
+    delta: float
+    neighbouring: Neighbouring
+    random_state: int | None
+
+    @staticmethod
+    def of(epsilon: Any, delta: Any, neighbouring: Any, random_state: Any) -> Request:
+        """Checks the four arguments every estimator shares."""
+        if not is_number(epsilon) or math.isnan(epsilon) or epsilon <= 0:
+            raise RequestError(f"epsilon must be a positive number (inf asks for no privacy), got {epsilon!r}")
+        if not is_number(delta) or not 0 <= delta < 1:
+            raise RequestError(f"delta must be a number in [0, 1), got {delta!r}")
+        try:
+            relation = Neighbouring(neighbouring)
+        except ValueError:
+            known = " or ".join(repr(str(item)) for item in Neighbouring)
+            raise RequestError(f"neighbouring must be {known}, got {neighbouring!r}") from None
+        if random_state is not None and (
+            isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0
+        ):
+            raise RequestError(
+                "random_state must be None (fresh entropy, releasable) or a non-negative integer (repeatable, not "
+                f"releasable), got {random_state!r}"
+            )
+        seed = None if random_state is None else int(random_state)
+        return Request(float(epsilon), float(delta), relation, seed)
+
+    @property
+    def purse(self) -> Purse:
+        """The request as a budget that can be divided."""
+        return Purse.of(self.epsilon, self.delta)
+
+
+LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e9
+"""Beyond these noise is louder than integers hold, or softer than numbers tell apart."""
+
+
+def check_loudness(purse: Purse, least: float, algorithm: str) -> None:
+    """Raises :class:`RequestError` for budgets whose noise cannot be drawn or computed: before they are charged.
+
+    Args:
+        purse: of a whole fit.
+        least: the smallest epsilon (pure), or Gaussian privacy parameter, whose noise integers hold in its units.
+        algorithm: who asks.
+    """
+    if not purse.is_private:
+        return
+    if purse.epsilon > MOST_EPSILON:
+        raise RequestError(f"epsilon must be at most {MOST_EPSILON:g}, or inf for no privacy, got {purse.epsilon:g}")
+    strength = purse.epsilon if purse.is_pure else purse.mu
+    if purse.epsilon < LEAST_EPSILON or strength < least:
+        raise RequestError(
+            f"epsilon {purse.epsilon:g} at delta {purse.delta:g} is too small: its noise is louder than the integers "
+            f"that {algorithm} computes with. Nothing can be learned under it; allow a larger epsilon"
+        )
+
+
+def is_number(value: Any) -> bool:
+    """Whether an argument is a real number; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def two_bounds(given: Any, name: str) -> tuple[float, float]:
+    """A lower and an upper bound from an argument; raises :class:`RequestError`."""
+    pair = tuple(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else ()
+    if len(pair) != 2 or not all(is_number(b) and math.isfinite(b) for b in pair) or not pair[0] < pair[1]:
+        raise RequestError(f"{name} must be two finite numbers, the lower one first, got {given!r}")
+    return float(pair[0]), float(pair[1])

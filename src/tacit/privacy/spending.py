@@ -1,0 +1,81 @@
+"""Paying for work, a fit or not: the same reservation, the same refusals, the same certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.charges import Charge
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.request import Request, RequestError
+from tacit.schema import Schema
+
+
+def check_account(account: object) -> None:
+    """Raises :class:`RequestError` for what is no account, such as the URL of one."""
+    if account is not None and not isinstance(account, PrivacyAccount):
+        raise RequestError(
+            f"account must be a PrivacyAccount, got {account!r}: give PrivacyAccount(url, dataset), made before by "
+            "PrivacyAccount.create"
+        )
+
+
+def reserve(account: PrivacyAccount | None, request: Request, charges: Sequence[Charge], label: str) -> Reservation:
+    """Reserves a whole planned charge before a row is read; without an account, from a budget of the request alone.
+
+    Raises:
+        RequestError: if it is no account.
+        AccountError: if it is about another neighbouring relation.
+        BudgetExceeded: if the account cannot pay; nothing was read.
+    """
+    check_account(account)
+    if account is None:
+        return EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(charges, label)
+    return account.reserve(charges, label, request.neighbouring)
+
+
+class Noisy(Protocol):
+    """What a certificate says of where noise came from: a vault, a stream or a search."""
+
+    @property
+    def noise_name(self) -> str:
+        """Where noise comes from."""
+
+    @property
+    def releasable(self) -> bool:
+        """Whether what this noise touches may be released."""
+
+
+def certified(
+    account: PrivacyAccount | None,
+    request: Request,
+    reservation: Reservation,
+    noisy: Noisy,
+    algorithm: str,
+    schema: Schema | None = None,
+    unverified: bool = False,
+) -> Certificate:
+    """The certificate of work that :func:`reserve` paid for, once its reservation is closed.
+
+    Args:
+        account: what paid, for its name.
+        request: what was asked for.
+        reservation: what was reserved and released.
+        noisy: where the noise came from.
+        algorithm: what was done.
+        schema: for its fingerprint and its unit.
+        unverified: whether a foreign learner with an unverified claim saw rows.
+    """
+    return Certificate.of(
+        reservation,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        noise_source=noisy.noise_name,
+        noise_releasable=noisy.releasable,
+        algorithm=algorithm,
+        schema=schema,
+        account=account,
+        unverified=unverified,
+    )

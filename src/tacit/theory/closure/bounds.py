@@ -1,0 +1,180 @@
+"""Bounds on the dimensions of unions and compositions of classes, as numbers.
+
+Source of all statements: Alon, Beimel, Moran, Stemmer 2020, "Closure properties for private classification and online
+prediction", by theorem number. Where the paper writes ``O~`` a constant is derived here and the derivation stands in
+the docstring; logarithms are to base 2 where the paper writes ``log``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from tacit.theory.closure.formula import TruthTable, disjunctive_terms
+
+MISTAKE_WEIGHT = 0.5
+"""The factor ``beta`` by which Weighted Majority discounts a learner that errs, as in the proof of Prop. 4.3."""
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
+
+
+def littlestone_at_least(threshold: int) -> int:
+    """Theorem 3.2 (Shelah): a class of threshold dimension ``T >= 1`` has Littlestone dimension at least this."""
+    _require(threshold >= 1, f"the threshold dimension must be at least 1, got {threshold}")
+    return threshold.bit_length() - 1
+
+
+def threshold_at_least(littlestone: int) -> int:
+    """Theorem 3.2 (Hodges): a class of Littlestone dimension ``d >= 1`` has threshold dimension at least this."""
+    _require(littlestone >= 1, f"the Littlestone dimension must be at least 1, got {littlestone}")
+    return littlestone.bit_length() - 1
+
+
+def threshold_of_union(dimensions: Sequence[int]) -> int:
+    """Observation 4.1: the threshold dimension of a union is at most the sum."""
+    return sum(dimensions)
+
+
+def littlestone_of_two(first: int, second: int) -> int:
+    """Proposition 4.2: the Littlestone dimension of the union of two classes is at most ``d_1 + d_2 + 1``."""
+    return first + second + 1
+
+
+def weighted_majority_mistakes(count: int, mistakes: int, weight: float = MISTAKE_WEIGHT) -> float:
+    """Mistakes of Weighted Majority over ``count`` learners of which one makes at most ``mistakes``.
+
+    ``(log k + d log(1/beta)) / log(2 / (1 + beta))`` (Littlestone, Warmuth 1989, Cor. 2.1), before it is rounded.
+    """
+    _require(0 < weight < 1, f"weight must lie in (0, 1), got {weight}")
+    _require(count >= 1, f"count must be at least 1, got {count}")
+    return (math.log2(count) + mistakes * math.log2(1 / weight)) / math.log2(2 / (1 + weight))
+
+
+def littlestone_of_union(dimensions: Sequence[int]) -> int:
+    """Propositions 4.2 and 4.3: the better of ``sum d_i + k - 1`` and Weighted Majority's ``2.41 (d + log k)``.
+
+    The paper states the second as ``3 d + 3 log k``; see :func:`littlestone_of_union_stated`.
+    """
+    _require(len(dimensions) >= 1, "a union needs at least one class")
+    by_pairs = sum(dimensions) + len(dimensions) - 1
+    return min(by_pairs, math.floor(weighted_majority_mistakes(len(dimensions), max(dimensions))))
+
+
+def littlestone_of_union_stated(count: int, dimension: int) -> float:
+    """Proposition 4.3 as stated: ``3 d + 3 log k``."""
+    return 3 * dimension + 3 * math.log2(count)
+
+
+def agnostic_regret(dimension: float, rounds: int) -> float:
+    """Expected regret of agnostic online learning, ``sqrt(T/2 * d ln(e T / d))`` (Ben-David, Pal, Shalev-Shwartz 2009).
+
+    Exponential weights over the ``sum over i <= d of C(T, i) <= (e T / d)^d`` ways to correct a realisable learner.
+    """
+    if dimension <= 0:
+        return 0.0
+    effective = min(dimension, rounds)
+    return math.sqrt(0.5 * rounds * effective * math.log(math.e * rounds / effective))
+
+
+def littlestone_of_majority(count: int, dimension: float) -> int:
+    """Equation (4) with a constant: majorities of ``k`` (odd) functions of a class of Littlestone dimension ``d``.
+
+    The largest T with ``T <= 2 k^2 d ln(e T / d)``. Proof: walk down a mistake tree of depth T with random labels. Any
+    learner errs on half of the rounds in expectation. Some majority of k functions fits all labels, so in every round
+    at least ``(k+1)/2`` of them are right, and one of them errs on at most ``(1/2 - 1/(2k)) T`` rounds; the agnostic
+    learner errs in expectation on no more than that plus its regret. Hence ``T / (2k) <= sqrt(T/2 * d ln(eT/d))``.
+
+    (The paper's (6) has ``1/2 - 1/k`` for the best function: with k = 3 each of three functions may err on a third of
+    the rounds, and ``1/2 - 1/k`` is a sixth. The order of the bound is the same.)
+    """
+    _require(count >= 1 and count % 2 == 1, f"a majority needs an odd number of functions, got {count}")
+    if count == 1 or dimension <= 0:
+        return math.floor(dimension)
+    factor = 2 * count**2 * dimension
+
+    def fits(rounds: int) -> bool:
+        return rounds <= factor * math.log(math.e * rounds / dimension)
+
+    return _largest(fits, math.ceil(dimension))
+
+
+def _largest(fits: Callable[[int], bool], start: int) -> int:
+    """The largest integer that fits, for a condition that holds at ``start`` and stops holding once."""
+    low, high = start, 2 * start
+    while fits(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def littlestone_of_composition(table: TruthTable, dimensions: Sequence[int]) -> int:
+    """Theorem 2.1 with constants: the Littlestone dimension of ``G(H_1, .., H_k)``.
+
+    As in the paper, G is an OR of at most ``2^k`` ANDs of literals and each of these a majority (section 4.2.2); of G
+    and its negation, which have one dimension, the one with fewer terms is taken. The bound is
+    :func:`littlestone_of_majority`, applied twice; ``log2`` of the product of the classes' sizes may be smaller.
+
+    Args:
+        table: truth table of G, index ``sum of bit_i * 2^i``.
+        dimensions: Littlestone dimensions of the k classes.
+    """
+    terms = min(disjunctive_terms(table), disjunctive_terms(table.negated()), key=len)
+    if not terms:
+        return 0
+    inner = 0
+    for term in terms:
+        literals = [dimensions[i] for i, _ in term]
+        if not literals:
+            continue
+        padded = [*literals, 0] if len(literals) > 1 else literals  # the constant that fills the majority up
+        inner = max(inner, littlestone_of_majority(2 * len(literals) - 1, littlestone_of_union(padded)))
+    if len(terms) == 1:
+        return inner
+    return littlestone_of_majority(2 * len(terms) - 1, littlestone_of_union([inner] * len(terms) + [0]))
+
+
+def ramsey_size(size: int, colours: int) -> int:
+    """``c^(r c)`` points: enough for ``r`` points of one colour in any colouring of pairs with ``c`` colours."""
+    return int(colours ** (size * colours))
+
+
+def threshold_of_composition(count: int, bound: int) -> int:
+    """Theorem 2.2: if every class has threshold dimension below ``t``, then the composition's is below this number.
+
+    ``2^(4 k 4^k t)``, exactly: Ramsey's bound for ``2 t`` points and ``4^k`` colours.
+    """
+    _require(count >= 1 and bound >= 1, "count and bound must be at least 1")
+    return ramsey_size(2 * bound, 4**count)
+
+
+def threshold_of_union_of_two_functions(bound: int) -> int:
+    """Theorem 2.2, lower bound: for ``t >= 6`` some class has dimension at most t, and its pairwise ORs at least this.
+
+    Below 6 the statement says nothing.
+    """
+    _require(bound >= 6, f"the lower bound is stated for t >= 6, got {bound}")
+    return 1 << (bound // 5)
+
+
+def vc_of_composition(dimensions: Sequence[int]) -> int:
+    """Dudley 1978 (section 2.1.1): the largest n with ``2^n <= product of Sauer's bounds`` on n points."""
+
+    def fits(n: int) -> bool:
+        product = 1
+        for dimension in dimensions:
+            product *= patterns_at_most(n, dimension)
+        return product >= 1 << n
+
+    return _largest(fits, 1) if sum(dimensions) else 0
+
+
+def patterns_at_most(points: int, dimension: int) -> int:
+    """Sauer, Shelah, Perles: a class of VC dimension ``d`` has at most ``sum over i <= d of C(n, i)`` patterns."""
+    if dimension >= points:
+        return 1 << points
+    return sum(math.comb(points, i) for i in range(dimension + 1))

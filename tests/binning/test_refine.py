@@ -1,0 +1,126 @@
+"""Looks of growing resolution at one column."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.binning.measure import LATER_LOOK, Column, measure_bins
+from tacit.binning.refine import ATOMS, Atoms, Zoom, cut
+from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.budget import Purse
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+
+ROWS = 12_000
+
+
+def zoomed(codes: np.ndarray, n_codes: int, sd: float, generator: np.random.Generator) -> Zoom:
+    """All looks at a column, with noise of ``sd``."""
+    atoms, zoom = Atoms.of(n_codes), Zoom()
+
+    def count(cells: np.ndarray) -> np.ndarray:
+        counts = np.bincount(cells[codes], minlength=cells.max() + 1)[:-1]
+        return counts + generator.normal(scale=sd, size=len(counts))
+
+    zoom.first(count(zoom.first_cells(atoms)), sd, float(len(codes)))
+    for planned in (zoom.plan_second, zoom.plan_third):
+        if planned(sd, float(len(codes))):
+            zoom.again(count(zoom.cells(atoms)), sd)
+    return zoom
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([17, 200, 5000, ATOMS + 1]), st.sampled_from([0.1, 3.0, 60.0]))
+def test_groups_cover_the_range_and_keep_the_mass(seed: int, n_codes: int, sd: float) -> None:
+    generator = np.random.default_rng(seed)
+    position = generator.beta(*generator.uniform(0.05, 40.0, 2), size=2000)
+    codes = np.minimum((position * (n_codes - 1)).astype(np.int64), n_codes - 2)
+    zoom = zoomed(codes, n_codes, sd, generator)
+    assert zoom.starts[0] == 0
+    assert (zoom.widths > 0).all()
+    assert zoom.widths.sum() == ATOMS
+    assert (zoom.masses >= 0).all()
+    assert zoom.masses.sum() == pytest.approx(2000)
+    bins = zoom.bins(30, 2 * sd)
+    assert bins.shape == (ATOMS,)
+    assert set(np.diff(bins)) <= {0, 1}
+    assert bins[0] == 0
+    assert bins[-1] < 40  # about 30: every stretch between spikes has its own
+
+
+def test_a_column_with_a_far_outlier_has_bins_where_its_rows_are() -> None:
+    """All rows but one in a 2,000th of the range: two looks would see two cells."""
+    generator = np.random.default_rng(0)
+    position = generator.normal(0.3, 0.0001, ROWS)
+    position[0] = 0.999
+    codes = (np.clip(position, 0, 1) * ATOMS).astype(np.int64)
+    zoom = zoomed(codes, ATOMS + 1, 5.0, generator)
+    share = np.bincount(zoom.bins(40, 10.0)[codes]) / ROWS
+    assert share.max() < 0.15
+    assert (share > 0.02).sum() >= 10
+
+
+def test_an_even_column_is_not_looked_at_a_third_time() -> None:
+    codes = np.random.default_rng(0).integers(0, ATOMS, ROWS)
+    zoom = zoomed(codes, ATOMS + 1, 5.0, np.random.default_rng(1))
+    assert zoom.widths.min() > 1
+
+
+def test_heavy_and_wide_groups_get_bins() -> None:
+    assert cut(np.array([1.0, 1, 1, 1]), np.array([1, 1, 1, 1]), 2, 1.0).tolist() == [0, 0, 1, 1]
+    assert cut(np.array([97.0, 1, 1, 1]), np.array([1, 1, 1, 1]), 2, 1.0).tolist() == [0, 1, 1, 1]
+
+
+def test_a_spike_takes_one_bin_and_leaves_the_others_to_the_rest() -> None:
+    masses, widths = np.append(9000.0, np.full(99, 1000 / 99)), np.ones(100, np.int64)
+    quiet = cut(masses, widths, 20, 1.0)
+    assert (quiet == quiet[0]).sum() == 1
+    assert quiet[-1] == 19
+    assert np.ptp(np.bincount(quiet)[1:]) <= 1
+    # where 500 rows are needed for a bin, a tenth of the rows is worth no more than its share of the bins
+    assert cut(masses, widths, 20, 500.0)[-1] < 10
+
+
+def test_next_to_nothing_between_spikes_is_no_bin() -> None:
+    masses, widths = np.array([500.0, 0.0, 1e-6, 500.0]), np.ones(4, np.int64)
+    assert cut(masses, widths, 4, 10.0).tolist() == [0, 0, 0, 1]
+    masses[1] = 20.0
+    assert cut(masses, widths, 4, 10.0).tolist() == [0, 1, 1, 2]
+
+
+@pytest.mark.parametrize("width", [1e-4, 1.0])
+def test_a_third_look_is_charged_and_said(width: float) -> None:
+    codes = (np.random.default_rng(0).uniform(0.0, width, ROWS) * ATOMS).astype(np.uint16)
+    purse = Purse.of(4.0, 1e-6)
+    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    gate = Curator(MemoryTable([codes], np.zeros(ROWS, np.uint8), [ATOMS + 1], 2), reservation, SeededSource(1))
+    _, more = measure_bins(gate, purse, [Column(0, "x", True)], float(ROWS), 0.1)
+    looks = [entry for entry in reservation.entries if "counts of x" in entry.label]
+    spent = math.fsum(1 / entry.charge.noise_multiplier**2 for entry in looks)
+    if width < 1.0:
+        assert len(looks) == 3
+        assert more == pytest.approx(0.1 * LATER_LOOK)
+    else:
+        assert len(looks) == 2
+        assert more == 0.0  # no part of an even column is heavy
+    assert spent == pytest.approx((0.1 + more) * purse.mu**2, rel=1e-6)
+
+
+def test_spikes_side_by_side_come_apart_where_noise_is_little() -> None:
+    """Two values of 1 % of the rows each, a thousandth of the range apart, in a cell too light to be split by share."""
+    generator = np.random.default_rng(0)
+    codes = generator.integers(0, ATOMS, ROWS)
+    codes[:120], codes[120:240] = ATOMS // 2 + 8, ATOMS // 2 + 90
+    together = []
+    for sd in (0.3, 200.0):
+        zoom = zoomed(codes, ATOMS + 1, sd, np.random.default_rng(1))
+        group = zoom.group_of_atom
+        together.append(bool(group[codes[0]] == group[codes[120]]))
+    assert together == [False, True]

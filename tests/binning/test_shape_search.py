@@ -1,0 +1,153 @@
+"""Searching for a column's shape: what a question costs, and that the answers find where rows lie."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.binning.shape_search import LEAVES, ShapeSearch, _family
+from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
+from tacit.noise.seeded_source import SeededSource
+from tacit.privacy.budget import Purse
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.rules import COUNT_UNIT, fine_count_rule
+
+CODES = 4097
+RULE = fine_count_rule(2)
+
+
+def gate(codes: np.ndarray, n_codes: int, purse: Purse, seed: int = 1) -> Curator:
+    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    table = MemoryTable([codes.astype(np.uint16)], np.zeros(len(codes), np.uint8), [n_codes], 2)
+    return Curator(table, reservation, SeededSource(seed))
+
+
+def search(codes: np.ndarray, n_codes: int, purse: Purse, seed: int = 1) -> ShapeSearch:
+    curator, found = gate(codes, n_codes, purse, seed), ShapeSearch(0, n_codes, float(len(codes)))
+    for part in (0.5, 0.5):
+        query = found.query(RULE, purse.sd(part), purse.is_pure)
+        found.observe(curator.measure(query, purse.charge(part), "shape"))
+    return found
+
+
+def distance(believed: np.ndarray, codes: np.ndarray) -> float:
+    """The largest difference of the two distribution functions."""
+    true = np.bincount(codes, minlength=len(believed)) / len(codes)
+    return float(np.abs(np.cumsum(believed / believed.sum() - true)).max())
+
+
+SHAPES = {
+    "skewed": lambda g, n: np.minimum(g.exponential(0.003, n), 0.999),
+    "narrow": lambda g, n: np.clip(g.normal(0.7, 0.02, n), 0, 0.999),
+    "wide": lambda g, n: g.beta(2, 3, n),
+    "spiked": lambda g, n: np.where(g.random(n) < 0.7, 0.0, np.minimum(g.exponential(0.05, n), 0.999)),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_where_rows_lie_is_found_in_noise_that_drowns_a_histogram(shape, delta):
+    purse, worst = Purse.of(0.05 if delta else 0.02, delta), []
+    for seed in range(6):
+        x = SHAPES[shape](np.random.default_rng(seed), 4000)
+        codes = (x * (CODES - 1)).astype(np.int64)
+        worst.append(distance(search(codes, CODES, purse, seed).masses, codes))
+    assert np.median(worst) < 0.3
+    blind = distance(np.append(np.full(CODES - 1, 1.0), 0.0), codes)
+    if shape != "wide":
+        assert np.median(worst) < 0.5 * blind
+
+
+@pytest.mark.parametrize("pure", [False, True])
+@pytest.mark.parametrize("n_codes", [2, 3, 12, 300, 4097, 9000])
+def test_a_row_moves_the_answers_by_at_most_one(n_codes, pure):
+    found = ShapeSearch(0, n_codes, 1000.0)
+    for sd in (5000.0, 50.0, 1.0):
+        query = found.query(RULE, sd, pure)
+        moved = query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE)
+        assert query.cells.size == query.release_map.matrix.shape[1]
+        if pure:
+            assert moved.l1 <= query.unit
+        assert moved.l2_squared <= query.unit**2
+        assert query.unit % COUNT_UNIT == 0
+
+
+def test_a_row_is_seen_whatever_its_value():
+    """Every code has an image of a length that noise was measured by: no value costs budget for nothing."""
+    matrix = ShapeSearch(0, CODES, 1000.0).query(RULE, 50.0, False).release_map.matrix
+    lengths = np.sqrt((matrix.astype(float) ** 2).sum(axis=0)) / 4096
+    assert np.median(lengths) > 0.95
+
+
+def test_missing_values_are_counted_apart():
+    generator = np.random.default_rng(0)
+    codes = np.where(generator.random(20_000) < 0.25, CODES - 1, generator.integers(0, CODES - 1, 20_000))
+    found = search(codes, CODES, Purse.of(1.0, 1e-6))
+    assert found.missing == pytest.approx(5000, rel=0.05)
+    assert found.masses[-1] == found.missing
+    assert found.masses.sum() == pytest.approx(20_000)
+
+
+@pytest.mark.parametrize("n_codes", [2, 3, 12, 9000])
+def test_masses_of_any_encoding(n_codes):
+    codes = np.random.default_rng(0).integers(0, n_codes, 3000)
+    masses = search(codes, n_codes, Purse.of(0.1, 1e-6)).masses
+    assert masses.shape == (n_codes,)
+    assert (masses >= 0).all()
+    assert masses.sum() == pytest.approx(3000)
+
+
+def test_beliefs_follow_from_releases_alone():
+    codes = np.random.default_rng(0).integers(0, 2000, 3000)
+    once, again = (search(codes, CODES, Purse.of(0.1, 1e-6)).masses for _ in range(2))
+    assert (once == again).all()
+
+
+def drawn(shape: str, seed: int, rows: int = 400) -> np.ndarray:
+    """A column of that shape, as codes."""
+    return (SHAPES[shape](np.random.default_rng(seed), rows) * (CODES - 1)).astype(np.int64)
+
+
+@pytest.mark.parametrize("shape", ["narrow", "wide", "spiked"])
+def test_columns_that_look_alike_find_their_shape_together(shape):
+    """Twelve of a kind know better than each alone; a clear column of another kind is not drawn along."""
+    purse, alone, together = Purse.of(0.05, 1e-6), [], []
+    columns = [drawn(shape, seed) for seed in range(12)]
+    for repeat in range(6):
+        searches = [search(codes, CODES, purse, 100 * repeat + place) for place, codes in enumerate(columns)]
+        alone += [distance(found.masses, codes) for found, codes in zip(searches, columns, strict=True)]
+        ShapeSearch.pool(searches)
+        together += [distance(found.masses, codes) for found, codes in zip(searches, columns, strict=True)]
+        other = CODES - 2 - columns[0]
+        clear = search(other, CODES, Purse.of(2.0, 1e-6), repeat)
+        before = distance(clear.masses, other)
+        ShapeSearch.pool([*searches, clear])
+        assert distance(clear.masses, other) < before + 0.05
+    assert np.mean(together) < 0.85 * np.mean(alone)
+
+
+def test_no_column_is_its_own_witness():
+    """What a column says is not said twice: alone it learns nothing, and two that were not asked stay in doubt."""
+    codes, purse = drawn("narrow", 0, 1500), Purse.of(0.3, 1e-6)
+    found = search(codes, CODES, purse)
+    before = found.masses
+    ShapeSearch.pool([])
+    ShapeSearch.pool([found])
+    assert (found.masses == before).all()
+    unasked = ShapeSearch(0, CODES, 1500.0)
+    doubtful = unasked.masses
+    ShapeSearch.pool([found, unasked])
+    assert found.masses == pytest.approx(before, rel=0.3, abs=1.0)
+    assert distance(unasked.masses, codes) < distance(doubtful, codes)
+
+
+def test_pooling_leaves_the_family_to_columns_that_say_nothing():
+    searches = [ShapeSearch(place, CODES, 1500.0) for place in range(3)]
+    logs, densities = _family()
+    weights = np.exp(logs) / np.exp(logs).sum()
+    ShapeSearch.pool(searches)
+    expected = (weights @ densities)[np.arange(CODES - 1) * LEAVES // (CODES - 1)]
+    for found in searches:
+        assert found.masses[:-1] / 1500 == pytest.approx(expected, rel=1e-6)

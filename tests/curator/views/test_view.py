@@ -1,0 +1,119 @@
+"""What views are made of: coins, indices, orders, rows by position, labels as values; and what they refuse."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tacit.curator.choose import select_concept
+from tacit.curator.rows import Vault
+from tacit.curator.views.relabel import Relabel
+from tacit.curator.views.view import Rows, labels_as_values, open_view
+from tacit.curator.views.view_rows import Parts, Sample, random_order, uniform_indices
+from tacit.encoding.frames import columns_of
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.noise.opendp_source import OpenDPSource
+from tacit.privacy.charges import ApproxDP, BoundedRange, Gaussian, NonPrivate, Pure
+from tacit.privacy.ledger import BudgetExceeded, Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.schema import Unit
+from tacit.theory.cost import Cost
+
+ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
+LABELS = LabelIndex((0, 1))
+NOISE = OpenDPSource()
+ENCODING = TableEncoding(("x",), (NumericGrid(0.0, 1.0, cells=2),))
+
+
+def vault(n: int, charges: list[object], neighbouring: Neighbouring = ADD) -> Vault:
+    frame = columns_of({"x": np.linspace(0, 1, n), "row": np.arange(n)})
+    return Vault(frame, np.arange(n) % 2, Reservation(charges, neighbouring), 0)  # type: ignore[arg-type]
+
+
+def share_within(count: int, trials: int, probability: float) -> bool:
+    """Within five standard deviations."""
+    return abs(count - trials * probability) < 5 * math.sqrt(trials * probability * (1 - probability))
+
+
+def test_indices_are_uniform() -> None:
+    counts = Counter(uniform_indices(NOISE, 7, 70_000).tolist())
+    assert sorted(counts) == list(range(7))
+    assert all(share_within(c, 70_000, 1 / 7) for c in counts.values())
+    assert not share_within(counts[0], 70_000, 1.1 / 7)
+    assert uniform_indices(NOISE, 0, 5).tolist() == []
+
+
+def test_orders_are_uniform() -> None:
+    counts = Counter(tuple(random_order(NOISE, 3).tolist()) for _ in range(6000))
+    assert len(counts) == 6
+    assert all(share_within(c, 6000, 1 / 6) for c in counts.values())
+
+
+def test_coins_have_their_rate() -> None:
+    rows = Rows(columns_of({"x": np.zeros(40_000)}), np.zeros(40_000, np.uint8))
+    (taken,) = Sample(0.3, LABELS, (Pure(1.0),)).open(rows, ADD, NOISE)
+    kept = int((taken.labels == 0).sum())
+    assert share_within(kept, 40_000, 0.3)
+    assert not share_within(kept, 40_000, 0.33)
+    assert taken.frame.n_rows == 40_000
+    (fixed,) = Sample(0.3, LABELS, (Pure(1.0),)).open(rows, REPLACE, NOISE)
+    assert fixed.frame.n_rows == 12_000
+
+
+@pytest.mark.parametrize(
+    "index",
+    [LabelIndex((0, 1)), LabelIndex(("a", "b", "c"), ("b",)), LabelIndex((False, True)), LabelIndex((1.5, "x"))],
+)
+def test_labels_survive_the_way_through_a_view(index: LabelIndex) -> None:
+    codes = np.array([0, 1, 255, 1, 0], np.uint8)
+    assert index.encode(labels_as_values(codes, index)).tolist() == codes.tolist()
+
+
+def test_the_parent_is_charged_before_rows_are_read_and_children_have_their_own_limit() -> None:
+    view = Sample(0.5, LABELS, (Pure(1.0),))
+    with pytest.raises(BudgetExceeded):
+        open_view(vault(10, [Pure(0.1)]), view, "too much")
+    parent = vault(10, [Pure(1.0)])
+    (child,) = open_view(parent, view, "sample")
+    curator = child.seal(ENCODING, LABELS)
+    assert curator.neighbouring is ADD
+    (entry,) = parent._reservation.entries
+    assert entry.charge.epsilon == pytest.approx(math.log1p(0.5 * math.expm1(1.0)))  # type: ignore[attr-defined]
+    with pytest.raises(BudgetExceeded):
+        child._reservation.record(Pure(1.1), "more than declared", "none")
+
+
+def test_relabel_charges_the_choice_and_the_child() -> None:
+    view = Relabel(ENCODING, LABELS, (), lambda points: None, 1.0, 0.9, (Gaussian(2.0),), "claim")  # type: ignore[arg-type, return-value]
+    assert [charge for charge, _ in view.charges(ADD)] == [BoundedRange(0.9), Gaussian(2.0)]
+    free = Relabel(ENCODING, LABELS, (), view.candidates, math.inf, math.inf, (NonPrivate(),), "claim")
+    assert [charge for charge, _ in free.charges(ADD)] == [NonPrivate()]
+    halves = Relabel(ENCODING, LABELS, (), view.candidates, 1.0, 0.9, (), "claim", scored_share=0.5)
+    with pytest.raises(ValueError, match="public number of rows"):
+        halves.charges(ADD)
+    stated = Relabel(ENCODING, LABELS, (), view.candidates, 1.0, 0.9, (Pure(1.0),), "claim", stated=Cost(4.0, 1e-6))
+    ((charge, _),) = stated.charges(REPLACE)
+    assert charge == ApproxDP(math.nextafter(4.0, 5.0), 1e-6)
+    low = Relabel(ENCODING, LABELS, (), view.candidates, 1.0, 0.9, (Pure(1.0),), "claim", stated=Cost(1.5, 0.0))
+    with pytest.raises(ValueError, match="below the cost"):
+        low.charges(REPLACE)
+    with pytest.raises(ValueError, match="public candidates"):
+        select_concept(vault(4, [BoundedRange(1.0)]), view, "secret")
+
+
+def test_units_of_several_rows_are_refused() -> None:
+    frame = columns_of({"x": np.zeros(4), "who": np.array([1, 1, 2, 2])})
+    several = Vault(frame, np.zeros(4, np.int64), Reservation([Pure(1.0)], ADD), 0, Unit("who", 2))
+    with pytest.raises(ValueError, match="single rows"):
+        open_view(several, Sample(0.5, LABELS, (Pure(1.0),)), "sample")
+
+
+def test_no_privacy_passes_through_every_view() -> None:
+    free = ((NonPrivate(),), (Pure(1.0),))
+    assert Parts(LABELS, free).charges(ADD)[0][0] == NonPrivate()
+    assert Sample(0.5, LABELS, (NonPrivate(),)).charges(ADD)[0][0] == NonPrivate()

@@ -1,0 +1,239 @@
+"""Smooth functions of all columns: what is learned, how loud noise is, and what is paid."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.curator.curator import Curator
+from tacit.engines.memory import MemoryTable
+from tacit.growing.fourier import (
+    CLIP,
+    LEAST_VARIANCE,
+    LOOK,
+    OF_THE_LIKELY,
+    SCATTER_SHARE,
+    STEPS,
+    Axes,
+    Directions,
+    draw_features,
+    fourier_rule,
+    grow_fourier_term,
+    normal_scores,
+    released_axes,
+)
+from tacit.noise import SeededSource
+from tacit.privacy.budget import Purse
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.fourier import FourierSum
+from tacit.queries.margins import Margins
+
+CODES = 32
+
+
+def curator_of(columns, labels, purse, seed=0):
+    """A curator over a table of columns of :data:`CODES` codes and "missing", and what pays for it."""
+    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    table = MemoryTable([c.astype(np.uint8) for c in columns], labels.astype(np.uint8), [CODES + 1] * len(columns), 2)
+    return Curator(table, reservation, SeededSource(seed)), reservation
+
+
+def alike(n, seed, correlation=0.95):
+    """Two columns that are nearly the same, and labels that follow from their difference."""
+    generator = np.random.default_rng(seed)
+    common, own = generator.normal(size=n), generator.normal(size=(2, n))
+    numbers = math.sqrt(correlation) * common + math.sqrt(1 - correlation) * own
+    edges = np.quantile(numbers, np.arange(1, CODES) / CODES)
+    codes = [np.searchsorted(edges, column) for column in numbers]
+    odds = 2.0 * (own[0] - own[1])
+    return codes, (generator.random(n) < 1 / (1 + np.exp(-odds))).astype(int), odds
+
+
+def masses(columns):
+    return [np.append(np.full(CODES, 1.0 / CODES), 0.0)] * columns
+
+
+def grown(codes, labels, purse, seed=0, noise=0.33, share=1.0):
+    gate, reservation = curator_of(codes, labels, purse, seed)
+    ranks, generator = [None] * len(codes), np.random.default_rng(seed)
+    rows = float(len(labels))
+    margins = Margins()
+    shares = masses(len(codes))
+    term, left = grow_fourier_term(gate, purse, share, rows, 0.15, noise, shares, ranks, margins, generator)
+    spent = sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries) / purse.mu**2
+    assert spent == pytest.approx(share - left), "what is not spent is given back"
+    return term, reservation
+
+
+def score_of(term, codes):
+    return term.score([c.astype(np.uint8) for c in codes])
+
+
+def test_normal_scores_rise_with_codes_have_mean_0_and_variance_1():
+    mass = np.array([5.0, 1.0, 20.0, 30.0, 10.0, 7.0])
+    scores = normal_scores(mass, None)
+    shares = mass[:-1] / mass[:-1].sum()
+    assert np.all(np.diff(scores[:-1]) > 0)
+    assert abs(shares @ scores[:-1]) < 1e-12
+    assert shares @ scores[:-1] ** 2 == pytest.approx(1.0)
+    assert scores[-1] == 0.0, "missing is the mean"
+
+
+def test_normal_scores_follow_the_order_that_codes_are_given():
+    rank = np.array([2, 0, 3, 1])
+    scores = normal_scores(np.array([3.0, 1.0, 2.0, 5.0]), rank)
+    assert np.array_equal(np.argsort(np.argsort(scores)), rank)
+
+
+def test_scores_of_a_column_that_hardly_varies_stay_small():
+    scores = normal_scores(np.array([99_990.0, 10.0, 0.0]), None)
+    mass = np.array([99_990.0, 10.0]) / 100_000
+    assert mass @ scores[:2] ** 2 < 0.1
+
+
+def test_axes_find_columns_that_vary_together():
+    codes, labels, _ = alike(4000, 1)
+    purse = Purse.of(8.0, 1e-6)
+    gate, _ = curator_of(codes, labels, purse)
+    axes, spent = released_axes(gate, purse, 0.1, 4000.0, masses(2), [None, None])
+    assert spent == 0.1
+    assert 0.85 < axes.covariance[0, 1] / axes.covariance[0, 0] < 1.0
+    assert np.linalg.eigvalsh(axes.covariance).min() >= LEAST_VARIANCE - 1e-9
+
+
+def test_axes_ask_nothing_where_noise_would_drown_it():
+    codes, labels, _ = alike(60, 2)
+    purse = Purse.of(0.1, 1e-6)
+    gate, reservation = curator_of(codes, labels, purse)
+    axes, spent = released_axes(gate, purse, 0.1, 60.0, masses(2), [None, None])
+    assert spent == 0.0
+    assert np.array_equal(axes.covariance, np.eye(2))
+    assert not reservation.entries
+
+
+def test_the_kernel_is_that_of_gaussian_distances():
+    axes = Axes((0, 1), (np.linspace(-2, 2, 30),) * 2, np.array([[1.0, 0.9], [0.9, 1.0]]))
+    features, imagined = draw_features(axes, np.random.default_rng(3))
+    np.testing.assert_allclose((imagined**2).sum(axis=1), 1.0)
+    products = imagined.T @ imagined / len(imagined)
+    assert np.trace(products) == pytest.approx(1.0)
+    along = np.array([1.0, 1.0]) @ features.frequencies.T
+    across = np.array([1.0, -1.0]) @ features.frequencies.T
+    assert across.std() / along.std() == pytest.approx(math.sqrt(1.9 / 0.1), rel=0.25), "small differences count more"
+
+
+def directions(columns=2, rows=3000.0, curvature=0.12, seed=4):
+    axes = Axes(tuple(range(columns)), (np.linspace(-2, 2, 30),) * columns, np.eye(columns))
+    _, imagined = draw_features(axes, np.random.default_rng(seed))
+    return Directions.of(imagined, rows, curvature), imagined
+
+
+def test_steps_never_overshoot():
+    way = 0.7 / STEPS
+    along, imagined = directions()
+    curvature = 3000.0 * 0.25 * imagined.T @ imagined / len(imagined)
+    assert np.linalg.eigvalsh(along.steps(way) @ curvature).max() <= 1.0 + 1e-9
+    actual = np.eye(len(curvature)) - along.steps(way) @ (0.12 / 0.25 * curvature)
+    np.testing.assert_allclose(np.sort(np.linalg.eigvals(actual).real), np.sort(along.kept(way)), atol=1e-8)
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.02, 0.5])
+def test_the_way_follows_what_the_first_sum_speaks_for(truth):
+    """Sums drawn from the prior: nothing at all, little, much."""
+    along, _ = directions()
+    generator, answer = np.random.default_rng(11), 0.12 * along.rows
+    ways = []
+    for _ in range(20):
+        spread = np.sqrt(answer**2 * truth + answer + 2.0**2)
+        ways.append(along.way(along.vectors @ (spread * generator.normal(size=len(spread))), 2.0, 10.0))
+    assert 0.7 * truth < np.mean(ways) / OF_THE_LIKELY < 1.5 * truth + 0.01
+
+
+def test_the_way_ends_where_noise_says():
+    along, _ = directions()
+    seen = along.vectors @ (along.rows * 0.3)
+    assert along.way(seen, 2.0, 0.1) == pytest.approx(0.1, rel=1e-3)
+    deaf = along.way(seen * 0.0, 1e4, 0.1)
+    assert 0.0 < deaf < 0.06, "where nothing is heard, nothing is as likely as something"
+
+
+def test_no_row_weighs_more_than_the_clip():
+    rule = fourier_rule()
+    assert rule.longest[0] <= CLIP * rule.unit
+    assert rule.longest[0] > 0.99 * CLIP * rule.unit
+    assert rule.table[1].min() >= 0
+    assert rule.table[0].max() <= 0
+
+
+def test_small_differences_of_columns_are_learned():
+    codes, labels, odds = alike(4000, 6)
+    term, _ = grown(codes, labels, Purse.of(2.0, 1e-6))
+    assert np.corrcoef(score_of(term, codes), odds)[0, 1] > 0.85
+
+
+def test_all_of_the_share_is_spent_and_no_more():
+    codes, labels, _ = alike(2000, 7)
+    purse = Purse.of(2.0, 1e-6)
+    _, reservation = grown(codes, labels, purse, share=0.4)
+    spent = [entry.charge.noise_multiplier**-2.0 for entry in reservation.entries]
+    assert len(spent) == STEPS + 2
+    assert sum(spent) == pytest.approx(0.4 * purse.mu**2)
+    assert spent[0] == pytest.approx(SCATTER_SHARE * 0.4 * purse.mu**2)
+    assert {entry.theorem.split(":")[0] for entry in reservation.entries} == {
+        "scatter of clipped scores",
+        "sum of weighted Fourier features",
+    }
+
+
+def test_what_a_hopeless_scatter_would_cost_goes_to_the_function():
+    codes, labels, _ = alike(150, 13)
+    _, reservation = grown(codes, labels, Purse.of(0.5, 1e-6))
+    assert len(reservation.entries) == STEPS + 1
+
+
+def test_nothing_more_is_asked_where_columns_together_say_nothing():
+    generator = np.random.default_rng(12)
+    codes, labels = [generator.integers(0, CODES, 20_000) for _ in range(3)], generator.integers(0, 2, 20_000)
+    term, reservation = grown(codes, labels, Purse.of(8.0, 1e-6), share=0.4)
+    assert term is None
+    assert len(reservation.entries) == 2
+    mu = math.sqrt(sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries))
+    assert mu < Purse.of(8.0, 1e-6).mu * math.sqrt(0.4 * (LOOK + 0.2))
+
+
+def test_one_column_asks_nothing():
+    codes, labels, _ = alike(500, 8)
+    term, reservation = grown(codes[:1], labels, Purse.of(2.0, 1e-6))
+    assert term is None
+    assert not reservation.entries
+
+
+def test_noise_is_of_the_stated_size(monkeypatch):
+    """Scatter of fits to the same rows, with features and first look held fixed."""
+    codes, labels, _ = alike(4000, 9)
+    together = np.array([[1.0, 0.95], [0.95, 1.0]])
+    drawn = draw_features(Axes((0, 1), (normal_scores(masses(1)[0], None),) * 2, together), np.random.default_rng(1))
+    monkeypatch.setattr("tacit.growing.fourier.draw_features", lambda *_: drawn)
+    monkeypatch.setattr(Directions, "way", lambda *_: 0.1)
+    fits = [grown(codes, labels, Purse.of(1.0, 1e-6), seed=seed)[0] for seed in range(12)]
+    seen = np.stack([score_of(term, codes) for term in fits]).var(axis=0, ddof=1).mean()
+    stated = np.mean([term.sd**2 for term in fits])
+    assert 0.75 < math.sqrt(stated / seen) < 1.3
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+def test_noise_of_sums_has_the_declared_scale(factor):
+    """Of an empty table a sum is noise alone; half or twice its scale is rejected."""
+    purse = Purse.of(1.0, 1e-6)
+    gate, _ = curator_of([np.zeros(0, int)] * 2, np.zeros(0, int), purse)
+    axes = Axes((0, 1), (np.linspace(-2, 2, CODES + 1),) * 2, np.eye(2))
+    features, _ = draw_features(axes, np.random.default_rng(10))
+    query = FourierSum(features, fourier_rule(), Margins())
+    release = gate.measure(query, purse.charge(1.0), "noise")
+    declared = math.sqrt(query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2_squared) / query.unit / purse.mu
+    ratio = float((release.value**2).mean()) / (factor * declared) ** 2
+    bound = 4.5 * math.sqrt(2.0 / features.size)
+    assert (abs(ratio - 1.0) < bound) == (factor == 1.0)

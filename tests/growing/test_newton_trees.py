@@ -1,0 +1,111 @@
+"""The prior of Newton leaves, learned from what is released."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.growing.newton_trees import (
+    LARGEST_PRIOR,
+    ROWS_VARIATION,
+    WITHIN_LEAVES,
+    CurvatureLevel,
+    LearnedPrior,
+    shrunk_curvatures,
+)
+from tacit.growing.variance_filter import FIRST_VARIANCE, mean_above_zero
+
+
+def released(generator, truth, curvature, sd, leaves=64):
+    """Sums of a tree whose true steps have this variance; rows vary by the share that is thought to be left."""
+    h = np.full(leaves, curvature)
+    steps = generator.normal(0, np.sqrt(truth), leaves)
+    g = h * steps + generator.normal(0, np.sqrt(ROWS_VARIATION * curvature), leaves) + generator.normal(0, sd, leaves)
+    return g, h + generator.normal(0, sd, leaves)
+
+
+@pytest.mark.parametrize("truth", [0.03, 0.1, 0.2])
+@pytest.mark.parametrize("sd", [1.0, 20.0])
+def test_the_prior_is_found_through_the_noise(truth, sd):
+    generator = np.random.default_rng(0)
+    learned = LearnedPrior(0.001)
+    found = [learned.learn(*released(generator, truth, 200.0, sd), sd) for _ in range(150)]
+    assert np.mean(found[60:]) == pytest.approx(WITHIN_LEAVES * truth, rel=0.1)
+
+
+def test_where_nothing_is_left_the_prior_falls_to_its_bound():
+    generator = np.random.default_rng(0)
+    learned = LearnedPrior(0.02)
+    found = [learned.learn(*released(generator, 0.0, 200.0, 5.0), 5.0) for _ in range(200)]
+    assert np.mean(found[100:]) < 0.025
+    assert min(found) == 0.02
+
+
+def test_a_drowned_release_does_not_move_the_prior():
+    """Noise of 400 on curvatures of 50: one tree says nothing, and a hundred next to nothing."""
+    generator = np.random.default_rng(0)
+    learned = LearnedPrior(0.001)
+    found = [learned.learn(*released(generator, 0.5, 50.0, 400.0), 400.0) for _ in range(100)]
+    assert min(found) > 0.0
+    assert max(found) < 3 * WITHIN_LEAVES * FIRST_VARIANCE
+
+
+@pytest.mark.parametrize("mean", [-2e5, -40.0, -1.0, 0.0, 0.3, 50.0])
+def test_a_variance_is_believed_to_be_positive(mean):
+    """Against integration of the normal density over the positive numbers; its tail is exponential."""
+    sd = 0.8
+    grid = np.linspace(0.0, max(mean, 0.0) + 60 * sd if mean > -3 * sd else 60 * sd**2 / -mean, 400_001)
+    weights = np.exp((grid * mean - 0.5 * grid**2 - 0.5 * max(mean, 0.0) ** 2) / sd**2)  # 1 at its largest
+    expected = float((grid * weights).sum() / weights.sum())
+    assert mean_above_zero(mean, sd) == pytest.approx(expected, rel=1e-3)
+
+
+def test_unlucky_trees_do_not_silence_the_others():
+    """Loud noise, true steps of .1: the filter is often below zero, and what is believed is not."""
+    generator = np.random.default_rng(0)
+    found = []
+    for _ in range(20):
+        learned = LearnedPrior(0.001)
+        found += [learned.learn(*released(generator, 0.1, 5.0, 10.0), 10.0) for _ in range(200)][100:]
+    assert np.quantile(found, 0.05) > 0.02
+
+
+def test_absurd_releases_leave_a_prior_that_can_be_used():
+    learned = LearnedPrior(0.02)
+    for size in (1e12, -1e12, 0.0):
+        prior = learned.learn(np.full(8, size), np.full(8, -size), 1e6)
+        assert 0.02 <= prior <= LARGEST_PRIOR
+
+
+def test_the_level_of_curvatures_is_seen_where_noise_drowns_every_tree():
+    """Total 250, noise of 800 in every leaf: one tree tells nothing, and the number of rows is known to within 300."""
+    generator, found = np.random.default_rng(0), []
+    for _ in range(30):
+        level = CurvatureLevel(1000 + 300 * generator.standard_normal(), 300.0)
+        for _ in range(400):
+            mean = level.mean(250 / 16 + 800 * generator.standard_normal(16), 800.0)
+        found.append(mean)
+    assert np.mean(found) == pytest.approx(250 / 16, rel=0.3)
+    assert np.std(found) < 0.5 * 250 / 16
+
+
+def test_the_level_follows_a_change_that_trees_can_see():
+    level = CurvatureLevel(10_000, 50.0)
+    means = [level.mean(np.full(16, total / 16), 2.0) for total in np.linspace(2500, 1000, 300)]
+    assert means[-1] == pytest.approx(1000 / 16, rel=0.01)
+
+
+def test_absurd_releases_leave_a_level_that_can_be_used():
+    level = CurvatureLevel(1.0, 0.0)
+    for size in (-1e12, 1e12, 0.0, -5.0):
+        assert 0.5 <= level.mean(np.full(8, size), 1e6) < 1e13
+
+
+def test_scatter_within_the_noise_is_not_believed_where_the_level_is_known():
+    generator = np.random.default_rng(1)
+    noisy = 30 + 800 * generator.standard_normal(16)
+    alone, known = shrunk_curvatures(noisy, 800.0), shrunk_curvatures(noisy, 800.0, level=30.0)
+    assert np.abs(known - 30).max() < 1.0
+    assert np.abs(alone - 30).max() > 10.0
+    clear = shrunk_curvatures(np.array([10.0, 50.0]), 0.01, level=30.0)
+    assert clear == pytest.approx([10, 50], rel=1e-3)

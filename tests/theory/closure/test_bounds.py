@@ -1,0 +1,221 @@
+"""The closure paper's bounds against exact dimensions of random and extremal classes, and its constructions."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from tacit.arrays import Ints
+from tacit.theory.closure import bounds, constructions
+from tacit.theory.closure.formula import TruthTable, disjunctive_terms, majority_formula, named_function
+from tacit.theory.closure.witnesses import MistakeTree
+from tacit.theory.dimensions import littlestone_dimension, threshold_dimension, vc_dimension
+
+
+def random_classes(seed: int, count: int, rounds: int) -> list[list[Ints]]:
+    rng = np.random.default_rng(seed)
+    out = []
+    for _ in range(rounds):
+        points = int(rng.integers(2, 7))
+        out.append(
+            [(rng.random((rng.integers(1, 7), points)) < rng.choice([0.3, 0.6])).astype(int) for _ in range(count)]
+        )
+    return out
+
+
+def composed(table: TruthTable, classes: list[Ints]) -> Ints:
+    rows = [
+        [table(bits) for bits in zip(*(c[i] for c, i in zip(classes, chosen, strict=True)), strict=True)]
+        for chosen in product(*(range(len(c)) for c in classes))
+    ]
+    return np.unique(np.array(rows), axis=0)
+
+
+def test_littlestone_and_threshold_dimension_are_exponentially_related() -> None:
+    checked = 0
+    for (matrix,) in random_classes(1, 1, 150):
+        d, t = littlestone_dimension(matrix).value, threshold_dimension(matrix).value
+        if d >= 1 and t >= 1:
+            assert d >= bounds.littlestone_at_least(t)
+            assert t >= bounds.threshold_at_least(d)
+            checked += 1
+    assert checked > 50
+    with pytest.raises(ValueError, match="at least 1"):
+        bounds.threshold_at_least(0)
+
+
+def test_unions_stay_below_their_bounds_and_the_extremal_ones_attain_them() -> None:
+    for first, second in random_classes(2, 2, 100):
+        union = np.vstack([first, second])
+        d = [littlestone_dimension(c).value for c in (first, second, union)]
+        t = [threshold_dimension(c).value for c in (first, second, union)]
+        assert d[2] <= bounds.littlestone_of_two(d[0], d[1])
+        assert t[2] <= bounds.threshold_of_union(t[:2])
+    for d1, d2 in ((0, 0), (1, 2), (2, 2), (3, 1)):
+        low, high = constructions.hamming_balls(d1, d2, d1 + d2 + 2)
+        assert (littlestone_dimension(low).value, littlestone_dimension(high).value) == (d1, d2)
+        assert littlestone_dimension(np.vstack([low, high])).value == bounds.littlestone_of_two(d1, d2)
+    for t1, t2 in ((1, 1), (3, 5)):
+        whole = constructions.threshold_class(t1 + t2)
+        assert threshold_dimension(whole[:t1]).value == t1
+        assert threshold_dimension(whole[t1:]).value == t2
+        assert threshold_dimension(whole).value == bounds.threshold_of_union([t1, t2])
+    with pytest.raises(ValueError, match="points are needed"):
+        constructions.hamming_balls(2, 2, 4)
+
+
+def test_several_unions_grow_with_the_logarithm_for_littlestone_and_linearly_for_thresholds() -> None:
+    for classes in random_classes(3, 5, 60):
+        d = max(littlestone_dimension(c).value for c in classes)
+        union = littlestone_dimension(np.vstack(classes)).value
+        assert union <= bounds.littlestone_of_union([littlestone_dimension(c).value for c in classes])
+        assert union <= bounds.littlestone_of_union_stated(5, d)
+    for count, size in ((2, 3), (4, 5), (7, 4)):
+        blocks = constructions.threshold_blocks(count, size)
+        assert [threshold_dimension(b).value for b in blocks] == [size] * count
+        assert threshold_dimension(np.vstack(blocks)).value == count * size
+        assert littlestone_dimension(np.vstack(blocks)).value <= bounds.littlestone_of_union_stated(count, size)
+    assert bounds.littlestone_of_union([4] * 64) < sum([4] * 64)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 8])
+def test_copies_with_patterns_gain_the_logarithm_of_their_number(count: int) -> None:
+    table = np.array([[0, 0, 1], [1, 0, 0], [1, 1, 0], [0, 1, 1]])
+    single = littlestone_dimension(table)
+    copies = constructions.copies_with_patterns(table, count)
+    union = np.vstack(copies)
+    assert {littlestone_dimension(c).value for c in copies} == {single.value}
+    assert isinstance(single.witness, MistakeTree)
+    tree = constructions.tree_of_copies(single.witness, table.shape[1], len(table), count)
+    assert tree.size == single.value + int(math.log2(count))
+    assert tree.holds(union)
+    assert littlestone_dimension(union).value >= tree.size
+
+
+def test_compositions_stay_below_their_bounds() -> None:
+    functions = [
+        named_function("or", 2),
+        named_function("xor", 2),
+        named_function("majority", 3),
+        named_function("and", 3),
+    ]
+    for table in functions:
+        for classes in random_classes(table.arity, table.arity, 12):
+            whole = composed(table, classes)
+            d = [littlestone_dimension(c).value for c in classes]
+            assert littlestone_dimension(whole).value <= bounds.littlestone_of_composition(table, d)
+            v = [vc_dimension(c).value for c in classes]
+            assert vc_dimension(whole).value <= bounds.vc_of_composition(v)
+            t = max(threshold_dimension(c).value for c in classes)
+            assert threshold_dimension(whole).value < bounds.threshold_of_composition(table.arity, t + 1)
+    # polynomial where the function is simple, exponential in general: k^2 d up to logarithms
+    assert bounds.littlestone_of_majority(9, 5) < 9**2 * 5 * 20
+    assert bounds.littlestone_of_majority(1, 5) == 5
+    with pytest.raises(ValueError, match="odd"):
+        bounds.littlestone_of_majority(2, 5)
+
+
+def test_majority_bound_needs_its_factor() -> None:
+    """The step of the proof that counts errors: the best of k functions may err on ``(1/2 - 1/(2k))`` of the rounds."""
+    k = 3
+    votes = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]])  # three rounds of label 1; each function errs once
+    assert (2 * votes.sum(axis=1) > k).all()
+    errors = (votes == 0).sum(axis=0).min() / len(votes)
+    assert errors == pytest.approx(1 / 2 - 1 / (2 * k))
+    assert errors > 1 / 2 - 1 / k
+
+
+def test_regret_formula() -> None:
+    assert bounds.agnostic_regret(0, 10) == 0.0
+    assert bounds.agnostic_regret(2, 100) == pytest.approx(math.sqrt(100 * math.log(50 * math.e)))
+    assert bounds.weighted_majority_mistakes(1, 0) == 0.0
+    assert bounds.weighted_majority_mistakes(8, 3) == pytest.approx(6 / math.log2(4 / 3))
+
+
+def test_random_pairs_have_small_dimension_and_ors_with_exponentially_many_thresholds() -> None:
+    rng = np.random.default_rng(4)
+    for t in (10, 15):
+        drawn = 0
+        while True:
+            drawn += 1
+            matrix = constructions.random_pairs(t, rng)
+            found = threshold_dimension(matrix)
+            if found.upper <= t:
+                break
+        assert drawn < 50
+        ors = constructions.pairwise(matrix)
+        whole = threshold_dimension(ors)
+        assert whole.lower >= bounds.threshold_of_union_of_two_functions(t)
+        assert whole.witness is not None
+        assert whole.witness.holds(ors)
+    with pytest.raises(ValueError, match="t >= 6"):
+        bounds.threshold_of_union_of_two_functions(5)
+
+
+@pytest.mark.parametrize("name", ["or", "and", "xor", "majority"])
+@pytest.mark.parametrize("seed", range(4))
+def test_extraction_finds_the_class_that_holds_the_thresholds(name: str, seed: int) -> None:
+    """Hides thresholds in one of the classes, rising or falling, and noise in the others."""
+    rng = np.random.default_rng(seed)
+    arity, n = 3, 40
+    table = named_function(name, arity)
+    hidden = int(rng.integers(arity))
+    neutral = {"or": 0, "and": 1, "xor": int(rng.integers(2)), "majority": None}[name]
+    rising = constructions.threshold_class(n).astype(int)
+    flip = name == "xor" and neutral == 1
+    classes = []
+    for r in range(arity):
+        if r == hidden:
+            classes.append(1 - rising if flip else rising)
+        elif neutral is None:
+            classes.append(np.full((n, n), 1 if r == (hidden + 1) % arity else 0))
+        else:
+            classes.append(np.full((n, n), neutral if r == (hidden + 1) % arity or name != "xor" else 0))
+    values = np.array([[table([c[i, j] for c in classes]) for j in range(n)] for i in range(n)])
+    assert (values == rising).all()
+    found = constructions.extract_thresholds(classes, range(n), [[i] * arity for i in range(n)])
+    assert found.which == hidden
+    assert found.sequence.size >= n // 4
+    assert found.sequence.holds(classes[hidden])
+
+
+def test_extraction_from_a_sequence_that_mixes_its_classes() -> None:
+    """ORs of a random construction: which of the two holds a threshold differs from pair to pair."""
+    matrix = constructions.random_pairs(30, np.random.default_rng(6))
+    size = matrix.shape[1]
+    order = np.arange(size)[::-1]  # rows are 1 on 0..i; reversed, they are thresholds
+    found = constructions.extract_thresholds([matrix, matrix], order, [(i, size + i) for i in order])
+    assert found.sequence.size >= 1
+    assert found.sequence.holds(matrix)
+    assert bounds.ramsey_size(2, 4**2) > size  # far below what the theorem asks for
+    with pytest.raises(ValueError, match="no class"):
+        constructions.extract_thresholds([np.zeros((3, 3), int)], range(3), [[0], [1], [2]])
+    with pytest.raises(ValueError, match="at least two"):
+        constructions.extract_thresholds([np.zeros((3, 3), int)], range(1), [[0]])
+
+
+@pytest.mark.parametrize("arity", [1, 2, 3])
+def test_every_function_is_its_majority_formula(arity: int) -> None:
+    for values in product([0, 1], repeat=1 << arity):
+        table = TruthTable(values)
+        formula = majority_formula(table)
+        terms = disjunctive_terms(table)
+        assert len(terms) <= 1 << (arity - 1) or arity == 1
+        for bits in product([0, 1], repeat=arity):
+            assert formula(bits) == table(bits)
+            assert any(all(bits[i] == v for i, v in term) for term in terms) == bool(table(bits))
+        assert formula.size <= (2 * arity - 1) * (1 << arity)
+
+
+def test_truth_tables_reject_nonsense() -> None:
+    with pytest.raises(ValueError, match=r"2\^k values"):
+        TruthTable((0, 1, 1))
+    with pytest.raises(ValueError, match="0 and 1"):
+        TruthTable((0, 2))
+    with pytest.raises(ValueError, match="known functions"):
+        named_function("nor", 2)
+    assert named_function("maj", 3).values == named_function("majority", 3).values
+    assert [TruthTable.of(lambda b: b[0] and not b[1], 2)(b) for b in combinations([0, 1, 0], 2)] == [0, 0, 1]

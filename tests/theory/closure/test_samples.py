@@ -1,0 +1,117 @@
+"""Sample sizes: that they are enough where a simulation can tell, and that they grow as the theorems say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.theory.closure import samples
+from tacit.theory.closure.bounds import patterns_at_most, vc_of_composition
+
+
+def test_agnostic_rows_are_the_least_that_meet_the_stated_bound() -> None:
+    for vc, alpha, beta in ((1, 0.1, 0.05), (3, 0.2, 0.01), (0, 0.1, 0.1)):
+        m = samples.agnostic_rows(vc, alpha, beta)
+
+        def bound(rows: int, vc: int = vc, alpha: float = alpha) -> float:
+            growth = (2 * math.e * rows / vc) ** vc if vc else 1.0
+            return 4 * growth * math.exp(-(alpha**2) * rows / 8)
+
+        assert bound(m) <= beta
+        assert bound(m - 1) > beta
+        assert m > samples.agnostic_rows_order(vc, alpha, beta)
+
+
+def test_uniform_convergence_holds_at_the_stated_size() -> None:
+    """Thresholds on [0, 1] with random labels: the largest gap is the Kolmogorov distance of signed measures."""
+    rng = np.random.default_rng(0)
+    alpha, beta = 0.2, 0.1
+    m = samples.agnostic_rows(1, alpha, beta)
+    failures = 0
+    for _ in range(200):
+        y = rng.integers(0, 2, m)  # in the order of the points, which are uniform
+        wrong_left = np.concatenate([[0], np.cumsum(y)])  # labels 1 left of the threshold are errors
+        wrong_right = np.concatenate([np.cumsum((1 - y)[::-1])[::-1], [0]])
+        failures += np.abs((wrong_left + wrong_right) / m - 0.5).max() >= alpha
+    assert failures <= 200 * beta
+
+
+def test_claim_5_4_and_its_second_form() -> None:
+    for vc in (1, 5):
+        for alpha in (0.05, 0.3):
+            d = samples.relabel_rows_half(vc, alpha, 0.05)
+            assert d >= samples.relabel_rows(vc, 2 * d, alpha, 0.05)
+    assert samples.relabel_rows(2, 10_000, 0.1, 0.05, epsilon=0.5) >= 2 * samples.relabel_rows(2, 10_000, 0.1, 0.05) - 2
+
+
+def test_the_exponential_mechanism_keeps_its_promise() -> None:
+    rng = np.random.default_rng(5)
+    errors = rng.integers(0, 400, 300)
+    epsilon, beta = 0.4, 0.1
+    excess = samples.exponential_mechanism_excess(300, epsilon, beta)
+    weights = np.exp(-epsilon * (errors - errors.min()) / 2)
+    assert weights[errors >= errors.min() + excess].sum() / weights.sum() <= beta
+    assert samples.finite_class_rows(300, epsilon, 0.1, beta) == math.ceil(excess / 0.1)
+
+
+def test_private_generalisation() -> None:
+    found = samples.private_generalisation(1.0, 1e-9, 10_000)
+    assert found.factor == pytest.approx(math.e**2)
+    assert found.slack == pytest.approx(1e-3 * math.log(1e5))
+    assert found.failure == pytest.approx(1e-5 / math.log(1e5))
+    with pytest.raises(ValueError, match="rows < 1"):
+        samples.private_generalisation(1.0, 0.1, 100)
+
+
+def test_sizes_of_the_learners_grow_as_stated() -> None:
+    small, large = samples.agnostic_learner_rows(2, 100, 0.1, 0.05), samples.agnostic_learner_rows(2, 10**9, 0.1, 0.05)
+    assert small.total == 2 * small.scored
+    assert large.scored == 9 * 10**9
+    assert small.total > samples.agnostic_learner_rows_order(2, 100, 0.1, 0.05)
+    parts = samples.relabel_and_learn_rows(2, 0.1, 0.05)
+    assert parts.total == parts.scored + parts.published
+    assert parts.published == samples.realizable_rows(2, 0.1, 0.05)
+    k = 3
+    per_part = samples.composed_part_rows(4, 100, k, 0.1, 0.05)
+    assert 0 <= k * per_part - samples.composed_learner_rows(4, [100] * k, 0.1, 0.05) <= k
+    with pytest.raises(ValueError, match="alpha and beta"):
+        samples.realizable_rows(1, 0.0, 0.5)
+
+
+def test_sizes_grow_with_dimension_accuracy_and_parts_at_the_stated_rate() -> None:
+    """Twice the dimension, half of alpha, twice the parts: by which factor sizes grow."""
+
+    def grows(size: Callable[..., float], **changed: float) -> float:
+        usual = {"vc": 50, "alpha": 0.01, "beta": 0.05}
+        return size(**{**usual, **changed}) / size(**usual)
+
+    def scored(**asked: Any) -> float:
+        return samples.relabel_and_learn_rows(**asked).scored
+
+    def agnostic(**asked: Any) -> float:
+        return samples.agnostic_learner_rows(learner_rows=1, **asked).scored
+
+    def composed(parts: int = 4, **asked: Any) -> float:
+        return samples.composed_learner_rows(learner_rows=[0] * parts, **asked)
+
+    def one_part(parts: int = 4, **asked: Any) -> float:
+        return samples.composed_part_rows(learner_rows=0, count=parts, **asked)
+
+    assert 1.9 < grows(samples.realizable_rows, vc=100) < 2.0  # vc / alpha, but for logarithms
+    assert 2.0 < grows(samples.realizable_rows, alpha=0.005) < 2.3
+    for size in (scored, agnostic):  # vc / alpha^2, but for logarithms
+        assert 1.8 < grows(size, vc=100) < 2.3
+        assert 4.0 <= grows(size, alpha=0.005) < 5.0
+    assert grows(composed, alpha=0.005) == pytest.approx(4, rel=1e-3)  # k^3 vc / alpha^2
+    assert 7.8 < grows(composed, parts=8) < 8.0
+    assert 3.9 < grows(one_part, parts=8) < 4.0  # k^2 vc / alpha^2
+
+
+def test_the_difference_of_two_functions_has_ten_times_the_dimension_at_most() -> None:
+    for vc in range(1, 60):
+        assert patterns_at_most(10 * vc + 1, vc) ** 2 < 2 ** (10 * vc + 1)
+        assert vc_of_composition([vc, vc]) <= 10 * vc
