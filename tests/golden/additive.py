@@ -1,0 +1,109 @@
+"""The additive learner: two classes, several, and numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tests.golden.case import Cases, Seen
+from tests.golden.names import AdditiveBoostClassifier, AdditiveBoostRegressor
+from tests.golden.tables import numbers, persons, schema, table
+
+ADD, REPLACE = "add_or_remove_one", "replace_one"
+
+ASKED: list[tuple[int, dict[str, Any]]] = [
+    (300, {"epsilon": 0.3}),
+    (2000, {"epsilon": 1.0}),
+    (2000, {"epsilon": 1.0, "delta": 0.0}),
+    (2000, {"epsilon": 1.0, "neighbouring": REPLACE}),
+    (4000, {"epsilon": 6.0}),
+]
+"""Noise louder than the rows, usual, pure, of the other relation, and hardly any."""
+
+TARGETS: dict[str, tuple[Any, str, dict[str, Any]]] = {
+    "two classes": (AdditiveBoostClassifier, "two", {}),
+    "three classes": (AdditiveBoostClassifier, "three", {}),
+    "squared": (AdditiveBoostRegressor, "number", {"loss": "squared"}),
+    "quantile": (AdditiveBoostRegressor, "number", {"loss": "quantile", "quantile": 0.8}),
+}
+
+
+def fit(target: str, n: int, **asked: Any) -> Seen:
+    """One fit with a declared schema; ``declares`` changes it, ``rows`` stands for the columns."""
+    estimator, label, own = TARGETS[target]
+    rows, weights = asked.pop("rows", table(n).X), asked.pop("sample_weight", None)
+    declared = schema(label, **asked.pop("declares", {}))
+    made = estimator(schema=declared, random_state=1, **own, **asked)
+    return Seen.of(made.fit(rows, getattr(table(n), label), sample_weight=weights))
+
+
+def named(target: str, what: str) -> str:
+    return f"{TARGETS[target][0].__name__}: {target}, {what}"
+
+
+def cases() -> Cases:
+    """Every target, in every way it can be asked for."""
+    found: Cases = {}
+    for target in TARGETS:
+        for n, asked in ASKED:
+            words = ", ".join(f"{name} {value}" for name, value in asked.items())
+            found[named(target, f"{n} rows, {words}")] = lambda t=target, n=n, a=asked: fit(t, n, **a)
+        found |= variants(target)
+    found |= of_classes()
+    found[named("two classes", "20000 rows, epsilon 8")] = lambda: fit("two classes", 20_000, epsilon=8.0)
+    return found
+
+
+def variants(target: str) -> Cases:
+    """What every target can have."""
+    rising = {"columns": {"a": {"kind": "numeric", "lower": -2, "upper": 2, "monotone": "increasing"}}}
+
+    def of_persons(**asked: Any) -> Seen:
+        rows, declares = persons(2000)
+        return fit(target, 2000, rows=rows, declares=declares, **asked)
+
+    return {
+        named(target, "no interactions"): lambda: fit(target, 2000, interactions=False),
+        named(target, "pairs"): lambda: fit(target, 2000, epsilon=4.0, interactions="pairs"),
+        named(target, "no privacy"): lambda: fit(target, 1000, epsilon=math.inf),
+        named(target, "sample weights"): lambda: fit(target, 2000, sample_weight=table(2000).weights),
+        named(target, "sample weights, replace_one, delta 0"): lambda: fit(
+            target, 2000, sample_weight=table(2000).weights, neighbouring=REPLACE, delta=0.0
+        ),
+        named(target, "monotone"): lambda: fit(target, 2000, epsilon=2.0, declares=rising),
+        named(target, "persons"): of_persons,
+        named(target, "persons, replace_one"): lambda: of_persons(neighbouring=REPLACE),
+        named(target, "no rows"): lambda: fit(target, 0),
+        named(target, "no schema"): lambda: undeclared(target, table(2000).X),
+        named(target, "no schema, numbers alone, delta 0"): lambda: undeclared(target, numbers(2000).X, delta=0.0),
+    }
+
+
+def undeclared(target: str, rows: Any, **asked: Any) -> Seen:
+    """Bounds, categories and classes are found by the fit."""
+    estimator, label, own = TARGETS[target]
+    if label == "number":
+        own = {**own, "target_bounds": (-8, 8)}
+    if label == "three" and not asked.get("delta", 1.0):
+        own = {**own, "classes": [0, 1, 2]}
+    made = estimator(epsilon=2.0, random_state=1, **own, **asked).fit(rows, getattr(table(len(rows)), label))
+    seen = Seen.of(made)
+    found = None if made.schema_ is None else made.schema_.to_dict()
+    return Seen([seen.model, found], seen.ledger)
+
+
+def of_classes() -> Cases:
+    """Weights of classes."""
+    return {
+        named("two classes", "class weights"): lambda: fit("two classes", 2000, class_weight={0: 1.0, 1: 3.0}),
+        named("two classes", "class and sample weights, replace_one"): lambda: fit(
+            "two classes",
+            2000,
+            class_weight={0: 0.5, 1: 1.0},
+            sample_weight=table(2000).weights,
+            neighbouring=REPLACE,
+        ),
+        named("three classes", "class weights"): lambda: fit(
+            "three classes", 2000, class_weight={0: 1.0, 1: 0.5, 2: 0.8}
+        ),
+    }

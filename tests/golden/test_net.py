@@ -1,0 +1,114 @@
+"""The net itself: it is whole, notices the least change, and knows the library by its public names in one place."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tests.golden.case import Seen, canonical, run
+from tests.golden.net import GROUPS, all_cases, group, message, moved, stored
+
+HERE = Path(__file__).parent
+
+NOT_RUN = {"BudgetExceeded", "Certificate", "Neighbouring", "Schema", "SchemaError", "load_model", "save_model"}
+"""Public names that draw no noise of their own."""
+
+ONE = "RandomTreesClassifier: epsilon 1"
+
+
+def test_every_case_is_stored_and_every_stored_one_is_run() -> None:
+    assert sum(len(group(each)) for each in GROUPS) == len(all_cases()), "two groups have a case of the same name"
+    assert set(stored()) == set(all_cases())
+
+
+def test_every_public_name_has_cases() -> None:
+    rooms = [getattr(tacit, room) for room in ("closure", "online", "audit", "resampling")]
+    learners = [n for room in rooms for n in room.__all__ if hasattr(getattr(room, n), "fit") or n.endswith("Winnow")]
+    wanted = {*tacit.PUBLIC, *learners, "audit_estimator"} - NOT_RUN
+    assert wanted == {name.split(":")[0] for name in all_cases()}
+
+
+def test_only_one_file_imports_the_library() -> None:
+    importing = {
+        path.name
+        for path in HERE.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for module in (
+            [a.name for a in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None)]
+        )
+        if module is not None and module.split(".")[0] == "tacit"
+    }
+    assert importing == {"names.py", "test_net.py"}
+
+
+@pytest.fixture(scope="module")
+def seen() -> Seen:
+    return run(all_cases()[ONE])
+
+
+def leaves(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], Any]]:
+    """Everything in plain data that is no list and no dict, and where it is."""
+    if isinstance(data, dict | list):
+        items = data.items() if isinstance(data, dict) else enumerate(data)
+        return [leaf for key, value in items for leaf in leaves(value, (*path, key))]
+    return [(path, data)]
+
+
+def changed(data: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """A copy with another value in one place."""
+    found = inner = copy.deepcopy(data)
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return found
+
+
+def test_a_last_bit_moves_the_model_alone(seen: Seen) -> None:
+    path, value = next(leaf for leaf in leaves(seen.model) if isinstance(leaf[1], float))
+    after = Seen(changed(seen.model, path, float(np.nextafter(value, 9.0))), seen.ledger).digests()
+    assert moved(ONE, after, {ONE: seen.digests()}) == ["model"]
+
+
+@pytest.mark.parametrize("place", [0, 2], ids=["label", "theorem"])
+def test_a_letter_of_an_entry_moves_the_ledger_alone(seen: Seen, place: int) -> None:
+    entry = seen.ledger["entries"][0]
+    after = Seen(seen.model, changed(seen.ledger, ("entries", 0, place), entry[place] + ".")).digests()
+    assert moved(ONE, after, {ONE: seen.digests()}) == ["ledger"]
+
+
+def test_a_charge_moves_the_ledger_alone(seen: Seen) -> None:
+    path, value = next(leaf for leaf in leaves(seen.ledger["charges"]) if isinstance(leaf[1], float))
+    after = Seen(seen.model, changed(seen.ledger, ("charges", *path), value * (1 + 1e-15))).digests()
+    assert moved(ONE, after, {ONE: seen.digests()}) == ["ledger"]
+
+
+def test_the_message_says_what_moved_and_how_to_accept_it() -> None:
+    said = message({"a case": ["model"], "another": ["model", "ledger"]}, ["a case"])
+    assert "  model: a case" in said
+    assert "  new case: another" in said
+    assert "python -m tests.golden --show 'a case'" in said
+    assert "python -m tests.golden --write" in said
+
+
+def test_what_a_case_is_made_of_can_be_shown(seen: Seen) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.golden", "--show", ONE],
+        cwd=HERE.parents[1], capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == canonical({"model": seen.model, "ledger": seen.ledger}, indent=1) + "\n"
+
+
+def test_digests_know_nothing_of_how_the_code_is_laid_out() -> None:
+    """No module of the library is named in what a digest is made of."""
+    for name in (ONE, "BatchwiseClassifier: two classes", "AgnosticClassifier: epsilon 1"):
+        text = canonical(run(all_cases()[name]).__dict__)
+        assert "tacit." not in text
+        assert "object at 0x" not in text
