@@ -5,16 +5,17 @@ PYTHON ?= python3
 WORKERS ?= 2
 NAME ?= speed
 ARGS ?=
+TESTS ?= tests
 BIN := .venv/bin
 # Runs a command as root when we are not.
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 BROWSERS := chromium chromium-browser google-chrome
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test test-slow demo bench paper-trees lock clean
+.PHONY: help setup check format test test-slow test-all test-lowest demo bench paper-trees lock clean
 
 help: ## what can be made
-	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
 
 setup: .venv/.installed .venv/.browser ## .venv from the lock, and a browser for the tests of the report
 
@@ -50,6 +51,14 @@ test: check ## the checks and the tests
 
 test-slow: setup ## the long statistics
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m slow
+
+test-all: check ## every test, the long ones too
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not bench"
+
+test-lowest: setup ## the tests with the lowest allowed version of every dependency; TESTS=tests/noise for a part
+	$(BIN)/uv venv --quiet --python $(PYTHON) --clear .venv-lowest
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct -e . --group dev
+	.venv-lowest/bin/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow and not bench" $(TESTS)
 
 bench: .venv/.installed ## one benchmark: make bench NAME=accuracy (its peers come with pip install -e ".[bench]")
 	$(BIN)/python -m benchmarks.$(NAME) $(ARGS)

@@ -17,9 +17,10 @@ from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier
+from tests.pairwise import pairwise
 
-LEARNERS = [AdditiveBoostClassifier(), BoostedTreesClassifier(n_trees=40)]
-NAMES = ["additive", "trees"]
+LEARNERS = {"additive": AdditiveBoostClassifier(), "trees": BoostedTreesClassifier(n_trees=40)}
+NAMES = list(LEARNERS)
 NUMBER = {"kind": "numeric", "lower": -3, "upper": 3}
 
 
@@ -108,26 +109,23 @@ def check(model: Any, frame: pd.DataFrame, epsilon: float, delta: float) -> None
     assert (again.predict_proba(columns_of(frame)) == chances).all()
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
-@pytest.mark.parametrize("name", sorted(TABLES))
-@pytest.mark.parametrize(("epsilon", "delta", "relation"), BUDGETS)
-def test_there_is_always_a_model(name, learner, epsilon, delta, relation):
+@pytest.mark.parametrize(("name", "learner", "budget"), pairwise(sorted(TABLES), NAMES, BUDGETS))
+def test_there_is_always_a_model(name, learner, budget):
+    epsilon, delta, relation = budget
     frame, labels, declared = TABLES[name]()
     if declared is None and delta == 0:
         frame = frame.select_dtypes("number")
-    model = clone(learner).set_params(epsilon=epsilon, delta=delta, schema=declared, neighbouring=relation)
+    model = clone(LEARNERS[learner]).set_params(epsilon=epsilon, delta=delta, schema=declared, neighbouring=relation)
     check(model.fit(frame, labels), frame, epsilon, delta)
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
-@pytest.mark.parametrize("n", [0, 1, 5, 49])
-@pytest.mark.parametrize("label", [0, 1, "mixed", "unknown"])
+@pytest.mark.parametrize(("n", "label", "learner"), pairwise([0, 1, 5, 49], [0, 1, "mixed", "unknown"], NAMES))
 def test_fewer_than_fifty_rows(n, label, learner):
     frame = pd.DataFrame({"a": generator().normal(size=n), "b": generator().normal(size=n)})
     truth = {"mixed": np.arange(n) % 2, "unknown": np.full(n, 7)}.get(label, np.full(n, label))
     asked = pd.DataFrame({"a": [0.0, math.nan, 9.0], "b": [1.0, -1.0, 0.0]})
     for epsilon in (0.1, 8.0):
-        model = clone(learner).set_params(epsilon=epsilon, schema=schema({"a": NUMBER, "b": NUMBER}))
+        model = clone(LEARNERS[learner]).set_params(epsilon=epsilon, schema=schema({"a": NUMBER, "b": NUMBER}))
         check(model.fit(frame, truth), asked, epsilon, 1e-6)
 
 

@@ -15,6 +15,7 @@ from tacit.encoding.frames import columns_of
 from tacit.models.files import model_from_dict
 from tacit.privacy import accountants
 from tacit.schema import Schema
+from tests.pairwise import pairwise
 
 NUMBER = {"kind": "numeric", "lower": -3, "upper": 3}
 LABELS = {
@@ -134,10 +135,9 @@ def check(model: Any, frame: pd.DataFrame, epsilon: float, delta: float) -> None
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-@pytest.mark.parametrize("kind", sorted(LABELS))
-@pytest.mark.parametrize("name", sorted(TABLES))
-@pytest.mark.parametrize(("epsilon", "delta", "relation"), BUDGETS)
-def test_there_is_always_a_model(name, kind, epsilon, delta, relation):
+@pytest.mark.parametrize(("name", "kind", "budget"), pairwise(sorted(TABLES), sorted(LABELS), BUDGETS))
+def test_there_is_always_a_model(name, kind, budget):
+    epsilon, delta, relation = budget
     frame, labels, columns = TABLES[name](kind)
     if columns is None and delta == 0:
         frame = frame.select_dtypes("number")
@@ -145,10 +145,9 @@ def test_there_is_always_a_model(name, kind, epsilon, delta, relation):
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning", "ignore:every sample_weight is so small:UserWarning")
-@pytest.mark.parametrize("kind", sorted(LABELS))
-@pytest.mark.parametrize("n", [0, 1, 2, 49])
-@pytest.mark.parametrize("declared", [True, False])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("n", "kind", "declared", "weighted"), pairwise([0, 1, 2, 49], sorted(LABELS), [True, False], [False, True])
+)
 def test_fewer_than_fifty_rows(n, kind, declared, weighted):
     frame = normals(n)
     asked = pd.DataFrame({"x0": [0.0, math.nan, 9.0], "x1": [1.0, -1.0, 0.0]})
