@@ -74,6 +74,15 @@ def test_theorem_20_margin_on_all_but_kappa(density: float, shares: tuple[float,
     assert diagnosis.pythia_loss <= (1 + diagnosis.theta) / 2 + 1e-9
 
 
+@pytest.mark.parametrize("density", [0.1, 0.25])
+@pytest.mark.parametrize("shares", [(1 / 3, 1 / 3, 1 / 3), (0.6, 0.3, 0.1), (0.93, 0.05, 0.02)])
+def test_a_quarter_of_its_rounds_gets_the_signs_right(density: float, shares: tuple[float, ...]) -> None:
+    rows = groups(200, shares)
+    measure = LazyBregman(density, lazy_bregman_learning_rate(ADVANTAGE, "errors"), len(rows))
+    margins, _ = run(rows, measure, lazy_bregman_rounds(ADVANTAGE, density, "errors"))
+    assert (margins.mean(axis=0) <= 0).mean() < density
+
+
 def test_far_fewer_rounds_are_not_enough() -> None:
     """What Theorem 20 promises is not true of any run: after four rounds one group has been sacrificed twice."""
     rows = groups(200, (1 / 3, 1 / 3, 1 / 3))

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
-from tacit.boosting.measures.bregman import project
+from tacit.boosting.measures.bregman import capped_scaling
 
 
 def soft_punishments(margins: npt.ArrayLike) -> Floats:
@@ -74,8 +74,7 @@ def lazy_dense_updates(density: float, learning_rate: float) -> RowPlayer:
     """Algorithms 7 and 9: the row player's strategy behind lazy Bregman. One projection, no state but the losses."""
 
     def play(losses: Floats) -> Floats:
-        weights = density * np.exp(-learning_rate * losses.sum(axis=0))
-        return project(weights, density * losses.shape[1])
+        return capped_scaling(-learning_rate * losses.sum(axis=0), density * losses.shape[1])
 
     return play
 

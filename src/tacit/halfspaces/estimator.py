@@ -33,8 +33,7 @@ from tacit.privacy.budget import Purse
 from tacit.privacy.request import Request, RequestError, check_loudness
 from tacit.queries.dense.halfspace_log import RADIUS_16, RADIUS_32
 from tacit.theory.boosting import Analysis
-from tacit.theory.generalisation import margin_bound_rows
-from tacit.theory.halfspaces import StrongHalfspace, privacy_rows, strong_halfspace
+from tacit.theory.halfspaces import cheapest_promise
 
 ERRORS_ON = ("new_rows", "training_rows")
 
@@ -150,10 +149,11 @@ class HalfspaceBoostClassifier(PrivateClassifier):
     ) -> Self:
         """The learner of Algorithm 4 for an (alpha, beta)-PAC guarantee at margin ``margin`` (Theorem 25).
 
-        Lazy Bregman without scaling or calibration, at the rounds, density and learning rate of Theorem 20 (Algorithm 4
-        prints ``lambda = tau / 8``, with which that theorem says nothing; it needs ``tau / 32``). Rows are taken from
-        the unit ball. Its advantage is proved for centres divided by their exact length; that the length estimated
-        from a noisy centre does as well is measured.
+        Lazy Bregman without scaling or calibration, at the density, learning rate and rounds of Theorem 20
+        (docs/theory/lazy_bregman.md). Rows are taken from the unit ball; random label noise at rate ``alpha margin /
+        32`` is tolerated. The halfspace has the length that bounds on new rows assume up to
+        ``theory.halfspaces.largest_dimension`` columns. Its advantage is proved for centres divided by their exact
+        length; that a lower bound of it, estimated from a noisy centre, does as well is measured.
 
         Args:
             alpha: error to reach, in (0, 1).
@@ -162,9 +162,10 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             n: the declared (public) number of rows; not read from the data.
             epsilon: privacy parameter.
             delta: in (0, 1).
-            analysis: ``"sharp"`` or ``"paper"``, the constant of a round's privacy.
-            errors_on: ``"new_rows"``; or ``"training_rows"`` for a promise about these alone, which takes far fewer
-                rows: none are asked for that the margins generalise (Theorem 23).
+            analysis: ``"sharp"``; or ``"paper"`` for the constant of a round's privacy, the rounds and the learning
+                rate as printed.
+            errors_on: ``"new_rows"``: by margins, or by privacy alone where that needs fewer rows (Theorem 34, for
+                epsilon up to alpha / 36); or ``"training_rows"`` for a promise about these alone.
             others: further parameters, such as ``random_state``.
 
         Raises:
@@ -173,46 +174,46 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         """
         if errors_on not in ERRORS_ON:
             raise RequestError(f"errors_on must be one of {', '.join(ERRORS_ON)}, got {errors_on!r}")
-        try:
-            parameters = strong_halfspace(alpha, beta, margin)
-        except ValueError as error:
-            raise RequestError(str(error)) from None
         learner = cls(
             epsilon,
             delta,
             row_norm=1.0,
             fit_intercept=False,
             measure="lazy_bregman",
-            rounds=parameters.rounds,
-            density=parameters.density,
-            learning_rate=parameters.learning_rate,
             scaling=False,
             calibrate=False,
             analysis=analysis,
-            shortest_centre=margin / 2,
             **others,
         )
-        needed = {"that noise leaves the advantage": learner._rows_for(parameters)}
-        if errors_on == "new_rows":
-            needed["that margins generalise"] = margin_bound_rows(alpha / 2, parameters.advantage, beta / 3)
-        if n < max(needed.values()):
-            parts = ", ".join(f"{what}: {rows}" for what, rows in needed.items())
+        try:
+            promise = cheapest_promise(
+                alpha, beta, margin, epsilon, delta, learner._rounds_noise(), analysis, errors_on == "new_rows"
+            )
+        except ValueError as error:
+            raise RequestError(str(error)) from None
+        if n < promise.rows:
+            parts = ", ".join(f"{what}: {rows}" for what, rows in promise.needed.items())
             raise RequestError(
                 f"n = {n} is too small for alpha={alpha}, beta={beta}, margin={margin} at epsilon={epsilon}, "
-                f"delta={delta}: {max(needed.values())} rows would do ({parts})"
+                f"delta={delta}: {promise.rows} rows would do ({parts})"
             )
+        parameters = promise.parameters
+        learner.set_params(
+            rounds=parameters.rounds,
+            density=parameters.density,
+            learning_rate=parameters.learning_rate,
+            shortest_centre=margin / 2,
+        )
         return learner
 
-    def _rows_for(self, parameters: StrongHalfspace) -> int:
-        """The rows at which this learner's noise is what the theorem allows."""
+    def _rounds_noise(self) -> float:
+        """The noise multiplier of all rounds together; 0 without privacy."""
         purse = Request.of(self.epsilon, self.delta, self.neighbouring, None).purse
         if purse.is_pure:
             raise RequestError(
                 "the theorem's noise is Gaussian, which has no epsilon at delta=0: give a positive delta"
             )
-        if not purse.is_private:
-            return 1
-        return privacy_rows(parameters, purse.sd(self._options().shares["rounds"]), self.analysis)
+        return purse.sd(self._options().shares["rounds"])
 
     def decision_function(self, X: Any) -> Floats:
         """Log-odds of the last of ``classes_``, shape ``(rows,)``."""

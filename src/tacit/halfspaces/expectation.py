@@ -136,7 +136,7 @@ def proved_error(setting: Setting, n: int) -> Expectation:
     if next(enough(0.999), None) is None:
         return Expectation(n, 1.0, "theorem", "no theorem says anything for so few rows")
     low, high = 0.0, 0.999
-    for _ in range(40):
+    for _ in range(25):
         middle = (low + high) / 2
         low, high = (low, middle) if next(enough(middle), None) else (middle, high)
     return Expectation(n, high, "theorem", f"{next(enough(high))}, with probability {1 - setting.failure:g}")

@@ -113,5 +113,5 @@ def boost_for_people_sample_size(
 
 
 def boost_s_rounds(advantage: float, accuracy: float) -> int:
-    """Theorem 57 by way of Theorem 20: rounds until the training error is at most ``accuracy``."""
-    return lazy_bregman_rounds(advantage, accuracy)
+    """Theorem 57 by way of Theorem 20: rounds to a training error below ``accuracy``; a vote needs no margin."""
+    return lazy_bregman_rounds(advantage, accuracy, "errors")

@@ -7,6 +7,7 @@ schema nor the curator takes it.
 
 from __future__ import annotations
 
+import math
 from typing import NoReturn
 
 import numpy as np
@@ -19,6 +20,23 @@ class NotPrivate(ValueError):  # noqa: N818 - a statement about a method, not a 
     """A measure that has no bound on what one row can change."""
 
 
+def capped_scaling(logs: Floats, total: float) -> Floats:
+    """``min(1, c exp(logs))`` with the ``c`` that makes it add up to ``total`` (Lemma 9).
+
+    In logarithms: after the rounds of Theorem 20 at a small advantage the weights themselves are no longer numbers.
+
+    Args:
+        logs: logarithms of weights, shape ``(n,)``; only their differences count.
+        total: what to add up to, at most ``n``.
+    """
+    order = np.sort(logs)[::-1]
+    below = np.logaddexp.accumulate(order[::-1])[::-1]  # what the k-th largest weight and all smaller ones add up to
+    scales = np.log(total - np.arange(min(len(order), math.ceil(total)))) - below[: math.ceil(total)]
+    fits = scales + order[: len(scales)] <= 0.0
+    scale = scales[int(np.argmax(fits))] if fits.any() else math.inf  # the fewest capped weights that work
+    return np.exp(np.minimum(0.0, logs + scale))
+
+
 def project(measure: Floats, total: float) -> Floats:
     """The Bregman projection onto measures of size ``total`` or more (Lemma 9): ``min(1, c m)`` with the least ``c``.
 
@@ -26,15 +44,7 @@ def project(measure: Floats, total: float) -> Floats:
         measure: positive weights of shape ``(n,)``, at most 1.
         total: the size to reach, at most ``n``.
     """
-    if measure.sum() >= total:
-        return measure
-    order = np.sort(measure)[::-1]
-    below = np.cumsum(order[::-1])[::-1]  # what the k-th largest weight and all smaller ones add up to
-    capped = np.arange(len(order))
-    scales = (total - capped) / below
-    fits = scales * order <= 1.0
-    first = int(np.argmax(fits))  # the fewest capped weights that work
-    return np.minimum(1.0, measure * (scales[first] if fits[first] else np.inf))
+    return measure if measure.sum() >= total else capped_scaling(np.log(measure), total)
 
 
 def lazy_measures(losses: Floats, density: float, learning_rate: float) -> Floats:
@@ -46,11 +56,11 @@ def lazy_measures(losses: Floats, density: float, learning_rate: float) -> Float
         learning_rate: lambda.
 
     Returns:
-        Measures of shape ``(T + 1, n)`` and density at least ``density``.
+        Measures of shape ``(T + 1, n)`` and density ``density``.
     """
     n = losses.shape[1]
     summed = np.vstack([np.zeros(n), np.cumsum(losses, axis=0)])
-    return np.array([project(density * np.exp(-learning_rate * past), density * n) for past in summed])
+    return np.array([capped_scaling(-learning_rate * past, density * n) for past in summed])
 
 
 def bregman_measures(losses: Floats, density: float, learning_rate: float) -> Floats:
