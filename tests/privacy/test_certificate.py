@@ -13,6 +13,7 @@ from tacit.privacy.account import EphemeralAccount, PrivacyAccount
 from tacit.privacy.calibration import gaussian_noise_multiplier
 from tacit.privacy.certificate import Certificate, CertificateError, summarise
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure, Renyi, Repeated
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import Entry, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
@@ -167,7 +168,7 @@ def test_false_claims_are_found_even_with_a_fitting_digest() -> None:
     assert "more than" in resealed(certificate, delta=1e-7)[0]
     assert "more than" in resealed(certificate, charges=(*certificate.charges, Pure(0.1)))[0]
     assert "no promise" in resealed(certificate, epsilon=math.nan)[0]
-    extra = Entry(5, "one more", Gaussian(100.0), "x")
+    extra = Entry(5, Label.of("one more"), Gaussian(100.0), "x")
     assert "not covered" in resealed(certificate, entries=(*certificate.entries, extra))[0]
     assert "not so under" in resealed(certificate, n_public=True)[0]
     assert "not so under" in resealed(certificate, neighbouring=Neighbouring.REPLACE_ONE)[0]
@@ -187,8 +188,8 @@ def test_what_is_no_certificate_is_refused() -> None:
             Certificate.from_dict(bad)  # type: ignore[arg-type]
     with pytest.raises(CertificateError, match="not a certificate"):
         Certificate.from_json("{")
-    with pytest.raises(CertificateError, match=r"format 2.*up to 1.*newer version"):
-        Certificate.from_dict({**good, "version": 2})
+    with pytest.raises(CertificateError, match=r"format 3.*up to 2.*newer version"):
+        Certificate.from_dict({**good, "version": 3})
     for bad_version in (None, "1", True, 0):
         with pytest.raises(CertificateError, match="format version"):
             Certificate.from_dict({**good, "version": bad_version})
@@ -209,12 +210,12 @@ def test_what_is_no_certificate_is_refused() -> None:
 
 
 def test_large_families_are_gathered_and_small_ones_kept() -> None:
-    entries = [Entry(0, "counts", Gaussian(9.0), "a")]
-    entries += [Entry(i, f"round {i}: age", Gaussian(50.0), "b") for i in range(1, 251)]
-    entries += [Entry(251 + i, f"node {i}", BoundedRange(0.1), "c") for i in range(20)]
+    entries = [Entry(0, Label.of("counts"), Gaussian(9.0), "a")]
+    entries += [Entry(i, Label.of(f"round {i}: age"), Gaussian(50.0), "b") for i in range(1, 251)]
+    entries += [Entry(251 + i, Label.of(f"node {i}"), BoundedRange(0.1), "c") for i in range(20)]
     found = summarise(entries)
     assert len(found) == 22
-    assert found[1] == Entry(1, "round #: age", Repeated(Gaussian(50.0), 250), "b")
+    assert found[1] == Entry(1, Label.of("round #: age"), Repeated(Gaussian(50.0), 250), "b")
     assert [entry.sequence for entry in found] == list(range(22))
     assert fitted(400).releases == 400
     assert len(fitted(400).entries) == 1

@@ -20,6 +20,7 @@ from tacit.privacy.charges import (
     Renyi,
     Repeated,
 )
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import BudgetExceeded, Entry, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 
@@ -38,7 +39,7 @@ def spend(reservation: Reservation, *charges: Charge) -> None:
 def test_entries_are_numbered_and_kept() -> None:
     reservation = reserve(Gaussian(1.0))
     entry = reservation.record(Gaussian(1.0), "counts", "one row, one cell")
-    assert entry == Entry(0, "counts", Gaussian(1.0), "one row, one cell")
+    assert entry == Entry(0, Label.of("counts"), Gaussian(1.0), "one row, one cell")
     assert reservation.entries == (entry,)
 
 

@@ -11,6 +11,7 @@ import pytest
 from tacit.privacy import accountants
 from tacit.privacy.charges import ZCDP, BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Renyi, Repeated
 from tacit.privacy.gaussian import range_of_gaussian
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import Entry
 from tacit.report import svg
 from tacit.report.budget import stage_of, stages
@@ -20,7 +21,7 @@ from tacit.report.units import factor
 
 
 def release(label: str, charge: Charge) -> Entry:
-    return Entry(0, label, charge, "a theorem")
+    return Entry(0, Label.of(label), charge, "a theorem")
 
 
 def parsed(drawing: Drawing) -> ET.Element:

@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 from tacit.boosting.measures.measure import Measure
 from tacit.curator.curator import Curator
 from tacit.privacy.charges import Charge, Laplace
+from tacit.privacy.label import Label, Stage
 from tacit.queries.dense.halfspace_log import HalfspaceLog, MeasureSize
 from tacit.theory.boosting import end_test_threshold
 
@@ -58,5 +59,5 @@ class EndTest:
         if not isinstance(measure, SizedMeasure):
             raise TypeError(f"{type(measure).__name__} has a constant size, so a test of it would never change")
         query = measure.size(self.log, rounds, self.reach)
-        release = curator.measure(query, self.charge, f"end test before round {rounds + 1}")
+        release = curator.measure(query, self.charge, Label(Stage.END_TEST, round=rounds + 1))
         return bool(float(release.value[0]) - self.threshold <= self.surplus)

@@ -17,6 +17,7 @@ from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Sample
 from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request, RequestError
 
 THEOREM = "relabelling by error counts: Alon et al. 2020, Lemma 5.3, sharpened"
@@ -122,7 +123,7 @@ class AgnosticClassifier(ClosureClassifier):
         )
 
         def run(vault: Vault) -> Model:
-            (rows,) = open_view(vault, sample, "random part of the rows")
-            return step.run(rows, (), task, "relabel and learn")
+            (rows,) = open_view(vault, sample, Label(Stage.ROWS, "random part of the rows"))
+            return step.run(rows, (), task, Label(Stage.ROWS, "relabel and learn"))
 
         return tuple(charge for charge, _ in sample.charges(neighbouring)), run

@@ -27,6 +27,7 @@ from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.base import Model
 from tacit.privacy.budget import Purse
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
 from tacit.schema import NumericColumn, Schema
@@ -208,9 +209,11 @@ class ClosureClassifier(PrivateClassifier):
         choice: Charge = BoundedRange(target.epsilon * (1 - SLACK)) if private else NonPrivate()
         children = (*((plan,) * int(self.repetitions)), (choice,))
         parts = Parts(label_index, children, target.delta, inside=self._theorem)
-        *runs, last = open_view(vault, parts, "runs on disjoint parts, and a part to choose the best on")
+        *runs, last = open_view(
+            vault, parts, Label(Stage.ROWS, "runs on disjoint parts, and a part to choose the best on")
+        )
         models = [run(part) for part in runs]
-        return models[select_member(last, models, label_index, choice, "the best of the runs")]
+        return models[select_member(last, models, label_index, choice, Label(Stage.SELECTION, "the best of the runs"))]
 
 
 def _with_schema(task: Task, bounds: dict[str, tuple[float, float]] | None = None) -> Task:

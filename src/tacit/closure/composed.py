@@ -28,6 +28,7 @@ from tacit.models.base import Model
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request, RequestError
 from tacit.theory.closure.formula import TruthTable
 
@@ -192,7 +193,7 @@ class ComposedClassifier(ClosureClassifier):
                     OPEN_THEOREM,
                     public=True,
                 )
-                index = select_concept(vault, choice, f"concept {i + 1}")
+                index = select_concept(vault, choice, Label(Stage.CONCEPT, round=i + 1))
                 columns, encoders, holds, text = concepts.concept(index)
                 members.append(RuleModel(tuple(task.label_index.names), columns, encoders, holds, text))
             return self._model(setting, table, members)
@@ -224,10 +225,10 @@ class ComposedClassifier(ClosureClassifier):
         sample = Sample(plan.rate, task.label_index, together, inner_delta, inside=THEOREM)
 
         def run(vault: Vault) -> Model:
-            (rows,) = open_view(vault, sample, "random part of the rows")
+            (rows,) = open_view(vault, sample, Label(Stage.ROWS, "random part of the rows"))
             members: list[Model] = []
-            for i, part in enumerate(open_view(rows, parts, "disjoint parts")):
-                members.append(steps[i].run(part, members, task, f"concept {i + 1}"))
+            for i, part in enumerate(open_view(rows, parts, Label(Stage.ROWS, "disjoint parts"))):
+                members.append(steps[i].run(part, members, task, Label(Stage.CONCEPT, round=i + 1)))
             return self._model(setting, table, members)
 
         return tuple(charge for charge, _ in sample.charges(neighbouring)), run

@@ -32,6 +32,7 @@ from tacit.models.rule import RuleModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Purse
 from tacit.privacy.charges import BoundedRange, Charge, Laplace, NonPrivate
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request, RequestError
 from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
@@ -197,14 +198,18 @@ def learn_concept(
         movement=1,
         theorem="error counts of concepts: a row adds an error or none",
     )
-    index = int(curator.select(selection, charges[0], "concept with the fewest errors").indices[0])
+    index = int(
+        curator.select(selection, charges[0], Label(Stage.SELECTION, "concept with the fewest errors")).indices[0]
+    )
     columns, encoders, holds, text = concepts.concept(index)
     rates = (0.0, 1.0)
     if len(charges) > 1:
         place = concepts.listed.place(index)[0]
         sums = np.vstack([~holds, holds]).astype(np.int64)
         query = Histogram(histograms[place].cells, class_count_rule(2), release_map=ReleaseMap(sums, 1))
-        rates = _rates(curator.measure(query, charges[1], "classes outside and inside the concept").value)
+        rates = _rates(
+            curator.measure(query, charges[1], Label(Stage.COUNTS, "classes outside and inside the concept")).value
+        )
     return RuleModel(tuple(classes), columns, encoders, holds, text, rates)
 
 

@@ -27,6 +27,7 @@ from tacit.models.base import Model
 from tacit.privacy import accountants
 from tacit.privacy.budget import Purse
 from tacit.privacy.charges import BoundedRange
+from tacit.privacy.label import Label
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, check_loudness
 from tacit.theory.closure.formula import TruthTable
@@ -199,10 +200,10 @@ class Step:
         """What the step costs its rows."""
         return tuple(charge for charge, _ in self.relabel.charges(neighbouring))
 
-    def run(self, vault: Vault, models: Sequence[Model], task: Task, label: str) -> Model:
+    def run(self, vault: Vault, models: Sequence[Model], task: Task, label: Label) -> Model:
         """RelabelAndLearn: relabels behind the gate, and lets the child learn from the relabelled rows."""
         fields = {name: getattr(self.relabel, name) for name in self.relabel.__dataclass_fields__}
         (view,) = open_view(vault, Relabel(**{**fields, "models": tuple(models)}), label)
         if self.draws is not None:
-            (view,) = open_view(view, self.draws, f"{label}: rows drawn with replacement")
+            (view,) = open_view(view, self.draws, label.with_text(f"{label}: rows drawn with replacement"))
         return self.child.learn(view, task)

@@ -15,9 +15,10 @@ from tacit.curator.views.view import ONE, Rows
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
+from tacit.privacy.label import Label
 
 
-def select_concept(vault: Vault, choice: Relabel, label: str) -> int:
+def select_concept(vault: Vault, choice: Relabel, label: Label | str) -> int:
     """Draws a pattern among public candidates as :class:`Relabel` would, and releases its number.
 
     Cost: bounded range ``choice.span``; nothing depends on the rows but the scores.
@@ -34,7 +35,9 @@ def select_concept(vault: Vault, choice: Relabel, label: str) -> int:
     return choice.choose(rows, vault._noise).index
 
 
-def select_member(vault: Vault, models: Sequence[Model], label_index: LabelIndex, charge: Charge, label: str) -> int:
+def select_member(
+    vault: Vault, models: Sequence[Model], label_index: LabelIndex, charge: Charge, label: Label | str
+) -> int:
     """The index of a released model with (about) the fewest errors, by the exponential mechanism on error counts.
 
     Adding a row moves each count by 0 or 1: range 1; replacing: 2.

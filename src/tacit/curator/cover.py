@@ -14,6 +14,7 @@ from tacit.engines.protocol import CoverRows, SealedTable, StreamedCoverRows
 from tacit.noise.checks import check_scale
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
@@ -59,7 +60,7 @@ def run_cover(
     reservation: Reservation,
     noise: NoiseSource,
     cover: Cover,
-    label: str,
+    label: Label | str,
     accounting: Accounting = Accounting.MOMENTS,
     delta: float = 0.0,
     rows_per_unit: int = 1,
@@ -87,7 +88,7 @@ def run_cover(
         if drawn[0] in rules_left.constant:  # no rows are left, whatever the table: the rest is noise
             break
         rules_left.remove(drawn[0])
-    return Covering(label, tuple(rules), idle, charge, claim)
+    return Covering(str(label), tuple(rules), idle, charge, claim)
 
 
 IDLE = (-1, -1)

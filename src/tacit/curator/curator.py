@@ -23,6 +23,7 @@ from tacit.curator.streams.open import Stream, open_stream
 from tacit.engines.protocol import SealedTable
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, Gaussian, Laplace, NonPrivate
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
@@ -63,13 +64,13 @@ def _noisy(
     noise: Drawing | None,
     charge: Charge,
     sensitivity: Sensitivity,
-    label: str,
+    label: Label | str,
 ) -> Measurement:
     """What leaves: the exact answer and its noise, in natural units."""
     unit = float(query.unit)
     noisy = exact if noise is None else exact + noise.result().reshape(query.shape)
     sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / unit
-    return Measurement(label, noisy / unit, sd, charge, sensitivity.theorem)
+    return Measurement(str(label), noisy / unit, sd, charge, sensitivity.theorem)
 
 
 class Curator:
@@ -106,20 +107,20 @@ class Curator:
         """Randomness for choices that protect nobody."""
         return self._noise.public_generator()
 
-    def measure(self, query: Query, charge: Charge, label: str) -> Measurement:
+    def measure(self, query: Query, charge: Charge, label: Label | str) -> Measurement:
         """Releases a noisy answer.
 
         Args:
             query: what to ask; states its own sensitivity under each relation.
             charge: ``Gaussian`` or ``Laplace`` with the noise multiplier to use, or ``NonPrivate``.
-            label: what this is, for the ledger.
+            label: what this is, for the ledger and reports; words alone are of no stage.
 
         Raises:
             BudgetExceeded: if the reservation does not cover it; nothing is read then.
         """
         return self.measure_all([(query, charge, label)])[0]
 
-    def measure_all(self, asks: Sequence[tuple[Query, Charge, str]]) -> list[Measurement]:
+    def measure_all(self, asks: Sequence[tuple[Query, Charge, Label | str]]) -> list[Measurement]:
         """Releases noisy answers to several queries, none of which waits for another's answer.
 
         Each has its own charge, entry in the ledger and noise, as in :meth:`measure`; what they share is the pass over
@@ -183,7 +184,7 @@ class Curator:
         return JointWeights((1.0,) * self.layout.n_labels)
 
     def _release_jointly(
-        self, bound: JointBound, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores, label: str
+        self, bound: JointBound, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores, label: Label
     ) -> Measurement:
         """An answer that is paid for, with noise."""
         query = JointHistogram(self._weigh.histogram(part, rule, state), bound)
@@ -192,7 +193,7 @@ class Curator:
         noise = self._draws.start(True, scale, math.prod(query.shape))
         return _noisy(self._table.answer(query), query, scale, noise, part.charge, sensitivity, label)
 
-    def select(self, selection: Selection, charge: Charge, label: str) -> Choice:
+    def select(self, selection: Selection, charge: Charge, label: Label | str) -> Choice:
         """Chooses, in each node of a selection, a candidate with (about) the highest score.
 
         Guarantee: the exponential mechanism, ``P(i) ~ exp(charge.range * score_i / range)`` independently in every
@@ -211,7 +212,7 @@ class Curator:
         return select(self._table, self._reservation, self._noise, selection, charge, label, self._rows_per_unit)
 
     def cover(
-        self, cover: Cover, label: str, accounting: Accounting = Accounting.MOMENTS, delta: float = 0.0
+        self, cover: Cover, label: Label | str, accounting: Accounting = Accounting.MOMENTS, delta: float = 0.0
     ) -> Covering:
         """Chooses rules one after the other, each of which removes the rows it covers: EM-cover, whole.
 
@@ -232,7 +233,7 @@ class Curator:
             self._table, self._reservation, self._noise, cover, label, accounting, delta, self._rows_per_unit
         )
 
-    def open_stream(self, spec: StreamSpec, label: str) -> Stream:
+    def open_stream(self, spec: StreamSpec, label: Label | str) -> Stream:
         """Opens a state machine with private state over this table; its whole charge is recorded now.
 
         What it answers afterwards is paid for: the reservation may be closed. Streams that are fed rows and have no

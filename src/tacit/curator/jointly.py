@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from tacit.curator.measurement import Measurement
 from tacit.privacy.charges import Gaussian
+from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import Histogram, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointPart
 from tacit.queries.margins import Margins, Scores
@@ -50,7 +51,7 @@ class Release(Protocol):
     """The curator's way of answering what is paid for."""
 
     def __call__(
-        self, bound: JointBound, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores, label: str
+        self, bound: JointBound, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores, label: Label
     ) -> Measurement: ...
 
 
@@ -60,7 +61,7 @@ class JointReleases:
     Args:
         bound: the parts and what no row exceeds.
         rounds: how often each part may be released.
-        stage: of the fit, for the ledger.
+        stage: of the fit, as labels say it before the word sweep.
         release: adds noise to the answer.
     """
 
@@ -69,7 +70,7 @@ class JointReleases:
         self._made: Counter[int] = Counter()
         self._lock = Lock()
 
-    def charges(self) -> list[tuple[Gaussian, str]]:
+    def charges(self) -> list[tuple[Gaussian, Label]]:
         """Charge and label of every release, in the order of the rounds."""
         return [
             (part.charge, self._label(part, number)) for number in range(self._rounds) for part in self._bound.parts
@@ -97,5 +98,6 @@ class JointReleases:
             self._made[part] += 1
         return self._release(self._bound, asked, rule, state, self._label(asked, number))
 
-    def _label(self, part: JointPart, number: int) -> str:
-        return f"{part.name}, {self._stage}sweep {number + 1}"
+    def _label(self, part: JointPart, number: int) -> Label:
+        text = f"{part.name}, {self._stage}sweep {number + 1}"
+        return Label(Stage.JOINT_SWEEP, part.name, number + 1, text)

@@ -13,6 +13,7 @@ from tacit.arrays import Floats, Ints
 from tacit.curator.curator import integer_scale
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import ApproxDP, Charge, Gaussian, Laplace, NonPrivate
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.queries.keys import KEY_UNIT, KeyCounts, gaussian_tail, laplace_tail
 
@@ -49,7 +50,7 @@ def release_keys(
     noise: NoiseSource,
     charge: Charge,
     delta: float,
-    label: str,
+    label: Label | str,
     rows_per_unit: int = 1,
 ) -> Keys:
     """Counts keys: validate, charge, aggregate, add noise, release what reaches the threshold.
@@ -72,22 +73,23 @@ def release_keys(
     """
     if not isinstance(charge, Gaussian | Laplace | NonPrivate):
         raise TypeError(f"keys takes a Gaussian, Laplace or NonPrivate charge, got {type(charge).__name__}")
+    label = Label.of(label)
     sensitivity = KeyCounts().sensitivity(reservation.neighbouring).times(rows_per_unit)
     if isinstance(charge, NonPrivate):
         reservation.record(charge, label, sensitivity.theorem)
         exact, present = _counts(codes, texts)
-        return _kept(label, present, exact, 1, 0.0, charge, 0.0, sensitivity.theorem)
+        return _kept(label.text, present, exact, 1, 0.0, charge, 0.0, sensitivity.theorem)
     scale = integer_scale(charge, sensitivity)
     gaussian = isinstance(charge, Gaussian)
     tail = partial(gaussian_tail if gaussian else laplace_tail, scale)
     threshold = KeyCounts.threshold(delta, tail, rows_per_unit)
-    reservation.record(charge, f"{label}: counts", sensitivity.theorem)
-    reservation.record(ApproxDP(0.0, delta), f"{label}: which are there", sensitivity.theorem)
+    reservation.record(charge, label.with_text(f"{label}: counts"), sensitivity.theorem)
+    reservation.record(ApproxDP(0.0, delta), label.with_text(f"{label}: which are there"), sensitivity.theorem)
     exact, present = _counts(codes, texts)
     draw = noise.gaussian if gaussian else noise.laplace
     noisy = exact + draw(scale, len(exact))
     sd = scale * (1.0 if gaussian else math.sqrt(2.0)) / KEY_UNIT
-    return _kept(label, present, noisy, threshold, sd, charge, delta, sensitivity.theorem)
+    return _kept(label.text, present, noisy, threshold, sd, charge, delta, sensitivity.theorem)
 
 
 def _counts(codes: Ints, texts: Sequence[str]) -> tuple[Ints, list[str]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.noise import make_source
 from tacit.privacy.charges import Charge, NonPrivate
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.random_stopping import LOG_UNIT, THEOREM, RandomStopping
 
@@ -26,7 +27,7 @@ def best_of_random_runs(
     reservation: Reservation,
     charge: Charge,
     random_state: int | None,
-    label: str,
+    label: Label | str,
 ) -> T:
     """Runs randomly chosen candidates a random number of times and returns the result with the highest score.
 

@@ -24,6 +24,7 @@ from tacit.engines.dense import DenseRows
 from tacit.engines.memory import WIDE_DROPPED, MemoryTable
 from tacit.noise import make_source
 from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.queries.row_weights import level_weights, weight_levels
 from tacit.schema import Unit
@@ -123,7 +124,7 @@ class Vault:
         table = MemoryTable([], self._label_codes(label_index), (), label_index.n_classes, dense=rows)
         return Curator(table, self._reservation, self._noise, self._rows_per_unit)
 
-    def keys(self, name: str | None, charge: Charge, delta: float, label: str) -> Keys:
+    def keys(self, name: str | None, charge: Charge, delta: float, label: Label | str) -> Keys:
         """Values of an undeclared column (None: of the labels) that enough rows hold, with noisy counts.
 
         Guarantee: the composition of ``charge`` and ``ApproxDP(0, delta)``, which the reservation must hold; see

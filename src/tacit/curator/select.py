@@ -13,6 +13,7 @@ from tacit.engines.protocol import SealedTable
 from tacit.noise.checks import check_scale
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.queries.selection import Selection
 
@@ -54,7 +55,7 @@ def select(
     noise: NoiseSource,
     selection: Selection,
     charge: Charge,
-    label: str,
+    label: Label | str,
     rows_per_unit: int = 1,
 ) -> Choice:
     """Chooses an index per node: validate, charge, aggregate, draw, release; see :meth:`Curator.select`."""
@@ -76,4 +77,4 @@ def select(
         indices = scores.argmax(axis=1).astype(np.int64)
     else:
         indices = np.array([noise.exponential(row, scale) for row in scores], dtype=np.int64)
-    return Choice(label, indices, charge, theorem)
+    return Choice(str(label), indices, charge, theorem)

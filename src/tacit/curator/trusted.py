@@ -20,6 +20,7 @@ from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import Model, ModelError
 from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label
 from tacit.privacy.neighbouring import Neighbouring
 
 
@@ -108,7 +109,11 @@ def unit_rows(rows: Any, radius: int) -> Floats:
 
 
 def run_trusted(
-    vault: Vault, learner: TrustedLearner, encoder: RowEncoder | MatrixEncoder, label_index: LabelIndex, label: str
+    vault: Vault,
+    learner: TrustedLearner,
+    encoder: RowEncoder | MatrixEncoder,
+    label_index: LabelIndex,
+    label: Label | str,
 ) -> ForeignModel:
     """Runs a foreign learner on the rows of a vault.
 

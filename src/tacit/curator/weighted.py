@@ -16,6 +16,7 @@ from tacit.curator.select import Choice
 from tacit.engines.protocol import SealedTable
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.queries.fourier import FourierSum, ScatterSum
 from tacit.queries.histogram import SCORE_QUERIES, Histogram, ScoreQuery
@@ -60,7 +61,7 @@ class WeightedCurator(Curator):
         """What is public about the table; labels are classes."""
         return replace(super().layout, n_labels=len(self._classes))
 
-    def measure_all(self, asks: Sequence[tuple[Query, Charge, str]]) -> list[Measurement]:
+    def measure_all(self, asks: Sequence[tuple[Query, Charge, Label | str]]) -> list[Measurement]:
         """Releases noisy weighted histograms; see :meth:`Curator.measure_all`.
 
         Raises:
@@ -68,7 +69,7 @@ class WeightedCurator(Curator):
         """
         return super().measure_all([(self._weighted(query), charge, label) for query, charge, label in asks])
 
-    def select(self, selection: Selection, charge: Charge, label: str) -> Choice:
+    def select(self, selection: Selection, charge: Charge, label: Label | str) -> Choice:
         """Chooses by weighted rows; see :meth:`Curator.select`.
 
         A weighted row weighs at most what the rule gives it, so a movement that holds for lighter rows holds here.

@@ -15,6 +15,7 @@ from tacit.decision_lists.plan import Plan
 from tacit.encoding.table import TableEncoding
 from tacit.models.decision_list import DecisionListModel, ListRule
 from tacit.privacy.charges import Laplace, NonPrivate
+from tacit.privacy.label import Label, Stage
 from tacit.queries.covers.candidates import FirstMatch
 from tacit.queries.covers.cover import Cover
 from tacit.queries.histogram import Histogram
@@ -51,14 +52,16 @@ def learn_list(curator: Curator, plan: Plan, chosen: Candidates, idle: bool, del
     n_labels = curator.layout.n_labels
     prior = length_prior(chosen.conjunctions, n_labels) if idle else None
     cover = Cover(chosen.conjunctions, n_labels, plan.steps, 0 if idle else None, prior, constant_last=idle)
-    covering = curator.cover(cover, "rules", plan.accounting, delta)
+    covering = curator.cover(cover, Label(Stage.RULES, "rules"), plan.accounting, delta)
     conjunctions = [conjunction for conjunction, _ in covering.rules]
     outcomes = [said for _, said in covering.rules]
     if plan.counts is None:
         return Learned(tuple(conjunctions), tuple(outcomes), None, 0.0)
     assert isinstance(plan.counts, Laplace | NonPrivate)
     cells = FirstMatch(chosen.conjunctions.take(conjunctions))
-    release = curator.measure(Histogram(cells, class_count_rule(n_labels)), plan.counts, "rows that each rule decides")
+    release = curator.measure(
+        Histogram(cells, class_count_rule(n_labels)), plan.counts, Label(Stage.COUNTS, "rows that each rule decides")
+    )
     return Learned(tuple(conjunctions), tuple(outcomes), release.value, release.sd)
 
 

@@ -18,6 +18,7 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Charge, Laplace
+from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_count_rule
@@ -108,7 +109,7 @@ def find_bounds(
     bounds = {}
     for index, name in enumerate(names):
         query = Histogram(column_cells(index, grid.n_codes), rule)
-        release = curator.measure(query, purse.charge(share / len(names)), f"bounds of {name}")
+        release = curator.measure(query, purse.charge(share / len(names)), Label(Stage.BOUNDS, name))
         counts = release.value[:-1, 0]  # the last cell is that of missing values
         found = inhabited(counts, release.sd, sure_levels(release.charge, len(counts) * len(names)))
         bounds[name] = DEFAULT_BOUNDS if len(found) == 0 else _ends(float(edges[found[0]]), float(edges[found[-1] + 1]))

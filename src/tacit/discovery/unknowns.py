@@ -23,6 +23,7 @@ from tacit.encoding.table import Encoder, TableEncoding
 from tacit.encoding.values import LabelIndex, ValueIndex, as_tokens, is_missing, plain
 from tacit.privacy.budget import Purse
 from tacit.privacy.charges import ApproxDP, Charge
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import RequestError
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram
@@ -225,16 +226,16 @@ def discover_within(
     part = (share - asking) / max(unknowns.releases, 1)
     each_delta = unknowns.delta_for_keys(delta) / max(unknowns.key_releases, 1)
 
-    def keys(name: str | None, label: str) -> tuple[str, ...]:
+    def keys(name: str | None, label: Label) -> tuple[str, ...]:
         return vault.keys(name, purse.charge(part), each_delta, label).keys
 
-    classes = keys(None, "classes") if unknowns.classes else None
+    classes = keys(None, Label(Stage.CLASSES, "classes")) if unknowns.classes else None
     label_index = Discovered({}, {}, classes).label_index(numeric=False) or label_index
     if asked:
         kinds |= _ask(vault, unknowns, label_index, purse, asking)
     numeric = tuple(name for name, kind in kinds.items() if kind == NUMERIC)
     bounds = find_bounds(vault, numeric, label_index, purse, part * len(numeric)) if numeric else {}
-    found = {name: keys(name, f"categories of {name}") for name, kind in kinds.items() if kind == KEYED}
+    found = {name: keys(name, Label(Stage.KEYS, name)) for name, kind in kinds.items() if kind == KEYED}
     columns: dict[str, Column] = {}
     for name, kind in kinds.items():
         if kind == NUMERIC:
@@ -282,7 +283,7 @@ def _ask(vault: Vault, unknowns: Unknowns, label_index: LabelIndex, purse: Purse
     kinds = {}
     for index, name in enumerate(names):
         query = Histogram(column_cells(index, 3), rule)
-        release = curator.measure(query, purse.charge(share / len(names)), f"whether {name} holds numbers")
+        release = curator.measure(query, purse.charge(share / len(names)), Label(Stage.KINDS, name))
         numbers, texts = np.maximum(release.value[:2, 0], 0.0)
         kinds[name] = NUMERIC if numbers > 0 and numbers >= NUMERIC_SHARE * (numbers + texts) else KEYED
     return kinds

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import re
 import time
 from typing import Any, ClassVar, Self
 
@@ -25,12 +24,10 @@ from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError
 from tacit.privacy.spending import reserve
-
-SERIES = re.compile("series [0-9a-f]{32}")
-"""How entries of the ledger name the batches that belong together."""
 
 THEOREM = "parallel composition: batches hold different persons (McSherry 2009, Theorem 4)"
 
@@ -82,11 +79,11 @@ class _Batchwise(BaseEstimator):
         series = new_series() if first else series_of(self.certificate_)
         with self._reserve(fresh, request, account, series) as held:
             for charge in held.charges:
-                held.record(charge, f"each batch of rows of {series}: what its own certificate lists", THEOREM)
+                held.record(charge, Label(Stage.BATCHES, series), THEOREM)
             fresh.fit(X, y)
             within = Reservation(fresh.declared_charge(fresh.neighbouring), request.neighbouring, "what was declared")
             for charge in fresh.certificate_.charges:  # a fit that charges more than it declared is a fault
-                within.record(charge, "what was charged", "")
+                within.record(charge, Label(Stage.FIT, text="what was charged"), "")
         self._take(fresh, held if first else None, account)
         self.charged_ = bool(held.charges)
         return self
@@ -292,8 +289,8 @@ def new_series() -> str:
 
 def series_of(certificate: Certificate) -> str:
     """The series whose first batch a certificate is of; another, which no account knows, if it does not say."""
-    found = SERIES.search(certificate.entries[0].label) if certificate.entries else None
-    return new_series() if found is None else found.group()
+    first = certificate.entries[0] if certificate.entries else None
+    return first.subject if first is not None and first.stage is Stage.BATCHES else new_series()
 
 
 def released_rows(model: Model) -> float:

@@ -19,6 +19,7 @@ from tacit.estimators.base import Task
 from tacit.estimators.classes import ClassLearner
 from tacit.models.base import Model
 from tacit.privacy.budget import Purse
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import RequestError, is_number
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
@@ -85,7 +86,9 @@ class Weighting(ClassLearner):
             return declared_weights(self.class_weight, index), purse
         curator = vault.seal_weighted(TableEncoding((), ()), index, (1.0,) * index.n_classes)
         query = Histogram(OneCell(), class_count_rule(index.n_classes))
-        counts = curator.measure(query, purse.charge(BALANCE_SHARE), "rows of each class, to balance them")
+        counts = curator.measure(
+            query, purse.charge(BALANCE_SHARE), Label(Stage.COUNTS, "rows of each class, to balance them")
+        )
         inverse = 1.0 / np.maximum(counts.value[0], max(2.0 * counts.sd, 1.0))
         weights = np.maximum(inverse / inverse.max(), LEAST_BALANCE)
         return tuple(weights.tolist()), purse.part(1 - BALANCE_SHARE)

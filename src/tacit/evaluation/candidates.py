@@ -131,7 +131,7 @@ def combined_certificate(first: Certificate, second: Certificate, algorithm: str
     check_combinable(first, second.neighbouring, second.rows_per_unit)
     reservation = Reservation((*first.charges, *second.charges), first.neighbouring, algorithm)
     for entry in (*first.entries, *second.entries):
-        reservation.record(entry.charge, entry.label, entry.theorem)
+        reservation.record(entry.charge, entry.what, entry.theorem)
     reservation.close()
     sources = sorted({first.noise_source, second.noise_source})
     facts = _Facts(_Unit(first.rows_per_unit), first.schema_fingerprint or "", first.dataset or second.dataset)

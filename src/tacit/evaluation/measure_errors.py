@@ -36,6 +36,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Purse
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge, Gaussian, Laplace, Pure
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request
 from tacit.privacy.spending import certified, reserve
 from tacit.queries.cells import ProductCells, mapped_cells
@@ -215,7 +216,7 @@ class SumRelease:
         release_map = ReleaseMap.from_floats(np.asarray(np.kron(by_group.matrix, matrix), np.float64), 1 << 20)
         query = Histogram(cells, count_rule(2), None, release_map)
         what = "errors" if column == 0 else "targets"
-        release = curator.measure(query, charge, f"sums of powers of {what}, by group")
+        release = curator.measure(query, charge, Label(Stage.EVALUATION, f"sums of powers of {what}, by group"))
         return SumRelease(release.value.reshape(len(by_group.matrix), len(matrix)), release.sd, by_group)
 
     def views(self, weights: Floats) -> list[tuple[Floats, tuple[float, ...]]]:
@@ -247,7 +248,7 @@ def find_clip(curator: Curator, grid: ErrorGrid, charge: Charge) -> tuple[float,
     """Half an octave beyond the size that no more errors exceed than noise explains; and what was seen beyond that."""
     steps = np.append(grid.steps, 0)
     query = Histogram(mapped_cells(0, steps), fine_count_rule(2))
-    release = curator.measure(query, charge, "rows by size of error, to clip errors")
+    release = curator.measure(query, charge, Label(Stage.BOUNDS, text="rows by size of error, to clip errors"))
     counts = release.value[:, 0]
     beyond = np.append(np.cumsum(counts[::-1])[::-1][1:], 0.0)  # by clip: rows in the steps above it
     spread = release.sd * np.sqrt(np.arange(len(beyond) - 1, -1, -1))
@@ -259,7 +260,7 @@ def find_reach(curator: Curator, charge: Charge) -> tuple[float, float]:
     """The centre of the targets, and half an octave more than hardly any of them are away from it."""
     merged = np.append(np.arange(TARGET_CELLS) * COARSE_CELLS // TARGET_CELLS, 0)
     query = Histogram(mapped_cells(1, merged), fine_count_rule(2))
-    release = curator.measure(query, charge, "rows by target, to clip targets")
+    release = curator.measure(query, charge, Label(Stage.BOUNDS, text="rows by target, to clip targets"))
     counts, places = release.value[:, 0], target_values(COARSE_CELLS)
     clear = np.maximum(counts - release.sd, 0.0)
     if clear.sum() <= 0:

@@ -23,6 +23,7 @@ from tacit.evaluation.strategy import Strategy, best_charges, shared
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge, Laplace
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request, RequestError
 from tacit.privacy.spending import certified, reserve
 from tacit.queries.cells import ProductCells
@@ -125,7 +126,9 @@ def release_counts(
         cells = ProductCells((1, 0), (np.arange(groups, dtype=np.int64), scores), (groups, grid.cells))
     release_map = ReleaseMap.from_floats(np.asarray(np.kron(by_group.matrix, by_cell.matrix), np.float64), MATRIX_UNIT)
     query = Histogram(cells, class_count_rule(2), None, release_map)
-    release = curator.measure(query, charge, f"counts by score ({by_cell.name}), label and group")
+    release = curator.measure(
+        query, charge, Label(Stage.EVALUATION, f"counts by score ({by_cell.name}), label and group")
+    )
     values = release.value.reshape(len(by_group.matrix), len(by_cell.matrix), 2)
 
     def view(weights: Floats) -> ScoreCounts:

@@ -28,6 +28,7 @@ from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
 from tacit.evaluation.select_model import choose
 from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encoding, utility_weights
 from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError, is_number
 from tacit.privacy.spending import certified, reserve
@@ -312,7 +313,8 @@ class _Search:
         fitted = []
         for index in range(len(self._owner.candidates)):
             for charge in self._plan.declared[index]:
-                self._reservation.record(charge, f"fit of candidate {index}", "what the fit's own certificate says")
+                label = Label(Stage.FIT, f"candidate {index}")
+                self._reservation.record(charge, label, "what the fit's own certificate says")
             seed = None if self._request.random_state is None else self._request.random_state + 1 + index
             fitted.append(self._fit(index, training, seed))
         names = tuple(f"candidate {index}" for index in range(len(fitted)))
@@ -322,7 +324,7 @@ class _Search:
             for name, judge in zip(names, judges, strict=True)
         }
         vault = self._vault(columns, judges[0], judging, self._reservation, self._request.random_state)
-        levels, label = judges[0].levels, f"the best candidate by {judges[0].criterion}"
+        levels, label = judges[0].levels, Label(Stage.SELECTION, f"the best candidate by {judges[0].criterion}")
         curator = vault.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
         chosen = choose(curator, len(fitted), levels, self._plan.scoring, label)
         return chosen, fitted[chosen]
@@ -346,10 +348,10 @@ class _Search:
             weights = utility_weights(judge.levels)
             released = ReleaseMap(weights[None, :], judge.levels)
             query = Histogram(column_cells(0, len(weights)), count_rule(2), None, released)
-            score = curator.measure(query, self._plan.scoring, "score").value
+            score = curator.measure(query, self._plan.scoring, Label(Stage.EVALUATION, "score")).value
             return (index, estimator), float(score[0, 0])
 
-        label = f"the best of a random number of fits of {len(self._owner.candidates)} candidates"
+        best = f"the best of a random number of fits of {len(self._owner.candidates)} candidates"
         return best_of_random_runs(
             self._plan.rule,
             len(self._owner.candidates),
@@ -357,7 +359,7 @@ class _Search:
             self._reservation,
             self._plan.charges[0],
             self._request.random_state,
-            label,
+            Label(Stage.SELECTION, best),
         )
 
     def _split(self, rows: _Rows) -> tuple[_Rows, _Rows]:
@@ -373,7 +375,7 @@ class _Search:
         estimator.fit(rows.data, rows.labels)
         reserved = Reservation(self._plan.declared[index], self._request.neighbouring, "what was declared")
         for charge in estimator.certificate_.charges:  # a fit that charges more than it declared is a fault
-            reserved.record(charge, "what was charged", "")
+            reserved.record(charge, Label(Stage.FIT, text="what was charged"), "")
         return estimator
 
     def _vault(

@@ -19,6 +19,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request, RequestError
 from tacit.privacy.spending import certified, reserve
 from tacit.queries.cells import column_cells
@@ -111,7 +112,8 @@ def select_model(
         vault = Vault(made, judges[0].known(labels), reservation, request.random_state, unit)
         levels, measure = judges[0].levels, judges[0].criterion
         curator = vault.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
-        index = choose(curator, len(models), levels, charge, f"the best of {len(models)} models by {measure}")
+        label = Label(Stage.SELECTION, f"the best of {len(models)} models by {measure}")
+        index = choose(curator, len(models), levels, charge, label)
     unverified = not all(judge.verified for judge in judges)
     certificate = certified(account, request, reservation, vault, "select_model", declared, unverified)
     return Selected(index, certificate)
@@ -126,7 +128,7 @@ def selection_charge(epsilon: float, delta: float) -> Charge:
     return BoundedRange(1.0 / calibrate(lambda z: [BoundedRange(1.0 / z)], epsilon, delta, start=1.0 / epsilon))
 
 
-def choose(curator: Curator, candidates: int, levels: int, charge: Charge, label: str) -> int:
+def choose(curator: Curator, candidates: int, levels: int, charge: Charge, label: Label) -> int:
     """The candidate with about the largest sum of utilities; one column of levels per candidate.
 
     The sums are integers in units of ``1 / levels``. Adding or removing a row moves each of them by 0 to ``levels`` the

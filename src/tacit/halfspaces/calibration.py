@@ -13,6 +13,7 @@ from tacit.arrays import Floats
 from tacit.curator.curator import Curator
 from tacit.halfspaces.scaling import Scaling
 from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label, Stage
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MarginCounts
 
 N_LEVELS = 16
@@ -69,7 +70,7 @@ def calibrate(
         shifted[-1] -= spread.centre / constant
     log.add(shifted / (RANGE * spread.width))
     levels = Levels.covering(1.0, N_LEVELS)
-    release = curator.measure(MarginCounts(log, levels), charge, "counts by score and class")
+    release = curator.measure(MarginCounts(log, levels), charge, Label(Stage.CALIBRATION, "counts by score and class"))
     fitted = fit_curve(levels.middles * RANGE, release.value, release.sd, with_offset=bool(constant))
     slope = fitted.slope / spread.width
     return Calibration(slope, fitted.offset - slope * spread.centre)

@@ -11,6 +11,7 @@ from tacit.boosting.measures.measure import Measure
 from tacit.curator.curator import Curator
 from tacit.halfspaces.scaling import Scaling
 from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label, Stage
 from tacit.queries.dense.halfspace_log import HalfspaceLog
 
 LENGTH_FLOOR = 0.5
@@ -98,7 +99,7 @@ class Centering:
         """One release: the weighted sum of the rows under the measure."""
         rounds = len(hypotheses)
         query = measure.weighted_sum(self.embedding.log, rounds, self.reach)
-        release = curator.measure(query, self.charge, f"round {rounds + 1}: weighted sum of the rows")
+        release = curator.measure(query, self.charge, Label(Stage.ROUND, "weighted sum of the rows", rounds + 1))
         total = measure.total(self.n_rows)
         centre, sd = release.value / total, release.sd / total
         direction = self.scaling.solve(centre)

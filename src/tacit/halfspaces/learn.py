@@ -19,6 +19,7 @@ from tacit.halfspaces.plan import Options
 from tacit.halfspaces.scaling import Scaling, measure_scaling
 from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Charge, Gaussian, Laplace
+from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.dense.halfspace_log import DENSE_COUNT_UNIT, HalfspaceLog
 from tacit.queries.histogram import Histogram
@@ -55,7 +56,9 @@ def learn_halfspace(curator: Curator, purse: Purse, radius: int, options: Option
     """
     shares, width = options.shares, curator.layout.n_dense
     fine_count = RowRule(np.full((curator.layout.n_labels, 1, 1), DENSE_COUNT_UNIT, np.int32), DENSE_COUNT_UNIT)
-    count = curator.measure(Histogram(OneCell(), fine_count), purse.charge(shares["count"]), "number of rows")
+    count = curator.measure(
+        Histogram(OneCell(), fine_count), purse.charge(shares["count"]), Label(Stage.COUNTS, "number of rows")
+    )
     n_rows = max(1.0, float(count.value[0, 0]))
     scaling = Scaling.none(width)
     if options.scaling:

@@ -10,6 +10,7 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.curator.curator import Curator
 from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label, Stage
 from tacit.queries.dense.moments import MomentSum
 
 NOISE_FLOOR = 1.0
@@ -78,8 +79,8 @@ def measure_scaling(curator: Curator, radius: int, n_rows: float, charges: tuple
         charges: of the two releases.
     """
     width, n = curator.layout.n_dense, max(1.0, n_rows)
-    first = curator.measure(MomentSum(1, width, radius), charges[0], "sum of the rows")
-    second = curator.measure(MomentSum(2, width, radius), charges[1], "sum of the squared rows")
+    first = curator.measure(MomentSum(1, width, radius), charges[0], Label(Stage.SCALING, "sum of the rows"))
+    second = curator.measure(MomentSum(2, width, radius), charges[1], Label(Stage.SCALING, "sum of the squared rows"))
     return make_scaling(first.value / n, second.value / n, first.sd / n, second.sd / n)
 
 

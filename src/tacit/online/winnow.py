@@ -22,6 +22,7 @@ from tacit.online.rows import RowError, SchemaRows, SignRows, matrix_of, sign_fr
 from tacit.online.schedule import WinnowRequest, schedule_of
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError, declared_schema
 from tacit.privacy.spending import certified, reserve
@@ -376,7 +377,7 @@ class Winnow(_base()):  # type: ignore[misc]
         charges = [part.charge for part in spec.charges(request.neighbouring)]
         label = type(self).__name__
         with reserve(self.account, request, charges, label) as reservation:
-            stream = open_row_stream(spec, reservation, request.random_state, label)
+            stream = open_row_stream(spec, reservation, request.random_state, Label(Stage.STREAM, label))
         self.certificate_ = certified(self.account, request, reservation, stream, label)
         self._stream = stream
         self.log_ = WinnowLog(dimension, bool(self.signed), spec.epochs)

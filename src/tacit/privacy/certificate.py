@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import platform
-import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -19,11 +19,13 @@ from typing import Any, Protocol, Self
 
 from tacit.privacy import accountants
 from tacit.privacy.charges import Charge, NonPrivate, Repeated, charge_from_dict
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import COMPLETED, Coverage, Entry, Reservation, uses
 from tacit.privacy.neighbouring import Neighbouring
 
 FORMAT = "tacit certificate"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""2 keeps what a release is for as facts beside its label; certificates of format 1 have the labels alone."""
 
 RELEASABLE_SOURCES = ("opendp",)
 """Sources of noise that nobody can replay."""
@@ -70,23 +72,25 @@ def summarise(entries: Sequence[Entry]) -> tuple[Entry, ...]:
 
     The label of such an entry has ``#`` for the numbers, its charge is ``Repeated``, its place is that of the first.
     """
-
-    def family(entry: Entry) -> tuple[str, Charge, str]:
-        return re.sub(r"\d+", "#", entry.label), entry.charge, entry.theorem
-
-    sizes: dict[tuple[str, Charge, str], int] = {}
-    for entry in entries:
-        sizes[family(entry)] = sizes.get(family(entry), 0) + 1
+    families = [(entry.stage, entry.what.pattern, entry.charge, entry.theorem) for entry in entries]
+    sizes = Counter(families)
     kept: list[Entry] = []
-    seen: set[tuple[str, Charge, str]] = set()
-    for entry in entries:
-        label, charge, theorem = family(entry)
-        if sizes[family(entry)] < MANY:
-            kept.append(Entry(len(kept), entry.label, charge, theorem))
-        elif family(entry) not in seen:
-            seen.add(family(entry))
-            kept.append(Entry(len(kept), label, Repeated(charge, sizes[family(entry)]), theorem))
+    seen: set[tuple[Stage, str, Charge, str]] = set()
+    for entry, family in zip(entries, families, strict=True):
+        *_, charge, theorem = family
+        if sizes[family] < MANY:
+            kept.append(Entry(len(kept), entry.what, charge, theorem))
+        elif family not in seen:
+            seen.add(family)
+            kept.append(Entry(len(kept), _gathered(entry.what), Repeated(charge, sizes[family]), theorem))
     return tuple(kept)
+
+
+def _gathered(first: Label) -> Label:
+    """A family in place of its first member."""
+    if first.stage is Stage.OTHER:
+        return Label.of(first.pattern)
+    return Label(first.stage, text=first.pattern)
 
 
 @dataclass(frozen=True, repr=False)
@@ -308,7 +312,8 @@ class Certificate:
         written["versions"] = dict(self.versions)
         written["charges"] = [charge.to_dict() for charge in self.charges]
         written["entries"] = [
-            {"label": entry.label, "charge": entry.charge.to_dict(), "theorem": entry.theorem} for entry in self.entries
+            {"label": entry.label, **entry.what.facts(), "charge": entry.charge.to_dict(), "theorem": entry.theorem}
+            for entry in self.entries
         ]
         content: dict[str, Any] = _finite(written)
         return content
@@ -376,7 +381,7 @@ def _read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
     read["versions"] = {str(name): str(value) for name, value in data["versions"].items()}
     read["charges"] = tuple(charge_from_dict(_infinite(charge)) for charge in data["charges"])
     read["entries"] = tuple(
-        Entry(i, str(entry["label"]), charge_from_dict(_infinite(entry["charge"])), str(entry["theorem"]))
+        Entry(i, Label.from_dict(entry), charge_from_dict(_infinite(entry["charge"])), str(entry["theorem"]))
         for i, entry in enumerate(data["entries"])
     )
     for name in ("n_public", "releasable"):

@@ -36,6 +36,7 @@ from tacit.privacy.charges import (
     Pure,
     Repeated,
 )
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
 
 TOLERANCE = 1e-9
@@ -58,15 +59,38 @@ class Entry:
 
     Attributes:
         sequence: position among the releases of its reservation, from 0.
-        label: what was released, for people.
+        what: what was released: its stage, subject and round.
         charge: what it cost.
         theorem: the claim its sensitivity stands on.
     """
 
     sequence: int
-    label: str
+    what: Label
     charge: Charge
     theorem: str
+
+    @property
+    def stage(self) -> Stage:
+        """The part of the work that the release belongs to."""
+        return self.what.stage
+
+    @property
+    def subject(self) -> str:
+        """What it is about within the stage."""
+        return self.what.subject
+
+    @property
+    def round(self) -> int | None:
+        """Which time it is, from 1; None where there is but one."""
+        return self.what.round
+
+    @property
+    def label(self) -> str:
+        """What was released, for people."""
+        return str(self)
+
+    def __str__(self) -> str:
+        return str(self.what)
 
 
 def uses(charges: Sequence[Charge]) -> Iterator[tuple[Charge, int]]:
@@ -258,26 +282,27 @@ class Reservation:
         """``completed`` or ``failed``, None while open."""
         return self._outcome
 
-    def record(self, charge: Charge, label: str, theorem: str) -> Entry:
+    def record(self, charge: Charge, label: Label | str, theorem: str) -> Entry:
         """Enters a release before it reads anything. Safe to call from several threads.
 
         Args:
             charge: what the release costs.
-            label: what it is, for people.
+            label: what it is; words by themselves are of :attr:`Stage.OTHER`.
             theorem: the claim its sensitivity stands on.
 
         Raises:
             BudgetExceeded: if what is left of the reservation does not cover it, or it is closed; nothing may be read.
         """
+        what = Label.of(label)
         with self._lock:
             if self._outcome is not None:
-                raise BudgetExceeded(f"{label!r} came after its reservation was closed; nothing was read")
+                raise BudgetExceeded(f"{what.text!r} came after its reservation was closed; nothing was read")
             if not self._coverage.take(charge):
                 raise BudgetExceeded(
-                    f"{label!r} would cost {charge}, which is not covered by what is left of the reservation "
+                    f"{what.text!r} would cost {charge}, which is not covered by what is left of the reservation "
                     f"{self._label!r}; nothing was read"
                 )
-            entry = Entry(len(self._entries), label, charge, theorem)
+            entry = Entry(len(self._entries), what, charge, theorem)
             self._entries.append(entry)
             return entry
 

@@ -40,6 +40,7 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQL
 
 from tacit.privacy.charges import Charge, charge_from_dict
 from tacit.privacy.errors import AccountError
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import Entry
 from tacit.privacy.neighbouring import Neighbouring
 
@@ -328,7 +329,8 @@ class Store:
             query = select(ENTRIES).where(ENTRIES.c.reservation.in_(mine)).order_by(ENTRIES.c.sequence)
             for row in connection.execute(query):
                 charge = charge_from_dict(json.loads(row.charge))
-                entries.setdefault(row.reservation, []).append(Entry(row.sequence, row.label, charge, row.theorem))
+                entry = Entry(row.sequence, Label.of(row.label), charge, row.theorem)
+                entries.setdefault(row.reservation, []).append(entry)
             joined = RESERVATIONS.outerjoin(CLOSINGS, CLOSINGS.c.reservation == RESERVATIONS.c.id)
             columns = (RESERVATIONS, CLOSINGS.c.outcome, CLOSINGS.c.closed)
             chosen = select(*columns).select_from(joined).where(RESERVATIONS.c.dataset == dataset)

@@ -20,6 +20,7 @@ from tacit.privacy.charges import (
     Renyi,
     Repeated,
 )
+from tacit.privacy.label import Stage
 from tacit.privacy.ledger import Entry, uses
 
 
@@ -80,7 +81,7 @@ def words(charge: Charge) -> str:
 
 
 @dataclass(frozen=True)
-class Stage:
+class StageShare:
     """Releases of one sort.
 
     Attributes:
@@ -122,7 +123,7 @@ MOST_STAGES = 9
 
 def stages(
     releases: Iterable[Entry], planned: Sequence[Charge] = (), delta: float = 0.0, columns: Sequence[str] = ()
-) -> list[Stage]:
+) -> list[StageShare]:
     """Releases gathered by stage, in the order in which the stages began; the smallest share one line if many.
 
     Args:
@@ -135,7 +136,8 @@ def stages(
     gaussian = any(isinstance(charge, Gaussian) for charge, _ in uses(planned))
     groups: dict[str, list[Entry]] = {}
     for release in releases:
-        groups.setdefault(stage_of(release.label, columns), []).append(release)
+        known = release.stage is not Stage.OTHER
+        groups.setdefault(str(release.stage) if known else stage_of(release.label, columns), []).append(release)
     if len(groups) > MOST_STAGES:
         by_size = sorted(groups, key=lambda g: -sum(size(r.charge, gaussian) for r in groups[g]))
         rest = [r for name in by_size[MOST_STAGES - 1 :] for r in groups.pop(name)]
@@ -146,7 +148,7 @@ def stages(
         sizes = {name: accountants.epsilon([r.charge for r in found], delta) for name, found in groups.items()}
     total = sum(sizes.values())
     return [
-        Stage(
+        StageShare(
             found[0].label if counts[name] == 1 else name,
             counts[name],
             sizes[name] / total if 0 < total < math.inf else counts[name] / sum(counts.values()),

@@ -19,6 +19,7 @@ from tacit.curator.views.view import Plan, open_view
 from tacit.encoding.values import LabelIndex
 from tacit.models.base import Model
 from tacit.models.rule import VoteModel
+from tacit.privacy.label import Label, Stage
 from tacit.resampling.plan import ResamplingPlan
 from tacit.theory.boosting import Analysis
 
@@ -49,7 +50,7 @@ def iter_s(
     view = MeasureSample(
         tuple(voters), plan.total, learning_rate, plan.size, label_index, base.plan, plan.base, analysis
     )
-    (sample,) = open_view(vault, view, f"round {len(voters) + 1}: rows drawn from the measure")
+    (sample,) = open_view(vault, view, Label(Stage.ROUND, "rows drawn from the measure", len(voters) + 1))
     voters.append(base.learn(sample))
 
 
@@ -90,7 +91,7 @@ def iter_tested(
     t = len(voters)
     table = np.floor(measure.weights(np.arange(-t, t + 1.0), t) * CAP).astype(np.int64)
     view = SmoothSample(tuple(voters), table, plan.total, plan.size, label_index, base.plan, plan.base, analysis)
-    sample = open_view(vault, view, f"round {t + 1}: end test, and rows drawn from the measure")
+    sample = open_view(vault, view, Label(Stage.ROUND, "end test, and rows drawn from the measure", t + 1))
     if not sample:
         return False
     voters.append(base.learn(sample[0]))

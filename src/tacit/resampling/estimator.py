@@ -22,6 +22,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Purse
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge, NonPrivate
+from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, check_loudness
@@ -177,9 +178,8 @@ class ResampledBoostClassifier(PrivateClassifier):
             self._check_declared(foreign.name, declared, plan.base)
             assert task.schema is not None
             encoder = RowEncoder.of(task.schema, intercept=True)
-            return BaseLearner(
-                declared, lambda vault: run_trusted(vault, foreign, encoder, task.label_index, f"run of {foreign.name}")
-            )
+            label = Label(Stage.TRUSTED, foreign.name)
+            return BaseLearner(declared, lambda vault: run_trusted(vault, foreign, encoder, task.label_index, label))
         task = replace(task, public_rows=plan.size)
         own: PrivateClassifier = clone(self.base)
         own.set_params(

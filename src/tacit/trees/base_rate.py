@@ -16,6 +16,7 @@ from tacit.binning.tree_bins import Totals
 from tacit.curator.curator import Curator
 from tacit.growing.newton_trees import LeafSums
 from tacit.privacy.budget import Purse
+from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
@@ -113,7 +114,7 @@ def set_intercept(
     least = max(min(LEAST_CURVATURE, 0.5 * base_rate.curvature) * base_rate.rows, 1.0)
     for number in range(steps):
         query = Histogram(OneCell(), rule, margins)
-        sums = curator.measure(query, purse.charge(share), f"intercept, step {number + 1}")
+        sums = curator.measure(query, purse.charge(share), Label(Stage.INTERCEPT, round=number + 1))
         gradient = float(sums.value[0, 0])
         curvature = max(float(sums.value[0, 1]) / scale, least)
         step = gradient * curvature * INTERCEPT_PRIOR

@@ -21,6 +21,7 @@ from tacit.binning.tree_bins import Column, TreeBins, release_rows
 from tacit.curator.curator import Curator
 from tacit.growing.random_trees import RandomStructures
 from tacit.models.tree import Tree, TreeShape
+from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.selection import Selection
@@ -100,7 +101,7 @@ def learn_forest(
         if progress is not None:
             progress(f"tree {number + 1} of {settings.trees}")
         shapes.append(random_shape(columns, bins, depth, generator))
-        released.append(_leaves(curator, budget, settings, shapes[-1], share, f"tree {number + 1}"))
+        released.append(_leaves(curator, budget, settings, shapes[-1], share, number + 1))
     return Forest(bins, _votes(shapes, released, settings), depth, left / settings.trees)
 
 
@@ -128,23 +129,27 @@ def random_shape(
 
 
 def _leaves(
-    curator: Curator, budget: SplitBudget, settings: ForestSettings, shape: TreeShape, share: float, label: str
+    curator: Curator, budget: SplitBudget, settings: ForestSettings, shape: TreeShape, share: float, tree: int
 ) -> tuple[Floats, float]:
     """Of every leaf, the noisy class counts (RF-L) or all the weight on one class (RF-E), and the noise in a count."""
     cells = TreeCells(shape)
     counts = Histogram(cells, fine_class_count_rule(curator.layout.n_labels))
     if settings.mechanism == "laplace":
         # charged apart, every leaf has noise for its own small share: it is the noise that pays
-        release = curator.measure(counts, budget.release(share), f"{label}, class counts of leaves")
+        release = curator.measure(counts, budget.release(share), Label(Stage.LEAVES, "class counts of leaves", tree))
         return release.value, release.sd
     if settings.parallel:
         selection = _label_selection(counts, slice(None))
-        chosen = curator.select(selection, budget.selection(share), f"{label}, labels of leaves").indices
+        chosen = curator.select(
+            selection, budget.selection(share), Label(Stage.LEAVES, "labels of leaves", tree)
+        ).indices
     else:
         chosen = np.array(
             [
                 curator.select(
-                    _label_selection(counts, slice(k, k + 1)), budget.selection(share), f"{label}, leaf {k}"
+                    _label_selection(counts, slice(k, k + 1)),
+                    budget.selection(share),
+                    Label(Stage.LEAVES, f"leaf {k}", tree),
                 ).indices[0]
                 for k in range(cells.size)
             ]

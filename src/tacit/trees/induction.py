@@ -11,6 +11,7 @@ from tacit.arrays import Bools, Ints
 from tacit.curator.curator import Curator
 from tacit.models.tree import TreeShape, complete_shape
 from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label, Stage
 from tacit.queries.margins import Margins
 from tacit.queries.rules import WEIGHT_UNIT, RowRule
 from tacit.queries.selection import Selection, floored, floored_movement
@@ -40,7 +41,7 @@ class Induction:
     depth: int
 
     def levels(
-        self, rule: RowRule, margins: Margins, charge: Charge, loss_of_level: LossOfLevel, label: str
+        self, rule: RowRule, margins: Margins, charge: Charge, loss_of_level: LossOfLevel, tree: int
     ) -> TreeShape:
         """A complete tree, level by level: each level costs ``charge``, once for all its nodes.
 
@@ -50,7 +51,7 @@ class Induction:
         for level in range(self.depth):
             cells = TreeCells(self._complete(splits))
             selection = split_selection(cells, self.candidates, loss_of_level(level, cells), self.cap, rule, margins)
-            chosen = self.curator.select(selection, charge, f"{label}, splits of depth {level}")
+            chosen = self.curator.select(selection, charge, Label(Stage.SPLITS, f"splits of depth {level}", tree))
             splits += chosen.indices.tolist()
         return self._complete(splits)
 
@@ -60,7 +61,7 @@ class Induction:
         margins: Margins,
         charge_of_depth: Callable[[int], Charge],
         loss_of_level: LossOfLevel,
-        label: str,
+        tree: int,
         movement: Callable[[Loss], int],
     ) -> TreeShape:
         """A complete tree node by node, each node charged by itself: the paper's way."""
@@ -71,12 +72,14 @@ class Induction:
             whole = split_selection(cells, self.candidates, loss, self.cap, rule, margins, movement(loss))
             for node in range(cells.size):
                 one = _only(whole, node)
-                chosen = self.curator.select(one, charge_of_depth(level), f"{label}, node {node} of depth {level}")
+                chosen = self.curator.select(
+                    one, charge_of_depth(level), Label(Stage.SPLITS, f"node {node} of depth {level}", tree)
+                )
                 splits.append(int(chosen.indices[0]))
         return self._complete(splits)
 
     def heaviest_first(
-        self, rule: RowRule, margins: Margins, charge: Charge, loss: Loss, leaves: int, label: str
+        self, rule: RowRule, margins: Margins, charge: Charge, loss: Loss, leaves: int, tree: int
     ) -> TreeShape:
         """The top-down growth of Kearns and Mansour: split the leaf of largest risk, ``leaves - 1`` times.
 
@@ -90,9 +93,13 @@ class Induction:
             place = 0
             if step > 0:
                 heavy = _heaviest(cells, self.candidates, loss, self.cap, rule, margins, shape.depths < self.depth)
-                place = int(self.curator.select(heavy, charge, f"{label}, leaf of split {step + 1}").indices[0])
+                place = int(
+                    self.curator.select(heavy, charge, Label(Stage.SPLITS, f"leaf of split {step + 1}", tree)).indices[
+                        0
+                    ]
+                )
             whole = split_selection(cells, self.candidates, loss, self.cap, rule, margins)
-            chosen = self.curator.select(_only(whole, place), charge, f"{label}, split {step + 1}")
+            chosen = self.curator.select(_only(whole, place), charge, Label(Stage.SPLITS, f"split {step + 1}", tree))
             nodes[order[place]] = (int(chosen.indices[0]), len(nodes), len(nodes) + 1)
             nodes += [None, None]
         return _flatten(nodes, self.candidates)[0]

@@ -25,6 +25,7 @@ from tacit.binning.tree_bins import Column, TreeBins, grid, release_rows
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree, TreeShape
 from tacit.models.tree_ensemble import TreeSpending
+from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.rules import LEVEL_BITS, MARGIN_BITS, RowRule
@@ -185,38 +186,35 @@ class MAlphaBoost:
         """Grows all trees."""
         trees, coefficients = [], []
         for number in range(self.trees):
-            label = f"tree {number + 1}"
             if progress is not None:
-                progress(f"{label} of {self.trees}")
-            shape = self.grow(label)
-            tree, coefficient = self.leverage(shape, label)
+                progress(f"tree {number + 1} of {self.trees}")
+            shape = self.grow(number + 1)
+            tree, coefficient = self.leverage(shape, number + 1)
             trees.append(tree)
             coefficients.append(coefficient)
         depth = max(tree.shape.depth for tree in trees)
         spending = TreeSpending((self.split_share / depth,) * depth, self.leaf_share)
         return BoostedTrees(self.bins, tuple(trees), self.rows, tuple(coefficients), spending)
 
-    def grow(self, label: str) -> TreeShape:
+    def grow(self, tree: int) -> TreeShape:
         """The splits of the next tree."""
         rule, _ = bounded_weight_rule(self.settings.loss, self.margins, split=False)
         if self.settings.leaves is not None:
             steps = 2 * (self.settings.leaves - 1) - 1
             charge = self.budget.selection(self.split_share / max(steps, 1))
-            loss = self.split_loss(0, None, label)
-            return self.induction.heaviest_first(rule, self.margins, charge, loss, self.settings.leaves, label)
+            loss = self.split_loss(0, None, tree)
+            return self.induction.heaviest_first(rule, self.margins, charge, loss, self.settings.leaves, tree)
         share = self.split_share / self.settings.depth
         if self.settings.alpha == CALIBRATED and self.settings.criterion is None:
             share *= 1.0 - ERRORS_SHARE
         root_error: list[float] = []
 
         def loss_of_level(level: int, cells: TreeCells) -> Loss:
-            return self.split_loss(level, cells, label, root_error)
+            return self.split_loss(level, cells, tree, root_error)
 
-        return self.induction.levels(rule, self.margins, self.budget.selection(share), loss_of_level, label)
+        return self.induction.levels(rule, self.margins, self.budget.selection(share), loss_of_level, tree)
 
-    def split_loss(
-        self, level: int, cells: TreeCells | None, label: str, root_error: list[float] | None = None
-    ) -> Loss:
+    def split_loss(self, level: int, cells: TreeCells | None, tree: int, root_error: list[float] | None = None) -> Loss:
         """The loss that scores the splits of a level; objective calibration releases the error of its leaves for it."""
         settings = self.settings
         if settings.criterion is not None:
@@ -225,11 +223,11 @@ class MAlphaBoost:
             return MAlphaLoss(settings.alpha)
         if cells is None or root_error is None:
             return MAlphaLoss(1.0)
-        error = self.released_error(cells, f"{label}, error at depth {level}")
+        error = self.released_error(cells, Label(Stage.SPLITS, f"error at depth {level}", tree))
         root_error.append(min(error, *root_error) if root_error else max(error, 1e-6))
         return MAlphaLoss(float(np.clip(root_error[-1] / root_error[0], 0.0, 1.0)))
 
-    def released_error(self, cells: TreeCells, label: str) -> float:
+    def released_error(self, cells: TreeCells, label: Label) -> float:
         """The share of weight that the majority of its leaf misjudges, from released class weights: at most 1/2."""
         rule, _ = self.class_weights()
         share = self.split_share / self.settings.depth * ERRORS_SHARE
@@ -244,12 +242,14 @@ class MAlphaBoost:
             self._class_weights = (updates, bounded_weight_rule(self.settings.loss, self.margins, split=True))
         return self._class_weights[1]
 
-    def leverage(self, shape: TreeShape, label: str) -> tuple[Tree, float]:
+    def leverage(self, shape: TreeShape, tree: int) -> tuple[Tree, float]:
         """Releases the class weights of the leaves; the rest is post-processing: (tree, leveraging coefficient)."""
         loss, cells = self.settings.loss, TreeCells(shape)
         rule, largest = self.class_weights()
         query = Histogram(cells, rule, self.margins)
-        released = self.curator.measure(query, self.budget.release(self.leaf_share), f"{label}, leaves")
+        released = self.curator.measure(
+            query, self.budget.release(self.leaf_share), Label(Stage.LEAVES, "leaves", tree)
+        )
         shares, total = smoothed_shares(released.value, released.sd)
         said = np.clip(loss.link(np.clip(shares, 1e-4, 1.0 - 1e-4)), -self.settings.bound, self.settings.bound)
         edge = largest * float(((released.value[:, 1] - released.value[:, 0]) * said).sum()) / self.rows

@@ -24,6 +24,7 @@ import numpy as np
 from tacit.arrays import Ints
 from tacit.models.tree import Tree, TreeShape
 from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import CellFunction, Histogram, ReleaseMap
 from tacit.queries.rules import signed_margin_rule
 from tacit.queries.tree_cells import TreeCells, class_weight_rule
@@ -48,7 +49,7 @@ def printed_sensitivity(loss: Loss, rows: int) -> float:
 class PaperBoost(MAlphaBoost):
     """One fit by the paper's schedule. Needs replace-one, a public number of rows and ``delta = 0``."""
 
-    def grow(self, label: str) -> TreeShape:
+    def grow(self, tree: int) -> TreeShape:
         """The splits of the next tree, node by node."""
         settings = self.settings
         rule = class_weight_rule(settings.loss.boosting_weight, split=False)
@@ -60,25 +61,28 @@ class PaperBoost(MAlphaBoost):
             return self.budget.selection(share / 2.0**depth)
 
         def loss_of_level(level: int, cells: TreeCells) -> Loss:
-            return self.split_loss(level, cells, label, root_error)
+            return self.split_loss(level, cells, tree, root_error)
 
         def movement(loss: Loss) -> int:
             return math.ceil(printed_sensitivity(loss, self.induction.cap) * SCORE_UNIT)
 
-        return self.induction.nodes(rule, self.margins, charge_of_depth, loss_of_level, label, movement)
+        return self.induction.nodes(rule, self.margins, charge_of_depth, loss_of_level, tree, movement)
 
-    def leverage(self, shape: TreeShape, label: str) -> tuple[Tree, float]:
+    def leverage(self, shape: TreeShape, tree: int) -> tuple[Tree, float]:
         """Releases what the leaves say, then the leveraging coefficient, each for half of the leaves' budget."""
         loss, cells, bound = self.settings.loss, TreeCells(shape), self.settings.bound
         charge = self.budget.release(self.leaf_share / 2.0)
         weights = Histogram(cells, class_weight_rule(loss.boosting_weight, split=True), self.margins)
         query = CellFunction(weights, said_by(loss), int(bound * SAID_UNIT), SAID_UNIT)
-        said = self.curator.measure(query, charge, f"{label}, leaves").value
+        said = self.curator.measure(query, charge, Label(Stage.LEAVES, "leaves", tree)).value
         said = np.clip(said, -bound, bound)
         signed = signed_margin_rule(loss.boosting_weight)
         through = ReleaseMap.from_floats(said[None, :])
         edge_query = Histogram(cells, signed, self.margins, through)
-        edge = float(self.curator.measure(edge_query, charge, f"{label}, leveraging").value.item()) / self.rows
+        edge = (
+            float(self.curator.measure(edge_query, charge, Label(Stage.LEAVES, "leveraging", tree)).value.item())
+            / self.rows
+        )
         coefficient = leveraging_constant(loss.alpha, bound) * float(np.clip(edge, -bound, bound))
         return self.append(cells, coefficient * said, np.ones(shape.n_leaves)), coefficient
 

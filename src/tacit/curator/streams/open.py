@@ -17,6 +17,7 @@ from tacit.noise import make_source
 from tacit.noise.above_threshold import AboveThreshold
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure, Repeated, charge_from_dict
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import BudgetExceeded, Coverage, Reservation
 from tacit.queries.query import Query
 from tacit.queries.sensitivity import Sensitivity
@@ -169,20 +170,21 @@ def open_stream(
     spec: StreamSpec,
     reservation: Reservation,
     noise: NoiseSource,
-    label: str,
+    label: Label | str,
     table: SealedTable | None = None,
     rows_per_unit: int = 1,
 ) -> Stream:
     """Opens a stream: validate, charge the whole of it, start the machine; see :meth:`Curator.open_stream`."""
     if rows_per_unit != 1:
         raise ValueError(f"a stream protects single rows, and a unit here may hold {rows_per_unit}; nothing was spent")
+    label = Label.of(label)
     parts = spec.charges(reservation.neighbouring)
     for part in parts:
-        reservation.record(part.charge, f"{label}: {part.part}", part.theorem)
+        reservation.record(part.charge, label.with_text(f"{label}: {part.part}"), part.theorem)
     return Stream(spec, _Gate([part.charge for part in parts], noise, table), noise)
 
 
-def open_row_stream(spec: StreamSpec, reservation: Reservation, random_state: int | None, label: str) -> Stream:
+def open_row_stream(spec: StreamSpec, reservation: Reservation, random_state: int | None, label: Label | str) -> Stream:
     """Opens a stream that has no table: its rows are fed to it as they come.
 
     Args:

@@ -26,6 +26,7 @@ from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.noise.source import NoiseSource
 from tacit.privacy import accountants
 from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.theory.cost import Cost
@@ -76,7 +77,7 @@ def charge_of(cost: Cost) -> Charge:
     return Pure(epsilon) if cost.delta == 0 else ApproxDP(epsilon, cost.delta)
 
 
-def open_view(vault: Vault, view: View, label: str) -> tuple[Vault, ...]:
+def open_view(vault: Vault, view: View, label: Label | str) -> tuple[Vault, ...]:
     """A vault for each child of a view.
 
     Order: charge the parent, then read; see the module. The children's noise is the parent's, their reservation the
@@ -101,7 +102,7 @@ def open_view(vault: Vault, view: View, label: str) -> tuple[Vault, ...]:
     if not opened:
         return ()
     return tuple(
-        _child(vault, part, view.label_index, Reservation(plan, reservation.neighbouring, label))
+        _child(vault, part, view.label_index, Reservation(plan, reservation.neighbouring, str(label)))
         for part, plan in zip(opened, view.children, strict=True)
     )
 

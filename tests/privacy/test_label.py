@@ -1,0 +1,132 @@
+"""What a release is for: facts beside the words, which files keep, and words alone of files that have no facts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tacit.privacy.certificate import Certificate, CertificateError
+from tacit.privacy.charges import Gaussian, Laplace, Repeated
+from tacit.privacy.label import TEXTS, Label, Stage
+from tacit.privacy.ledger import Entry, Reservation
+from tacit.privacy.neighbouring import Neighbouring
+
+ONE = Neighbouring.ADD_OR_REMOVE_ONE
+
+EARLIER = """
+{"format": "tacit certificate", "version": 1, "epsilon": 5.286685199444815, "delta": 1e-06,
+ "neighbouring": "add_or_remove_one", "n_public": false, "rows_per_unit": 1,
+ "charges": [{"kind": "gaussian", "noise_multiplier": 1.0}, {"kind": "laplace", "noise_multiplier": 2.0}],
+ "entries": [
+  {"label": "number of rows", "charge": {"kind": "gaussian", "noise_multiplier": 20.0}, "theorem": "t0"},
+  {"label": "age, sweep 3", "charge": {"kind": "gaussian", "noise_multiplier": 30.0}, "theorem": "t1"},
+  {"label": "round #: age", "charge": {"kind": "repeated",
+   "charge": {"kind": "gaussian", "noise_multiplier": 40.0}, "times": 120}, "theorem": "t2"},
+  {"label": "the last", "charge": {"kind": "laplace", "noise_multiplier": 2.0}, "theorem": "t3"}],
+ "noise_source": "opendp", "releasable": true, "reasons": [], "algorithm": "something", "outcome": "completed",
+ "schema_fingerprint": null, "dataset": null,
+ "versions": {"python": "3.11.7", "tacit": "0.1.0", "numpy": "2.4.6", "dp-accounting": "0.6.0", "opendp": "0.16.0"},
+ "created": "2026-11-24T12:38:03+00:00",
+ "digest": "e258b3dd94100cc297f5d69cf95dc468f7f3da1debc275a9da5846e8b1769de6"}
+"""
+"""Written by the version before labels had facts."""
+
+
+def certified(*labels: Label | str) -> Certificate:
+    reservation = Reservation([Gaussian(1.0)], ONE, "fit")
+    with reservation:
+        for label in labels:
+            reservation.record(Gaussian(20.0), label, "a theorem")
+    return Certificate.of(
+        reservation, epsilon=6.0, delta=1e-6, noise_source="opendp", noise_releasable=True, algorithm="something"
+    )
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [
+        (Label(Stage.SWEEP, "age", 3), "age, sweep 3"),
+        (Label(Stage.TREE, round=4), "tree 4"),
+        (Label(Stage.LEAVES, "leaves", 4), "tree 4, leaves"),
+        (Label(Stage.SPLITS, "node 1 of depth 2", 4), "tree 4, node 1 of depth 2"),
+        (Label(Stage.BOUNDS, "age"), "bounds of age"),
+        (Label(Stage.COUNTS, "number of rows"), "number of rows"),
+        (Label(Stage.BOUNDS, "{round} {x}"), "bounds of {round} {x}"),
+        (Label(Stage.BINNING, "age", text="fine counts of age"), "fine counts of age"),
+        (Label.of("whatever it is"), "whatever it is"),
+    ],
+)
+def test_a_label_reads_as_its_stage_has_it(label: Label, text: str) -> None:
+    assert str(label) == label.text == text
+    entry = Entry(0, label, Gaussian(1.0), "t")
+    assert str(entry) == entry.label == text
+    assert (entry.stage, entry.subject, entry.round) == (label.stage, label.subject, label.round)
+
+
+def test_every_stage_with_a_round_says_it() -> None:
+    for stage in TEXTS:
+        one, two = (Label(stage, "age", number) for number in (1, 2))
+        assert (one.text != two.text) == ("{round}" in TEXTS[stage])
+        assert "age" in one.text
+        assert Label(stage, "age", 1) != Label(stage, "fare", 1)
+    assert len({str(stage) for stage in Stage}) == len(Stage)
+
+
+def test_facts_survive_a_file_and_are_part_of_its_digest() -> None:
+    labels = [
+        Label(Stage.SWEEP, "age", 3),
+        Label(Stage.BINNING, "age", text="fine counts of age"),
+        Label.of("of my own"),
+        Label(Stage.TREE, round=1),
+    ]
+    certificate = certified(*labels)
+    assert certificate.verify() == []
+    read = Certificate.from_json(certificate.to_json())
+    assert read == certificate
+    assert [entry.what for entry in read.entries] == labels
+    written = certificate.to_dict()
+    assert written["entries"][0] == {
+        "label": "age, sweep 3",
+        "stage": "sweeps",
+        "subject": "age",
+        "round": 3,
+        "charge": {"kind": "gaussian", "noise_multiplier": 20.0},
+        "theorem": "a theorem",
+    }
+    assert set(written["entries"][2]) == {"label", "charge", "theorem"}
+    written["entries"][0]["stage"] = "trees"
+    assert any("digest" in problem for problem in Certificate.from_dict(written).verify())
+    written["entries"][0]["stage"] = "no such stage"
+    with pytest.raises(CertificateError, match="damaged"):
+        Certificate.from_dict(written)
+
+
+def test_a_certificate_from_before_labels_had_facts_loads_verifies_and_reads_as_it_did() -> None:
+    certificate = Certificate.from_json(EARLIER)
+    assert certificate.verify() == []
+    assert [entry.label for entry in certificate.entries] == [
+        "number of rows",
+        "age, sweep 3",
+        "round #: age",
+        "the last",
+    ]
+    assert {entry.stage for entry in certificate.entries} == {Stage.OTHER}
+    assert certificate.entries[2].charge == Repeated(Gaussian(40.0), 120)
+    assert certificate.entries[3].charge == Laplace(2.0)
+    again = certificate.to_dict()
+    assert {**again, "version": 1} == json.loads(EARLIER)
+    assert Certificate.from_dict(again) == certificate
+
+
+def test_gathering_keeps_the_stage_and_never_merges_two() -> None:
+    labels = [Label(Stage.SWEEP, f"x{i % 2}", i, f"x{i % 2}, part {i}") for i in range(120)]
+    others = [Label(Stage.TREE, f"x{i % 2}", i, f"x{i % 2}, part {i}") for i in range(99)]
+    found = certified(*labels, *others).entries
+    assert len(found) == 1 + 99
+    assert (found[0].stage, found[0].label, found[0].charge) == (
+        Stage.SWEEP,
+        "x#, part #",
+        Repeated(Gaussian(20.0), 120),
+    )
+    assert {entry.stage for entry in found[1:]} == {Stage.TREE}
