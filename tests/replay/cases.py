@@ -1,0 +1,291 @@
+"""Everything that reads rows, each as a run from rows to all that it shows. Another learner is one more line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+import tacit
+from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassClassifier, Intervals, Thresholds
+from tacit.online import DecisionListWinnow, Winnow
+from tests.replay.neighbours import COLUMNS, LOWER, UPPER, Rows, schema_of, table_of
+
+ADD, REPLACE = "add_or_remove_one", "replace_one"
+BOTH = (ADD, REPLACE)
+
+TIMED = ("created", "digest")
+"""What a certificate says of when it was made."""
+
+THRESHOLDS = [Thresholds("a"), Intervals("b")]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A learner, or a verb of the evaluation.
+
+    Attributes:
+        name: of the test.
+        covers: public names of which this is a case.
+        kind: of the label: see ``neighbours.table_of``.
+        make: from the request (epsilon, delta, relation, seed) to a run from rows to what is shown.
+        relations: those that it can have.
+        deltas: those that it is run at.
+        epsilon: of the request.
+        n: rows.
+        unit: whether persons are protected.
+        few: how many neighbours are enough in the fast version.
+        stream: whether a row is a round of a stream, so that one that is taken away becomes a null round.
+    """
+
+    name: str
+    covers: tuple[str, ...]
+    kind: str
+    make: Callable[[dict[str, Any]], Callable[[Rows], Any]] = field(repr=False)
+    relations: tuple[str, ...] = BOTH
+    deltas: tuple[float, ...] = (1e-6,)
+    epsilon: float = 1.0
+    n: int = 90
+    unit: bool = False
+    few: int = 6
+    stream: bool = False
+
+
+def shown(fitted: Any) -> dict[str, Any]:
+    """What a fit shows: the model, the certificate, and whatever else stands on the estimator."""
+    certificate = {key: value for key, value in fitted.certificate_.to_dict().items() if key not in TIMED}
+    heavy = ("model_", "certificate_", "certificates_", "best_")
+    plain = {key: value for key, value in vars(fitted).items() if key.endswith("_") and key not in heavy}
+    return {"model": fitted.model_.to_dict(None), "certificate": certificate, "attributes": plain}
+
+
+def fits(
+    kind: str, estimator: Any, weighted: bool = False, declared: bool = True, unit: bool = False, **more: Any
+) -> Any:
+    """Runs that fit an estimator."""
+    schema: dict[str, Any] = {"schema": schema_of(kind, unit)} if declared else {}
+
+    def make(request: dict[str, Any]) -> Callable[[Rows], Any]:
+        def run(rows: Rows) -> Any:
+            weights = {"sample_weight": rows.w} if weighted else {}
+            return shown(estimator(**schema, **request, **more).fit(rows.X, rows.y, **weights))
+
+        return run
+
+    return make
+
+
+def inside(kind: str, outer: Any, *estimators: Any, **more: Any) -> Any:
+    """Runs of an estimator that holds others, which have the relation of the whole."""
+
+    def make(request: dict[str, Any]) -> Callable[[Rows], Any]:
+        def run(rows: Rows) -> Any:
+            held = [one(schema=schema_of(kind), neighbouring=request["neighbouring"]) for one in estimators]
+            return shown(outer(held, **more, **request).fit(rows.X, rows.y))
+
+        return run
+
+    return make
+
+
+def resampled(held: list[Any], **more: Any) -> Any:
+    return tacit.ResampledBoostClassifier(held[0], schema=schema_of("two"), **more)
+
+
+def searched(held: list[Any], **more: Any) -> Any:
+    return tacit.PrivateSelection(held, **more)
+
+
+def agnostic(held: list[Any], **more: Any) -> Any:
+    return AgnosticClassifier(held[0], THRESHOLDS[0], bins=8, patterns="sample", schema=schema_of("two"), **more)
+
+
+def composed(held: list[Any], **more: Any) -> Any:
+    return ComposedClassifier(THRESHOLDS, "or", held, bins=8, schema=schema_of("two"), **more)
+
+
+def batches(kind: str, outer: Any, estimator: Any) -> Any:
+    """Runs of rows that arrive in two batches."""
+
+    def make(request: dict[str, Any]) -> Callable[[Rows], Any]:
+        def run(rows: Rows) -> Any:
+            fitted = outer(estimator(schema=schema_of(kind), **request))
+            for batch in (rows.take(np.flatnonzero(rows.batch == k)) for k in (0, 1)):
+                fitted.partial_fit(batch.X, batch.y)
+            return [shown(fitted), fitted.charged_]
+
+        return run
+
+    return make
+
+
+@cache
+def judged(kind: str, seed: int, relation: str) -> Any:
+    """A fitted model of other rows, to be judged."""
+    rows = table_of(kind, 150, seed=seed + 100)
+    estimator = tacit.AdditiveBoostRegressor if kind == "number" else tacit.AdditiveBoostClassifier
+    asked = {"epsilon": 3.0, "neighbouring": relation, "random_state": seed + 100}
+    return estimator(schema=schema_of(kind), **asked).fit(rows.X, rows.y)
+
+
+def judges(kind: str, ask: Callable[[list[Any], Rows, dict[str, Any]], Any]) -> Any:
+    """Runs of the evaluation, on models that are there."""
+
+    def make(request: dict[str, Any]) -> Callable[[Rows], Any]:
+        models = [judged(kind, seed, request["neighbouring"]) for seed in (0, 1)]
+        return lambda rows: ask(models, rows, request)
+
+    return make
+
+
+def score(models: list[Any], rows: Rows, request: dict[str, Any], **more: Any) -> Any:
+    said = tacit.private_score(models[0], rows.X, rows.y, **more, **request).to_dict()
+    return plain(said)
+
+
+def plain(said: Any) -> Any:
+    """Without the times of certificates."""
+    if isinstance(said, dict):
+        return {key: plain(value) for key, value in said.items() if key not in TIMED}
+    return [plain(item) for item in said] if isinstance(said, list | tuple) else said
+
+
+def select(models: list[Any], rows: Rows, request: dict[str, Any]) -> Any:
+    selected = tacit.select_model(models, rows.X, rows.y, **request)
+    return [selected.index, plain(selected.certificate.to_dict())]
+
+
+def recalibrate(models: list[Any], rows: Rows, request: dict[str, Any]) -> Any:
+    corrected = tacit.recalibrate(models[0], rows.X, rows.y, **request)
+    return [corrected.model.to_dict(None), plain(corrected.certificate.to_dict())]
+
+
+def discover(request: dict[str, Any]) -> Callable[[Rows], Any]:
+    def run(rows: Rows) -> Any:
+        schema, certificate = tacit.discover_schema(rows.X.assign(label=rows.y), "label", **request)
+        return [schema.to_dict(), plain(certificate.to_dict())]
+
+    return run
+
+
+def streams(learner: Any, **more: Any) -> Any:
+    """Runs over a stream of rounds; what is shown is the weights after every few of them."""
+
+    def make(request: dict[str, Any]) -> Callable[[Rows], Any]:
+        seeded = {("seed" if key == "random_state" else key): value for key, value in request.items()}
+
+        def run(rows: Rows) -> Any:
+            winnow = learner(schema={"columns": COLUMNS}, labels=("no", "yes"), invalid="null", bins=4,
+                             horizon=100_000, **seeded, **more)  # fmt: skip
+            seen = []
+            for start in range(0, len(rows), 50):
+                part = rows.take(np.arange(start, min(start + 50, len(rows))))
+                winnow.learn_many(part.X, part.y)
+                seen.append(winnow.weights_)
+            return [seen, plain(winnow.certificate_.to_dict())]
+
+        return run
+
+    return make
+
+
+def own(name: str, estimator: Any, kind: str, *, covers: tuple[str, ...] = (), **facts: Any) -> Case:
+    """A case of an estimator; facts that are not a case's go to the estimator."""
+    ours = {key: facts.pop(key) for key in list(facts) if key in Case.__dataclass_fields__}
+    made = fits(kind, estimator, unit=ours.get("unit", False), **facts)
+    return Case(name, (estimator.__name__, *covers), kind, made, **ours)
+
+
+def nested(name: str, outer: Any, *estimators: Any, kind: str = "two", **facts: Any) -> Case:
+    """A case of an estimator that holds others."""
+    covers = {
+        resampled: "ResampledBoostClassifier",
+        searched: "PrivateSelection",
+        agnostic: "AgnosticClassifier",
+        composed: "ComposedClassifier",
+    }[outer]
+    ours = {key: facts.pop(key) for key in list(facts) if key in Case.__dataclass_fields__}
+    return Case(name, (covers,), kind, inside(kind, outer, *estimators, **facts), **ours)
+
+
+two, several, number = tacit.AdditiveBoostClassifier, tacit.AdditiveBoostClassifier, tacit.AdditiveBoostRegressor
+trees, forest, lists = tacit.BoostedTreesClassifier, tacit.RandomTreesClassifier, tacit.DecisionListClassifier
+halfspace = tacit.HalfspaceBoostClassifier
+FEW_TREES: dict[str, Any] = {"n_trees": 3, "max_depth": 2}
+small_trees, small_forest = partial(trees, **FEW_TREES), partial(forest, n_trees=3)
+mains = partial(number, interactions=False)
+EITHER = (1e-6, 0.0)
+
+CASES = [
+    own("two classes", two, "two", deltas=EITHER),
+    own("two classes, larger epsilon", two, "two", epsilon=8.0, few=3),
+    own("two classes, pairs", two, "two", interactions="pairs", few=3),
+    own("two classes, mains", two, "two", interactions=False, few=3),
+    own("three classes", several, "three", deltas=EITHER),
+    own("three classes, larger epsilon", several, "three", epsilon=8.0, few=3),
+    own("squared loss", number, "number", deltas=EITHER),
+    own("quantile loss", number, "number", loss="quantile", quantile=0.8, few=4),
+    own("weights of rows and classes", two, "two", weighted=True, class_weight={"no": 1.0, "yes": 3.0}),
+    own("weights of rows, three classes", several, "three", weighted=True, few=4),
+    own("weights of rows, a number", number, "number", weighted=True, few=4),
+    own("weights of rows, trees", trees, "two", weighted=True, few=3, **FEW_TREES),
+    own("persons, two classes", two, "two", unit=True, few=3),
+    own("persons, three classes", several, "three", unit=True, few=3),
+    own("persons, a number", number, "number", unit=True, few=3),
+    own("persons, trees", trees, "two", unit=True, few=3, **FEW_TREES),
+    own("persons, random trees", forest, "two", unit=True, few=3, n_trees=5),
+    own("persons, halfspace", halfspace, "two", unit=True, few=3),
+    own("no schema, two classes", two, "two", declared=False, few=4),
+    own("no schema, three classes", several, "three", declared=False, few=3),
+    own("no bounds, a number", number, "number", declared=False, target_bounds=(LOWER, UPPER), few=3),
+    own("no schema, trees", trees, "two", declared=False, few=3, **FEW_TREES),
+    own("trees", trees, "two", deltas=EITHER, few=4, n_trees=6, max_depth=3),
+    own("random trees", forest, "two", deltas=EITHER, few=4, n_trees=7),
+    own("random trees, permute and flip", forest, "two", few=3, n_trees=3, mechanism="exponential"),
+    own("decision list", lists, "two", deltas=EITHER, few=5),
+    own("decision list, three classes", lists, "three", few=3),
+    own("halfspace", halfspace, "two", deltas=EITHER, few=5),
+    own("halfspace, lazy Bregman", halfspace, "two", measure="lazy_bregman", relations=(REPLACE,), few=5),
+    own("halfspace, SmoothBoost", halfspace, "two", measure="smooth", few=4),
+    nested("resampled, lazy Bregman", resampled, small_trees, rounds=3, relations=(REPLACE,), deltas=EITHER, few=4),
+    nested("resampled, SmoothBoost", resampled, small_trees, rounds=2, measure="smooth", density=0.2, sample_size=15,
+           relations=(REPLACE,), epsilon=60.0, few=6),
+    Case("batches, classes", ("BatchwiseClassifier",), "two", batches("two", tacit.BatchwiseClassifier, two), few=3),
+    Case("batches, a number", ("BatchwiseRegressor",), "number", batches("number", tacit.BatchwiseRegressor, number),
+         few=3),
+    nested("search, each", searched, small_forest, halfspace, strategy="each", few=4),
+    nested("search, random stopping", searched, small_forest, halfspace, strategy="random_stopping", runs=3.0, few=4),
+    nested("search among numbers", searched, number, mains, kind="number", strategy="each", few=2),
+    Case("score, classes", ("private_score",), "two", judges("two", score), deltas=EITHER, few=5),
+    Case("score, several classes", ("private_score",), "three", judges("three", score), few=4),
+    Case("score, a number", ("private_score",), "number", judges("number", score), deltas=EITHER, few=4),
+    Case("score, subgroups", ("private_score",), "two", judges("two", lambda models, rows, request: score(
+        models, rows, request, subgroups="c", categories=["u", "v", "w"])), few=4),
+    Case("select", ("select_model",), "two", judges("two", select), few=9),
+    Case("select among numbers", ("select_model",), "number", judges("number", select), few=6),
+    Case("recalibrate", ("recalibrate",), "two", judges("two", recalibrate), few=4),
+    Case("discover", ("discover_schema",), "two", discover, few=5),
+    own("finite class", FiniteClassClassifier, "two", concepts=THRESHOLDS[0], bins=8, few=5),
+    nested("agnostic", agnostic, partial(FiniteClassClassifier, THRESHOLDS[0]), epsilon=3.0, few=12),
+    own("composed", ComposedClassifier, "two", concepts=THRESHOLDS, bins=8, few=5),
+    own("composed, best of two runs", ComposedClassifier, "two", concepts=THRESHOLDS, bins=8, repetitions=2, few=4),
+    nested("composed, secret concepts", composed, *(partial(FiniteClassClassifier, one) for one in THRESHOLDS), few=5),
+    Case("Winnow", ("Winnow",), "two", streams(Winnow), n=2000, epsilon=4.0, few=3, stream=True),
+    Case("Winnow, the paper's", ("Winnow",), "two", streams(Winnow, update="first"), n=1000, epsilon=8.0, few=3,
+         stream=True),
+    Case("Winnow of a decision list", ("DecisionListWinnow",), "two", streams(DecisionListWinnow), n=1000, epsilon=4.0,
+         few=6, stream=True),
+]  # fmt: skip
+
+
+def requests(case: Case, replacing: bool) -> list[dict[str, Any]]:
+    """The requests that a case is run at under a relation."""
+    relation = REPLACE if replacing else ADD
+    if relation not in case.relations:
+        return []
+    return [
+        {"epsilon": case.epsilon, "delta": delta, "neighbouring": relation, "random_state": 1} for delta in case.deltas
+    ]
