@@ -48,8 +48,8 @@ def made_table(kind: str, n: int, d: int, seed: int) -> tuple[np.ndarray, np.nda
 
 def signal_of(n: int, d: int, epsilon: float) -> float:
     """What the rule decides on, at the true number of rows."""
-    purse = Request.of(epsilon, DELTA, "add_or_remove_one", None).purse
-    return n / (purse.sd(Options().shares["rounds"]) * math.sqrt(d + 1))
+    allowance = Request.of(epsilon, DELTA, "add_or_remove_one", None).allowance
+    return n / (allowance.sd(Options().shares["rounds"]) * math.sqrt(d + 1))
 
 
 def errors(kind: str, n: int, d: int, epsilon: float, repeats: int) -> dict[str, float]:

@@ -28,10 +28,11 @@ from benchmarks.paper_domains import DOMAINS, QUICK, Domain, domain
 from benchmarks.paper_tables import report
 from benchmarks.printed_trees import PrintedBoost
 from tacit.binning.tree_bins import grid
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.trees.budget import SplitBudget
@@ -92,12 +93,12 @@ def fold_error(world: Domain, job: Job, train: np.ndarray, test: np.ndarray, see
     if analysis == "printed":
         return printed_error(world, job, train, test, seed)
     if analysis == "gradient":
-        purse = Purse.of(eps, DELTA)
-        curator = gate(world, train, purse.whole, seed, "add_or_remove_one")
-        learned: Any = learn_gradient_trees(curator, purse, world.columns)
+        allowance = Allowance.of(eps, DELTA)
+        curator = gate(world, train, allowance.whole, seed, "add_or_remove_one")
+        learned: Any = learn_gradient_trees(Budget(curator, allowance), world.columns)
     elif analysis == "gradient-pure":
-        purse = Purse.of(eps, 0.0)
-        learned = learn_gradient_trees(gate(world, train, purse.whole, seed), purse, world.columns)
+        allowance = Allowance.of(eps, 0.0)
+        learned = learn_gradient_trees(Budget(gate(world, train, allowance.whole, seed), allowance), world.columns)
     else:
         budget = SplitBudget.of(eps, 0.0)
         curator = gate(world, train, budget.whole, seed)

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from benchmarks.score_tables import ScoreTable, scaled
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 
 Learner = Callable[[ScoreTable, ScoreTable, float, float, int], np.ndarray]
 """``(train, test, epsilon, delta, seed)`` to probabilities ``(rows, classes)``, or predictions ``(rows,)``."""
@@ -38,8 +38,8 @@ def additive(train: ScoreTable, test: ScoreTable, epsilon: float, delta: float, 
 
 def part_epsilon(epsilon: float, delta: float, parts: int) -> float:
     """The epsilon of one of ``parts`` equal fits whose Gaussian noise composes to (epsilon, delta)."""
-    wanted = Purse.of(epsilon, delta).mu / np.sqrt(parts)
-    return float(brentq(lambda e: Purse.of(e, delta).mu - wanted, 1e-3 * epsilon, epsilon))
+    wanted = Allowance.of(epsilon, delta).mu / np.sqrt(parts)
+    return float(brentq(lambda e: Allowance.of(e, delta).mu - wanted, 1e-3 * epsilon, epsilon))
 
 
 def budget_split(train: ScoreTable, test: ScoreTable, epsilon: float, delta: float, seed: int) -> np.ndarray:

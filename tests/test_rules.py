@@ -220,7 +220,31 @@ def _load() -> list[tuple[Module, int]]:
     ]
 
 
+MOST_ARGUMENTS = 8
+PUBLIC_FUNCTIONS = {"audit_estimator", "discover_schema", "private_score", "recalibrate", "select_model"}
+"""Their arguments are given by keyword, like those of constructors."""
+
+
+def many_arguments(module: Module) -> Iterator[str]:
+    """Functions of more than :data:`MOST_ARGUMENTS` arguments: something in them belongs together.
+
+    Not counted are constructors (``__init__`` and ``of``), the public functions named above, compiled kernels (which
+    take no objects) and the command line, where an argument is a flag.
+    """
+    if module.room == "cli":
+        return
+    for node in ast.walk(module.tree):
+        if not isinstance(node, ast.FunctionDef) or node.name in {"__init__", "of", *PUBLIC_FUNCTIONS}:
+            continue
+        compiled = any("njit" in ast.unparse(decorator) for decorator in node.decorator_list)
+        names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        count = len(names) - (names[:1] in (["self"], ["cls"]))
+        if count > MOST_ARGUMENTS and not compiled:
+            yield f"line {node.lineno}: {node.name} takes {count} arguments, more than {MOST_ARGUMENTS}"
+
+
 RULES: list[tuple[Rule, str]] = [
+    (many_arguments, "def f(a, b, c, d, e, f, g, *, h, i):\n    pass"),
     (randomness, "import numpy as np\nrng = np.random.default_rng(0)"),
     (randomness, "import random"),
     (randomness, "from os import urandom"),
@@ -257,6 +281,7 @@ def test_the_rule_finds_an_offence(rule: Rule, offence: str) -> None:
     [
         (randomness, "import numpy as np\ndef f(rng: np.random.Generator) -> np.random.Generator:\n    return rng"),
         (module_state, "NAMES = {'a': 1}\ndef f():\n    names = []\n    names.append(1)"),
+        (many_arguments, "class A:\n    def f(self, a, b, c, d, e, f, g, h):\n        pass"),
         (private_access, "class A:\n    def f(self):\n        return self._x"),
     ],
 )

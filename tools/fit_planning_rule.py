@@ -34,7 +34,7 @@ from tacit.additive.plan import tree_rate
 from tacit.binning import measure as binning
 from tacit.binning import shape_search
 from tacit.growing import kernel_trees, newton_trees
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.trees import gradient
 from tacit.trees.estimator import BoostedTreesClassifier
 from tools.synthetic_tables import Drawn, Setting, dense_family, draw, family, flag_family, heavy_family, large_family
@@ -87,7 +87,7 @@ RULE = "rule"
 
 def signal(setting: Setting) -> float:
     """`q`: the rows relative to the noise of releasing all columns once."""
-    return setting.rows * Purse.of(setting.epsilon, DELTA).mu / math.sqrt(setting.columns)
+    return setting.rows * Allowance.of(setting.epsilon, DELTA).mu / math.sqrt(setting.columns)
 
 
 TREE_FIELDS = ("n_trees", "tree_depth", "tree_rate", "tree_columns", "tree_noise", "fourier_noise")

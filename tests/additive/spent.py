@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Repeated
 
@@ -17,4 +17,4 @@ def share_spent(certificate: Certificate) -> float:
         times, one = (charge.times, charge.charge) if isinstance(charge, Repeated) else (1, charge)
         total += times * (one.epsilon if certificate.delta == 0 else one.precision)
     whole = certificate.epsilon
-    return total / (whole if certificate.delta == 0 else Purse.of(whole, certificate.delta).mu ** 2)
+    return total / (whole if certificate.delta == 0 else Allowance.of(whole, certificate.delta).mu ** 2)

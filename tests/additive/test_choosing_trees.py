@@ -24,10 +24,11 @@ from tacit.additive.plan import (
 )
 from tacit.binning.measure import Column
 from tacit.binning.refine import MANY_ROWS
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Gaussian
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
@@ -49,10 +50,10 @@ def synthetic(rows: int, seed: int, triple: float) -> tuple[list[np.ndarray], np
 
 def fit(triple: float, rows: int = ROWS, relation: Neighbouring = Neighbouring.ADD_OR_REMOVE_ONE, epsilon: float = 8.0):
     columns, labels = synthetic(rows, 0, triple)
-    purse = Purse.of(epsilon, 1e-6)
-    reservation = Reservation([purse.whole], relation, "test")
+    allowance = Allowance.of(epsilon, 1e-6)
+    reservation = Reservation([allowance.whole], relation, "test")
     gate = Curator(MemoryTable(columns, labels, [FINE + 1] * WIDTH, 2), reservation, SeededSource(0))
-    return learn_additive(gate, purse, COLUMNS), reservation, purse
+    return learn_additive(Budget(gate, allowance), COLUMNS), reservation, allowance
 
 
 def auc(learned: Learned, triple: float) -> float:
@@ -67,7 +68,7 @@ def auc(learned: Learned, triple: float) -> float:
 
 
 def test_what_three_columns_say_together_is_found_and_paid_for():
-    learned, reservation, purse = fit(1.5)
+    learned, reservation, allowance = fit(1.5)
     found = auc(learned, 1.5)
     with patch.object(learn_module, "with_choices", lambda chosen, *_: chosen):
         random, _, _ = fit(1.5)
@@ -75,28 +76,28 @@ def test_what_three_columns_say_together_is_found_and_paid_for():
     charges = [entry.charge for entry in reservation.entries]
     assert {type(charge) for charge in charges} == {Gaussian, BoundedRange}
     grown = len(learned.trees) / learned.plan.n_trees
-    expected = (1.0 - learned.plan.trees * (1.0 - grown)) * purse.mu**2
+    expected = (1.0 - learned.plan.trees * (1.0 - grown)) * allowance.mu**2
     spent = sum(charge.precision for charge in charges)
-    assert expected - UNUSED * purse.mu**2 < spent <= expected * (1 + 1e-9)
+    assert expected - UNUSED * allowance.mu**2 < spent <= expected * (1 + 1e-9)
     choices = sum(charge.precision for charge in charges if isinstance(charge, BoundedRange))
-    assert choices == pytest.approx(grown * learned.plan.trees * learned.plan.tree_choice * purse.mu**2)
+    assert choices == pytest.approx(grown * learned.plan.trees * learned.plan.tree_choice * allowance.mu**2)
 
 
 def test_where_nothing_is_left_trees_end_and_the_rest_is_not_spent():
-    learned, reservation, purse = fit(0.0, rows=8 * ROWS, epsilon=1.0)
+    learned, reservation, allowance = fit(0.0, rows=8 * ROWS, epsilon=1.0)
     assert 0 < len(learned.trees) < learned.plan.n_trees
     spent = sum(entry.charge.precision for entry in reservation.entries)
     left = learned.plan.trees * (1.0 - len(learned.trees) / learned.plan.n_trees)
-    assert (1.0 - left - UNUSED) * purse.mu**2 < spent <= (1.0 - left) * purse.mu**2 * (1 + 1e-9)
+    assert (1.0 - left - UNUSED) * allowance.mu**2 < spent <= (1.0 - left) * allowance.mu**2 * (1 + 1e-9)
     largest = max(float(np.abs(tree.values).max()) for tree in learned.trees)
     assert largest < 0.2
 
 
 def test_replaced_rows_are_paid_for_too():
-    learned, reservation, purse = fit(1.5, relation=Neighbouring.REPLACE_ONE)
+    learned, reservation, allowance = fit(1.5, relation=Neighbouring.REPLACE_ONE)
     assert learned.plan.tree_choice > 0
     spent = sum(entry.charge.precision for entry in reservation.entries)
-    assert 0.5 * purse.mu**2 < spent <= purse.mu**2 * (1 + 1e-9)
+    assert 0.5 * allowance.mu**2 < spent <= allowance.mu**2 * (1 + 1e-9)
 
 
 @settings(max_examples=200, deadline=None)

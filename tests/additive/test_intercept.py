@@ -12,10 +12,11 @@ from tacit.additive.intercept import _GRID, Intercept, curvature, expected_push
 from tacit.additive.plan import LARGEST_INTERCEPT_PART, intercept_share
 from tacit.binning.measure import SURE_OF_ROWS, release_total
 from tacit.boosting.measures.mada_boost import mada_boost
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 
@@ -80,13 +81,13 @@ def test_its_share_grows_only_where_the_rates_are_in_doubt() -> None:
 
 @pytest.mark.parametrize(("rows", "releases"), [(200, 2), (50_000, 1)])
 def test_rows_in_doubt_are_counted_once_more(rows: int, releases: int) -> None:
-    purse = Purse.of(0.5, 1e-6)
-    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    allowance = Allowance.of(0.5, 1e-6)
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     table = MemoryTable([np.zeros(rows, np.uint8)], np.zeros(rows, np.uint8), [2], 2)
     gate = Curator(table, reservation, SeededSource(3))
-    total, spent = release_total(gate, purse, 0.005)
+    total, spent = release_total(Budget(gate, allowance).part(0.005))
     assert len(reservation.entries) == releases
     charged = math.fsum(1 / entry.charge.noise_multiplier**2 for entry in reservation.entries)  # type: ignore[attr-defined]
-    assert charged == pytest.approx(spent * purse.mu**2, rel=1e-6)
-    assert abs(total - rows) < 6 * purse.sd(spent)
-    assert (rows > SURE_OF_ROWS * purse.sd(0.005)) == (releases == 1)
+    assert charged == pytest.approx(spent * allowance.mu**2, rel=1e-6)
+    assert abs(total - rows) < 6 * allowance.sd(spent)
+    assert (rows > SURE_OF_ROWS * allowance.sd(0.005)) == (releases == 1)

@@ -13,7 +13,7 @@ from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.additive import jointly
 from tacit.additive.jointly import JOINT_BELOW, Lengths, bounds_jointly
 from tacit.binning.release_map import centred_map
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import uses
 from tacit.schema.columns import BooleanColumn
 from tacit.schema.label import Label
@@ -48,16 +48,16 @@ def test_rows_in_rare_bins_are_expected_to_weigh_less():
 
 
 @pytest.mark.parametrize(
-    ("purse", "signal", "expected"),
+    ("allowance", "signal", "expected"),
     [
-        (Purse.of(1.0, 1e-6), 100.0, True),
-        (Purse.of(1.0, 0.0), 100.0, False),
-        (Purse.of(math.inf, 0.0), 100.0, False),
-        (Purse.of(1.0, 1e-6), 2 * JOINT_BELOW, False),
+        (Allowance.of(1.0, 1e-6), 100.0, True),
+        (Allowance.of(1.0, 0.0), 100.0, False),
+        (Allowance.of(math.inf, 0.0), 100.0, False),
+        (Allowance.of(1.0, 1e-6), 2 * JOINT_BELOW, False),
     ],
 )
-def test_it_is_done_where_noise_is_gaussian_and_matters(purse, signal, expected):
-    assert bounds_jointly(purse, signal) is expected
+def test_it_is_done_where_noise_is_gaussian_and_matters(allowance, signal, expected):
+    assert bounds_jointly(allowance, signal) is expected
 
 
 def diagnoses(seed: int, n: int = 6000, d: int = 60) -> tuple[pd.DataFrame, np.ndarray]:

@@ -9,10 +9,11 @@ import pytest
 
 from tacit.additive.learn import Learned, learn_additive
 from tacit.binning.measure import MAX_CATEGORIES, Column, measure_bins, release_total
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
@@ -38,10 +39,10 @@ N_CODES = [FINE + 1] * 3 + [6]
 
 def learn(n, epsilon, delta=1e-6, seed=0, relation=Neighbouring.ADD_OR_REMOVE_ONE, data_seed=0, **more):
     columns, labels, _ = synthetic(n, data_seed)
-    purse = Purse.of(epsilon, delta)
-    reservation = Reservation([purse.whole], relation, "test")
+    allowance = Allowance.of(epsilon, delta)
+    reservation = Reservation([allowance.whole], relation, "test")
     gate = Curator(MemoryTable(columns, labels, N_CODES, 2), reservation, SeededSource(seed))
-    return learn_additive(gate, purse, COLUMNS, **more), reservation
+    return learn_additive(Budget(gate, allowance), COLUMNS, **more), reservation
 
 
 def scores(learned: Learned, columns: list[np.ndarray]) -> np.ndarray:
@@ -132,10 +133,10 @@ def test_tiny_and_one_sided_tables_always_give_a_model(n, label):
     columns, _, _ = synthetic(max(n, 1))
     columns = [codes[:n] for codes in columns]
     for epsilon in (0.1, 8.0, math.inf):
-        purse = Purse.of(epsilon, 1e-6)
-        reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+        allowance = Allowance.of(epsilon, 1e-6)
+        reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
         gate = Curator(MemoryTable(columns, np.full(n, label, np.uint8), N_CODES, 2), reservation, SeededSource(1))
-        learned = learn_additive(gate, purse, COLUMNS)
+        learned = learn_additive(Budget(gate, allowance), COLUMNS)
         assert np.isfinite(learned.intercept)
         assert all(np.isfinite(term.effect).all() for term in learned.mains)
 
@@ -144,11 +145,11 @@ def test_tiny_and_one_sided_tables_always_give_a_model(n, label):
 @pytest.mark.parametrize("n_codes", [2, 3, 12, 65, 200, 5000, 32_769])
 def test_bins_of_any_encoding_cover_every_code(n_codes, epsilon):
     codes = np.random.default_rng(0).integers(0, n_codes, 4000).astype(np.uint16)
-    purse = Purse.of(epsilon, 1e-6)
-    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    allowance = Allowance.of(epsilon, 1e-6)
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     gate = Curator(MemoryTable([codes], np.zeros(4000, np.uint8), [n_codes], 2), reservation, SeededSource(1))
-    total, _ = release_total(gate, purse, 0.1)
-    (bins,), _ = measure_bins(gate, purse, [Column(0, "x", True)], total, 0.5)
+    total, _ = release_total(Budget(gate, allowance).part(0.1))
+    (bins,), _ = measure_bins(Budget(gate, allowance).part(0.5), [Column(0, "x", True)], total)
     assert bins.mapping.shape == (n_codes,)
     assert set(bins.mapping) == set(range(len(bins.counts)))
     assert (np.diff(bins.mapping) >= 0).all()
@@ -159,10 +160,10 @@ def test_many_categories_are_pooled():
     generator = np.random.default_rng(0)
     codes = np.minimum(generator.geometric(0.01, 20_000), 9_999).astype(np.uint16)
     labels = (generator.random(20_000) < 0.5).astype(np.uint8)
-    purse = Purse.of(1.0, 1e-6)
-    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    allowance = Allowance.of(1.0, 1e-6)
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     gate = Curator(MemoryTable([codes], labels, [10_000], 2), reservation, SeededSource(1))
-    learned = learn_additive(gate, purse, [Column(0, "c", False)])
+    learned = learn_additive(Budget(gate, allowance), [Column(0, "c", False)])
     bins = learned.bins[0]
     assert len(bins.counts) == MAX_CATEGORIES
     assert np.bincount(bins.mapping)[-1] == 10_000 - MAX_CATEGORIES + 1  # the rarest share the last
@@ -175,9 +176,9 @@ def test_a_wide_table_drowned_in_noise_stays_near_the_prior():
     n, width = 2000, 200
     columns = [generator.integers(0, FINE, n).astype(np.uint16) for _ in range(width)]
     labels = (generator.random(n) < 0.5).astype(np.uint8)
-    purse = Purse.of(0.05, 1e-6)
-    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    allowance = Allowance.of(0.05, 1e-6)
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     gate = Curator(MemoryTable(columns, labels, [FINE + 1] * width, 2), reservation, SeededSource(1))
-    learned = learn_additive(gate, purse, [Column(j, f"x{j}", True) for j in range(width)])
+    learned = learn_additive(Budget(gate, allowance), [Column(j, f"x{j}", True) for j in range(width)])
     spread = math.sqrt(sum(term.variance for term in learned.mains))
     assert spread < 1.0

@@ -25,10 +25,11 @@ from tacit.additive.term import ReleaseAverage
 from tacit.binning import shape_search
 from tacit.binning.measure import Column, measure_bins
 from tacit.boosting.measures.mada_boost import mada_boost
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 
@@ -105,12 +106,13 @@ def test_columns_are_thought_alike_in_loud_noise_and_anything_otherwise(columns)
 
 def misplaced(seed: int) -> float:
     """Share of the rows that bins of twelve narrow columns count in the wrong place, on average."""
-    rows, codes, purse = 400, 4097, Purse.of(0.1, 1e-6)
+    rows, codes, allowance = 400, 4097, Allowance.of(0.1, 1e-6)
     generator = np.random.default_rng(seed)
     columns = [(np.clip(generator.normal(0.7, 0.02, rows), 0, 1) * (codes - 2)).astype(np.uint16) for _ in range(12)]
     table = MemoryTable(columns, np.zeros(rows, np.uint8), [codes] * 12, 2)
-    gate = Curator(table, Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test"), SeededSource(seed))
-    made, _ = measure_bins(gate, purse, [Column(place, f"x{place}", True) for place in range(12)], float(rows), 0.04)
+    gate = Curator(table, Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test"), SeededSource(seed))
+    named = [Column(place, f"x{place}", True) for place in range(12)]
+    made, _ = measure_bins(Budget(gate, allowance).part(0.04), named, float(rows))
     wrong = 0.0
     for found, column in zip(made, columns, strict=True):
         truth = np.bincount(found.mapping[column], minlength=len(found.counts))

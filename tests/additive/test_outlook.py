@@ -15,10 +15,11 @@ from tacit.additive import first_look
 from tacit.additive.outlook import outlook
 from tacit.additive.plan import SURE_FROM, plan
 from tacit.binning.measure import Column
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
@@ -80,8 +81,8 @@ def test_a_plan_believes_in_the_noise_that_releases_have() -> None:
     generator, rows = np.random.default_rng(0), 4000
     columns = [(generator.random(rows) * 4096).astype(np.uint16) for _ in range(2)]
     for reach in (1, 5):
-        purse = replace(Purse.of(2.0, 1e-6), reach=float(reach))
-        reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+        allowance = replace(Allowance.of(2.0, 1e-6), reach=float(reach))
+        reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
         sealed = MemoryTable(columns, generator.integers(0, 2, rows).astype(np.uint8), [4097] * 2, 2)
         curator = Curator(sealed, reservation, SeededSource(0), reach)
         found, measure_all = [], curator.measure_all
@@ -92,10 +93,12 @@ def test_a_plan_believes_in_the_noise_that_releases_have() -> None:
 
         names = [Column(0, "a", True), Column(1, "b", True)]
         with patch.object(curator, "measure_all", measure):
-            first_look.first_look(curator, purse, names, pairs=True, trees=True)
+            first_look.first_look(Budget(curator, allowance), names, pairs=True, trees=True)
         assert len(found) > 2
         for one in found:
-            assert one.sd == pytest.approx(purse.sd(1.0 / (purse.mu * one.charge.noise_multiplier) ** 2), rel=0.01)
+            assert one.sd == pytest.approx(
+                allowance.sd(1.0 / (allowance.mu * one.charge.noise_multiplier) ** 2), rel=0.01
+            )
 
 
 def test_very_many_rows_of_a_person_can_be_learned_from() -> None:
@@ -109,16 +112,16 @@ def test_very_many_rows_of_a_person_can_be_learned_from() -> None:
 
 
 def test_more_rows_buy_more() -> None:
-    purse = Purse.of(1.0, 1e-6)
-    said = [outlook(rows, 4, purse, True, True) for rows in (100, 1600, 100_000)]
+    allowance = Allowance.of(1.0, 1e-6)
+    said = [outlook(rows, 4, allowance, True, True) for rows in (100, 1600, 100_000)]
     assert [known["learns"] for known in said] == [["columns"], ["columns", "pairs"], ["columns", "pairs", "trees"]]
     assert [known["sure"] for known in said] == [False, True, True]
     enough = said[0]["sure_from"]
-    assert outlook(enough, 4, purse, True, True)["sure"]
-    assert not outlook(enough - 1, 4, purse, True, True)["sure"]
-    assert outlook(enough, 4, purse, True, True)["signal"] == pytest.approx(SURE_FROM, rel=0.01)
-    assert outlook(100_000, 4, purse, True, False)["learns"] == ["columns", "pairs"]
-    assert outlook(100_000, 4, Purse.of(1.0, 0.0), True, True)["learns"] == ["columns", "pairs"]  # pure: no trees
+    assert outlook(enough, 4, allowance, True, True)["sure"]
+    assert not outlook(enough - 1, 4, allowance, True, True)["sure"]
+    assert outlook(enough, 4, allowance, True, True)["signal"] == pytest.approx(SURE_FROM, rel=0.01)
+    assert outlook(100_000, 4, allowance, True, False)["learns"] == ["columns", "pairs"]
+    assert outlook(100_000, 4, Allowance.of(1.0, 0.0), True, True)["learns"] == ["columns", "pairs"]  # pure: no trees
 
 
 def test_nothing_is_said_where_nothing_is_known() -> None:

@@ -203,7 +203,7 @@ def test_a_single_column_has_nothing_to_interact_with():
 
 @settings(max_examples=200, deadline=None)
 @given(st.floats(30, 1e7), st.integers(1, 500), st.floats(0.01, 1e6), st.booleans(), st.booleans(), st.booleans())
-def test_a_plan_spends_the_purse_and_no_more(total, columns, signal, pure, pairs, trees):
+def test_a_plan_spends_the_allowance_and_no_more(total, columns, signal, pure, pairs, trees):
     chosen = plan(total, columns, signal, pure, pairs, trees)
     looks = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint)
     parts = (*looks, chosen.fourier, chosen.trees)

@@ -19,7 +19,7 @@ from tacit.additive.term import Prior
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.models.additive_scores import AdditiveRegressionModel
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.request import RequestError
 from tacit.queries.cells import column_cells
@@ -222,11 +222,11 @@ def test_a_clip_shrinks_where_noise_is_loud():
     clips = []
     for mu in (50.0, 0.05):
         loss = SquaredLoss(5)
-        loss._choose(shares, Purse(1.0, 1e-6, mu), 5000.0)
+        loss._choose(shares, Allowance(1.0, 1e-6, mu), 5000.0)
         clips.append(loss.bound)
     assert clips[0] > 3 * clips[1]
     loss = QuantileLoss(5, 0.9)
-    loss._choose(shares, Purse(1.0, 1e-6, 5.0), 5000.0)
+    loss._choose(shares, Allowance(1.0, 1e-6, 5.0), 5000.0)
     assert loss.rule.high == pytest.approx(9 * -loss.rule.low, rel=0.01)
     assert loss.bias > 0  # a tail is not level: what is smoothed lies elsewhere
 
@@ -244,7 +244,7 @@ def test_noise_does_not_make_residuals_look_tiny():
             values, weights = spread_out(found)
             tiny[believed].append(float(weights @ (np.abs(values) < 0.1)) > 0.25)
         values, weights = spread_out(shares)
-        loss._choose(shares, Purse(1.0, 1e-6, 0.02), 1000.0)
+        loss._choose(shares, Allowance(1.0, 1e-6, 0.02), 1000.0)
         assert float(weights @ (np.abs(values) < loss.bound)) >= LEAST_INSIDE - 1e-9
         assert belief.min() >= -BELIEF
     assert np.mean(tiny[True]) < 0.6 * np.mean(tiny[False])

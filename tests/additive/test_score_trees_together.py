@@ -16,6 +16,7 @@ from tacit.additive.score_losses import Loss, SoftmaxLoss
 from tacit.additive.score_sweeps import ScoreState
 from tacit.additive.score_trees import CurvatureShape, KernelSteps, curvature_shape, grow_score_trees
 from tacit.additive.sweeps import HyperPrior
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.growing.kernel_trees import (
@@ -31,7 +32,7 @@ from tacit.growing.kernel_trees import (
 from tacit.growing.newton_trees import LeafSums
 from tacit.growing.random_trees import RandomStructures
 from tacit.noise import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.margins import Scores
@@ -41,16 +42,16 @@ CLASSES = Schema.from_dict({"label": {"column": "y", "classes": [0, 1, 2]}, "col
 NUMBERS = Schema.from_dict({"label": {"column": "y", "kind": "numeric", "lower": -5, "upper": 5}, "columns": COLUMNS})
 
 
-def grown(loss: Loss, columns, labels, n_codes, purse, plan, seed=0):
+def grown(loss: Loss, columns, labels, n_codes, allowance, plan, seed=0):
     """Trees over a table, and the reservation that paid for them."""
-    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     table = MemoryTable([np.asarray(codes, np.uint8) for codes in columns], labels, n_codes, 3)
     gate, generator = Curator(table, reservation, SeededSource(seed)), np.random.default_rng(seed)
     rows = ImaginedRows([np.ones(codes) for codes in n_codes], loss.n_scores, generator)
     intercept = ScoreIntercept(np.zeros(loss.n_scores), 100.0, 1.0)
     state = ScoreState(loss, Scores(loss.n_scores), rows, intercept, HyperPrior(len(n_codes), 3.0))
     structures = RandomStructures([np.ones(codes) for codes in n_codes], generator)
-    return grow_score_trees(gate, purse, 1.0, structures, plan, state), reservation
+    return grow_score_trees(Budget(gate, allowance), structures, plan, state), reservation
 
 
 def scores(trees, columns):
@@ -62,13 +63,13 @@ def scores(trees, columns):
 @pytest.mark.parametrize("trees", [40, 160])
 def test_noise_in_a_score_is_as_loud_as_planned(noise, trees):
     """Of no rows only noise is left: however many trees, its standard deviation in a score is what the plan allows."""
-    purse, loss = Purse.of(1.0, 1e-6), SoftmaxLoss(3, pure=False)
+    allowance, loss = Allowance.of(1.0, 1e-6), SoftmaxLoss(3, pure=False)
     points = np.random.default_rng(5).integers(0, 32, (4, 60))
-    way = kernel_plan(0.0, purse.sd(1.0), noise, trees, 4, loss.bound).variance
+    way = kernel_plan(0.0, allowance.sd(1.0), noise, trees, 4, loss.bound).variance
     found = []
     for seed in range(20):
         plan = KernelPlan(trees, 5.0, 4, way)
-        made, _ = grown(loss, [np.zeros(0)] * 4, np.zeros(0, np.uint8), [32] * 4, purse, plan, seed)
+        made, _ = grown(loss, [np.zeros(0)] * 4, np.zeros(0, np.uint8), [32] * 4, allowance, plan, seed)
         found.append(scores(made, points))
     assert float(np.std(found)) == pytest.approx(noise, rel=0.15)
 
@@ -79,7 +80,7 @@ def test_steps_add_up_to_a_way_against_the_slope():
     labels = np.concatenate([np.repeat([0, 1, 2], counts) for counts in shares]).astype(np.uint8)
     way, trees = 0.02, 400
     loss = SoftmaxLoss(3, pure=False)
-    made, _ = grown(loss, [codes], labels, [2], Purse.of(math.inf, 0.0), KernelPlan(trees, 1.0, 1, way))
+    made, _ = grown(loss, [codes], labels, [2], Allowance.of(math.inf, 0.0), KernelPlan(trees, 1.0, 1, way))
     for code, counts in enumerate(shares):
         score = np.zeros(3)
         for _ in range(20_000):  # the flow itself, in steps too short to matter
@@ -131,11 +132,11 @@ def test_fewer_trees_where_leaves_hold_many_numbers():
 def test_all_is_spent_and_no_more():
     generator = np.random.default_rng(0)
     columns, labels = [generator.integers(0, 9, 500) for _ in range(3)], generator.integers(0, 3, 500).astype(np.uint8)
-    purse = Purse.of(2.0, 1e-6)
-    trees, reservation = grown(SoftmaxLoss(3, False), columns, labels, [9] * 3, purse, KernelPlan(30, 4.5, 3, 0.3))
+    allowance = Allowance.of(2.0, 1e-6)
+    trees, reservation = grown(SoftmaxLoss(3, False), columns, labels, [9] * 3, allowance, KernelPlan(30, 4.5, 3, 0.3))
     assert {tree.shape.depth for tree in trees} == {4, 5}
     assert len(reservation.entries) == len(trees) == 30
-    assert sum(entry.charge.precision for entry in reservation.entries) == pytest.approx(purse.mu**2, rel=1e-9)
+    assert sum(entry.charge.precision for entry in reservation.entries) == pytest.approx(allowance.mu**2, rel=1e-9)
 
 
 def test_the_shape_of_the_curvature_is_that_of_imagined_rows():

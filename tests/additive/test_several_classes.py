@@ -20,7 +20,7 @@ from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.growing.newton_trees import LeafSums, NewtonPlan
 from tacit.models.additive_scores import AdditiveClassesModel
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import OneCell, column_cells
 from tacit.report.page import render
@@ -61,8 +61,8 @@ def log_loss(chances: np.ndarray, labels: np.ndarray) -> float:
 
 
 def part_epsilon(epsilon: float, delta: float, parts: int) -> float:
-    wanted = Purse.of(epsilon, delta).mu / math.sqrt(parts)
-    return float(brentq(lambda e: Purse.of(e, delta).mu - wanted, 1e-3 * epsilon, epsilon))
+    wanted = Allowance.of(epsilon, delta).mu / math.sqrt(parts)
+    return float(brentq(lambda e: Allowance.of(e, delta).mu - wanted, 1e-3 * epsilon, epsilon))
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
@@ -138,7 +138,7 @@ def share_of_counts(epsilon, delta=1e-6):
     certificate = model.fit(frame, generator.integers(0, 10, 1500)).certificate_
     entry = next(entry for entry in certificate.entries if entry.label == "counts of the classes")
     one = entry.charge.epsilon if delta == 0 else entry.charge.precision
-    whole = epsilon if delta == 0 else Purse.of(epsilon, delta).mu ** 2
+    whole = epsilon if delta == 0 else Allowance.of(epsilon, delta).mu ** 2
     return one / whole, share_spent(certificate)
 
 

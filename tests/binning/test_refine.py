@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from tacit.binning.measure import LATER_LOOK, Column, measure_bins
 from tacit.binning.refine import ATOMS, Atoms, Zoom, cut
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 
@@ -98,10 +99,10 @@ def test_next_to_nothing_between_spikes_is_no_bin() -> None:
 @pytest.mark.parametrize("width", [1e-4, 1.0])
 def test_a_third_look_is_charged_and_said(width: float) -> None:
     codes = (np.random.default_rng(0).uniform(0.0, width, ROWS) * ATOMS).astype(np.uint16)
-    purse = Purse.of(4.0, 1e-6)
-    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    allowance = Allowance.of(4.0, 1e-6)
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     gate = Curator(MemoryTable([codes], np.zeros(ROWS, np.uint8), [ATOMS + 1], 2), reservation, SeededSource(1))
-    _, more = measure_bins(gate, purse, [Column(0, "x", True)], float(ROWS), 0.1)
+    _, more = measure_bins(Budget(gate, allowance, 0.1), [Column(0, "x", True)], float(ROWS))
     looks = [entry for entry in reservation.entries if "counts of x" in entry.label]
     spent = math.fsum(1 / entry.charge.noise_multiplier**2 for entry in looks)
     if width < 1.0:
@@ -110,7 +111,7 @@ def test_a_third_look_is_charged_and_said(width: float) -> None:
     else:
         assert len(looks) == 2
         assert more == 0.0  # no part of an even column is heavy
-    assert spent == pytest.approx((0.1 + more) * purse.mu**2, rel=1e-6)
+    assert spent == pytest.approx((0.1 + more) * allowance.mu**2, rel=1e-6)
 
 
 def test_spikes_side_by_side_come_apart_where_noise_is_little() -> None:

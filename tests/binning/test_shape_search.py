@@ -9,7 +9,7 @@ from tacit.binning.shape_search import LEAVES, ShapeSearch, _family
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.rules import COUNT_UNIT, fine_count_rule
@@ -18,17 +18,17 @@ CODES = 4097
 RULE = fine_count_rule(2)
 
 
-def gate(codes: np.ndarray, n_codes: int, purse: Purse, seed: int = 1) -> Curator:
-    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+def gate(codes: np.ndarray, n_codes: int, allowance: Allowance, seed: int = 1) -> Curator:
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     table = MemoryTable([codes.astype(np.uint16)], np.zeros(len(codes), np.uint8), [n_codes], 2)
     return Curator(table, reservation, SeededSource(seed))
 
 
-def search(codes: np.ndarray, n_codes: int, purse: Purse, seed: int = 1) -> ShapeSearch:
-    curator, found = gate(codes, n_codes, purse, seed), ShapeSearch(0, n_codes, float(len(codes)))
+def search(codes: np.ndarray, n_codes: int, allowance: Allowance, seed: int = 1) -> ShapeSearch:
+    curator, found = gate(codes, n_codes, allowance, seed), ShapeSearch(0, n_codes, float(len(codes)))
     for part in (0.5, 0.5):
-        query = found.query(RULE, purse.sd(part), purse.is_pure)
-        found.observe(curator.measure(query, purse.charge(part), "shape"))
+        query = found.query(RULE, allowance.sd(part), allowance.is_pure)
+        found.observe(curator.measure(query, allowance.charge(part), "shape"))
     return found
 
 
@@ -49,11 +49,11 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_where_rows_lie_is_found_in_noise_that_drowns_a_histogram(shape, delta):
-    purse, worst = Purse.of(0.05 if delta else 0.02, delta), []
+    allowance, worst = Allowance.of(0.05 if delta else 0.02, delta), []
     for seed in range(6):
         x = SHAPES[shape](np.random.default_rng(seed), 4000)
         codes = (x * (CODES - 1)).astype(np.int64)
-        worst.append(distance(search(codes, CODES, purse, seed).masses, codes))
+        worst.append(distance(search(codes, CODES, allowance, seed).masses, codes))
     assert np.median(worst) < 0.3
     blind = distance(np.append(np.full(CODES - 1, 1.0), 0.0), codes)
     if shape != "wide":
@@ -84,7 +84,7 @@ def test_a_row_is_seen_whatever_its_value():
 def test_missing_values_are_counted_apart():
     generator = np.random.default_rng(0)
     codes = np.where(generator.random(20_000) < 0.25, CODES - 1, generator.integers(0, CODES - 1, 20_000))
-    found = search(codes, CODES, Purse.of(1.0, 1e-6))
+    found = search(codes, CODES, Allowance.of(1.0, 1e-6))
     assert found.missing == pytest.approx(5000, rel=0.05)
     assert found.masses[-1] == found.missing
     assert found.masses.sum() == pytest.approx(20_000)
@@ -93,7 +93,7 @@ def test_missing_values_are_counted_apart():
 @pytest.mark.parametrize("n_codes", [2, 3, 12, 9000])
 def test_masses_of_any_encoding(n_codes):
     codes = np.random.default_rng(0).integers(0, n_codes, 3000)
-    masses = search(codes, n_codes, Purse.of(0.1, 1e-6)).masses
+    masses = search(codes, n_codes, Allowance.of(0.1, 1e-6)).masses
     assert masses.shape == (n_codes,)
     assert (masses >= 0).all()
     assert masses.sum() == pytest.approx(3000)
@@ -101,7 +101,7 @@ def test_masses_of_any_encoding(n_codes):
 
 def test_beliefs_follow_from_releases_alone():
     codes = np.random.default_rng(0).integers(0, 2000, 3000)
-    once, again = (search(codes, CODES, Purse.of(0.1, 1e-6)).masses for _ in range(2))
+    once, again = (search(codes, CODES, Allowance.of(0.1, 1e-6)).masses for _ in range(2))
     assert (once == again).all()
 
 
@@ -113,15 +113,15 @@ def drawn(shape: str, seed: int, rows: int = 400) -> np.ndarray:
 @pytest.mark.parametrize("shape", ["narrow", "wide", "spiked"])
 def test_columns_that_look_alike_find_their_shape_together(shape):
     """Twelve of a kind know better than each alone; a clear column of another kind is not drawn along."""
-    purse, alone, together = Purse.of(0.05, 1e-6), [], []
+    allowance, alone, together = Allowance.of(0.05, 1e-6), [], []
     columns = [drawn(shape, seed) for seed in range(12)]
     for repeat in range(6):
-        searches = [search(codes, CODES, purse, 100 * repeat + place) for place, codes in enumerate(columns)]
+        searches = [search(codes, CODES, allowance, 100 * repeat + place) for place, codes in enumerate(columns)]
         alone += [distance(found.masses, codes) for found, codes in zip(searches, columns, strict=True)]
         ShapeSearch.pool(searches)
         together += [distance(found.masses, codes) for found, codes in zip(searches, columns, strict=True)]
         other = CODES - 2 - columns[0]
-        clear = search(other, CODES, Purse.of(2.0, 1e-6), repeat)
+        clear = search(other, CODES, Allowance.of(2.0, 1e-6), repeat)
         before = distance(clear.masses, other)
         ShapeSearch.pool([*searches, clear])
         assert distance(clear.masses, other) < before + 0.05
@@ -130,8 +130,8 @@ def test_columns_that_look_alike_find_their_shape_together(shape):
 
 def test_no_column_is_its_own_witness():
     """What a column says is not said twice: alone it learns nothing, and two that were not asked stay in doubt."""
-    codes, purse = drawn("narrow", 0, 1500), Purse.of(0.3, 1e-6)
-    found = search(codes, CODES, purse)
+    codes, allowance = drawn("narrow", 0, 1500), Allowance.of(0.3, 1e-6)
+    found = search(codes, CODES, allowance)
     before = found.masses
     ShapeSearch.pool([])
     ShapeSearch.pool([found])

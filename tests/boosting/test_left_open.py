@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.growing.fourier import (
@@ -20,7 +21,7 @@ from tacit.growing.fourier import (
     released_left_open,
 )
 from tacit.noise import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell, ProductCells
@@ -34,16 +35,16 @@ def chance(score):
     return 1.0 / (1.0 + math.exp(-score))
 
 
-def found(scores, codes, purse, share=0.2, seed=0):
+def found(scores, codes, allowance, share=0.2, seed=0):
     """What rows of these scores by code are found to leave open."""
-    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     table = MemoryTable([codes.astype(np.uint8)], np.zeros(len(codes), np.uint8), [len(scores)], 2)
     margins = Margins()
     margins.add(ProductCells((0,), (np.arange(len(scores)),), (len(scores),)), scores)
     curator = Curator(table, reservation, SeededSource(seed))
-    answer = released_left_open(curator, purse, share, float(len(codes)), CLIP, margins)
+    answer = released_left_open(Budget(curator, allowance, share), float(len(codes)), CLIP, margins)
     (entry,) = reservation.entries
-    assert entry.charge.noise_multiplier**-2.0 == pytest.approx(share * purse.mu**2), "all of the share and no more"
+    assert entry.charge.noise_multiplier**-2.0 == pytest.approx(share * allowance.mu**2), "all of the share and no more"
     assert entry.theorem.startswith("weighted histogram")
     return answer
 
@@ -62,14 +63,14 @@ def test_a_row_says_the_same_whatever_its_label():
 
 @pytest.mark.parametrize("score", [0.0, 3.0, -2.0])
 def test_scores_that_are_all_alike_leave_everything_open(score):
-    answer = found([score], np.zeros(20_000), Purse.of(2.0, 1e-6))
+    answer = found([score], np.zeros(20_000), Allowance.of(2.0, 1e-6))
     p = chance(score)
     assert answer.share == pytest.approx(1.0, abs=0.03)
     assert answer.curvature == pytest.approx((0.5 / max(p, 1 - p)) ** 2 * p * (1 - p), abs=0.005)
 
 
 def test_scores_that_tell_labels_apart_leave_little_open():
-    answer = found([-4.0, 4.0], np.arange(20_000) % 2, Purse.of(2.0, 1e-6))
+    answer = found([-4.0, 4.0], np.arange(20_000) % 2, Allowance.of(2.0, 1e-6))
     assert answer.share == pytest.approx(4 * chance(4.0) * chance(-4.0), abs=0.02)
     assert answer.loudness > 1.9
 
@@ -77,7 +78,7 @@ def test_scores_that_tell_labels_apart_leave_little_open():
 def test_a_rare_class_does_not_look_as_if_nothing_were_left_open():
     """Two codes of chances .5 and 3 percent: little variance, and most of what there is."""
     rates = np.array([0.005, 0.03])
-    answer = found(list(np.log(rates / (1 - rates))), np.arange(60_000) % 2, Purse.of(4.0, 1e-6), share=0.5)
+    answer = found(list(np.log(rates / (1 - rates))), np.arange(60_000) % 2, Allowance.of(4.0, 1e-6), share=0.5)
     whole = rates.mean() * (1 - rates.mean())
     assert answer.share == pytest.approx(float((rates * (1 - rates)).mean()) / whole, abs=0.05)
     assert answer.loudness == 1.0
@@ -85,7 +86,7 @@ def test_a_rare_class_does_not_look_as_if_nothing_were_left_open():
 
 def test_in_loud_noise_what_is_typical_is_believed():
     for seed in range(5):
-        answer = found([5.0], np.zeros(30), Purse.of(0.3, 1e-6), 1e-3, seed)
+        answer = found([5.0], np.zeros(30), Allowance.of(0.3, 1e-6), 1e-3, seed)
         assert answer.curvature == pytest.approx(TYPICAL_CURVATURE, abs=0.02)
         assert answer.share == pytest.approx(TYPICAL_SHARE, abs=0.05)
 
@@ -113,12 +114,14 @@ def test_no_row_says_more_than_is_declared(relation):
 @pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
 def test_noise_of_the_sum_has_the_declared_scale(factor):
     """Of an empty table the sum is noise alone; half or twice its scale is rejected."""
-    purse, draws = Purse.of(1.0, 1e-6), []
+    allowance, draws = Allowance.of(1.0, 1e-6), []
     query = Histogram(OneCell(), left_open_rule(CLIP), Margins())
     for seed in range(300):
-        reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+        reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
         table = MemoryTable([np.zeros(0, np.uint8)], np.zeros(0, np.uint8), [1], 2)
-        draws.append(Curator(table, reservation, SeededSource(seed)).measure(query, purse.charge(1.0), "noise").value)
-    declared = math.sqrt(query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2_squared) / query.unit / purse.mu
+        draws.append(
+            Curator(table, reservation, SeededSource(seed)).measure(query, allowance.charge(1.0), "noise").value
+        )
+    declared = math.sqrt(query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2_squared) / query.unit / allowance.mu
     ratio = float((np.stack(draws) ** 2).mean()) / (factor * declared) ** 2
     assert (abs(ratio - 1.0) < 4.5 * math.sqrt(2.0 / (3 * len(draws)))) == (factor == 1.0)

@@ -25,7 +25,7 @@ from tacit.estimators.base import Task
 from tacit.models.base import Model
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy import accountants
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Pure
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
@@ -147,7 +147,7 @@ def test_sampling_amplifies_as_charged(relation: Neighbouring) -> None:
     """A selection on a random part of the rows, all samples enumerated."""
     own, rate = 1.5, 0.4 if relation is ADD else 0.5
     inner = FiniteClassClassifier(Thresholds("x", "rising"), epsilon=own, delta=0.0, counts_share=0.0, schema=SCHEMA)
-    child = inner._planned_charges(*_purse(own))
+    child = inner._planned_charges(*_allowance(own))
     view = Sample(rate, LABELS, tuple(child))
     plan = tuple(charge for charge, _ in view.charges(relation))
     charged = accountants.epsilon(plan, 0.0)
@@ -155,7 +155,7 @@ def test_sampling_amplifies_as_charged(relation: Neighbouring) -> None:
 
     def release(vault: Vault) -> Hashable:
         (rows,) = open_view(vault, view, "sample")
-        return released(inner._learn_from(rows, *_purse(own)))
+        return released(inner._learn_from(rows, *_allowance(own)))
 
     def outputs(rows: Rows) -> dict[Hashable, float]:
         mode = "coins" if relation is ADD else "order"
@@ -166,19 +166,19 @@ def test_sampling_amplifies_as_charged(relation: Neighbouring) -> None:
     assert 0.4 * charged < found <= charged * (1 + 1e-9)
 
 
-def _purse(epsilon: float) -> tuple[Any, Task]:
-    return Purse.of(epsilon, 0.0), TASK
+def _allowance(epsilon: float) -> tuple[Any, Task]:
+    return Allowance.of(epsilon, 0.0), TASK
 
 
 def test_draws_with_replacement_cost_what_is_charged() -> None:
     own = 0.7
     inner = FiniteClassClassifier(Thresholds("x", "rising"), delta=0.0, counts_share=0.0, schema=SCHEMA)
-    view = Sample(0.5, LABELS, tuple(inner._planned_charges(*_purse(own))), replacement=True)
+    view = Sample(0.5, LABELS, tuple(inner._planned_charges(*_allowance(own))), replacement=True)
     plan = tuple(charge for charge, _ in view.charges(REPLACE))
 
     def release(vault: Vault) -> Hashable:
         (rows,) = open_view(vault, view, "draws")
-        return released(inner._learn_from(rows, *_purse(own)))
+        return released(inner._learn_from(rows, *_allowance(own)))
 
     def outputs(rows: Rows) -> dict[Hashable, float]:
         return distribution(rows, plan, REPLACE, release, lambda s: ScriptedNoise(s, words="index", bound=4))

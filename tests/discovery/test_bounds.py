@@ -12,7 +12,7 @@ from tacit.discovery.magnitudes import LARGEST_POWER, SMALLEST_POWER, believed
 from tacit.encoding.values import LabelIndex
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
@@ -46,7 +46,7 @@ class CountingVault:
     ],
 )
 def test_bounds_are_found_from_noisy_counts(values, bounds):
-    found = find_bounds(CountingVault(values), ["x"], LabelIndex((0, 1)), Purse(1.0, 1e-6, 0.3), 1.0)
+    found = find_bounds(CountingVault(values), ["x"], LabelIndex((0, 1)), Allowance(1.0, 1e-6, 0.3), 1.0)
     assert found["x"] == bounds
 
 

@@ -296,7 +296,7 @@ def test_classes_that_read_alike_are_one(kind, spellings, classes, tmp_path):
 
 def test_what_goes_wrong_after_the_charge_does_not_say_that_nothing_was_spent():
     class Broken(AdditiveBoostClassifier):
-        def _learn(self, curator, purse, task):
+        def _learn(self, budget, task):
             raise RequestError("something is wrong")
 
     with pytest.raises(ValueError, match=r"something is wrong. The charge stands: it was made before.$"):

@@ -78,9 +78,9 @@ def test_a_child_is_told_the_number_of_rows_that_it_has_or_none(
     told: list[tuple[int | None, int]] = []
     learn = RandomTreesClassifier._learn_from
 
-    def spying(self: Any, vault: Vault, purse: Any, task: Any) -> Any:
+    def spying(self: Any, vault: Vault, allowance: Any, task: Any) -> Any:
         told.append((task.public_rows, vault._frame.n_rows))
-        return learn(self, vault, purse, task)
+        return learn(self, vault, allowance, task)
 
     monkeypatch.setattr(RandomTreesClassifier, "_learn_from", spying)
     X, y = table(1501)
@@ -109,9 +109,9 @@ def test_where_persons_are_replaced_the_number_of_rows_is_private(
     told: list[int | None] = []
     learn = type(learner)._learn
 
-    def spying(self: Any, curator: Any, purse: Any, task: Any) -> Any:
+    def spying(self: Any, budget: Any, task: Any) -> Any:
         told.append(task.public_rows)
-        return learn(self, curator, purse, task)
+        return learn(self, budget, task)
 
     monkeypatch.setattr(type(learner), "_learn", spying)
     X, y = table(500)

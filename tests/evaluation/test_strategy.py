@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.evaluation.strategy import best_charges, hierarchy, shared, square_root, strategy
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian, Laplace, NonPrivate, Pure
 
 
@@ -51,5 +51,5 @@ def test_running_sums_have_the_stated_noise_and_less_than_cell_by_cell(norm):
     ],
 )
 def test_the_better_noise_is_taken(epsilon, delta, alone, kinds):
-    [charges], _ = best_charges(Purse.of(epsilon, delta), 128, alone, (1.0,))
+    [charges], _ = best_charges(Allowance.of(epsilon, delta), 128, alone, (1.0,))
     assert tuple(type(charge) for charge in charges) == kinds

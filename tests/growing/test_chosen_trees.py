@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.boosting.measures.mada_boost import mada_boost
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.curator.weighted import WeightedCurator
 from tacit.engines.memory import MemoryTable
@@ -20,10 +21,10 @@ from tacit.growing.chosen_trees import (
     structures_of,
 )
 from tacit.growing.newton_trees import NewtonPlan
-from tacit.growing.random_trees import RandomStructures
+from tacit.growing.random_trees import Cuts, RandomStructures
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
@@ -292,18 +293,19 @@ def test_a_choice_that_does_not_hold_for_lighter_rows_is_refused_before_anything
 
 
 def test_a_plan_that_chooses_leaves_the_rest_for_leaves():
-    purse, margins, masses = Purse.of(1.0, 1e-6), Margins(), [np.ones(4), np.ones(3)]
-    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    allowance, margins, masses = Allowance.of(1.0, 1e-6), Margins(), [np.ones(4), np.ones(3)]
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     curator = Curator(table([(0, 0, 0), (3, 1, 1)]), reservation, SeededSource(0))
     plan = NewtonPlan(trees=5, depth=3, choice=0.6)
     generator = curator.public_generator
-    choosing, share = structures_of(plan, curator, purse, 0.5, margins, masses, generator)
+    choosing, growing = structures_of(Budget(curator, allowance, 0.5), plan, margins, Cuts(masses), generator)
     assert isinstance(choosing, ChosenStructures)
-    assert share == pytest.approx(0.2)
+    assert growing.share == pytest.approx(0.2)
     for _ in range(5):
         choosing.draw(3, 2)
     spent = sum(entry.charge.precision for entry in reservation.entries)
-    assert spent == pytest.approx(0.3 * purse.mu**2)
-    random, whole = structures_of(replace(plan, choice=0.0), curator, purse, 0.5, margins, masses, generator)
+    assert spent == pytest.approx(0.3 * allowance.mu**2)
+    blind = replace(plan, choice=0.0)
+    random, whole = structures_of(Budget(curator, allowance, 0.5), blind, margins, Cuts(masses), generator)
     assert type(random) is RandomStructures
-    assert whole == 0.5
+    assert whole.share == 0.5

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.growing.fourier import (
@@ -25,7 +26,7 @@ from tacit.growing.fourier import (
     released_axes,
 )
 from tacit.noise import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.fourier import FourierSum
@@ -34,9 +35,9 @@ from tacit.queries.margins import Margins
 CODES = 32
 
 
-def curator_of(columns, labels, purse, seed=0):
+def curator_of(columns, labels, allowance, seed=0):
     """A curator over a table of columns of :data:`CODES` codes and "missing", and what pays for it."""
-    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     table = MemoryTable([c.astype(np.uint8) for c in columns], labels.astype(np.uint8), [CODES + 1] * len(columns), 2)
     return Curator(table, reservation, SeededSource(seed)), reservation
 
@@ -56,14 +57,14 @@ def masses(columns):
     return [np.append(np.full(CODES, 1.0 / CODES), 0.0)] * columns
 
 
-def grown(codes, labels, purse, seed=0, noise=0.33, share=1.0):
-    gate, reservation = curator_of(codes, labels, purse, seed)
+def grown(codes, labels, allowance, seed=0, noise=0.33, share=1.0):
+    gate, reservation = curator_of(codes, labels, allowance, seed)
     ranks, generator = [None] * len(codes), np.random.default_rng(seed)
     rows = float(len(labels))
     margins = Margins()
     shares = masses(len(codes))
-    term, left = grow_fourier_term(gate, purse, share, rows, 0.15, noise, shares, ranks, margins, generator)
-    spent = sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries) / purse.mu**2
+    term, left = grow_fourier_term(Budget(gate, allowance, share), rows, 0.15, noise, shares, ranks, margins, generator)
+    spent = sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries) / allowance.mu**2
     assert spent == pytest.approx(share - left), "what is not spent is given back"
     return term, reservation
 
@@ -96,9 +97,9 @@ def test_scores_of_a_column_that_hardly_varies_stay_small():
 
 def test_axes_find_columns_that_vary_together():
     codes, labels, _ = alike(4000, 1)
-    purse = Purse.of(8.0, 1e-6)
-    gate, _ = curator_of(codes, labels, purse)
-    axes, spent = released_axes(gate, purse, 0.1, 4000.0, masses(2), [None, None])
+    allowance = Allowance.of(8.0, 1e-6)
+    gate, _ = curator_of(codes, labels, allowance)
+    axes, spent = released_axes(Budget(gate, allowance, 0.1), 4000.0, masses(2), [None, None])
     assert spent == 0.1
     assert 0.85 < axes.covariance[0, 1] / axes.covariance[0, 0] < 1.0
     assert np.linalg.eigvalsh(axes.covariance).min() >= LEAST_VARIANCE - 1e-9
@@ -106,9 +107,9 @@ def test_axes_find_columns_that_vary_together():
 
 def test_axes_ask_nothing_where_noise_would_drown_it():
     codes, labels, _ = alike(60, 2)
-    purse = Purse.of(0.1, 1e-6)
-    gate, reservation = curator_of(codes, labels, purse)
-    axes, spent = released_axes(gate, purse, 0.1, 60.0, masses(2), [None, None])
+    allowance = Allowance.of(0.1, 1e-6)
+    gate, reservation = curator_of(codes, labels, allowance)
+    axes, spent = released_axes(Budget(gate, allowance, 0.1), 60.0, masses(2), [None, None])
     assert spent == 0.0
     assert np.array_equal(axes.covariance, np.eye(2))
     assert not reservation.entries
@@ -170,18 +171,18 @@ def test_no_row_weighs_more_than_the_clip():
 
 def test_small_differences_of_columns_are_learned():
     codes, labels, odds = alike(4000, 6)
-    term, _ = grown(codes, labels, Purse.of(2.0, 1e-6))
+    term, _ = grown(codes, labels, Allowance.of(2.0, 1e-6))
     assert np.corrcoef(score_of(term, codes), odds)[0, 1] > 0.85
 
 
 def test_all_of_the_share_is_spent_and_no_more():
     codes, labels, _ = alike(2000, 7)
-    purse = Purse.of(2.0, 1e-6)
-    _, reservation = grown(codes, labels, purse, share=0.4)
+    allowance = Allowance.of(2.0, 1e-6)
+    _, reservation = grown(codes, labels, allowance, share=0.4)
     spent = [entry.charge.noise_multiplier**-2.0 for entry in reservation.entries]
     assert len(spent) == STEPS + 2
-    assert sum(spent) == pytest.approx(0.4 * purse.mu**2)
-    assert spent[0] == pytest.approx(SCATTER_SHARE * 0.4 * purse.mu**2)
+    assert sum(spent) == pytest.approx(0.4 * allowance.mu**2)
+    assert spent[0] == pytest.approx(SCATTER_SHARE * 0.4 * allowance.mu**2)
     assert {entry.theorem.split(":")[0] for entry in reservation.entries} == {
         "scatter of clipped scores",
         "sum of weighted Fourier features",
@@ -190,23 +191,23 @@ def test_all_of_the_share_is_spent_and_no_more():
 
 def test_what_a_hopeless_scatter_would_cost_goes_to_the_function():
     codes, labels, _ = alike(150, 13)
-    _, reservation = grown(codes, labels, Purse.of(0.5, 1e-6))
+    _, reservation = grown(codes, labels, Allowance.of(0.5, 1e-6))
     assert len(reservation.entries) == STEPS + 1
 
 
 def test_nothing_more_is_asked_where_columns_together_say_nothing():
     generator = np.random.default_rng(12)
     codes, labels = [generator.integers(0, CODES, 20_000) for _ in range(3)], generator.integers(0, 2, 20_000)
-    term, reservation = grown(codes, labels, Purse.of(8.0, 1e-6), share=0.4)
+    term, reservation = grown(codes, labels, Allowance.of(8.0, 1e-6), share=0.4)
     assert term is None
     assert len(reservation.entries) == 2
     mu = math.sqrt(sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries))
-    assert mu < Purse.of(8.0, 1e-6).mu * math.sqrt(0.4 * (LOOK + 0.2))
+    assert mu < Allowance.of(8.0, 1e-6).mu * math.sqrt(0.4 * (LOOK + 0.2))
 
 
 def test_one_column_asks_nothing():
     codes, labels, _ = alike(500, 8)
-    term, reservation = grown(codes[:1], labels, Purse.of(2.0, 1e-6))
+    term, reservation = grown(codes[:1], labels, Allowance.of(2.0, 1e-6))
     assert term is None
     assert not reservation.entries
 
@@ -218,7 +219,7 @@ def test_noise_is_of_the_stated_size(monkeypatch):
     drawn = draw_features(Axes((0, 1), (normal_scores(masses(1)[0], None),) * 2, together), np.random.default_rng(1))
     monkeypatch.setattr("tacit.growing.fourier.draw_features", lambda *_: drawn)
     monkeypatch.setattr(Directions, "way", lambda *_: 0.1)
-    fits = [grown(codes, labels, Purse.of(1.0, 1e-6), seed=seed)[0] for seed in range(12)]
+    fits = [grown(codes, labels, Allowance.of(1.0, 1e-6), seed=seed)[0] for seed in range(12)]
     seen = np.stack([score_of(term, codes) for term in fits]).var(axis=0, ddof=1).mean()
     stated = np.mean([term.sd**2 for term in fits])
     assert 0.75 < math.sqrt(stated / seen) < 1.3
@@ -227,13 +228,13 @@ def test_noise_is_of_the_stated_size(monkeypatch):
 @pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
 def test_noise_of_sums_has_the_declared_scale(factor):
     """Of an empty table a sum is noise alone; half or twice its scale is rejected."""
-    purse = Purse.of(1.0, 1e-6)
-    gate, _ = curator_of([np.zeros(0, int)] * 2, np.zeros(0, int), purse)
+    allowance = Allowance.of(1.0, 1e-6)
+    gate, _ = curator_of([np.zeros(0, int)] * 2, np.zeros(0, int), allowance)
     axes = Axes((0, 1), (np.linspace(-2, 2, CODES + 1),) * 2, np.eye(2))
     features, _ = draw_features(axes, np.random.default_rng(10))
     query = FourierSum(features, fourier_rule(), Margins())
-    release = gate.measure(query, purse.charge(1.0), "noise")
-    declared = math.sqrt(query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2_squared) / query.unit / purse.mu
+    release = gate.measure(query, allowance.charge(1.0), "noise")
+    declared = math.sqrt(query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2_squared) / query.unit / allowance.mu
     ratio = float((release.value**2).mean()) / (factor * declared) ** 2
     bound = 4.5 * math.sqrt(2.0 / features.size)
     assert (abs(ratio - 1.0) < bound) == (factor == 1.0)

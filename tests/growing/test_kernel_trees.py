@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.growing.kernel_trees import (
@@ -27,20 +28,20 @@ from tacit.growing.newton_trees import LARGEST_STEP, LeafSums
 from tacit.growing.random_trees import TRIES, RandomStructures, cut_nodes
 from tacit.growing.variance_filter import FIRST_VARIANCE
 from tacit.noise import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.margins import Margins
 
 
-def grown(columns, labels, n_codes, purse, plan, share=1.0, seed=0):
+def grown(columns, labels, n_codes, allowance, plan, share=1.0, seed=0):
     """Trees over a table, and the reservation that paid for them."""
-    reservation = Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     table = MemoryTable([np.asarray(codes, np.uint8) for codes in columns], labels, n_codes, 2)
     gate = Curator(table, reservation, SeededSource(seed))
     generator = np.random.default_rng(seed)
     structures = RandomStructures([np.ones(codes) for codes in n_codes], generator)
-    return grow_kernel_trees(gate, purse, share, structures, plan, Margins(), generator), reservation
+    return grow_kernel_trees(Budget(gate, allowance, share), structures, plan, Margins(), generator), reservation
 
 
 def scores(trees, columns):
@@ -86,14 +87,14 @@ def test_cuts_are_those_of_the_definition(depth, seed):
 @pytest.mark.parametrize("trees", [40, 160])
 def test_noise_in_a_score_is_as_loud_as_planned(noise, trees):
     """Of no rows only noise is left: however many trees, its standard deviation in a score is what the plan allows."""
-    purse, generator = Purse.of(1.0, 1e-6), np.random.default_rng(5)
+    allowance, generator = Allowance.of(1.0, 1e-6), np.random.default_rng(5)
     points = generator.integers(0, 32, (4, 60))
-    plan = kernel_plan(0.0, purse.sd(1.0), noise, trees, 4)
+    plan = kernel_plan(0.0, allowance.sd(1.0), noise, trees, 4)
     plan = KernelPlan(plan.trees, 5.0, plan.columns_per_tree, plan.variance)
     found = []
     for seed in range(30):
         empty = [np.zeros(0)] * 4
-        made, _ = grown(empty, np.zeros(0, np.uint8), [32] * 4, purse, plan, seed=seed)
+        made, _ = grown(empty, np.zeros(0, np.uint8), [32] * 4, allowance, plan, seed=seed)
         found.append(scores(made, points))
     # what is thought left over shortens steps a little as trees come in; leaves' noisy curvatures do, too
     assert float(np.std(found)) == pytest.approx(noise, rel=0.15)
@@ -104,7 +105,7 @@ def test_steps_add_up_to_a_way_against_the_slope():
     codes = np.repeat([0, 1], [300, 100])
     labels = np.concatenate([np.arange(300) < 240, np.arange(100) < 20]).astype(np.uint8)
     way, trees = 0.02, 400
-    made, _ = grown([codes], labels, [2], Purse.of(math.inf, 0.0), KernelPlan(trees, 1.0, 1, way))
+    made, _ = grown([codes], labels, [2], Allowance.of(math.inf, 0.0), KernelPlan(trees, 1.0, 1, way))
     for code, rows, positive in ((0, 300, 240), (1, 100, 20)):
         score = 0.0
         for _ in range(40_000):  # the flow itself, in steps too short to matter
@@ -130,16 +131,18 @@ def test_the_plan_follows_the_noise():
 def test_all_is_spent_and_no_more():
     generator = np.random.default_rng(0)
     columns, labels = [generator.integers(0, 9, 500) for _ in range(3)], generator.integers(0, 2, 500).astype(np.uint8)
-    purse = Purse.of(2.0, 1e-6)
-    trees, reservation = grown(columns, labels, [9] * 3, purse, KernelPlan(30, 4.5, 3, 0.3), share=1.0)
+    allowance = Allowance.of(2.0, 1e-6)
+    trees, reservation = grown(columns, labels, [9] * 3, allowance, KernelPlan(30, 4.5, 3, 0.3), share=1.0)
     assert len(trees) == 30
     assert {tree.shape.depth for tree in trees} == {4, 5}
     assert len(reservation.entries) == 30
-    assert sum(entry.charge.precision for entry in reservation.entries) == pytest.approx(purse.mu**2, rel=1e-9)
+    assert sum(entry.charge.precision for entry in reservation.entries) == pytest.approx(allowance.mu**2, rel=1e-9)
 
 
 def test_columns_that_cannot_be_cut_cost_nothing():
-    trees, reservation = grown([np.zeros(50)], np.zeros(50, np.uint8), [1], Purse.of(1.0, 1e-6), KernelPlan(9, 3, 1, 1))
+    trees, reservation = grown(
+        [np.zeros(50)], np.zeros(50, np.uint8), [1], Allowance.of(1.0, 1e-6), KernelPlan(9, 3, 1, 1)
+    )
     assert trees == ()
     assert not reservation.entries
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Gaussian, NonPrivate
 from tacit.privacy.gaussian import gaussian_delta, gaussian_of_range, range_of_gaussian
 from tacit.privacy.ledger import BudgetExceeded, Coverage, Reservation
@@ -86,26 +86,26 @@ def test_a_planned_range_is_used_before_the_pool():
     assert not both.take(BoundedRange(1e-3))
 
 
-def test_shares_of_a_purse_are_what_its_reservation_covers():
-    purse = Purse.of(1.0, 1e-6)
-    with Reservation([purse.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test") as reservation:
+def test_shares_of_a_allowance_are_what_its_reservation_covers():
+    allowance = Allowance.of(1.0, 1e-6)
+    with Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test") as reservation:
         for number in range(50):
-            reservation.record(purse.selection(0.01), f"choice {number}", "test")
-            reservation.record(purse.charge(0.01), f"sum {number}", "test")
+            reservation.record(allowance.selection(0.01), f"choice {number}", "test")
+            reservation.record(allowance.charge(0.01), f"sum {number}", "test")
         with pytest.raises(BudgetExceeded):
-            reservation.record(purse.selection(0.01), "one more", "test")
-    pure = Purse.of(1.0, 0.0)
+            reservation.record(allowance.selection(0.01), "one more", "test")
+    pure = Allowance.of(1.0, 0.0)
     assert pure.selection(0.25) == BoundedRange(0.25)
-    assert Purse.of(math.inf, 1e-6).selection(0.1) == NonPrivate()
+    assert Allowance.of(math.inf, 1e-6).selection(0.1) == NonPrivate()
     with pytest.raises(ValueError, match="share"):
-        purse.selection(0.0)
+        allowance.selection(0.0)
 
 
 def test_reach_makes_noise_louder_and_nothing_dearer():
-    for purse in (Purse.of(1.0, 1e-6), Purse.of(1.0, 0.0), Purse.of(math.inf, 1e-6)):
-        wide = replace(purse, reach=3.0)
-        assert wide.sd(0.2) == pytest.approx(3.0 * purse.sd(0.2))
-        assert wide.part(0.5).sd(0.2) == pytest.approx(3.0 * purse.part(0.5).sd(0.2))
-        assert wide.charge(0.2) == purse.charge(0.2)
-        assert wide.selection(0.2) == purse.selection(0.2)
-        assert wide.whole == purse.whole
+    for allowance in (Allowance.of(1.0, 1e-6), Allowance.of(1.0, 0.0), Allowance.of(math.inf, 1e-6)):
+        wide = replace(allowance, reach=3.0)
+        assert wide.sd(0.2) == pytest.approx(3.0 * allowance.sd(0.2))
+        assert wide.part(0.5).sd(0.2) == pytest.approx(3.0 * allowance.part(0.5).sd(0.2))
+        assert wide.charge(0.2) == allowance.charge(0.2)
+        assert wide.selection(0.2) == allowance.selection(0.2)
+        assert wide.whole == allowance.whole

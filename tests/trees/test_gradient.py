@@ -19,12 +19,13 @@ from tacit.binning.tree_bins import (
     release_totals,
     smoothed_mass,
 )
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.growing.newton_trees import LeafSums, without_laplace
 from tacit.growing.random_trees import RandomStructures
 from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
@@ -52,9 +53,9 @@ COLUMNS = [Column(0, "a", True), Column(1, "b", True), Column(2, "c", True), Col
 
 
 def gate(
-    codes: list[np.ndarray], y: np.ndarray, purse: Purse, relation: str = "add_or_remove_one", seed: int = 0
+    codes: list[np.ndarray], y: np.ndarray, allowance: Allowance, relation: str = "add_or_remove_one", seed: int = 0
 ) -> tuple[Curator, Reservation]:
-    reservation = Reservation([purse.whole], Neighbouring(relation), "test")
+    reservation = Reservation([allowance.whole], Neighbouring(relation), "test")
     table = MemoryTable([c.copy() for c in codes], y, [CELLS + 1] * 3 + [6], 2, threads=1)
     return Curator(table, reservation, SeededSource(seed)), reservation
 
@@ -72,16 +73,16 @@ def test_learns_an_interaction_and_spends_what_was_planned(
     epsilon: float, delta: float, relation: str, least: float
 ) -> None:
     codes, y = toy(6000, 1)
-    purse = Purse.of(epsilon, delta)
-    curator, reservation = gate(codes, y, purse, relation)
-    learned = learn_gradient_trees(curator, purse, COLUMNS, n_trees=120 if delta else None)
+    allowance = Allowance.of(epsilon, delta)
+    curator, reservation = gate(codes, y, allowance, relation)
+    learned = learn_gradient_trees(Budget(curator, allowance), COLUMNS, n_trees=120 if delta else None)
     fresh, truth = toy(4000, 2)
     assert roc_auc_score(truth, scores(learned, fresh)) > least
     assert learned.rows == pytest.approx(6000, rel=0.1)
     charges = [entry.charge for entry in reservation.entries]
     if delta:
         assert all(isinstance(c, Gaussian) for c in charges)
-        assert math.fsum(c.precision for c in charges) == pytest.approx(purse.mu**2)
+        assert math.fsum(c.precision for c in charges) == pytest.approx(allowance.mu**2)
     else:
         assert all(isinstance(c, Laplace) for c in charges)
         assert math.fsum(c.epsilon for c in charges) == pytest.approx(epsilon)
@@ -90,9 +91,9 @@ def test_learns_an_interaction_and_spends_what_was_planned(
 
 def test_without_noise_it_is_ordinary_boosting() -> None:
     codes, y = toy(6000, 1, flip=0.0)
-    purse = Purse.of(math.inf, 1e-6)
-    curator, reservation = gate(codes, y, purse)
-    learned = learn_gradient_trees(curator, purse, COLUMNS, n_trees=200, depth=6)
+    allowance = Allowance.of(math.inf, 1e-6)
+    curator, reservation = gate(codes, y, allowance)
+    learned = learn_gradient_trees(Budget(curator, allowance), COLUMNS, n_trees=200, depth=6)
     fresh, truth = toy(4000, 2, flip=0.0)
     assert roc_auc_score(truth, scores(learned, fresh)) > 0.99
     assert {type(e.charge) for e in reservation.entries} == {NonPrivate}
@@ -102,10 +103,12 @@ def test_without_noise_it_is_ordinary_boosting() -> None:
 def test_the_same_measurements_give_the_same_model() -> None:
     """A learner sees no row: other rows with the same answers and noise lead to the same trees."""
     codes, y = toy(2000, 3)
-    purse = Purse.of(1.0, 1e-6)
+    allowance = Allowance.of(1.0, 1e-6)
     order = np.random.default_rng(0).permutation(2000)
-    first = learn_gradient_trees(gate(codes, y, purse)[0], purse, COLUMNS, n_trees=10)
-    again = learn_gradient_trees(gate([c[order] for c in codes], y[order], purse)[0], purse, COLUMNS, n_trees=10)
+    first = learn_gradient_trees(Budget(gate(codes, y, allowance)[0], allowance), COLUMNS, n_trees=10)
+    again = learn_gradient_trees(
+        Budget(gate([c[order] for c in codes], y[order], allowance)[0], allowance), COLUMNS, n_trees=10
+    )
     assert first.intercept == again.intercept
     for a, b in zip(first.trees, again.trees, strict=True):
         assert np.array_equal(a.values, b.values)
@@ -113,13 +116,17 @@ def test_the_same_measurements_give_the_same_model() -> None:
 
 
 def test_rows_with_nothing_to_tell_make_a_model_all_the_same() -> None:
-    purse = Purse.of(1.0, 1e-6)
+    allowance = Allowance.of(1.0, 1e-6)
     empty = [np.zeros(0, np.uint16)] * 3 + [np.zeros(0, np.uint8)]
-    learned = learn_gradient_trees(gate(empty, np.zeros(0, np.uint8), purse)[0], purse, COLUMNS, n_trees=5)
+    learned = learn_gradient_trees(
+        Budget(gate(empty, np.zeros(0, np.uint8), allowance)[0], allowance), COLUMNS, n_trees=5
+    )
     assert np.isfinite(learned.intercept)
     assert all(np.all(np.isfinite(t.values)) for t in learned.trees)
     constant = [np.zeros(50, np.uint16)] * 3 + [np.zeros(50, np.uint8)]
-    learned = learn_gradient_trees(gate(constant, np.ones(50, np.uint8), purse)[0], purse, COLUMNS, n_trees=5)
+    learned = learn_gradient_trees(
+        Budget(gate(constant, np.ones(50, np.uint8), allowance)[0], allowance), COLUMNS, n_trees=5
+    )
     assert np.isfinite(scores(learned, constant)).all()
 
 
@@ -127,9 +134,9 @@ def test_bins_have_equal_mass_and_categories_the_order_of_their_rate() -> None:
     codes, y = toy(20_000, 5, flip=0.0)
     codes[0] = (codes[0].astype(float) ** 2 / CELLS).astype(np.uint16)
     codes[1][:500] = CELLS
-    purse = Purse.of(math.inf, 1e-6)
-    curator, _ = gate(codes, y, purse)
-    bins, _ = counted_bins(curator, COLUMNS, purse, 0.4, release_totals(curator, purse, 0.1))
+    allowance = Allowance.of(math.inf, 1e-6)
+    budget = Budget(gate(codes, y, allowance)[0], allowance)
+    bins, _ = counted_bins(budget.part(0.4), COLUMNS, release_totals(budget.part(0.1)))
     first = np.bincount(bins[0].mapping[codes[0]], minlength=bins[0].size)[:-1] / 20_000
     assert bins[0].size > 60
     assert first.max() < 0.08
@@ -137,7 +144,7 @@ def test_bins_have_equal_mass_and_categories_the_order_of_their_rate() -> None:
     assert (bins[1].mapping[:-1] < bins[1].size - 1).all()
     rate = [y[codes[3] == k].mean() for k in range(4)]
     assert np.argmax(bins[3].mapping[:4]) == int(np.argmax(rate)) == 2
-    assert curator.layout.n_codes == tuple(b.size for b in bins)
+    assert budget.layout.n_codes == tuple(b.size for b in bins)
 
 
 def test_grid_keeps_missing_apart() -> None:
@@ -159,14 +166,14 @@ def test_plans_follow_rows_and_noise() -> None:
 
 def test_a_column_is_found_where_noise_drowns_every_single_tree() -> None:
     """1,500 rows at epsilon .1: the noise in one leaf is larger than the number of rows."""
-    purse, found = Purse.of(0.1, 1e-6), []
+    allowance, found = Allowance.of(0.1, 1e-6), []
     for seed in range(6):
         rng = np.random.default_rng(seed)
         x = rng.random((3, 1500))
         codes = [np.minimum((v * CELLS).astype(np.uint16), CELLS - 1) for v in x]
         codes.append(np.zeros(1500, np.uint8))
         y = (rng.random(1500) < np.where(x[0] > 0.5, 0.9, 0.1)).astype(np.uint8)
-        learned = learn_gradient_trees(gate(codes, y, purse, seed=seed)[0], purse, COLUMNS)
+        learned = learn_gradient_trees(Budget(gate(codes, y, allowance, seed=seed)[0], allowance), COLUMNS)
         found.append(roc_auc_score(y, scores(learned, codes)))
     assert np.mean(found) > 0.865
 
@@ -191,10 +198,10 @@ def test_the_base_rate_uses_trees_while_scores_are_near_zero() -> None:
 def test_the_intercept_finds_the_base_rate() -> None:
     y = (np.random.default_rng(0).random(50_000) < 0.07).astype(np.uint8)
     codes = [np.zeros(50_000, np.uint16)] * 3 + [np.zeros(50_000, np.uint8)]
-    purse = Purse.of(1.0, 1e-6)
-    curator, _ = gate(codes, y, purse)
-    totals = release_totals(curator, purse, 0.01)
-    found = set_intercept(curator, purse, Margins(), BaseRate(totals), 0.01, 2)
+    allowance = Allowance.of(1.0, 1e-6)
+    budget = Budget(gate(codes, y, allowance)[0], allowance).part(0.01)
+    totals = release_totals(budget)
+    found = set_intercept(budget, Margins(), BaseRate(totals), 2)
     assert found == pytest.approx(math.log(y.mean() / (1 - y.mean())), abs=0.1)
 
 
@@ -242,10 +249,10 @@ def test_a_long_tail_keeps_its_resolution_and_a_flat_column_saves_the_second_loo
     crowded = np.where(rng.random(20_000) < 0.999, rng.integers(0, 4, 20_000), CELLS - 1).astype(np.uint16)
     flat = rng.integers(0, CELLS, 20_000).astype(np.uint16)
     y = (crowded >= 2).astype(np.uint8)
-    purse = Purse.of(2.0, 1e-6)
-    curator, reservation = gate([crowded, flat, flat, np.zeros(20_000, np.uint8)], y, purse)
-    totals = release_totals(curator, purse, 0.1)
-    bins, spent = counted_bins(curator, COLUMNS, purse, 0.2, totals)
+    allowance = Allowance.of(2.0, 1e-6)
+    curator, reservation = gate([crowded, flat, flat, np.zeros(20_000, np.uint8)], y, allowance)
+    totals = release_totals(Budget(curator, allowance).part(0.1))
+    bins, spent = counted_bins(Budget(curator, allowance).part(0.2), COLUMNS, totals)
     assert len(set(bins[0].mapping[:4].tolist())) == 4
     assert bins[1].size > 100
     labels = [entry.label for entry in reservation.entries]
@@ -253,15 +260,15 @@ def test_a_long_tail_keeps_its_resolution_and_a_flat_column_saves_the_second_loo
     assert "rows of b, heavy cells" not in labels
     assert spent < 0.2
     paid = math.fsum(entry.charge.precision for entry in reservation.entries[1:])
-    assert paid == pytest.approx(spent * purse.mu**2)
+    assert paid == pytest.approx(spent * allowance.mu**2)
 
 
 def test_pure_epsilon_buys_bins_where_there_are_rows_enough() -> None:
     codes, y = toy(6000, 1)
     for epsilon, asked in ((0.2, None), (0.6, "outline of a"), (40.0, "rows of a")):
-        purse = Purse.of(epsilon, 0.0)
-        curator, reservation = gate(codes, y, purse)
-        learned = learn_gradient_trees(curator, purse, COLUMNS)
+        allowance = Allowance.of(epsilon, 0.0)
+        curator, reservation = gate(codes, y, allowance)
+        learned = learn_gradient_trees(Budget(curator, allowance), COLUMNS)
         looks = [e.label for e in reservation.entries if e.label in ("outline of a", "rows of a")]
         assert looks == ([] if asked is None else [asked])
         assert learned.bins[3].is_ranked is (asked is not None)
@@ -270,11 +277,11 @@ def test_pure_epsilon_buys_bins_where_there_are_rows_enough() -> None:
 
 def test_no_bin_looks_at_rows_before_they_are_paid_for() -> None:
     """Public bins are the same whatever the rows; columns of one code make one bin."""
-    purse = Purse.of(1.0, 0.0)
+    allowance = Allowance.of(1.0, 0.0)
     made = []
     for seed in (1, 2):
         codes, y = toy(500, seed)
-        made.append(public_bins(gate(codes, y, purse)[0], COLUMNS))
+        made.append(public_bins(gate(codes, y, allowance)[0], COLUMNS))
     assert all(np.array_equal(a.mapping, b.mapping) for a, b in zip(*made, strict=True))
     assert made[0][0].mapping[CELLS] == made[0][0].size - 1
     assert made[0][0].mass[0] > 0
@@ -282,24 +289,26 @@ def test_no_bin_looks_at_rows_before_they_are_paid_for() -> None:
 
 def test_in_little_noise_trees_of_many_rows_choose_their_splits() -> None:
     codes, y = toy(90_000, 1)
-    purse = Purse.of(8.0, 1e-6)
-    curator, reservation = gate(codes, y, purse)
-    learned = learn_gradient_trees(curator, purse, COLUMNS)
+    allowance = Allowance.of(8.0, 1e-6)
+    curator, reservation = gate(codes, y, allowance)
+    learned = learn_gradient_trees(Budget(curator, allowance), COLUMNS)
     assert learned.plan.choice > 0
     charges = [entry.charge for entry in reservation.entries]
     assert {type(charge) for charge in charges} == {Gaussian, BoundedRange}
     spent = sum(charge.precision for charge in charges)
     grown = len(learned.trees) / learned.plan.trees
-    assert (0.9 * grown) * purse.mu**2 < spent <= purse.mu**2 * (1 + 1e-9)
+    assert (0.9 * grown) * allowance.mu**2 < spent <= allowance.mu**2 * (1 + 1e-9)
     choices = sum(charge.precision for charge in charges if isinstance(charge, BoundedRange))
-    assert choices == pytest.approx(len(learned.trees) * sum(learned.level_shares) * purse.mu**2)
+    assert choices == pytest.approx(len(learned.trees) * sum(learned.level_shares) * allowance.mu**2)
     leaves = sum(e.charge.precision for e in reservation.entries if e.label.startswith("tree "))
-    assert leaves == pytest.approx(len(learned.trees) * learned.share * purse.mu**2)
+    assert leaves == pytest.approx(len(learned.trees) * learned.share * allowance.mu**2)
     fresh, truth = toy(4000, 2)
     found = roc_auc_score(truth, scores(learned, fresh))
     assert found > 0.88
-    random, _ = gate(codes, y, purse)
-    blind = learn_gradient_trees(random, purse, COLUMNS, n_trees=len(learned.trees), depth=learned.plan.depth)
+    random, _ = gate(codes, y, allowance)
+    blind = learn_gradient_trees(
+        Budget(random, allowance), COLUMNS, n_trees=len(learned.trees), depth=learned.plan.depth
+    )
     assert blind.plan.choice == 0
     assert blind.level_shares == ()
     assert roc_auc_score(truth, scores(blind, fresh)) < found

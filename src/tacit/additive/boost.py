@@ -19,7 +19,7 @@ from tacit.additive.score_losses import SoftmaxLoss
 from tacit.additive.score_model import additive_scores, features_of, main_effects, pair_effects
 from tacit.arrays import Floats
 from tacit.binning.measure import Column
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.encoding.grid import NumericGrid
 from tacit.estimators.base import Task, monotone_of
 from tacit.estimators.uncertainty import Uncertainty
@@ -27,7 +27,7 @@ from tacit.estimators.weights import Weighting
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.request import Request, RequestError
 from tacit.schema.label import MOST_CLASSES
 
@@ -86,19 +86,19 @@ class AdditiveBoost(Weighting, Uncertainty):
         del task
         return True
 
-    def _outlook(self, purse: Purse, task: Task, n: int) -> dict[str, Any]:
+    def _outlook(self, allowance: Allowance, task: Task, n: int) -> dict[str, Any]:
         if not task.names or task.label_index.n_classes != 2:
             return {}
         pairs, trees = parts_wanted(self.interactions)
-        return {"outlook": outlook(n, len(task.names), purse, pairs, trees)}
+        return {"outlook": outlook(n, len(task.names), allowance, pairs, trees)}
 
-    def _learn(self, curator: Curator, purse: Purse, task: Task) -> AdditiveModel | AdditiveClassesModel:
+    def _learn(self, budget: Budget, task: Task) -> AdditiveModel | AdditiveClassesModel:
         columns = learned_columns(task)
         pairs, trees = parts_wanted(self.interactions)
         if task.label_index.n_classes == 2:
-            return additive_model(learn_additive(curator, purse, columns, pairs=pairs, trees=trees), task)
-        loss = SoftmaxLoss(task.label_index.n_classes, purse.is_pure)
-        learned = learn_scores(curator, purse, columns, loss, pairs=pairs, trees=trees)
+            return additive_model(learn_additive(budget, columns, pairs=pairs, trees=trees), task)
+        loss = SoftmaxLoss(task.label_index.n_classes, budget.is_pure)
+        learned = learn_scores(budget, columns, loss, pairs=pairs, trees=trees)
         assert task.encoding is not None
         return AdditiveClassesModel(task.label_index.names, additive_scores(learned, task.encoding))
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from tacit.additive.plan import BINNING_SHARE, Plan, plan, signal_to_noise
 from tacit.binning.measure import Bins, Column, measure_bins, release_total
-from tacit.curator.curator import Curator
-from tacit.privacy.budget import Purse
+from tacit.curator.budget import Budget
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +17,7 @@ class FirstLook:
     Attributes:
         total: number of rows.
         signal: ``q``, the rows relative to the noise of one release of all columns.
-        plan: shares of the purse.
+        plan: shares of the allowance.
         bins: of every column.
         binning_sd: standard deviation of the noise in a column's counts.
     """
@@ -31,8 +30,7 @@ class FirstLook:
 
 
 def first_look(
-    curator: Curator,
-    purse: Purse,
+    budget: Budget,
     columns: Sequence[Column],
     pairs: bool,
     trees: bool,
@@ -43,8 +41,7 @@ def first_look(
     """Counts rows, plans, and bins the columns; the columns' codes in the table are replaced by bins.
 
     Args:
-        curator: the gate to the rows.
-        purse: the budget that the plan divides.
+        budget: what the plan divides.
         columns: columns to use.
         pairs: whether interactions are wanted.
         trees: whether trees over the residual are wanted.
@@ -54,9 +51,9 @@ def first_look(
     """
     count = len(columns)
     first = BINNING_SHARE / 2 / (count + 1)  # the plan, which says how much binning may cost, needs the number of rows
-    total, counted = release_total(curator, purse, first)
-    signal = signal_to_noise(total, count, purse.sd(1.0), strength)
-    chosen = plan(total, count, signal, purse.is_pure, pairs, trees, two_classes=two_classes, together=together)
+    total, counted = release_total(budget.part(first))
+    signal = signal_to_noise(total, count, budget.sd(), strength)
+    chosen = plan(total, count, signal, budget.is_pure, pairs, trees, two_classes=two_classes, together=together)
     each = (chosen.binning - first) / count
-    bins, more = measure_bins(curator, purse, columns, total, each)
-    return FirstLook(total, signal, chosen.with_binning(chosen.binning + more + counted - first), bins, purse.sd(each))
+    bins, more = measure_bins(budget.part(each), columns, total)
+    return FirstLook(total, signal, chosen.with_binning(chosen.binning + more + counted - first), bins, budget.sd(each))

@@ -15,9 +15,9 @@ from typing import Protocol
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.curator.jointly import JointReleases
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
@@ -50,14 +50,14 @@ class Bounded(Protocol):
         """Says what releases will be like; see :meth:`tacit.additive.term.Term.expect`."""
 
 
-def bounds_jointly(purse: Purse, signal: float) -> bool:
+def bounds_jointly(allowance: Allowance, signal: float) -> bool:
     """Whether rows are to be bounded together: where noise matters and is Gaussian, so that it follows squared lengths.
 
     Args:
-        purse: the budget.
+        allowance: of the fit.
         signal: ``q``, as for the plan.
     """
-    return purse.is_private and not purse.is_pure and signal <= JOINT_BELOW
+    return allowance.is_private and not allowance.is_pure and signal <= JOINT_BELOW
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,28 +102,24 @@ def _means(places: Ints, weights: Floats, bins: int) -> Floats:
     return np.asarray((sums + few * weights.mean()) / (counts + few))
 
 
-def open_sweeps(
-    curator: Curator, purse: Purse, unit: float, sweeps: int, terms: Sequence[Bounded], stage: str = ""
-) -> JointReleases:
+def open_sweeps(unit: Budget, sweeps: int, terms: Sequence[Bounded], stage: str = "") -> JointReleases:
     """Opens the releases of all sweeps over the terms, and tells the terms what to expect of them.
 
     Args:
-        curator: the gate to the rows.
-        purse: the budget, of Gaussian noise.
-        unit: share of the purse for a release of a term whose share is 1.
+        unit: budget of a release of a term whose share is 1, of Gaussian noise.
         sweeps: how many.
         terms: with centred release maps.
         stage: of the fit, for the ledger.
     """
     maps = [term.map_values for term in terms]
     masses = [np.maximum(term.counts, 0.0) / np.maximum(term.counts, 0.0).sum() for term in terms]
-    lengths = Lengths.of(maps, masses, [term.share for term in terms], curator.public_generator)
+    lengths = Lengths.of(maps, masses, [term.share for term in terms], unit.public_generator)
     parts = []
     for term, seen in zip(terms, lengths.seen, strict=True):
-        charge = purse.charge(unit * term.share)
+        charge = unit.charge(term.share)
         assert isinstance(charge, Gaussian)
         assert term.release_map is not None
         parts.append(JointPart(term.name, term.cells, term.release_map, charge))
         term.expect(seen, lengths.limit)
     limit = max(math.floor(lengths.limit * parts[0].release_map.unit ** 2), 1)
-    return curator.open_jointly(JointBound(tuple(parts), limit), sweeps, stage)
+    return unit.open_jointly(JointBound(tuple(parts), limit), sweeps, stage)

@@ -28,17 +28,16 @@ from tacit.additive.term import Prior, Term
 from tacit.arrays import Floats, Ints
 from tacit.binning.measure import Bins, Column
 from tacit.binning.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.growing.chosen_trees import structures_of
 from tacit.growing.fourier import CLIP as FOURIER_CLIP
 from tacit.growing.fourier import LeftOpen, grow_fourier_term, released_left_open
 from tacit.growing.kernel_trees import grow_kernel_trees, kernel_plan
 from tacit.growing.newton_trees import NewtonPlan, grow_trees
-from tacit.growing.random_trees import RandomStructures
+from tacit.growing.random_trees import Cuts, RandomStructures
 from tacit.growing.tree_noise import LeafNoise
 from tacit.models.fourier_features import FourierTerm
 from tacit.models.tree import Tree
-from tacit.privacy.budget import Purse
 from tacit.queries.cells import column_cells
 from tacit.queries.margins import Margins
 
@@ -106,8 +105,7 @@ def main_term(
 
 
 def learn_additive(
-    curator: Curator,
-    purse: Purse,
+    budget: Budget,
     columns: Sequence[Column],
     pairs: bool = True,
     trees: bool = True,
@@ -115,30 +113,29 @@ def learn_additive(
     """Learns an additive model of a binary label with at most pairs.
 
     Args:
-        curator: the gate to the rows.
-        purse: the whole budget of the fit; all of it is planned for.
+        budget: that of the whole fit; all of it is planned for.
         columns: columns to use.
         pairs: whether to look for interactions of two columns where the budget allows.
         trees: whether to boost what is left over by trees where the budget allows.
     """
     count = len(columns)
-    known = first_look(curator, purse, columns, pairs, trees)
+    known = first_look(budget, columns, pairs, trees)
     total, bins = known.total, known.bins
     chosen = with_choices(known.plan, total, count, known.signal)
-    chosen = chosen if trees or purse.is_pure else patient(chosen, count, known.signal)
-    weight, jointly = intercept_share(known.signal, count), bounds_jointly(purse, known.signal)
-    mains = _main_terms(purse, known, columns, chosen.mains / (count + weight), jointly)
+    chosen = chosen if trees or budget.is_pure else patient(chosen, count, known.signal)
+    weight, jointly = intercept_share(known.signal, count), bounds_jointly(budget.allowance, known.signal)
+    mains = _main_terms(budget.part(chosen.mains).split(count + weight), known, columns, jointly)
     hyper_prior = HyperPrior(count, pseudo_terms(known.signal), company(known.signal))
     state = State(Margins(), Intercept(total, weight), hyper_prior, jointly=jointly)
-    chosen = chosen.passed_on(sweep(curator, purse, chosen.mains, chosen.pace, mains, state))
+    chosen = chosen.passed_on(sweep(budget.part(chosen.mains), chosen.pace, mains, state))
     found: list[tuple[Side, Side, Term]] = []
     if chosen.looks_for_pairs:
-        found, left = _learn_pairs(curator, purse, chosen, columns, bins, mains, state, total)
+        found, left = _learn_pairs(budget, chosen, columns, bins, mains, state, total)
         chosen = chosen.passed_to_trees(left)
     smooth: FourierTerm | None = None
     grown: tuple[Tree, ...] = ()
     if chosen.n_trees:
-        smooth, grown = _learn_rest(curator, purse, chosen, columns, bins, mains, state, total)
+        smooth, grown = _learn_rest(budget, chosen, columns, bins, mains, state, total)
     return Learned(
         total,
         state.intercept.value,
@@ -154,18 +151,17 @@ def learn_additive(
     )
 
 
-def _main_terms(purse: Purse, known: FirstLook, columns: Sequence[Column], share: float, jointly: bool) -> list[Term]:
-    """A term per column, of which the purse's ``share`` is for each."""
-    noise_variance = purse.sd(share) ** 2 * AVERAGING_LOSS
+def _main_terms(each: Budget, known: FirstLook, columns: Sequence[Column], jointly: bool) -> list[Term]:
+    """A term per column, with the budget of each."""
+    noise_variance = each.sd() ** 2 * AVERAGING_LOSS
     return [
-        main_term(column, found, noise_variance, known.binning_sd, known.total, purse.is_pure, jointly)
+        main_term(column, found, noise_variance, known.binning_sd, known.total, each.is_pure, jointly)
         for column, found in zip(columns, known.bins, strict=True)
     ]
 
 
 def _learn_rest(
-    curator: Curator,
-    purse: Purse,
+    budget: Budget,
     chosen: Plan,
     columns: Sequence[Column],
     bins: Sequence[Bins],
@@ -178,9 +174,9 @@ def _learn_rest(
         None if found.ordered else np.argsort(np.argsort(term.effect, kind="stable"), kind="stable")
         for found, term in zip(bins, mains, strict=True)
     ]
-    masses, generator, noise = cut_masses(columns, bins), curator.public_generator, LeafNoise()
+    masses, generator, noise = cut_masses(columns, bins), budget.public_generator, LeafNoise()
     if chosen.tree_noise:
-        smooth, grown = _learn_together(curator, purse, chosen, masses, ranks, state.margins, total, noise)
+        smooth, grown = _learn_together(budget, chosen, masses, ranks, state.margins, total, noise)
         return smooth, noise.annotate(grown, [found.counts for found in bins], generator)
     newton = NewtonPlan(
         trees=chosen.n_trees,
@@ -191,14 +187,15 @@ def _learn_rest(
         choice=chosen.tree_choice,
         enough=chosen.tree_enough,
     )
-    structures, share = structures_of(newton, curator, purse, chosen.trees, state.margins, masses, generator, ranks)
-    grown = grow_trees(curator, purse, share, structures, newton, state.margins, observe=noise.observe)
+    structures, growing = structures_of(
+        budget.part(chosen.trees), newton, state.margins, Cuts(masses, ranks), generator
+    )
+    grown = grow_trees(growing, structures, newton, state.margins, observe=noise.observe)
     return None, noise.annotate(grown, [found.counts for found in bins], generator)
 
 
 def _learn_together(
-    curator: Curator,
-    purse: Purse,
+    budget: Budget,
     chosen: Plan,
     masses: Sequence[Floats],
     ranks: Sequence[Ints | None],
@@ -207,25 +204,22 @@ def _learn_together(
     noise: LeafNoise,
 ) -> tuple[FourierTerm | None, tuple[Tree, ...]]:
     """A smooth function of all columns, and trees that are heard together."""
-    generator, left_open, smooth = curator.public_generator, LeftOpen(), None
+    generator, left_open, smooth = budget.public_generator, LeftOpen(), None
     if chosen.fourier:
         look = LEFT_OPEN_PART * chosen.fourier
-        left_open = released_left_open(curator, purse, look, total, FOURIER_CLIP, margins)
-        allowed, share = left_open.loudness * chosen.fourier_noise, chosen.fourier - look
-        smooth, left = grow_fourier_term(
-            curator, purse, share, total, left_open.curvature, allowed, masses, ranks, margins, generator
-        )
+        left_open = released_left_open(budget.part(look), total, FOURIER_CLIP, margins)
+        allowed, rest = left_open.loudness * chosen.fourier_noise, budget.part(chosen.fourier).after(look)
+        smooth, left = grow_fourier_term(rest, total, left_open.curvature, allowed, masses, ranks, margins, generator)
         chosen = chosen.passed_to_trees(left)
-    allowed, sd = left_open.loudness * chosen.tree_noise, purse.sd(chosen.trees)
+    allowed, sd = left_open.loudness * chosen.tree_noise, budget.sd(chosen.trees)
     plan = kernel_plan(total, sd, allowed, chosen.n_trees, chosen.tree_columns)
     structures = RandomStructures(masses, generator, ranks)
-    trees = grow_kernel_trees(curator, purse, chosen.trees, structures, plan, margins, generator, noise.observe)
+    trees = grow_kernel_trees(budget.part(chosen.trees), structures, plan, margins, generator, noise.observe)
     return smooth, trees
 
 
 def _learn_pairs(
-    curator: Curator,
-    purse: Purse,
+    budget: Budget,
     chosen: Plan,
     columns: Sequence[Column],
     bins: Sequence[Bins],
@@ -233,14 +227,15 @@ def _learn_pairs(
     state: State,
     total: float,
 ) -> tuple[list[tuple[Side, Side, Term]], float]:
-    """The pairs that were found, and the share of the purse that was not needed."""
+    """The pairs that were found, and the share of the allowance that was not needed."""
     sides = [pair_side(columns[i].index, columns[i].name, bins[i]) for i in free_columns(columns, mains)]
     most = most_pairs(len(columns))
-    found = screen_pairs(curator, purse, chosen.screening, sides, most, state, total) if len(sides) > 1 else []
+    found = screen_pairs(budget.part(chosen.screening), sides, most, state, total) if len(sides) > 1 else []
     if not found:
         share = chosen.joint + chosen.pair_counts
-        return [], sweep(curator, purse, share, chosen.joint_pace, mains, state)
-    terms = pair_terms(curator, purse, chosen.pair_counts, chosen.joint, found, len(mains), total, state.jointly)
+        return [], sweep(budget.part(share), chosen.joint_pace, mains, state)
+    learning = budget.part(chosen.joint)
+    terms = pair_terms(budget.part(chosen.pair_counts), learning, found, len(mains), total, state.jointly)
     quieten(mains)
-    unspent = sweep(curator, purse, chosen.joint, chosen.joint_pace, mains + terms, state)
+    unspent = sweep(learning, chosen.joint_pace, mains + terms, state)
     return [(left, right, term) for (left, right), term in zip(found, terms, strict=True)], unspent

@@ -6,16 +6,16 @@ import math
 from typing import Any
 
 from tacit.additive.plan import SURE_FROM, plan, signal_to_noise
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 
 
-def outlook(rows: int, n_columns: int, purse: Purse, pairs: bool, trees: bool) -> dict[str, Any]:
+def outlook(rows: int, n_columns: int, allowance: Allowance, pairs: bool, trees: bool) -> dict[str, Any]:
     """What a fit to two classes could do with ``rows`` rows.
 
     Args:
         rows: how many are expected, from public knowledge.
         n_columns: columns of the model.
-        purse: the budget.
+        allowance: the budget.
         pairs: whether interactions are wanted.
         trees: whether trees over the residual are wanted.
 
@@ -24,9 +24,9 @@ def outlook(rows: int, n_columns: int, purse: Purse, pairs: bool, trees: bool) -
         budget for; ``sure``, whether probabilities can be expected to be better than the shares of the classes alone;
         ``sure_from``, the number of rows from which they can.
     """
-    sd = purse.sd(1.0)
+    sd = allowance.sd(1.0)
     signal = signal_to_noise(rows, n_columns, sd)
-    chosen = plan(rows, n_columns, signal, purse.is_pure, pairs, trees)
+    chosen = plan(rows, n_columns, signal, allowance.is_pure, pairs, trees)
     affordable = {"columns": True, "pairs": chosen.looks_for_pairs, "trees": chosen.n_trees > 0}
     return {
         "signal": signal,

@@ -15,10 +15,8 @@ from tacit.arrays import Floats, Ints
 from tacit.binning.measure import Bins
 from tacit.binning.release_map import centred_map, principal_modes
 from tacit.boosting.measures.mada_boost import mada_boost_rule
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD, Measurement
-from tacit.privacy.budget import Purse
-from tacit.privacy.charges import Charge
 from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.query import Query
@@ -148,18 +146,16 @@ def log_evidence(left: Screen, right: Screen, release: Floats, sd: float, total:
 
 
 def screen(
-    curator: Curator,
-    charge: Charge,
+    budget: Budget,
     screens: Mapping[int, Screen],
     candidates: list[tuple[Side, Side]],
     ask: Callable[[ProductCells, ReleaseMap], Query],
     evidence: Callable[[Screen, Screen, Measurement], float],
 ) -> list[float]:
-    """The evidence for every candidate, each released once, for ``charge``.
+    """The evidence for every candidate, each released once, for the budget.
 
     Args:
-        curator: the gate to the rows.
-        charge: of one release.
+        budget: of one release.
         screens: by column.
         candidates: pairs of columns.
         ask: the query for the residuals of a pair.
@@ -169,10 +165,10 @@ def screen(
     for left, right in candidates:
         modes = np.kron(screens[left.column].matrix, screens[right.column].matrix)
         release_map = ReleaseMap.from_floats(np.asarray(modes, np.float64))
-        asks.append((ask(pair_cells(left, right), release_map), charge, f"screening of {pair_name(left, right)}"))
+        asks.append((ask(pair_cells(left, right), release_map), 1.0, f"screening of {pair_name(left, right)}"))
     return [
         evidence(screens[left.column], screens[right.column], release)
-        for (left, right), release in zip(candidates, curator.measure_all(asks), strict=True)
+        for (left, right), release in zip(candidates, budget.measure_all(asks), strict=True)
     ]
 
 
@@ -184,16 +180,14 @@ def strongest(
     return [candidates[i] for i in order if evidence[i] > least]
 
 
-def screen_pairs(
-    curator: Curator, purse: Purse, share: float, sides: list[Side], most: int, state: State, total: float
-) -> list[tuple[Side, Side]]:
+def screen_pairs(budget: Budget, sides: list[Side], most: int, state: State, total: float) -> list[tuple[Side, Side]]:
     """The pairs whose residuals hold more than noise, strongest first, at most ``most``.
 
-    Every pair among ``sides`` is released once as a noisy table of residual sums; ``share`` of the purse pays for all.
+    Every pair among ``sides`` is released once as a noisy table of residual sums; the budget pays for all.
     """
     candidates, rule = list(combinations(sides, 2)), mada_boost_rule()
-    each = share / len(candidates)
-    nominal = purse.sd(each) ** 2
+    each = budget.split(len(candidates))
+    nominal = each.sd() ** 2
     screens = {side.column: Screen.of(side, nominal, total) for side in sides}
 
     def evidence(a: Screen, b: Screen, release: Measurement) -> float:
@@ -203,40 +197,37 @@ def screen_pairs(
     def ask(cells: ProductCells, release_map: ReleaseMap) -> Histogram:
         return Histogram(cells, rule, state.margins, release_map)
 
-    found = screen(curator, purse.charge(each), screens, candidates, ask, evidence)
+    found = screen(each, screens, candidates, ask, evidence)
     return strongest(candidates, found, most, LEAST_EVIDENCE)
 
 
 def pair_priors(
-    curator: Curator,
-    purse: Purse,
-    share: float,
+    budget: Budget,
     pairs: list[tuple[Side, Side]],
     mode_variance: float,
     total: float,
     centre: bool,
 ) -> list[Prior]:
-    """Counts of the chosen pairs, for ``share`` of the purse together, and what follows from them.
+    """Counts of the chosen pairs, for the budget together, and what follows from them.
 
     Counts are smoothed towards independence.
 
     Args:
-        curator: the gate to the rows.
-        purse: the budget.
-        share: of the purse, for all pairs.
+        budget: of all pairs.
         pairs: the pairs.
         mode_variance: noise variance of one release of a pair while it is learned.
         total: released number of rows.
         centre: whether release maps are centred, because rows are to be bounded together.
     """
-    rule, asks = fine_count_rule(curator.layout.n_labels), []
+    rule, asks = fine_count_rule(budget.layout.n_labels), []
     for left, right in pairs:
         cells = pair_cells(left, right)
-        curator.derive(cells)
-        charge = purse.charge(share / len(pairs))
-        asks.append((Histogram(cells, rule), charge, f"counts of {pair_name(left, right)}"))
+        budget.curator.derive(cells)
+        asks.append((Histogram(cells, rule), 1.0, f"counts of {pair_name(left, right)}"))
     priors = []
-    for (left, right), (query, _, _), release in zip(pairs, asks, curator.measure_all(asks), strict=True):
+    for (left, right), (query, _, _), release in zip(
+        pairs, asks, budget.split(len(pairs)).measure_all(asks), strict=True
+    ):
         sd = max(release.sd, LEAST_SD)
         expected = np.outer(left.masses, right.masses).ravel() * total
         trust = expected**2 / (expected**2 + sd**2)
@@ -257,20 +248,18 @@ def pair_priors(
 
 
 def pair_terms(
-    curator: Curator,
-    purse: Purse,
-    share: float,
-    learn_share: float,
+    budget: Budget,
+    learning: Budget,
     pairs: list[tuple[Side, Side]],
     n_mains: int,
     total: float,
     centre: bool,
 ) -> list[Term]:
-    """Terms for the chosen pairs; ``share`` pays for their counts, ``learn_share`` is what the sweeps will spend.
+    """Terms for the chosen pairs; the budget pays for their counts, ``learning`` is what the sweeps will spend.
 
     Their release maps are centred where rows are to be bounded together.
     """
-    noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / MAINS_BESIDE_PAIRS)) ** 2 * 4 / 3
-    mode_variance = purse.sd(learn_share / max(n_mains, 1)) ** 2
-    priors = pair_priors(curator, purse, share, pairs, mode_variance, total, centre)
+    noise_variance = learning.split(len(pairs) + n_mains / MAINS_BESIDE_PAIRS).sd() ** 2 * 4 / 3
+    mode_variance = learning.split(max(n_mains, 1)).sd() ** 2
+    priors = pair_priors(budget, pairs, mode_variance, total, centre)
     return [Term(pair_name(*pair), prior, noise_variance) for pair, prior in zip(pairs, priors, strict=True)]

@@ -136,7 +136,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Plan:
-    """Shares of the purse, and how many sweeps they are spread over.
+    """Shares of the allowance, and how many sweeps they are spread over.
 
     Attributes:
         binning: number of rows and histograms.
@@ -178,7 +178,7 @@ class Plan:
     fourier_noise: float = 0.0
 
     def scaled(self, share: float) -> Plan:
-        """The same plan on ``share`` of the purse; what is left is for trees."""
+        """The same plan on ``share`` of the allowance; what is left is for trees."""
         kept = {name: getattr(self, name) * share for name in ("binning", "mains", "screening", "pair_counts", "joint")}
         return replace(self, **kept, trees=1 - share)
 
@@ -234,7 +234,7 @@ def plan(
         total: released number of rows.
         n_columns: columns of the model.
         signal: ``q``: ``total * mu / sqrt(n_columns)``, the ratio of rows to the noise of one release of all columns.
-        pure: whether the purse is pure (Laplace): its noise grows with the number of releases, so there are few.
+        pure: whether the allowance is pure (Laplace): its noise grows with the number of releases, so there are few.
         pairs: whether pairs are wanted.
         trees: whether trees over the residual are wanted.
         two_classes: whether labels are two classes, and not several or numbers.
@@ -306,7 +306,7 @@ def signal_to_noise(total: float, n_columns: int, sd: float, strength: float = 1
     Args:
         total: number of rows.
         n_columns: columns of the model.
-        sd: of the noise where one number takes the whole purse.
+        sd: of the noise where one number takes the whole allowance.
         strength: how much a row says, relative to a row of two classes.
     """
     return strength * total / max(sd * math.sqrt(max(n_columns, 1)), 1e-12)

@@ -9,13 +9,12 @@ from tacit.additive.boost import learned_columns, parts_wanted
 from tacit.additive.learn_scores import learn_scores
 from tacit.additive.residual_loss import QuantileLoss, ResidualLoss, SquaredLoss
 from tacit.additive.score_model import regression_scores
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.estimators.base import Task
 from tacit.estimators.checks import check_choice, check_number
 from tacit.estimators.regressor import PrivateRegressor
 from tacit.models.additive_scores import AdditiveRegressionModel
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Purse
 from tacit.privacy.request import Request
 
 SQUARED, QUANTILE = "squared", "quantile"
@@ -85,13 +84,13 @@ class AdditiveBoostRegressor(PrivateRegressor):
         del task
         return True
 
-    def _learn(self, curator: Curator, purse: Purse, task: Task) -> AdditiveRegressionModel:
+    def _learn(self, budget: Budget, task: Task) -> AdditiveRegressionModel:
         columns, index = learned_columns(task), self.target_index(task)
         loss: ResidualLoss = SquaredLoss(len(columns))
         if self.loss == QUANTILE:
             loss = QuantileLoss(len(columns), float(self.quantile))
         pairs, trees = parts_wanted(self.interactions)
-        learned = learn_scores(curator, purse, columns, loss, pairs=pairs, trees=trees)
+        learned = learn_scores(budget, columns, loss, pairs=pairs, trees=trees)
         assert task.encoding is not None
         return AdditiveRegressionModel(
             self.target_name(task),

@@ -15,9 +15,8 @@ from tacit.additive.intercept import INTERCEPT_VARIANCE
 from tacit.additive.residual_shape import LADDER, first_belief, residual_edges, residual_shares, spread_out
 from tacit.arrays import Floats
 from tacit.binning.density import smooth_histograms
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
-from tacit.privacy.budget import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.margins import Scores
@@ -132,11 +131,11 @@ class ResidualLoss:
         del rows
         return np.array([[self._inside]])
 
-    def begin(self, curator: Curator, purse: Purse, total: float) -> tuple[Floats, float]:
+    def begin(self, budget: Budget, total: float) -> tuple[Floats, float]:
         """Finds the centre and the scale of the targets: the centre is where the score is 0."""
         edges = np.arange(1, START_CELLS, dtype=np.int64) << (TARGET_BITS - 6)
         query = ResidualLevels(TargetScale(0, 1 << TARGET_BITS), edges, Scores(1))
-        release = curator.measure(query, purse.charge(FIRST_LOOK * LOOKING / LOOKS), "histogram of the target")
+        release = budget.measure(query, FIRST_LOOK * LOOKING / LOOKS, "histogram of the target")
         masses = smooth_histograms(release.value[None, :, 0], max(release.sd, LEAST_SD), np.array([total]))[0] / total
         upto = np.concatenate([[0.0], np.cumsum(masses)]) / masses.sum()
         places = np.arange(START_CELLS + 1) / START_CELLS
@@ -146,37 +145,37 @@ class ResidualLoss:
         self._set_clip(2.0, 0.9, 0.5)
         return np.zeros(1), INTERCEPT_VARIANCE
 
-    def refresh(self, curator: Curator, purse: Purse, scores: Scores, stage: str) -> None:
+    def refresh(self, budget: Budget, scores: Scores, stage: str) -> None:
         """Releases a histogram of the residuals and sets the clip by it."""
         if self._looks >= LOOKS:
             return
         self._looks += 1
         edges = np.rint(residual_edges() * ONE).astype(np.int64)
         query = ResidualLevels(self.scale, edges, scores)
-        release = curator.measure(query, purse.charge(LOOKING / LOOKS), f"histogram of residuals, {stage}")
+        release = budget.measure(query, LOOKING / LOOKS, f"histogram of residuals, {stage}")
         shares, self._belief = residual_shares(release.value[:, 0], max(release.sd, LEAST_SD), self._belief)
         total = max(float(release.value.sum()), 30.0)
-        self._choose(shares, purse, total)
+        self._choose(shares, budget, total)
 
-    def level(self, curator: Curator, purse: Purse, scores: Scores, total: float) -> tuple[Floats, Floats]:
+    def level(self, budget: Budget, scores: Scores, total: float) -> tuple[Floats, Floats]:
         """How far the constant is from right once all else is learned, and its standard deviation: not looked at."""
-        del curator, purse, scores, total
+        del budget, scores, total
         return np.zeros(1), np.zeros(1)
 
-    def _noise(self, purse: Purse, total: float) -> float:
+    def _noise(self, budget: Budget, total: float) -> float:
         """Standard deviation that noise gives a prediction, for contributions of at most 1 that are never clipped.
 
-        Four directions a column are thought to matter, and columns to share the purse: Gaussian noise goes with the
+        Four directions a column are thought to matter, and columns to share the allowance: Gaussian noise goes with the
         root of how many do, Laplace noise with their number.
         """
         sharing = self._n_columns + 1.0
-        louder = sharing if purse.is_pure else math.sqrt(sharing)
-        return 2.0 * math.sqrt(self._n_columns) * louder * purse.sd(1.0) / total
+        louder = sharing if budget.is_pure else math.sqrt(sharing)
+        return 2.0 * math.sqrt(self._n_columns) * louder * budget.sd(1.0) / total
 
     def _set_clip(self, clip: float, inside: float, scatter: float) -> None:
         raise NotImplementedError
 
-    def _choose(self, shares: Floats, purse: Purse, total: float) -> None:
+    def _choose(self, shares: Floats, budget: Budget, total: float) -> None:
         raise NotImplementedError
 
 
@@ -195,18 +194,18 @@ class SquaredLoss(ResidualLoss):
         """The clip, on either side."""
         return -self.bound, self.bound
 
-    def level(self, curator: Curator, purse: Purse, scores: Scores, total: float) -> tuple[Floats, Floats]:
+    def level(self, budget: Budget, scores: Scores, total: float) -> tuple[Floats, Floats]:
         """The mean of residuals under a clip as wide as costs little: where targets are skewed, a narrow one lies.
 
         Where even the clip of the sweeps would leave more noise than that, nothing is looked at.
         """
-        one, whole_range = max(purse.sd(LEVELLING), LEAST_SD) / total, 2**TARGET_BITS / self.scale.codes_per_unit
+        one, whole_range = max(budget.sd(LEVELLING), LEAST_SD) / total, 2**TARGET_BITS / self.scale.codes_per_unit
         clip = min(LEVEL_NOISE / one, whole_range, LARGEST_BOUND / ONE)
         if clip <= self.bound:
-            return super().level(curator, purse, scores, total)
+            return super().level(budget, scores, total)
         rule = ResidualRule(self.scale, 0, -round(clip * ONE), round(clip * ONE))
         query = ScoreHistogram(OneCell(), rule, scores)
-        release = curator.measure(query, purse.charge(LEVELLING), "mean of the residuals")
+        release = budget.measure(query, LEVELLING, "mean of the residuals")
         noise = max(release.sd, LEAST_SD) / total
         found = float(release.value.item()) / total
         variance = max(found**2 - noise**2, LIKELY_LEVEL**2)
@@ -218,9 +217,9 @@ class SquaredLoss(ResidualLoss):
         self.rule = ResidualRule(self.scale, 0, -bound, bound)
         self._inside, self._scatter = inside, scatter
 
-    def _choose(self, shares: Floats, purse: Purse, total: float) -> None:
+    def _choose(self, shares: Floats, budget: Budget, total: float) -> None:
         residuals, weights = spread_out(shares)
-        noise = self._noise(purse, total)
+        noise = self._noise(budget, total)
         best, clip = math.inf, float(LADDER[-1])
         for candidate in LADDER:
             over = weights @ np.maximum(residuals - candidate, 0.0)
@@ -262,11 +261,11 @@ class QuantileLoss(ResidualLoss):
         self.rule = ResidualRule(self.scale, round((2 * q - 1) * window), low, high)
         self._inside, self._scatter = inside, scatter
 
-    def _choose(self, shares: Floats, purse: Purse, total: float) -> None:
+    def _choose(self, shares: Floats, budget: Budget, total: float) -> None:
         residuals, weights = spread_out(shares)
         q, size = self.quantile, max(float(weights @ np.abs(residuals)), LADDER[0])
         centred = residuals - np.interp(q, np.cumsum(weights), residuals)
-        noise, best, chosen = self._noise(purse, total), math.inf, WINDOWS[-1]
+        noise, best, chosen = self._noise(budget, total), math.inf, WINDOWS[-1]
         for share in WINDOWS:
             bias, inside = _smoothed(centred, weights, q, share * size)
             cost = bias**2 + (noise * 2 * max(q, 1 - q) * share * size / inside) ** 2

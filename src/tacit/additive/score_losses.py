@@ -9,10 +9,9 @@ import numpy as np
 
 from tacit.additive.imagined import ImaginedRows
 from tacit.arrays import Floats
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
 from tacit.growing.kernel_trees import MOST_VARIANCE
-from tacit.privacy.budget import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Scores
@@ -25,8 +24,8 @@ class Loss(Protocol):
 
     Attributes:
         n_scores: scores per row.
-        share: what :meth:`begin`, all calls of :meth:`refresh` and :meth:`level` may spend of the purse; it may be less
-            once the loss has begun.
+        share: what :meth:`begin`, all calls of :meth:`refresh` and :meth:`level` may spend; it may be less once the
+            loss has begun.
         bound: the largest contribution of a row, in units of the score.
         strength: how much a table says about this loss, relative to balanced classes of two.
         slope: curvature in one direction, as far as it is known beforehand.
@@ -84,13 +83,13 @@ class Loss(Protocol):
         Releases under different rules are averaged in units of this; 1 where the rule stays the same.
         """
 
-    def begin(self, curator: Curator, purse: Purse, total: float) -> tuple[Floats, float]:
+    def begin(self, budget: Budget, total: float) -> tuple[Floats, float]:
         """The constant model, shape ``(n_scores,)``, and how far off it may be: a variance."""
 
-    def refresh(self, curator: Curator, purse: Purse, scores: Scores, stage: str) -> None:
+    def refresh(self, budget: Budget, scores: Scores, stage: str) -> None:
         """Looks again at how large contributions are; may do nothing."""
 
-    def level(self, curator: Curator, purse: Purse, scores: Scores, total: float) -> tuple[Floats, Floats]:
+    def level(self, budget: Budget, scores: Scores, total: float) -> tuple[Floats, Floats]:
         """What the constants lack once all else is learned, and its standard deviation, both ``(n_scores,)``."""
 
     def curvature(self, rows: ImaginedRows) -> Floats:
@@ -181,28 +180,28 @@ class SoftmaxLoss:
         """Of two classes, contributions differ by the root of 8 times the gradient of their margin."""
         return MOST_VARIANCE / math.sqrt(8.0)
 
-    def begin(self, curator: Curator, purse: Purse, total: float) -> tuple[Floats, float]:
+    def begin(self, budget: Budget, total: float) -> tuple[Floats, float]:
         """Log-odds of the classes from their noisy counts; a class that drowns in noise is thought rare, not absent."""
-        doubt = self.n_scores * purse.sd(1.0) / total
+        doubt = self.n_scores * budget.sd(1.0) / total
         self.share = min(max(COUNTING_CARE * doubt, LEAST_COUNTED), MOST_COUNTED)
         counted = fine_class_count_rule(self.n_scores)
-        release = curator.measure(Histogram(OneCell(), counted), purse.charge(self.share), "counts of the classes")
+        release = budget.measure(Histogram(OneCell(), counted), self.share, "counts of the classes")
         counts, variances = likely_counts(release.value[0], max(release.sd, LEAST_SD), total)
         logs = np.log(counts / counts.sum())
         return np.asarray(logs - logs.mean()), float(np.average(variances, weights=counts)) + MOVES
 
-    def refresh(self, curator: Curator, purse: Purse, scores: Scores, stage: str) -> None:
+    def refresh(self, budget: Budget, scores: Scores, stage: str) -> None:
         """Nothing: contributions have norm 1, and the model says what their curvature is."""
-        del curator, purse, scores, stage
+        del budget, scores, stage
 
     @property
     def ends(self) -> None:
         """Contributions are no clipped residuals."""
         return None
 
-    def level(self, curator: Curator, purse: Purse, scores: Scores, total: float) -> tuple[Floats, Floats]:
+    def level(self, budget: Budget, scores: Scores, total: float) -> tuple[Floats, Floats]:
         """Nothing: no contribution is clipped, so that the intercept's releases end where it is right."""
-        del curator, purse, total
+        del budget, total
         return np.zeros(scores.n_scores), np.zeros(scores.n_scores)
 
     def curvature(self, rows: ImaginedRows) -> Floats:

@@ -19,21 +19,20 @@ from tacit.additive.pairs import (
 )
 from tacit.additive.score_sweeps import ScoreState
 from tacit.additive.score_term import ScoreTerm
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD, Measurement
-from tacit.privacy.budget import Purse
 
 
 def screen_score_pairs(
-    curator: Curator, purse: Purse, share: float, sides: list[Side], most: int, state: ScoreState, total: float
+    budget: Budget, sides: list[Side], most: int, state: ScoreState, total: float
 ) -> list[tuple[Side, Side]]:
     """The pairs whose residuals hold more than noise, strongest first, at most ``most``.
 
     Every pair among ``sides`` is released once; its evidence is the sum over the directions of the scores.
     """
     candidates = list(combinations(sides, 2))
-    each = share / len(candidates)
-    nominal = purse.sd(each, state.loss.bound) ** 2
+    each = budget.split(len(candidates))
+    nominal = each.sd(1.0, state.loss.bound) ** 2
     screens = {side.column: Screen.of(side, nominal, total) for side in sides}
     directions = state.directions()
 
@@ -44,25 +43,23 @@ def screen_score_pairs(
             log_evidence(a, b, tables[:, :, j], sd, total, float(h)) for j, h in enumerate(directions.curvatures)
         )
 
-    found = screen(curator, purse.charge(each), screens, candidates, state.query, evidence)
+    found = screen(each, screens, candidates, state.query, evidence)
     return strongest(candidates, found, most, LEAST_EVIDENCE * float(np.sqrt(len(directions.curvatures))))
 
 
 def score_pair_terms(
-    curator: Curator,
-    purse: Purse,
-    share: float,
-    learn_share: float,
+    budget: Budget,
+    learning: Budget,
     pairs: list[tuple[Side, Side]],
     n_mains: int,
     total: float,
     state: ScoreState,
 ) -> list[ScoreTerm]:
-    """Terms for the chosen pairs; ``share`` pays for their counts, ``learn_share`` is what the sweeps will spend."""
+    """Terms for the chosen pairs; the budget pays for their counts, ``learning`` is what the sweeps will spend."""
     loss = state.loss
-    mode_variance = purse.sd(learn_share / max(n_mains, 1), loss.bound) ** 2
-    noise_variance = purse.sd(learn_share / (len(pairs) + n_mains / MAINS_BESIDE_PAIRS), loss.bound) ** 2 * 4 / 3
-    priors = pair_priors(curator, purse, share, pairs, mode_variance, total, state.jointly)
+    mode_variance = learning.split(max(n_mains, 1)).sd(1.0, loss.bound) ** 2
+    noise_variance = learning.split(len(pairs) + n_mains / MAINS_BESIDE_PAIRS).sd(1.0, loss.bound) ** 2 * 4 / 3
+    priors = pair_priors(budget, pairs, mode_variance, total, state.jointly)
     return [
         ScoreTerm(pair_name(*pair), prior, noise_variance, loss.n_scores)
         for pair, prior in zip(pairs, priors, strict=True)

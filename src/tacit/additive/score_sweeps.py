@@ -11,8 +11,7 @@ from tacit.additive.score_losses import Loss
 from tacit.additive.score_term import Directions, ScoreTerm
 from tacit.additive.sweeps import LONG_STEP, STEP, HyperPrior, have_settled, mean_square
 from tacit.arrays import Floats
-from tacit.curator.curator import Curator
-from tacit.privacy.budget import Purse
+from tacit.curator.budget import Budget
 from tacit.queries.cells import Cells, OneCell
 from tacit.queries.histogram import ReleaseMap, ScoreHistogram
 from tacit.queries.margins import Scores
@@ -51,28 +50,26 @@ REFRESHED, REFRESHED_LATER = (0, 1, 3, 7, 15), (0, 4)
 
 
 def sweep_scores(
-    curator: Curator,
-    purse: Purse,
-    whole: Purse,
-    share: float,
+    budget: Budget,
+    whole: Budget,
     sweeps: int,
     terms: list[ScoreTerm],
     state: ScoreState,
     stage: str = "",
     settles: bool = False,
 ) -> None:
-    """Sweeps over the intercept and the terms, spending at most ``share`` of the purse; the loss spends from ``whole``.
+    """Sweeps over the intercept and the terms, spending at most the budget; the loss spends from ``whole``.
 
     With ``settles`` steps are long, and sweeps end once effects have settled; what is left is not spent.
     """
-    everything, generator = OneCell(), curator.public_generator
-    unit = share / (sweeps * (1.0 + sum(term.share for term in terms)))
-    joint = open_sweeps(curator, purse, unit, sweeps, terms, stage) if state.jointly else None
+    everything, generator = OneCell(), budget.public_generator
+    unit = budget.split(sweeps * (1.0 + sum(term.share for term in terms)))
+    joint = open_sweeps(unit, sweeps, terms, stage) if state.jointly else None
     length = LONG_STEP if settles else STEP
     for number in range(sweeps):
         if number in (REFRESHED_LATER if stage else REFRESHED):
-            state.loss.refresh(curator, whole, state.scores, f"{stage}sweep {number + 1}")
-        release = curator.measure(state.query(everything), purse.charge(unit), f"intercept, {stage}sweep {number + 1}")
+            state.loss.refresh(whole, state.scores, f"{stage}sweep {number + 1}")
+        release = unit.measure(state.query(everything), 1.0, f"intercept, {stage}sweep {number + 1}")
         step = state.intercept.observe(release, state.directions(), state.loss.ends)
         moved = float((state.add(everything, step[None, :]) ** 2).sum())
         directions = state.directions()
@@ -82,7 +79,7 @@ def sweep_scores(
                 release = joint.measure(index, state.loss.rule, state.scores)
             else:
                 query, label = state.query(term.cells, term.release_map), f"{term.name}, {stage}sweep {number + 1}"
-                release = curator.measure(query, purse.charge(unit * term.share), label)
+                release = unit.measure(query, term.share, label)
             term.observe(release, directions.gain)
             mean = term.solve(directions, state.hyper_prior.log(term.kind))
             step = state.add(term.cells, length * (mean - term.effect))

@@ -8,14 +8,13 @@ import numpy as np
 
 from tacit.additive.score_sweeps import ScoreState
 from tacit.arrays import Floats, Ints
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
 from tacit.growing.kernel_trees import OF_A_POINT, KernelPlan, LeftOver
 from tacit.growing.newton_trees import LARGEST_STEP, LeafSums, NewtonPlan, shrunk_curvatures
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.tree_noise import RUNS
 from tacit.models.additive_scores import ScoreTree
-from tacit.privacy.budget import Purse
 from tacit.queries.histogram import ScoreHistogram
 from tacit.queries.tree_cells import TreeCells
 
@@ -30,24 +29,22 @@ MEMORY = 0.97
 
 
 def grow_score_trees(
-    curator: Curator,
-    purse: Purse,
-    share: float,
+    budget: Budget,
     structures: RandomStructures,
     plan: NewtonPlan | KernelPlan,
     state: ScoreState,
 ) -> tuple[ScoreTree, ...]:
-    """Boosts the scores by ``plan.trees`` trees, spending ``share`` of the purse evenly."""
+    """Boosts the scores by ``plan.trees`` trees, spending the budget evenly."""
     if not structures.can_split:
         return ()
-    loss, generator = state.loss, curator.public_generator
+    loss, generator = state.loss, budget.public_generator
     steps = LeafSteps(plan) if isinstance(plan, NewtonPlan) else KernelSteps(plan, curvature_shape(state), loss.scatter)
-    charge, noise, trees = purse.charge(share / plan.trees), ScoreNoise(generator, loss.n_scores), []
+    each, noise, trees = budget.split(plan.trees), ScoreNoise(generator, loss.n_scores), []
     for number in range(plan.trees):
         depth = int(plan.depth + generator.random())
         cells = TreeCells(structures.draw(depth, plan.columns_per_tree))
         query = ScoreHistogram(cells, loss.tree_rule, state.scores)
-        release = curator.measure(query, charge, f"tree {number + 1}")
+        release = each.measure(query, 1.0, f"tree {number + 1}")
         sd = max(release.sd, LEAST_SD * loss.bound)
         sums = LeafSums(release.value[:, :-1], release.value[:, -1] / loss.tree_curvature, sd, sd / loss.tree_curvature)
         taken = steps.take(sums, curvature_shape(state), loss.scatter)

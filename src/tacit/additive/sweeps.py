@@ -21,8 +21,7 @@ from tacit.additive.posterior import SCALES
 from tacit.additive.term import Term
 from tacit.arrays import Floats
 from tacit.boosting.measures.mada_boost import mada_boost_rule
-from tacit.curator.curator import Curator
-from tacit.privacy.budget import Purse
+from tacit.curator.budget import Budget
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
@@ -125,23 +124,23 @@ def step_length(pace: Pace) -> float:
     return STEP + max(pace.haste, 0.0) * (LONG_STEP - STEP)
 
 
-def sweep(curator: Curator, purse: Purse, share: float, pace: Pace, terms: list[Term], state: State) -> float:
-    """Sweeps over the intercept and the terms, spending at most ``share`` of the purse.
+def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State) -> float:
+    """Sweeps over the intercept and the terms, spending at most the budget.
 
     A release's share is proportional to its term's or the intercept's. Where the pace settles, sweeps end once effects
     have settled; rows that are bounded together have paid for all sweeps before the first, which end then for nothing.
-    Returns the share that was not spent.
+    Returns the share of the allowance that was not spent.
     """
     rule, everything, sweeps, length = mada_boost_rule(), OneCell(), pace.sweeps, step_length(pace)
     for term in terms:
         term.hurry(pace.haste)
     state.intercept.hurry(pace.haste)
-    generator = curator.public_generator
-    unit = share / (sweeps * (state.intercept.share + sum(term.share for term in terms)))
-    joint = open_sweeps(curator, purse, unit, sweeps, terms) if state.jointly else None
+    generator = budget.public_generator
+    unit = budget.split(sweeps * (state.intercept.share + sum(term.share for term in terms)))
+    joint = open_sweeps(unit, sweeps, terms) if state.jointly else None
     for number in range(sweeps):
-        charge = purse.charge(unit * state.intercept.share)
-        release = curator.measure(Histogram(everything, rule, state.margins), charge, f"intercept, sweep {number + 1}")
+        query, label = Histogram(everything, rule, state.margins), f"intercept, sweep {number + 1}"
+        release = unit.measure(query, state.intercept.share, label)
         spread = math.sqrt(sum(term.variance for term in terms))
         step = state.intercept.observe(release.value.item(), release.sd, spread)
         state.margins.add(everything, [step])
@@ -153,8 +152,7 @@ def sweep(curator: Curator, purse: Purse, share: float, pace: Pace, terms: list[
                 term.observe(joint.measure(index, rule, state.margins))
             else:
                 query = Histogram(term.cells, rule, state.margins, term.release_map)
-                charge = purse.charge(unit * term.share)
-                term.observe(curator.measure(query, charge, f"{term.name}, sweep {number + 1}"))
+                term.observe(unit.measure(query, term.share, f"{term.name}, sweep {number + 1}"))
             found = term.solve(state.slope, varies, state.hyper_prior.log(term.kind))
             new = term.effect + length * (found - term.effect)
             state.margins.add(term.cells, new - term.effect)
@@ -162,5 +160,5 @@ def sweep(curator: Curator, purse: Purse, share: float, pace: Pace, terms: list[
             term.effect = new
         state.hyper_prior.learn(terms)
         if pace.settles and have_settled(moved, terms):
-            return 0.0 if joint is not None else share * (1.0 - (number + 1) / sweeps)
+            return 0.0 if joint is not None else budget.share * (1.0 - (number + 1) / sweeps)
     return 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -12,9 +12,8 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.binning.refine import ATOMS, MANY_ROWS, Atoms, Zoom, cut
 from tacit.binning.shape_search import LOUD, ShapeSearch
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD, Measurement
-from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Charge
 from tacit.queries.cells import OneCell, mapped_cells
 from tacit.queries.histogram import Histogram
@@ -31,7 +30,7 @@ LATER_LOOK, MOST_LOOKS = 0.3, 6
 
 SURE_OF_ROWS, LARGEST_ROWS_SHARE = 10.0, 0.08
 """The number of rows is in doubt below the first many standard deviations; a second release takes at most the second
-of the purse."""
+of the allowance."""
 
 LARGEST, LARGEST_OF_MANY, SMALLEST, SMALLEST_OF_SHAPES = 48, 64, 6, 12
 """Bins of a column: at most, at most where rows are very many, and at least."""
@@ -68,47 +67,45 @@ class Bins:
     ordered: bool
 
 
-def release_total(curator: Curator, purse: Purse, share: float) -> tuple[float, float]:
+def release_total(budget: Budget) -> tuple[float, float]:
     """The number of rows that count (those with a known label), with noise, and never absurdly small.
 
-    Rates are sums over it, so where a first release for ``share`` of the purse leaves it in doubt there is a second.
+    Rates are sums over it, so where a first release for the budget leaves it in doubt there is a second.
 
     Returns:
-        The number, and the share that was spent.
+        The number, and the share of the allowance that was spent.
     """
-    query = Histogram(OneCell(), fine_count_rule(curator.layout.n_labels))
-    sd = purse.sd(share)
-    released = curator.measure(query, purse.charge(share), "number of rows").value.item()
+    query = Histogram(OneCell(), fine_count_rule(budget.layout.n_labels))
+    share, sd = budget.share, budget.sd()
+    released = budget.measure(query, 1.0, "number of rows").value.item()
     total = max(released, 30.0, 0.5 * sd)
     again = min(share * (SURE_OF_ROWS * sd / total) ** 2, LARGEST_ROWS_SHARE) if math.isfinite(sd) else 0.0
     if sd < total / SURE_OF_ROWS or again <= share:
         return total, share
-    more = curator.measure(query, purse.charge(again), "number of rows, once more").value.item()
+    more = replace(budget, share=again).measure(query, 1.0, "number of rows, once more").value.item()
     both = (released * share + more * again) / (share + again)  # precision goes with the share
-    return max(both, 30.0, purse.sd(share + again)), share + again
+    return max(both, 30.0, replace(budget, share=share + again).sd()), share + again
 
 
 @dataclass(frozen=True)
-class _Budget:
+class _Means:
     """What one column's bins may cost, and what they are made of.
 
     Attributes:
-        purse: of the whole fit.
-        share: of it, for one column, divided as :data:`LOOKS` says.
+        budget: for one column, divided as :data:`LOOKS` says.
         total: released number of rows.
         rule: by which a row counts 1.
     """
 
-    purse: Purse
-    share: float
+    budget: Budget
     total: float
     rule: RowRule
 
-    def part(self, look: int) -> float:
-        return self.share * (LOOKS[look] if look < len(LOOKS) else LATER_LOOK)
+    def part(self, look: int) -> Budget:
+        return self.budget.part(LOOKS[look] if look < len(LOOKS) else LATER_LOOK)
 
     def sd(self, look: int) -> float:
-        return max(self.purse.sd(self.part(look)), LEAST_SD)
+        return max(self.part(look).sd(), LEAST_SD)
 
     @property
     def rows_per_bin(self) -> float:
@@ -142,21 +139,21 @@ class _Looks(Protocol):
 class _Categories:
     """Counts of the categories, shrunk to uniform; the rarest share one bin when there are very many."""
 
-    def __init__(self, column: Column, n_codes: int, budget: _Budget) -> None:
-        self._column, self._n_codes, self._budget = column, n_codes, budget
+    def __init__(self, column: Column, n_codes: int, means: _Means) -> None:
+        self._column, self._n_codes, self._means = column, n_codes, means
 
     def ask(self, look: int) -> Question | None:
         if look:
             return None
-        query = Histogram(mapped_cells(self._column.index, np.arange(self._n_codes)), self._budget.rule)
-        return query, self._budget.purse.charge(self._budget.share), f"counts of {self._column.name}"
+        query = Histogram(mapped_cells(self._column.index, np.arange(self._n_codes)), self._means.rule)
+        return query, self._means.budget.charge(), f"counts of {self._column.name}"
 
     def take(self, release: Measurement) -> None:
         self._release = release
 
     def bins(self) -> Bins:
         counts: Floats = self._release.value[:, 0]
-        total, n_codes, sd = self._budget.total, len(counts), max(self._release.sd, LEAST_SD)
+        total, n_codes, sd = self._means.total, len(counts), max(self._release.sd, LEAST_SD)
         mapping = np.arange(n_codes, dtype=np.int64)
         if n_codes > MAX_CATEGORIES:
             kept = np.sort(np.argsort(-counts, kind="stable")[: MAX_CATEGORIES - 1])
@@ -172,34 +169,34 @@ class _Categories:
 class _Counted:
     """Up to three noisy histograms of a numeric column: uniform cells, then the heavy ones split again."""
 
-    def __init__(self, column: Column, n_codes: int, budget: _Budget) -> None:
-        self._column, self._atoms, self._budget = column, Atoms.of(n_codes), budget
+    def __init__(self, column: Column, n_codes: int, means: _Means) -> None:
+        self._column, self._atoms, self._means = column, Atoms.of(n_codes), means
         self._zoom, self._missing = Zoom(), 0.0
 
     def ask(self, look: int) -> Question | None:
-        budget, zoom = self._budget, self._zoom
+        means, zoom = self._means, self._zoom
         self._look = look
-        if look == 1 and not zoom.plan_second(budget.sd(1), budget.total):
+        if look == 1 and not zoom.plan_second(means.sd(1), means.total):
             return None
-        if look > 2 or (look == 2 and not zoom.plan_third(budget.sd(2), budget.total)):
+        if look > 2 or (look == 2 and not zoom.plan_third(means.sd(2), means.total)):
             return None
         cells = zoom.cells(self._atoms) if look else zoom.first_cells(self._atoms)
-        query = Histogram(mapped_cells(self._column.index, cells), budget.rule)
+        query = Histogram(mapped_cells(self._column.index, cells), means.rule)
         what = f"{('coarse', 'fine', 'finest')[look]} counts of {self._column.name}"
-        return query, budget.purse.charge(budget.part(look)), what
+        return query, means.part(look).charge(), what
 
     def take(self, release: Measurement) -> None:
         counts, sd = release.value[:-1, 0], max(release.sd, LEAST_SD)
         if self._look:
             self._zoom.again(counts, sd)
             return
-        total = self._budget.total
+        total = self._means.total
         self._missing = max(float(release.value[-1, 0]) - 0.5 * sd, 0.0)
         self._zoom.first(counts, sd, max(total - self._missing, 0.2 * total))
 
     def bins(self) -> Bins:
-        zoom, total = self._zoom, self._budget.total
-        bin_of_atom = zoom.bins(self._budget.bins(SMALLEST), self._budget.rows_per_bin)
+        zoom, total = self._zoom, self._means.total
+        bin_of_atom = zoom.bins(self._means.bins(SMALLEST), self._means.rows_per_bin)
         masses = (zoom.masses / zoom.widths)[zoom.group_of_atom]
         return _bins_of_atoms(self._atoms, bin_of_atom, masses, self._missing, total)
 
@@ -207,22 +204,22 @@ class _Counted:
 class _Searched:
     """Two looks at the shape of a numeric column, where noise drowns what a cell can hold; more where it is narrow."""
 
-    def __init__(self, column: Column, n_codes: int, budget: _Budget) -> None:
-        self._column, self._n_codes, self._budget = column, n_codes, budget
-        self._searches = [ShapeSearch(column.index, n_codes, budget.total)]
+    def __init__(self, column: Column, n_codes: int, means: _Means) -> None:
+        self._column, self._n_codes, self._means = column, n_codes, means
+        self._searches = [ShapeSearch(column.index, n_codes, means.total)]
 
     def ask(self, look: int) -> Question | None:
-        budget, column = self._budget, self._column
+        means, column = self._means, self._column
         if look >= len(LOOKS) and look % 2 == 0:
             window = self._searches[-1].narrow if len(self._searches) == look // 2 else None
             if window is None:
                 return None
-            self._searches.append(ShapeSearch(column.index, self._n_codes, budget.total, window))
+            self._searches.append(ShapeSearch(column.index, self._n_codes, means.total, window))
         if len(self._searches) <= look // 2:
             return None
-        query = self._searches[-1].query(budget.rule, budget.sd(look), budget.purse.is_pure)
+        query = self._searches[-1].query(means.rule, means.sd(look), means.budget.is_pure)
         what = f"{('outline', 'shape')[look % 2]} of {column.name}" + ", nearer" * (look // 2)
-        return query, budget.purse.charge(budget.part(look)), what
+        return query, means.part(look).charge(), what
 
     def take(self, release: Measurement) -> None:
         self._searches[-1].observe(release)
@@ -233,7 +230,7 @@ class _Searched:
         return self._searches[0]
 
     def bins(self) -> Bins:
-        total, atoms = self._budget.total, Atoms.of(self._n_codes)
+        total, atoms = self._means.total, Atoms.of(self._n_codes)
         found = self._searches[0].masses
         for search in self._searches[1:]:
             first, stop = search.window
@@ -243,8 +240,8 @@ class _Searched:
             found = np.concatenate([found[:first] * outside, inside, found[stop:-1] * outside, found[-1:]])
         masses: Floats = np.zeros(ATOMS)
         np.add.at(masses, atoms.of_code[:-1], found[:-1])
-        wanted = self._budget.bins(SMALLEST_OF_SHAPES)
-        bin_of_atom = cut(masses, np.ones(ATOMS, np.int64), wanted, self._budget.rows_per_bin)
+        wanted = self._means.bins(SMALLEST_OF_SHAPES)
+        bin_of_atom = cut(masses, np.ones(ATOMS, np.int64), wanted, self._means.rows_per_bin)
         return _bins_of_atoms(atoms, bin_of_atom, masses, float(found[-1]), total)
 
 
@@ -257,31 +254,31 @@ def _bins_of_atoms(atoms: Atoms, bin_of_atom: Ints, masses: Floats, missing: flo
     return Bins(mapping, _scaled(np.append(counts, max(missing, 1.0)), total), ordered=True)
 
 
-def measure_bins(
-    curator: Curator, purse: Purse, columns: Sequence[Column], total: float, share: float
-) -> tuple[list[Bins], float]:
-    """Bins of every column, each for ``share`` of the purse; the columns' codes in the table are replaced by them.
+def measure_bins(budget: Budget, columns: Sequence[Column], total: float) -> tuple[list[Bins], float]:
+    """Bins of every column, each for the budget; the columns' codes in the table are replaced by them.
 
     Returns:
-        The bins, and what further looks took of the purse beyond that.
+        The bins, and what further looks took of the allowance beyond that.
     """
-    layout = curator.layout
-    budget = _Budget(purse, share, total, fine_count_rule(layout.n_labels))
-    numeric = _Searched if budget.is_loud else _Counted
+    layout = budget.layout
+    means = _Means(budget, total, fine_count_rule(layout.n_labels))
+    numeric = _Searched if means.is_loud else _Counted
     looks: list[_Looks] = [
-        (numeric if column.ordered else _Categories)(column, layout.n_codes[column.index], budget) for column in columns
+        (numeric if column.ordered else _Categories)(column, layout.n_codes[column.index], means) for column in columns
     ]
     more = 0.0
     for number in range(MOST_LOOKS):
         asked = [(look, question) for look in looks if (question := look.ask(number)) is not None]
-        for (look, _), release in zip(asked, curator.measure_all([question for _, question in asked]), strict=True):
+        for (look, _), release in zip(
+            asked, budget.curator.measure_all([question for _, question in asked]), strict=True
+        ):
             look.take(release)
         if number < len(LOOKS):
             ShapeSearch.pool([look.outline for look in looks if isinstance(look, _Searched)])
-        more += len(asked) * budget.part(number) if number >= len(LOOKS) else 0.0
+        more += len(asked) * means.part(number).share if number >= len(LOOKS) else 0.0
     made = [look.bins() for look in looks]
     for column, bins in zip(columns, made, strict=True):
-        curator.coarsen(column.index, bins.mapping)
+        budget.curator.coarsen(column.index, bins.mapping)
     return made, more
 
 

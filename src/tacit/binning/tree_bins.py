@@ -18,10 +18,10 @@ import numpy as np
 
 from tacit.arrays import Floats, Ints
 from tacit.binning.shape_search import LOUD, ShapeSearch
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
 from tacit.models.tree import CODES
-from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Charge
 from tacit.queries.cells import OneCell, mapped_cells
 from tacit.queries.histogram import Histogram
@@ -130,10 +130,10 @@ def release_rows(curator: Curator, charge: Charge) -> Released:
     return Released(float(release.value.item()), release.sd)
 
 
-def release_totals(curator: Curator, purse: Purse, share: float) -> Totals:
+def release_totals(budget: Budget) -> Totals:
     """Releases how many rows each class has."""
-    query = Histogram(OneCell(), fine_class_count_rule(curator.layout.n_labels))
-    release = curator.measure(query, purse.charge(share), "rows of each class")
+    query = Histogram(OneCell(), fine_class_count_rule(budget.layout.n_labels))
+    release = budget.measure(query, 1.0, "rows of each class")
     counts = np.maximum(release.value[0], 0.25 * release.sd)
     positive_share = float(np.clip(counts[1] / max(float(counts.sum()), 1.0), 0.02, 0.98))
     negatives, positives = release.value[0].tolist()
@@ -141,58 +141,54 @@ def release_totals(curator: Curator, purse: Purse, share: float) -> Totals:
     return Totals(rows, positive_share, negatives + positives, positives - negatives, release.sd)
 
 
-def counted_bins(
-    curator: Curator, columns: Sequence[Column], purse: Purse, share: float, totals: Totals
-) -> tuple[tuple[TreeBins, ...], float]:
+def counted_bins(budget: Budget, columns: Sequence[Column], totals: Totals) -> tuple[tuple[TreeBins, ...], float]:
     """Releases histograms of every column and makes its bins; the table's codes are replaced by them.
 
     Args:
-        curator: the gate to a table with two labels.
+        budget: of all columns together, on a table with two labels.
         columns: the columns to use.
-        purse: the budget.
-        share: what all columns together may take of it.
         totals: released before.
 
     Returns:
-        The bins, and the share that was spent: a column without heavy cells needs no second look.
+        The bins, and the share of the allowance that was spent: a column without heavy cells needs no second look.
     """
-    classes = fine_class_count_rule(curator.layout.n_labels)
-    bins, spent, each = [], 0.0, share / len(columns)
+    classes = fine_class_count_rule(budget.layout.n_labels)
+    bins, spent, each = [], 0.0, budget.split(len(columns))
     for column in columns:
         if column.ordered:
-            made, looked_twice = _counted_order(curator, column, purse, each, totals.rows)
-            spent += each * (1.0 if looked_twice else 1.0 - SECOND_LOOK)
+            made, looked_twice = _counted_order(each, column, totals.rows)
+            spent += each.share * (1.0 if looked_twice else 1.0 - SECOND_LOOK)
         else:
-            cells = grid(column, curator.layout.n_codes[column.index], GRID_CELLS)
+            cells = grid(column, budget.layout.n_codes[column.index], GRID_CELLS)
             query = Histogram(mapped_cells(column.index, cells), classes)
-            release = curator.measure(query, purse.charge(each), f"classes of {column.name}")
+            release = each.measure(query, 1.0, f"classes of {column.name}")
             positives, counts = release.value[:, 1], release.value.sum(axis=1)
             made = _by_rate(cells, positives, counts, release.sd, totals.positive_share)
-            spent += each
-        curator.coarsen(column.index, made.mapping)
+            spent += each.share
+        budget.curator.coarsen(column.index, made.mapping)
         bins.append(made)
     return tuple(bins), spent
 
 
-def _searched_order(curator: Curator, column: Column, purse: Purse, share: float, rows: float) -> TreeBins:
+def _searched_order(budget: Budget, column: Column, rows: float) -> TreeBins:
     """Bins of an ordered column from two looks at its shape: where noise drowns what a cell can hold."""
-    search = ShapeSearch(column.index, curator.layout.n_codes[column.index], rows)
-    rule = fine_count_rule(curator.layout.n_labels)
+    search = ShapeSearch(column.index, budget.layout.n_codes[column.index], rows)
+    rule = fine_count_rule(budget.layout.n_labels)
     for part, what in ((1.0 - SECOND_LOOK, "outline"), (SECOND_LOOK, "shape")):
-        query = search.query(rule, max(purse.sd(share * part), LEAST_SD), purse.is_pure)
-        search.observe(curator.measure(query, purse.charge(share * part), f"{what} of {column.name}"))
+        query = search.query(rule, max(budget.sd(part), LEAST_SD), budget.is_pure)
+        search.observe(budget.measure(query, part, f"{what} of {column.name}"))
     masses = search.masses
     return _with_missing(masses[:-1], max(float(masses[-1]), 1e-9 * rows), MASS_BINS)
 
 
-def _counted_order(curator: Curator, column: Column, purse: Purse, share: float, rows: float) -> tuple[TreeBins, bool]:
-    """Bins of an ordered column from the rows in its cells, and whether all of the share was spent."""
-    n_codes, rule = curator.layout.n_codes[column.index], fine_count_rule(curator.layout.n_labels)
-    if n_codes > 1 and rows < LOUD * purse.sd(share * (1.0 - SECOND_LOOK)):
-        return _searched_order(curator, column, purse, share, rows), True
+def _counted_order(budget: Budget, column: Column, rows: float) -> tuple[TreeBins, bool]:
+    """Bins of an ordered column from the rows in its cells, and whether all of the budget was spent."""
+    n_codes, rule = budget.layout.n_codes[column.index], fine_count_rule(budget.layout.n_labels)
+    if n_codes > 1 and rows < LOUD * budget.sd(1.0 - SECOND_LOOK):
+        return _searched_order(budget, column, rows), True
     cells = grid(column, n_codes, GRID_CELLS)
     query = Histogram(mapped_cells(column.index, cells), rule)
-    release = curator.measure(query, purse.charge(share * (1.0 - SECOND_LOOK)), f"rows of {column.name}")
+    release = budget.measure(query, 1.0 - SECOND_LOOK, f"rows of {column.name}")
     counts, sd = release.value[:, 0], release.sd
     missing = float(_visible(counts, 2.0 * sd)[-1])
     starts = np.searchsorted(cells, np.arange(len(counts) - 1))
@@ -207,7 +203,7 @@ def _counted_order(curator: Curator, column: Column, purse: Purse, share: float,
         places = np.append(np.where(inside, np.cumsum(inside), 0), 0)  # the rest is one cell, too
         query = Histogram(mapped_cells(column.index, places), rule)
         label = f"rows of {column.name}, heavy cells"
-        release = curator.measure(query, purse.charge(share * SECOND_LOOK), label)
+        release = budget.measure(query, SECOND_LOOK, label)
         for cell in heavy:
             here = np.flatnonzero(cells[:-1] == cell)
             part = smoothed_mass(release.value[places[here], 0], release.sd, prior[here])

@@ -25,7 +25,7 @@ from tacit.estimators.base import Task
 from tacit.estimators.checks import check_choice, check_integer, check_number, check_two_classes, whole
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.base import Model
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
@@ -131,7 +131,7 @@ class ClosureClassifier(PrivateClassifier):
         declared, rows = self.declared_rows, task.public_rows
         if declared is not None and rows is not None and declared < rows:
             raise RequestError(f"declared_rows is {declared}, and there are {rows} rows: declare as many")
-        target, _ = self._targets(request.purse, task)
+        target, _ = self._targets(request.allowance, task)
         try:
             self._run(self._setting(_with_schema(task), target, calibrate=False))
         except RequestError:
@@ -141,19 +141,19 @@ class ClosureClassifier(PrivateClassifier):
 
     # The budget.
 
-    def _targets(self, purse: Purse, task: Task) -> tuple[Cost, Purse | None]:
+    def _targets(self, allowance: Allowance, task: Task) -> tuple[Cost, Allowance | None]:
         """What the runs may spend, and what finds bounds."""
         if task.schema is not None or not task.names:
-            return Cost(purse.epsilon, purse.delta if purse.is_private else 0.0), None
-        if not purse.is_private:
-            return Cost(math.inf, 0.0), purse
-        bounds = Purse.of(purse.epsilon * BOUNDS_SHARE, purse.delta / 2)
-        return Cost(purse.epsilon * (1 - BOUNDS_SHARE), purse.delta / 2), bounds
+            return Cost(allowance.epsilon, allowance.delta if allowance.is_private else 0.0), None
+        if not allowance.is_private:
+            return Cost(math.inf, 0.0), allowance
+        bounds = Allowance.of(allowance.epsilon * BOUNDS_SHARE, allowance.delta / 2)
+        return Cost(allowance.epsilon * (1 - BOUNDS_SHARE), allowance.delta / 2), bounds
 
-    def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
-        if not purse.is_private:
+    def _planned_charges(self, allowance: Allowance, task: Task) -> list[Charge]:
+        if not allowance.is_private:
             return [NonPrivate()]
-        target, bounds = self._targets(purse, task)
+        target, bounds = self._targets(allowance, task)
         if self.repetitions > 1 or not task.names:  # without columns the plan is not known, but its sum is
             plan: Plan = (charge_of(Cost(target.epsilon * (1 - SLACK), target.delta)),)
         else:
@@ -192,10 +192,10 @@ class ClosureClassifier(PrivateClassifier):
 
     # The fit.
 
-    def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
-        target, bounds_purse = self._targets(purse, task)
-        if bounds_purse is not None:
-            bounds = find_bounds(vault, task.names, task.label_index, bounds_purse, 1.0)
+    def _learn_from(self, vault: Vault, allowance: Allowance, task: Task) -> Model:
+        target, bounds_allowance = self._targets(allowance, task)
+        if bounds_allowance is not None:
+            bounds = find_bounds(vault, task.names, task.label_index, bounds_allowance, 1.0)
             task = _with_schema(task, bounds)
         setting = self._setting(task, target)
         plan, run = self._run(setting)

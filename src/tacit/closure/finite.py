@@ -30,7 +30,7 @@ from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.base import Model
 from tacit.models.rule import RuleModel
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Charge, Laplace, NonPrivate
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request, RequestError
@@ -130,13 +130,13 @@ class FiniteClassClassifier(PrivateClassifier):
         check_two_classes(task, type(self).__name__)
         self._set(task if task.encoding is not None else _with_bounds(task, dict.fromkeys(task.names, (0.0, 1.0))))
 
-    def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
-        if not purse.is_private:
+    def _planned_charges(self, allowance: Allowance, task: Task) -> list[Charge]:
+        if not allowance.is_private:
             return [NonPrivate()]
         if task.schema is not None or not task.names:
-            return self._split(purse.epsilon)
-        bounds = Purse.of(purse.epsilon * BOUNDS_SHARE, purse.delta)
-        return [bounds.whole, *self._split(purse.epsilon * (1 - BOUNDS_SHARE))]
+            return self._split(allowance.epsilon)
+        bounds = Allowance.of(allowance.epsilon * BOUNDS_SHARE, allowance.delta)
+        return [bounds.whole, *self._split(allowance.epsilon * (1 - BOUNDS_SHARE))]
 
     def _split(self, epsilon: float) -> list[Charge]:
         """The selection, and the counts if any."""
@@ -157,14 +157,14 @@ class FiniteClassClassifier(PrivateClassifier):
             )
         return found
 
-    def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
-        epsilon = purse.epsilon
+    def _learn_from(self, vault: Vault, allowance: Allowance, task: Task) -> Model:
+        epsilon = allowance.epsilon
         if task.encoding is None:
-            slice_ = Purse.of(purse.epsilon * BOUNDS_SHARE, purse.delta)
+            slice_ = Allowance.of(allowance.epsilon * BOUNDS_SHARE, allowance.delta)
             task = _with_bounds(task, find_bounds(vault, task.names, task.label_index, slice_, 1.0))
-            epsilon = purse.epsilon * (1 - BOUNDS_SHARE)
+            epsilon = allowance.epsilon * (1 - BOUNDS_SHARE)
         concepts = self._set(task)
-        charges = self._split(epsilon) if purse.is_private else [NonPrivate(), NonPrivate()]
+        charges = self._split(epsilon) if allowance.is_private else [NonPrivate(), NonPrivate()]
         curator = vault.seal(concepts.encoding, task.label_index)
         return learn_concept(curator, concepts, charges, task.label_index.names)
 

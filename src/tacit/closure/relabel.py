@@ -25,7 +25,7 @@ from tacit.estimators.base import Task
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.base import Model
 from tacit.privacy import accountants
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange
 from tacit.privacy.label import Label
 from tacit.privacy.neighbouring import Neighbouring
@@ -95,8 +95,8 @@ class Child:
         )
         estimator._check_parameters(Request.of(cost.epsilon, cost.delta, neighbouring, None))
         estimator._check_task(task)
-        check_loudness(Purse.of(cost.epsilon, cost.delta), estimator.least_budget, type(learner).__name__)
-        plan = tuple(estimator._planned_charges(Purse.of(cost.epsilon, cost.delta), task))
+        check_loudness(Allowance.of(cost.epsilon, cost.delta), estimator.least_budget, type(learner).__name__)
+        plan = tuple(estimator._planned_charges(Allowance.of(cost.epsilon, cost.delta), task))
         if cost.epsilon < float("inf") and accountants.epsilon(plan, cost.delta) > cost.epsilon * (1 + TOLERANCE):
             raise RequestError(
                 f"{type(learner).__name__} declares more than the epsilon {cost.epsilon:.4g} it was given"
@@ -105,7 +105,7 @@ class Child:
 
     def learn(self, vault: Vault, task: Task) -> Model:
         """Runs on the rows of a vault, under its reservation."""
-        return self.estimator._learn_from(vault, Purse.of(self.cost.epsilon, self.cost.delta), task)
+        return self.estimator._learn_from(vault, Allowance.of(self.cost.epsilon, self.cost.delta), task)
 
 
 def child_rows(plan: StepPlan, n_rows: int | None) -> int | None:

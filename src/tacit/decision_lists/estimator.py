@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from sklearn.utils import Tags
 
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.decision_lists.features import FeatureError, feature_candidates
 from tacit.decision_lists.learn import learn_list, list_model
 from tacit.decision_lists.literals import Candidates, candidates, check_enumerable, most_literals
@@ -20,7 +20,7 @@ from tacit.estimators.checks import check_choice, check_integer, check_number, w
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.decision_list import DecisionListModel
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
 from tacit.privacy.request import Request, RequestError
 from tacit.queries.covers.candidates import TooManyCandidates
@@ -137,7 +137,7 @@ class DecisionListClassifier(PrivateClassifier):
         task = estimator._declared_task()
         assert task.encoding is not None
         count = len(estimator._candidates(task, task.encoding).conjunctions)
-        strength = estimator._plan(request.purse, task).steps[0].scale
+        strength = estimator._plan(request.allowance, task).steps[0].scale
         try:
             private = list_sample_size(count, alpha, beta, strength)
             rows = max(private, vc_sample_size(list_vc_bound(count), alpha, beta))
@@ -172,20 +172,20 @@ class DecisionListClassifier(PrivateClassifier):
                 check_enumerable(literals, int(self.k), task.label_index.n_classes)
             except TooManyCandidates as error:
                 raise RequestError(f"{error}".removesuffix(". Nothing was spent")) from None
-        purse = Request.of(self.epsilon, self.delta, self.neighbouring, None).purse
-        self._planned_charges(purse, task)
+        allowance = Request.of(self.epsilon, self.delta, self.neighbouring, None).allowance
+        self._planned_charges(allowance, task)
 
-    def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
-        if not purse.is_private:
-            return [purse.whole]
-        return list(self._plan(purse, task).charges)
+    def _planned_charges(self, allowance: Allowance, task: Task) -> list[Charge]:
+        if not allowance.is_private:
+            return [allowance.whole]
+        return list(self._plan(allowance, task).charges)
 
-    def _learn(self, curator: Curator, purse: Purse, task: Task) -> DecisionListModel:
+    def _learn(self, budget: Budget, task: Task) -> DecisionListModel:
         assert task.encoding is not None
-        whole = Request.of(self.epsilon, self.delta, self.neighbouring, None).purse
+        whole = Request.of(self.epsilon, self.delta, self.neighbouring, None).allowance
         chosen = self._candidates(task, task.encoding)
         plan = self._plan(whole, task)
-        learned = learn_list(curator, plan, chosen, self.objective == "coverage", purse.delta)
+        learned = learn_list(budget.curator, plan, chosen, self.objective == "coverage", budget.allowance.delta)
         return list_model(learned, chosen, task.label_index.names, task.encoding)
 
     # Candidates and plan.
@@ -222,18 +222,18 @@ class DecisionListClassifier(PrivateClassifier):
             raise RequestError("max_rules=None takes as many rules as candidates, which follow from a schema")
         return len(self._candidates(task, encoding).conjunctions), errors
 
-    def _plan(self, purse: Purse, task: Task) -> Plan:
+    def _plan(self, allowance: Allowance, task: Task) -> Plan:
         request = Request.of(self.epsilon, self.delta, self.neighbouring, None)
         n_steps, ends = self._n_steps(task)
         budget = ListBudget(
-            purse.epsilon,
-            purse.delta,
+            allowance.epsilon,
+            allowance.delta,
             request.neighbouring,
             n_steps,
             self.objective == "errors",
             self.analysis,
             float(self.counts_share),
-            () if task.schema is not None or not purse.is_private else (purse.charge(BOUNDS_SHARE),),
+            () if task.schema is not None or not allowance.is_private else (allowance.charge(BOUNDS_SHARE),),
             1 if task.schema is None or task.schema.unit is None else task.schema.unit.max_rows,
             ending=float(self.counts_share) == 0 and not ends,
         )
@@ -241,7 +241,7 @@ class DecisionListClassifier(PrivateClassifier):
             return plan_of(budget)
         except OverflowError:
             raise RequestError(
-                f"epsilon {purse.epsilon:g} is more than the analysis of a list's choices can compute: take "
+                f"epsilon {allowance.epsilon:g} is more than the analysis of a list's choices can compute: take "
                 "a smaller one, or inf for no privacy"
             ) from None
         except ValueError as error:

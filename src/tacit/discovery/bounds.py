@@ -16,7 +16,7 @@ from tacit.discovery.magnitudes import LARGEST_POWER, SMALLEST_POWER, believed
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge, Laplace
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import column_cells
@@ -87,7 +87,7 @@ def inhabited(counts: Floats, sd: float, levels: float) -> Ints:
 
 
 def find_bounds(
-    vault: Vault, names: Sequence[str], label_index: LabelIndex, purse: Purse, share: float
+    vault: Vault, names: Sequence[str], label_index: LabelIndex, allowance: Allowance, share: float
 ) -> dict[str, tuple[float, float]]:
     """Bounds of each column, as powers of two, from one noisy histogram each.
 
@@ -95,7 +95,7 @@ def find_bounds(
         vault: the rows.
         names: numeric columns without declared bounds.
         label_index: rows without a known label do not count.
-        purse: the budget of the fit.
+        allowance: the budget of the fit.
         share: what all columns together may spend of it.
 
     Returns:
@@ -109,7 +109,7 @@ def find_bounds(
     bounds = {}
     for index, name in enumerate(names):
         query = Histogram(column_cells(index, grid.n_codes), rule)
-        release = curator.measure(query, purse.charge(share / len(names)), Label(Stage.BOUNDS, name))
+        release = curator.measure(query, allowance.charge(share / len(names)), Label(Stage.BOUNDS, name))
         counts = release.value[:-1, 0]  # the last cell is that of missing values
         found = inhabited(counts, release.sd, sure_levels(release.charge, len(counts) * len(names)))
         bounds[name] = DEFAULT_BOUNDS if len(found) == 0 else _ends(float(edges[found[0]]), float(edges[found[-1] + 1]))

@@ -90,9 +90,11 @@ def discover_schema(
     unknowns = Unknowns({name: kind for name, kind in found.items() if kind != ID})
     if not 1 <= most_categories <= MOST_CATEGORIES:
         raise RequestError(f"most_categories must lie in 1..{MOST_CATEGORIES}, got {most_categories!r}")
-    purse = unknowns.purse(request.epsilon, request.delta)
+    allowance = unknowns.allowance(request.epsilon, request.delta)
     numeric_label = kind_of(frame.column(label), label) == NUMERIC
-    with reserve(account, request, [purse.whole, *unknowns.charges(request.delta)], "schema discovery") as reservation:
+    with reserve(
+        account, request, [allowance.whole, *unknowns.charges(request.delta)], "schema discovery"
+    ) as reservation:
         vault = Vault(
             _readable(frame, unknowns),
             np.zeros(frame.n_rows, np.int64),  # no row is left out for its label
@@ -100,7 +102,9 @@ def discover_schema(
             request.random_state,
             unit,
         )
-        discovered = discover_within(vault, unknowns, LabelIndex((0, 1)), purse, 1.0, request.delta, most_categories)
+        discovered = discover_within(
+            vault, unknowns, LabelIndex((0, 1)), allowance, 1.0, request.delta, most_categories
+        )
     columns = {name: discovered.columns.get(name, IdColumn()) for name in found if name != label}
     schema = Schema(columns, _label(label, label_kind, discovered, numeric_label, positive), unit)
     return schema, certified(account, request, reservation, vault, "discover_schema", schema)

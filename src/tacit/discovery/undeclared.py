@@ -25,7 +25,7 @@ from tacit.discovery.unknowns import (
 from tacit.encoding.frames import Frame
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
 from tacit.privacy.request import Request, RequestError
 from tacit.schema import Schema
@@ -61,12 +61,12 @@ class Found:
     Attributes:
         schema: of the columns; None if they were declared.
         label_index: classes and sides.
-        purse: what is left of the budget.
+        allowance: what is left of the budget.
     """
 
     schema: Schema | None
     label_index: LabelIndex
-    purse: Purse
+    allowance: Allowance
 
     def encoding(self, cells: int) -> TableEncoding | None:
         """The public encoding of the columns found; ``cells`` is the size of numeric grids."""
@@ -122,7 +122,7 @@ class Undeclared:
 
     @property
     def share(self) -> float:
-        """What finding it takes of the purse."""
+        """What finding it takes of the allowance."""
         columns = set(self.unknowns.kinds.values())
         if columns & {KEYED, ASKED}:
             return DISCOVERY_SHARE
@@ -132,23 +132,23 @@ class Undeclared:
 
     @property
     def key_charges(self) -> list[Charge]:
-        """What the parts of delta cost that categories and classes take, beside the purse."""
+        """What the parts of delta cost that categories and classes take, beside the allowance."""
         return self.unknowns.charges(self.delta)
 
-    def purse(self, epsilon: float) -> Purse:
+    def allowance(self, epsilon: float) -> Allowance:
         """What is left for everything else; :class:`RequestError` where keys would need a delta that is not there."""
-        return self.unknowns.purse(epsilon, self.delta)
+        return self.unknowns.allowance(epsilon, self.delta)
 
-    def find(self, vault: Vault, label_index: LabelIndex, purse: Purse, most_classes: int) -> Found:
+    def find(self, vault: Vault, label_index: LabelIndex, allowance: Allowance, most_classes: int) -> Found:
         """Finds it, under the vault's reservation.
 
         Args:
             vault: the rows.
             label_index: stands for classes that are not to be found, or of which none is.
-            purse: from :meth:`purse`.
+            allowance: from :meth:`allowance`.
             most_classes: how many classes the learner tells apart.
         """
-        found = discover_within(vault, self.unknowns, label_index, purse, self.share, self.delta)
+        found = discover_within(vault, self.unknowns, label_index, allowance, self.share, self.delta)
         if self.unknowns.classes:
             keys = found.classes or ()
             numbers = self.labels != TEXTS and bool(keys) and all(parse_number(key) is not None for key in keys)
@@ -158,7 +158,7 @@ class Undeclared:
             if numbers and plain_classes(keys, numeric=True) in ((0,), (1,)):
                 label_index = LabelIndex((0, 1))
         schema = Schema(found.columns) if found.columns else None
-        return Found(schema, label_index, purse.part(1 - self.share))
+        return Found(schema, label_index, allowance.part(1 - self.share))
 
 
 def refuse_texts(labels: Any, algorithm: str) -> None:

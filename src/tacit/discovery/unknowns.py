@@ -1,7 +1,7 @@
 """What nobody declared, found inside a fit and paid for: bounds, categories, classes, and whether texts are numbers.
 
 Which of these is to be found follows from dtypes alone (:func:`unknowns_of`), so that the whole charge is known before
-a row is read: a share of the purse for the counts, and a part of delta for the keys that come out
+a row is read: a share of the allowance for the counts, and a part of delta for the keys that come out
 (:meth:`Unknowns.charges`).
 """
 
@@ -21,7 +21,7 @@ from tacit.encoding.inputs import is_boolean
 from tacit.encoding.numbers import as_numbers, is_object, number_or_nan
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.encoding.values import LabelIndex, ValueIndex, as_tokens, is_missing, plain
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import ApproxDP, Charge
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import RequestError
@@ -103,8 +103,8 @@ class Unknowns:
         """The part of a request's delta that keys take."""
         return DELTA_SHARE * delta if self.key_releases else 0.0
 
-    def purse(self, epsilon: float, delta: float) -> Purse:
-        """The purse of everything else under a request: a fit, with discovery as a share of it.
+    def allowance(self, epsilon: float, delta: float) -> Allowance:
+        """The allowance of everything else under a request: a fit, with discovery as a share of it.
 
         Raises:
             RequestError: at ``delta = 0``, if there are keys to be found.
@@ -117,10 +117,10 @@ class Unknowns:
                 "positive delta, which sets how rarely a value that one person has comes out. Declare them in a "
                 "schema, or allow a positive delta"
             )
-        return Purse.of(epsilon, delta - self.delta_for_keys(delta))
+        return Allowance.of(epsilon, delta - self.delta_for_keys(delta))
 
     def charges(self, delta: float) -> list[Charge]:
-        """What keys cost on top of their counts; to be reserved beside the purse."""
+        """What keys cost on top of their counts; to be reserved beside the allowance."""
         part = self.delta_for_keys(delta)
         return [ApproxDP(0.0, part / self.key_releases)] * self.key_releases if part > 0 else []
 
@@ -200,22 +200,22 @@ def discover_within(
     vault: Vault,
     unknowns: Unknowns,
     label_index: LabelIndex,
-    purse: Purse,
+    allowance: Allowance,
     share: float,
     delta: float,
     most_categories: int = MOST_CATEGORIES,
 ) -> Discovered:
     """Finds what is unknown, inside a fit.
 
-    Guarantee: ``share`` of the purse and :meth:`Unknowns.charges`, all of them entries of the vault's reservation. What
-    rows hold never raises: a column of which nothing is found has default bounds, or no category but "(other)".
+    Guarantee: ``share`` of the allowance and :meth:`Unknowns.charges`, all of them entries of the vault's reservation.
+    What rows hold never raises: a column of which nothing is found has default bounds, or no category but "(other)".
 
     Args:
         vault: the rows.
         unknowns: what to find.
         label_index: rows without a known label do not count for bounds. If classes are to be found, those found take
             its place, unless none is.
-        purse: the budget of the whole fit, from :meth:`Unknowns.purse`.
+        allowance: the budget of the whole fit, from :meth:`Unknowns.allowance`.
         share: what discovery may spend of it.
         delta: the request's delta.
         most_categories: how many categories of a column are kept, the most frequent ones.
@@ -227,14 +227,14 @@ def discover_within(
     each_delta = unknowns.delta_for_keys(delta) / max(unknowns.key_releases, 1)
 
     def keys(name: str | None, label: Label) -> tuple[str, ...]:
-        return vault.keys(name, purse.charge(part), each_delta, label).keys
+        return vault.keys(name, allowance.charge(part), each_delta, label).keys
 
     classes = keys(None, Label(Stage.CLASSES, "classes")) if unknowns.classes else None
     label_index = Discovered({}, {}, classes).label_index(numeric=False) or label_index
     if asked:
-        kinds |= _ask(vault, unknowns, label_index, purse, asking)
+        kinds |= _ask(vault, unknowns, label_index, allowance, asking)
     numeric = tuple(name for name, kind in kinds.items() if kind == NUMERIC)
-    bounds = find_bounds(vault, numeric, label_index, purse, part * len(numeric)) if numeric else {}
+    bounds = find_bounds(vault, numeric, label_index, allowance, part * len(numeric)) if numeric else {}
     found = {name: keys(name, Label(Stage.KEYS, name)) for name, kind in kinds.items() if kind == KEYED}
     columns: dict[str, Column] = {}
     for name, kind in kinds.items():
@@ -274,7 +274,9 @@ class _NumberOrText(ValueIndex):
         return 1 if np.isnan(number_or_nan(value)) else 0
 
 
-def _ask(vault: Vault, unknowns: Unknowns, label_index: LabelIndex, purse: Purse, share: float) -> dict[str, str]:
+def _ask(
+    vault: Vault, unknowns: Unknowns, label_index: LabelIndex, allowance: Allowance, share: float
+) -> dict[str, str]:
     """Whether columns of unknown kind hold numbers, from one noisy count each."""
     names = unknowns.of_kind(ASKED)
     encoders = cast("tuple[Encoder, ...]", tuple(_NumberOrText(name not in unknowns.objects) for name in names))
@@ -283,7 +285,7 @@ def _ask(vault: Vault, unknowns: Unknowns, label_index: LabelIndex, purse: Purse
     kinds = {}
     for index, name in enumerate(names):
         query = Histogram(column_cells(index, 3), rule)
-        release = curator.measure(query, purse.charge(share / len(names)), Label(Stage.KINDS, name))
+        release = curator.measure(query, allowance.charge(share / len(names)), Label(Stage.KINDS, name))
         numbers, texts = np.maximum(release.value[:2, 0], 0.0)
         kinds[name] = NUMERIC if numbers > 0 and numbers >= NUMERIC_SHARE * (numbers + texts) else KEYED
     return kinds

@@ -15,7 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from tacit.arrays import Floats
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.curator.rows import Vault
 from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
 from tacit.discovery.undeclared import Undeclared, label_kind, refuse_texts
@@ -28,7 +28,7 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
@@ -144,7 +144,7 @@ class PrivateLearner:
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         self._check_parameters(request)
         check_account(self.account)
-        check_loudness(request.purse, self.least_budget, self._algorithm)
+        check_loudness(request.allowance, self.least_budget, self._algorithm)
         task, frame, labels = self._task(X, y)
         task = replace(task, public_rows=self._public_rows(request, task.schema, frame.n_rows))
         self._check_task(task)
@@ -157,14 +157,14 @@ class PrivateLearner:
             self._check_weighted(task)
             if len(row_weights) != frame.n_rows:
                 raise RequestError(f"there are {frame.n_rows} rows, and sample_weight has {len(row_weights)} weights")
-        purse = self._purse(request, task)
-        charges, label = self._whole_charge(purse, task), f"fit of {self._algorithm}"
+        allowance = self._allowance(request, task)
+        charges, label = self._whole_charge(allowance, task), f"fit of {self._algorithm}"
         with reserve(self.account, request, charges, label) as reservation:
             unit = None if task.schema is None else task.schema.unit
             frame, labels = self._read(frame, labels, task)
             vault = Vault(frame, labels, reservation, request.random_state, unit, row_weights)
             with threadpool_limits(1, "blas"):  # many small matrices: threads of BLAS would only wait for each other
-                known, left = self._discover(vault, purse, task)
+                known, left = self._discover(vault, allowance, task)
                 model = self._learn_from(vault, left, known)
         self.model_ = model
         self.schema_ = known.schema
@@ -198,17 +198,17 @@ class PrivateLearner:
         rows = self._public_rows(request, schema, n)
         task = Task(schema, names, self._label_index(schema), None, undeclared, rows)
         share = BOUNDS_SHARE if undeclared is None else undeclared.share
-        purse = self._purse(request, task)
+        allowance = self._allowance(request, task)
         return {
             "estimator": self._algorithm,
             "epsilon": request.epsilon,
             "delta": request.delta,
             "neighbouring": str(request.neighbouring),
-            "charges": [charge.to_dict() for charge in self._whole_charge(purse, task)],
+            "charges": [charge.to_dict() for charge in self._whole_charge(allowance, task)],
             "bounds_share": 0.0 if schema is not None else share,
             "columns": list(names),
             "n": n,
-            **(self._outlook(purse, task, n) if n is not None and schema is not None else {}),
+            **(self._outlook(allowance, task, n) if n is not None and schema is not None else {}),
         }
 
     def declared_charge(self, neighbouring: str) -> tuple[Charge, ...]:
@@ -221,7 +221,7 @@ class PrivateLearner:
         self._check_parameters(request)
         schema = self._declared_schema()
         task = Task(schema, () if schema is None else schema.features, self._label_index(schema), None)
-        return tuple(self._planned_charges(request.purse, task))
+        return tuple(self._planned_charges(request.allowance, task))
 
     @property
     def takes_on_trust(self) -> bool:
@@ -234,12 +234,12 @@ class PrivateLearner:
 
     # What a subclass says.
 
-    def _outlook(self, purse: Purse, task: Task, n: int) -> dict[str, Any]:
+    def _outlook(self, allowance: Allowance, task: Task, n: int) -> dict[str, Any]:
         """``{"outlook": ...}``, what a fit to ``n`` rows could do, where the learner knows."""
-        del purse, task, n
+        del allowance, task, n
         return {}
 
-    def _learn(self, curator: Curator, purse: Purse, task: Task) -> Model:
+    def _learn(self, budget: Budget, task: Task) -> Model:
         """Learns from measurements alone. ``task.encoding`` is set."""
         raise NotImplementedError
 
@@ -273,10 +273,10 @@ class PrivateLearner:
     def _check_weighted(self, task: Task) -> None:
         """Checks that this learner can weigh rows; raises :class:`RequestError`."""
 
-    def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
+    def _planned_charges(self, allowance: Allowance, task: Task) -> list[Charge]:
         """The whole charge of a fit."""
         del task
-        return [purse.whole]
+        return [allowance.whole]
 
     @property
     def _discovers(self) -> bool:
@@ -287,38 +287,39 @@ class PrivateLearner:
         """How many classes are told apart, where classes are to be found."""
         return 2
 
-    def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
+    def _learn_from(self, vault: Vault, allowance: Allowance, task: Task) -> Model:
         """Seals the rows and learns; finds bounds first where none were declared."""
         if task.encoding is not None:
-            return self._learn(vault.seal(task.encoding, task.label_index), purse, task)
-        bounds = find_bounds(vault, task.names, task.label_index, purse, BOUNDS_SHARE)
+            return self._learn(Budget(vault.seal(task.encoding, task.label_index), allowance), task)
+        bounds = find_bounds(vault, task.names, task.label_index, allowance, BOUNDS_SHARE)
         encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name], FINE_CELLS) for name in task.names))
         found = replace(task, encoding=encoding)
-        return self._learn(vault.seal(encoding, task.label_index), purse.part(1 - BOUNDS_SHARE), found)
+        left = allowance.part(1 - BOUNDS_SHARE)
+        return self._learn(Budget(vault.seal(encoding, task.label_index), left), found)
 
-    def _purse(self, request: Request, task: Task) -> Purse:
-        purse = request.purse if task.undeclared is None else task.undeclared.purse(request.epsilon)
+    def _allowance(self, request: Request, task: Task) -> Allowance:
+        allowance = request.allowance if task.undeclared is None else task.undeclared.allowance(request.epsilon)
         unit = None if task.schema is None else task.schema.unit
         rows = 1 if unit is None else unit.max_rows
         sides = 2 if request.neighbouring is Neighbouring.REPLACE_ONE else 1  # a replaced row may change its sign
-        return replace(purse, reach=float(sides * rows))
+        return replace(allowance, reach=float(sides * rows))
 
-    def _whole_charge(self, purse: Purse, task: Task) -> list[Charge]:
+    def _whole_charge(self, allowance: Allowance, task: Task) -> list[Charge]:
         keys = [] if task.undeclared is None else task.undeclared.key_charges
-        return [*self._planned_charges(purse, task), *keys]
+        return [*self._planned_charges(allowance, task), *keys]
 
-    def _discover(self, vault: Vault, purse: Purse, task: Task) -> tuple[Task, Purse]:
-        """The task with what nobody declared, and what is left of the purse."""
+    def _discover(self, vault: Vault, allowance: Allowance, task: Task) -> tuple[Task, Allowance]:
+        """The task with what nobody declared, and what is left of the allowance."""
         if task.undeclared is None:
-            return task, purse
+            return task, allowance
         directed = any(monotone_of(task, name) for name in task.names)  # classes in no declared order have none
         most = 2 if directed else self._most_classes()
-        found = task.undeclared.find(vault, task.label_index, purse, most)
+        found = task.undeclared.find(vault, task.label_index, allowance, most)
         if found.schema is None:
-            return replace(task, label_index=found.label_index), found.purse
+            return replace(task, label_index=found.label_index), found.allowance
         names, encoding = found.schema.features, found.encoding(FINE_CELLS)
         known = replace(task, schema=found.schema, names=names, label_index=found.label_index, encoding=encoding)
-        return known, found.purse
+        return known, found.allowance
 
     @staticmethod
     def _public_rows(request: Request, schema: Schema | None, n_rows: int | None) -> int | None:

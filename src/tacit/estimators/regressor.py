@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tacit.arrays import Floats
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.curator.rows import Vault
 from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
@@ -26,7 +27,7 @@ from tacit.estimators.classifier import PrivateEstimator
 from tacit.estimators.uncertainty import deviations_within
 from tacit.estimators.weights import row_weights_of
 from tacit.models.base import Model
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.request import Request, RequestError, two_bounds
 from tacit.queries.score_rules import TARGET_BITS
 from tacit.schema import Schema
@@ -162,17 +163,17 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
         return Undeclared.of(frame, True, NUMBERS, False, request)
 
-    def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
+    def _learn_from(self, vault: Vault, allowance: Allowance, task: Task) -> Model:
         if self.target_index(task) is not UNBOUNDED and task.encoding is not None:
-            return self._learn(_sealed(vault, task.encoding, self.target_index(task)), purse, task)
+            return self._learn(Budget(_sealed(vault, task.encoding, self.target_index(task)), allowance), task)
         unknown = (TARGET,) if task.encoding is not None else (*task.names, TARGET)
-        bounds = find_bounds(vault, unknown, task.label_index, purse, BOUNDS_SHARE)
+        bounds = find_bounds(vault, unknown, task.label_index, allowance, BOUNDS_SHARE)
         encoding = task.encoding or TableEncoding(
             task.names, tuple(NumericGrid(*bounds[name], FINE_CELLS) for name in task.names)
         )
         index = NumericLabelIndex(*bounds[TARGET], TARGET_BITS)
         found = replace(task, label_index=cast("LabelIndex", index), encoding=encoding)
-        return self._learn(_sealed(vault, encoding, index), purse.part(1 - BOUNDS_SHARE), found)
+        return self._learn(Budget(_sealed(vault, encoding, index), allowance.part(1 - BOUNDS_SHARE)), found)
 
 
 def _sealed(vault: Vault, encoding: TableEncoding, index: NumericLabelIndex) -> Curator:

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from tacit.arrays import Floats
+from tacit.curator.budget import Budget
 from tacit.curator.rows import Vault
 from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import as_numbers
@@ -18,7 +19,7 @@ from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.estimators.base import Task
 from tacit.estimators.classes import ClassLearner
 from tacit.models.base import Model
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import RequestError, is_number
 from tacit.queries.cells import OneCell
@@ -71,27 +72,26 @@ class Weighting(ClassLearner):
         if self.class_weight is not None:
             self._check_weighted(task)
 
-    def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
+    def _learn_from(self, vault: Vault, allowance: Allowance, task: Task) -> Model:
         if task.encoding is None or (self.class_weight is None and not vault.has_row_weights):
-            return super()._learn_from(vault, purse, task)
-        weights, left = self._class_weights(vault, purse, task)
-        return self._learn(vault.seal_weighted(task.encoding, task.label_index, weights), left, task)
+            return super()._learn_from(vault, allowance, task)
+        weights, left = self._class_weights(vault, allowance, task)
+        return self._learn(Budget(vault.seal_weighted(task.encoding, task.label_index, weights), left), task)
 
-    def _class_weights(self, vault: Vault, purse: Purse, task: Task) -> tuple[tuple[float, ...], Purse]:
-        """A weight in (0, 1] for every class, the largest 1, and what is left of the purse."""
+    def _class_weights(self, vault: Vault, allowance: Allowance, task: Task) -> tuple[tuple[float, ...], Allowance]:
+        """A weight in (0, 1] for every class, the largest 1, and what is left of the allowance."""
         index = task.label_index
         if self.class_weight is None:
-            return (1.0,) * index.n_classes, purse
+            return (1.0,) * index.n_classes, allowance
         if self.class_weight != BALANCED:
-            return declared_weights(self.class_weight, index), purse
-        curator = vault.seal_weighted(TableEncoding((), ()), index, (1.0,) * index.n_classes)
+            return declared_weights(self.class_weight, index), allowance
+        budget = Budget(vault.seal_weighted(TableEncoding((), ()), index, (1.0,) * index.n_classes), allowance)
         query = Histogram(OneCell(), class_count_rule(index.n_classes))
-        counts = curator.measure(
-            query, purse.charge(BALANCE_SHARE), Label(Stage.COUNTS, "rows of each class, to balance them")
-        )
+        label = Label(Stage.COUNTS, "rows of each class, to balance them")
+        counts = budget.measure(query, BALANCE_SHARE, label)
         inverse = 1.0 / np.maximum(counts.value[0], max(2.0 * counts.sd, 1.0))
         weights = np.maximum(inverse / inverse.max(), LEAST_BALANCE)
-        return tuple(weights.tolist()), purse.part(1 - BALANCE_SHARE)
+        return tuple(weights.tolist()), allowance.part(1 - BALANCE_SHARE)
 
 
 def row_weights_of(given: Any) -> Floats | None:

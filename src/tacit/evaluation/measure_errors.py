@@ -33,7 +33,7 @@ from tacit.evaluation.measure_scores import ScoreGroups, with_unit
 from tacit.evaluation.number_scorer import NumberScorer
 from tacit.evaluation.strategy import Strategy, shared
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge, Gaussian, Laplace, Pure
 from tacit.privacy.label import Label, Stage
@@ -159,7 +159,7 @@ def measure_errors(
     identifiers = None if unit is None else frame.column(unit.column)
     shares = [CLIP_SHARE] * (wanted.clip is None) + [REACH_SHARE, TARGET_SHARE] * wanted.spread
     shares.append(1.0 - sum(shares))
-    grid, norm, paid = ErrorGrid.of(groups.n_codes), *_charges(request.purse, shares, account is None)
+    grid, norm, paid = ErrorGrid.of(groups.n_codes), *_charges(request.allowance, shares, account is None)
     with reserve(account, request, [reserved for reserved, _ in paid], wanted.label) as reservation:
         columns: dict[str, Any] = scorer.columns(frame, wanted.data, wanted.targets)
         if groups.name is not None:
@@ -229,19 +229,19 @@ class SumRelease:
         ]
 
 
-def _charges(purse: Purse, shares: list[float], alone: bool) -> tuple[int, list[tuple[Charge, Charge]]]:
+def _charges(allowance: Allowance, shares: list[float], alone: bool) -> tuple[int, list[tuple[Charge, Charge]]]:
     """The norm that counts, and for every share what to reserve and what to release with.
 
     Laplace noise where only that is allowed, or where nothing else is paid from the account and it is smaller.
     """
-    if not purse.is_private:
-        return 2, [(purse.whole, purse.whole)] * len(shares)
+    if not allowance.is_private:
+        return 2, [(allowance.whole, allowance.whole)] * len(shares)
     full, last = WEIGHTS[[ABOVE, OVER, OVER_SQUARE, FOURTH]], shares[-1]  # what a row of the largest error adds
-    laplace = math.sqrt(2.0) * float(full.sum()) / (purse.epsilon * last)
-    gaussian = math.inf if purse.is_pure else float(np.linalg.norm(full)) / (purse.mu * math.sqrt(last))
-    if purse.is_pure or (alone and laplace < gaussian):
-        return 1, [(Pure(purse.epsilon * s), Laplace(1.0 / (purse.epsilon * s))) for s in shares]
-    return 2, [(charge, charge) for charge in (Gaussian(1.0 / (purse.mu * math.sqrt(s))) for s in shares)]
+    laplace = math.sqrt(2.0) * float(full.sum()) / (allowance.epsilon * last)
+    gaussian = math.inf if allowance.is_pure else float(np.linalg.norm(full)) / (allowance.mu * math.sqrt(last))
+    if allowance.is_pure or (alone and laplace < gaussian):
+        return 1, [(Pure(allowance.epsilon * s), Laplace(1.0 / (allowance.epsilon * s))) for s in shares]
+    return 2, [(charge, charge) for charge in (Gaussian(1.0 / (allowance.mu * math.sqrt(s))) for s in shares)]
 
 
 def find_clip(curator: Curator, grid: ErrorGrid, charge: Charge) -> tuple[float, tuple[float, float]]:

@@ -268,7 +268,7 @@ def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, accou
     cells = min(CELLS, 1 << (MOST_CELLS // groups.n_codes).bit_length() - 1)
     grid = ScoreGrid.of(cells, wanted.threshold)
     parts = _parts(wanted, scorer.n_classes)
-    paid, by_cell = best_charges(request.purse, cells, account is None, list(parts.values()))
+    paid, by_cell = best_charges(request.allowance, cells, account is None, list(parts.values()))
     charges = {part: charge for part, (_, charge) in zip(parts, paid, strict=True)}
     by_group = shared(groups.n_codes, 1 if isinstance(paid[0][1], Laplace) else 2)
     with reserve(account, request, [reserved for reserved, _ in paid], wanted.label) as reservation:

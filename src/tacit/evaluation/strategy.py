@@ -20,7 +20,7 @@ from typing import final
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge, Gaussian, Laplace, Pure
 
 BRANCHINGS = (2, 4, 8, 16)
@@ -95,26 +95,26 @@ def shared(groups: int, norm: int) -> Strategy:
 
 
 def best_charges(
-    purse: Purse, cells: int, alone: bool, shares: Sequence[float]
+    allowance: Allowance, cells: int, alone: bool, shares: Sequence[float]
 ) -> tuple[list[tuple[Charge, Charge]], Strategy]:
     """The noise under which running sums come out best for this budget, in one release or several.
 
     All have noise of one kind, that which suits the last one: kinds do not mix well.
 
     Args:
-        purse: the budget.
+        allowance: the budget.
         cells: number of cells.
         alone: whether nothing else is paid from the same account. One Laplace release is often better than one Gaussian
             release of the same (epsilon, delta), but beside others it costs several times as much.
-        shares: what each release may spend of the purse.
+        shares: what each release may spend of the allowance.
 
     Returns:
         What to reserve and what to release with, for each share; and the strategy.
     """
-    if not purse.is_private:
-        return [(purse.whole, purse.whole)] * len(shares), _scaled("exact", np.eye(cells), 2)
+    if not allowance.is_private:
+        return [(allowance.whole, allowance.whole)] * len(shares), _scaled("exact", np.eye(cells), 2)
     laplace, gaussian = strategy(cells, 1), strategy(cells, 2)
-    epsilon, mu = purse.epsilon * shares[-1], purse.mu * math.sqrt(shares[-1])
-    if purse.is_pure or (alone and math.sqrt(2.0) / epsilon * laplace.spread < gaussian.spread / mu):
-        return [(Pure(purse.epsilon * s), Laplace(1.0 / (purse.epsilon * s))) for s in shares], laplace
-    return [(charge, charge) for charge in (Gaussian(1.0 / (purse.mu * math.sqrt(s))) for s in shares)], gaussian
+    epsilon, mu = allowance.epsilon * shares[-1], allowance.mu * math.sqrt(shares[-1])
+    if allowance.is_pure or (alone and math.sqrt(2.0) / epsilon * laplace.spread < gaussian.spread / mu):
+        return [(Pure(allowance.epsilon * s), Laplace(1.0 / (allowance.epsilon * s))) for s in shares], laplace
+    return [(charge, charge) for charge in (Gaussian(1.0 / (allowance.mu * math.sqrt(s))) for s in shares)], gaussian

@@ -10,11 +10,11 @@ import numpy as np
 
 from tacit.arrays import Floats, Ints
 from tacit.boosting.measures.mada_boost import mada_boost
+from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.growing.newton_trees import NewtonPlan
-from tacit.growing.random_trees import RandomStructures
+from tacit.growing.random_trees import Cuts, RandomStructures
 from tacit.models.tree import TreeShape, complete_shape
-from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Charge
 from tacit.queries.margins import Margins
 from tacit.queries.selection import Selection
@@ -152,33 +152,22 @@ def columns_to_cut(rows: float) -> int:
 
 
 def structures_of(
-    plan: NewtonPlan,
-    curator: Curator,
-    purse: Purse,
-    share: float,
-    margins: Margins,
-    masses: Sequence[Floats],
-    generator: np.random.Generator,
-    ranks: Sequence[Ints | None] | None = None,
-    reordered: Sequence[int] = (),
-) -> tuple[RandomStructures, float]:
-    """Where a plan's tree structures come from, and how much of ``share`` they leave for leaves.
+    budget: Budget, plan: NewtonPlan, margins: Margins, cuts: Cuts, generator: np.random.Generator
+) -> tuple[RandomStructures, Budget]:
+    """Where a plan's tree structures come from, and the budget that they leave for leaves.
 
     Args:
+        budget: of all trees together, on a table with two labels.
         plan: how trees are grown.
-        curator: the gate to a table with two labels.
-        purse: the whole budget.
-        share: what all trees together may spend of it.
         margins: the log that trees are appended to.
-        masses: as :class:`~tacit.growing.random_trees.RandomStructures` takes them, and what follows, too.
+        cuts: what may be cut.
         generator: public randomness.
-        ranks: per column, the order in which its codes are cut.
-        reordered: columns whose codes are put into a new order for every tree.
     """
     if not plan.choice:
-        return RandomStructures(masses, generator, ranks, reordered), share
-    charge = purse.selection(share * plan.choice / (plan.trees * plan.depth))
-    return ChosenStructures(curator, charge, margins, masses, generator, ranks, reordered), share * (1.0 - plan.choice)
+        return RandomStructures(cuts.masses, generator, cuts.ranks, cuts.reordered), budget
+    charge = budget.part(plan.choice).split(plan.trees * plan.depth).selection()
+    structures = ChosenStructures(budget.curator, charge, margins, cuts.masses, generator, cuts.ranks, cuts.reordered)
+    return structures, budget.part(1.0 - plan.choice)
 
 
 def _cut_box(box: tuple[tuple[int, int], ...], side: int, cut: int) -> list[tuple[tuple[int, int], ...]]:

@@ -19,10 +19,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from tacit.arrays import Floats, Ints
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.growing.kernel_trees import MOST_VARIANCE
 from tacit.models.fourier_features import FourierFeatures, FourierTerm
-from tacit.privacy.budget import Purse
 from tacit.queries.cells import OneCell
 from tacit.queries.fourier import FourierSum, ScatterSum
 from tacit.queries.histogram import Histogram
@@ -119,38 +118,36 @@ def normal_scores(mass: Floats, rank: Ints | None) -> Floats:
 
 
 def released_axes(
-    curator: Curator, purse: Purse, share: float, rows: float, masses: Sequence[Floats], ranks: Sequence[Ints | None]
+    budget: Budget, rows: float, masses: Sequence[Floats], ranks: Sequence[Ints | None]
 ) -> tuple[Axes, float]:
-    """Columns as numbers, and how they vary together for ``share`` of the purse.
+    """Columns as numbers, and how they vary together, for all of the budget.
 
     Where noise would drown that, columns are taken to be independent and nothing is asked.
 
     Args:
-        curator: the gate to a table with two labels.
-        purse: the budget, of Gaussian noise.
-        share: what the scatter may spend of it.
+        budget: what the scatter may spend, of Gaussian noise.
         rows: the released number of rows.
         masses: per column of the table, how much of the rows each code is believed to hold; columns of one code are
             left out.
         ranks: as :class:`~tacit.growing.random_trees.RandomStructures` takes them.
 
     Returns:
-        The axes, and what was spent.
+        The axes, and the share of the allowance that was spent.
     """
     columns = tuple(column for column, mass in enumerate(masses) if len(mass) > 1)
     scores = tuple(normal_scores(masses[column], ranks[column]) for column in columns)
     count = len(columns)
-    noise = NOISE_VARIANCE * LONGEST_SQUARE * count**1.5 * purse.sd(share) / max(rows, 1.0)
+    noise = NOISE_VARIANCE * LONGEST_SQUARE * count**1.5 * budget.sd() / max(rows, 1.0)
     if noise >= HOPELESS:
         return Axes(columns, scores, np.eye(count)), 0.0
     whole = tuple(np.rint(z * SCORE_UNIT).astype(np.int64) for z in scores)
     longest = int(math.sqrt(LONGEST_SQUARE * count) * SCORE_UNIT)
-    query = ScatterSum(columns, whole, longest, fine_count_rule(curator.layout.n_labels))
-    release = curator.measure(query, purse.charge(share), "how columns vary together")
+    query = ScatterSum(columns, whole, longest, fine_count_rule(budget.layout.n_labels))
+    release = budget.measure(query, 1.0, "how columns vary together")
     scatter = query.matrix(release.value) * (longest / SCORE_UNIT) ** 2
     values, vectors = np.linalg.eigh(scatter / max(rows, 1.0))
     covariance = (vectors * np.maximum(values, max(noise, LEAST_VARIANCE))) @ vectors.T
-    return Axes(columns, scores, covariance), share
+    return Axes(columns, scores, covariance), budget.share
 
 
 def draw_features(axes: Axes, generator: np.random.Generator) -> tuple[FourierFeatures, Floats]:
@@ -236,9 +233,7 @@ def fourier_rule() -> RowRule:
 
 
 def grow_fourier_term(
-    curator: Curator,
-    purse: Purse,
-    share: float,
+    budget: Budget,
     rows: float,
     curvature: float,
     noise: float,
@@ -247,12 +242,10 @@ def grow_fourier_term(
     margins: Margins,
     generator: np.random.Generator,
 ) -> tuple[FourierTerm | None, float]:
-    """Boosts the margins by a smooth function of all columns, spending at most ``share`` of the purse.
+    """Boosts the margins by a smooth function of all columns, spending at most the budget.
 
     Args:
-        curator: the gate to a table with two labels.
-        purse: the budget, of Gaussian noise.
-        share: what it may spend of it.
+        budget: what it may spend, of Gaussian noise, on a table with two labels.
         rows: the released number of rows.
         curvature: of the loss, of a row on average, with weights of at most :data:`CLIP`.
         noise: standard deviation that noise may have in a score, about (log-odds).
@@ -262,27 +255,27 @@ def grow_fourier_term(
         generator: public randomness.
 
     Returns:
-        The function, and the share that was not needed. There is no function where fewer than two columns have two
-        codes, and where a first look finds nothing that columns together would say.
+        The function, and the share of the allowance that was not needed. There is no function where fewer than two
+        columns have two codes, and where a first look finds nothing that columns together would say.
     """
     if sum(len(mass) > 1 for mass in masses) < 2:
-        return None, share
-    axes, spent = released_axes(curator, purse, SCATTER_SHARE * share, rows, masses, ranks)
+        return None, budget.share
+    axes, spent = released_axes(budget.part(SCATTER_SHARE), rows, masses, ranks)
     features, imagined = draw_features(axes, generator)
-    directions, rest = Directions.of(imagined, rows, curvature), share - spent
+    directions, rest = Directions.of(imagined, rows, curvature), budget.after(spent)
     rule, root = fourier_rule(), math.sqrt(features.pairs)
-    first = curator.measure(FourierSum(features, rule, margins), purse.charge(LOOK * rest), "smooth function, a look")
-    most = min(noise / (purse.sd(rest) * CLIP), MOST_VARIANCE)
+    first = rest.measure(FourierSum(features, rule, margins), LOOK, "smooth function, a look")
+    most = min(noise / (rest.sd() * CLIP), MOST_VARIANCE)
     variance = directions.way(first.value / root, first.sd / root, most)
     if variance < SILENT * most:
-        return None, (1.0 - LOOK) * rest
+        return None, (1.0 - LOOK) * rest.share
     way = LOOK * variance
     weights = margins.add_features(features, directions.steps(way) @ (first.value / root))
     left = directions.lengths(way) ** 2 * (first.sd / root) ** 2  # variance of the weights along each direction
     way = (1.0 - LOOK) * variance / STEPS
-    steps, kept, charge = directions.steps(way), directions.kept(way), purse.charge((1.0 - LOOK) * rest / STEPS)
+    steps, kept, each = directions.steps(way), directions.kept(way), rest.part(1.0 - LOOK).split(STEPS)
     for number in range(STEPS):
-        release = curator.measure(FourierSum(features, rule, margins), charge, f"smooth function step {number + 1}")
+        release = each.measure(FourierSum(features, rule, margins), 1.0, f"smooth function step {number + 1}")
         weights += margins.add_features(features, steps @ (release.value / root))
         left = left * kept**2 + directions.lengths(way) ** 2 * (release.sd / root) ** 2
     sd = math.sqrt(float(directions.rows @ left) / rows)
@@ -342,21 +335,17 @@ def left_open_rule(clip: float) -> RowRule:
     return RowRule(np.ascontiguousarray(np.stack([values, values])), WEIGHT_UNIT)
 
 
-def released_left_open(
-    curator: Curator, purse: Purse, share: float, rows: float, clip: float, margins: Margins
-) -> LeftOpen:
-    """What scores leave open, for ``share`` of the purse; near what is typical in loud noise.
+def released_left_open(budget: Budget, rows: float, clip: float, margins: Margins) -> LeftOpen:
+    """What scores leave open, for all of the budget; near what is typical in loud noise.
 
     Args:
-        curator: the gate to a table with two labels.
-        purse: the budget, of Gaussian noise.
-        share: what it may spend of it.
+        budget: what it may spend, of Gaussian noise, on a table with two labels.
         rows: the released number of rows.
         clip: see :func:`left_open_rule`.
         margins: the log of the scores.
     """
     query = Histogram(OneCell(), left_open_rule(clip), margins)
-    release = curator.measure(query, purse.charge(share), "what scores leave open")
+    release = budget.measure(query, 1.0, "what scores leave open")
     curvature, variance, chance = (float(number) / max(rows, 1.0) for number in release.value[0])
     sd = release.sd / max(rows, 1.0)
     chance = min(max(chance / CHANCE_SCALE, RARE), 1.0 - RARE)

@@ -19,13 +19,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
 from tacit.growing.newton_trees import LARGEST_STEP, LeafSums
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.variance_filter import VarianceFilter
 from tacit.models.tree import Tree
-from tacit.privacy.budget import Purse
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.tree_cells import TreeCells, logistic_gradient_rule
@@ -160,21 +159,17 @@ def kernel_steps(sums: LeafSums, way: float) -> Floats:
 
 
 def grow_kernel_trees(
-    curator: Curator,
-    purse: Purse,
-    share: float,
+    budget: Budget,
     structures: RandomStructures,
     plan: KernelPlan,
     margins: Margins,
     generator: np.random.Generator,
     observe: Callable[[LeafSums, Floats], None] | None = None,
 ) -> tuple[Tree, ...]:
-    """Boosts the margins by ``plan.trees`` trees, spending ``share`` of the purse evenly.
+    """Boosts the margins by ``plan.trees`` trees, spending the budget evenly.
 
     Args:
-        curator: the gate to a table with two labels.
-        purse: the budget, of Gaussian noise.
-        share: what all trees together may spend of it.
+        budget: of all trees together, of Gaussian noise, on a table with two labels.
         structures: where shapes come from; columns are the table's.
         plan: how to grow.
         margins: the log; each tree is appended.
@@ -184,11 +179,11 @@ def grow_kernel_trees(
     if not structures.can_split:
         return ()
     rule = logistic_gradient_rule(CLIP, HESSIAN_SCALE, 2, variance=True)
-    charge, left_over, trees = purse.charge(share / plan.trees), LeftOver(), []
+    each, left_over, trees = budget.split(plan.trees), LeftOver(), []
     for number in range(plan.trees):
         depth = int(plan.depth + generator.random())
         cells = TreeCells(structures.draw(depth, plan.columns_per_tree))
-        release = curator.measure(Histogram(cells, rule, margins), charge, f"tree {number + 1}")
+        release = each.measure(Histogram(cells, rule, margins), 1.0, f"tree {number + 1}")
         sd = max(release.sd, LEAST_SD)
         sums = LeafSums(release.value[:, 0], release.value[:, 1] / HESSIAN_SCALE, sd, sd / HESSIAN_SCALE)
         variance = min(OF_A_POINT * left_over.learn(sums), plan.variance)

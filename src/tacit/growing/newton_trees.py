@@ -15,12 +15,11 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from tacit.arrays import Floats
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.variance_filter import VarianceFilter
 from tacit.models.tree import Tree
-from tacit.privacy.budget import Purse
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.tree_cells import TreeCells, logistic_gradient_rule
@@ -221,9 +220,7 @@ def newton_leaves(
 
 
 def grow_trees(
-    curator: Curator,
-    purse: Purse,
-    share: float,
+    budget: Budget,
     structures: RandomStructures,
     plan: NewtonPlan,
     margins: Margins,
@@ -231,12 +228,10 @@ def grow_trees(
     observe: Callable[[LeafSums, Floats], None] | None = None,
     level: CurvatureLevel | None = None,
 ) -> tuple[Tree, ...]:
-    """Boosts the margins by ``plan.trees`` trees, spending ``share`` of the purse evenly.
+    """Boosts the margins by ``plan.trees`` trees, spending the budget evenly.
 
     Args:
-        curator: the gate to a table with two labels.
-        purse: the budget.
-        share: what all trees together may spend of it.
+        budget: of all trees together, on a table with two labels.
         structures: where shapes come from; columns are the table's.
         plan: how to grow.
         margins: the log; each tree is appended.
@@ -246,21 +241,21 @@ def grow_trees(
     """
     if not structures.can_split:
         return ()
-    rule = logistic_gradient_rule(plan.clip, plan.hessian_scale, 1 if purse.is_pure else 2)
-    charge, trees = purse.charge(share / plan.trees), []
+    rule = logistic_gradient_rule(plan.clip, plan.hessian_scale, 1 if budget.is_pure else 2)
+    each, trees = budget.split(plan.trees), []
     learned = None if plan.least_prior is None else LearnedPrior(plan.least_prior)
     for number in range(plan.trees):
         if progress is not None and number % max(plan.trees // 10, 1) == 0:
             progress(f"tree {number + 1} of {plan.trees}")
         cells = TreeCells(structures.draw(plan.depth, plan.columns_per_tree))
-        release = curator.measure(Histogram(cells, rule, margins), charge, f"tree {number + 1}")
+        release = each.measure(Histogram(cells, rule, margins), 1.0, f"tree {number + 1}")
         sd = max(release.sd, LEAST_SD)
         gradients, curvatures = release.value[:, 0], release.value[:, 1] / plan.hessian_scale
         curvature_sd = sd / plan.hessian_scale
         if learned is not None:
             plan = replace(plan, prior=learned.learn(gradients, curvatures, sd))
         mean = None if level is None else level.mean(curvatures, curvature_sd)
-        leaves = newton_leaves(gradients, curvatures, sd, curvature_sd, plan, purse.is_pure, mean)
+        leaves = newton_leaves(gradients, curvatures, sd, curvature_sd, plan, budget.is_pure, mean)
         steps = margins.add(cells, leaves)
         if observe is not None:
             observe(LeafSums(gradients, curvatures, release.sd, release.sd / plan.hessian_scale), steps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numba as nb
 import numpy as np
@@ -57,6 +58,21 @@ def cut_nodes(picks, places, upto, first, last, chosen, cuts):  # type: ignore[n
 
 TRIES = 4
 """How often a node looks for a column that can still be cut there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """What trees may cut, and in which order; see :class:`RandomStructures`.
+
+    Attributes:
+        masses: per column, how much of the rows each code is believed to hold.
+        ranks: per column, the place of each code in the order in which it is cut; None for codes in order.
+        reordered: columns whose codes are put into a new random order for every tree.
+    """
+
+    masses: Sequence[Floats]
+    ranks: Sequence[Ints | None] | None = None
+    reordered: Sequence[int] = ()
 
 
 class RandomStructures:

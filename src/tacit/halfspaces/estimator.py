@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.boosting.game import Diagnosis, diagnose
+from tacit.curator.budget import Budget
 from tacit.curator.rows import Vault
 from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
 from tacit.encoding.dense import RowClipper, RowEncoder
@@ -29,7 +30,7 @@ from tacit.halfspaces.plan import Options
 from tacit.models.base import Model
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.request import Request, RequestError, check_loudness
 from tacit.queries.dense.halfspace_log import RADIUS_16, RADIUS_32
 from tacit.theory.boosting import Analysis
@@ -208,12 +209,12 @@ class HalfspaceBoostClassifier(PrivateClassifier):
 
     def _rounds_noise(self) -> float:
         """The noise multiplier of all rounds together; 0 without privacy."""
-        purse = Request.of(self.epsilon, self.delta, self.neighbouring, None).purse
-        if purse.is_pure:
+        allowance = Request.of(self.epsilon, self.delta, self.neighbouring, None).allowance
+        if allowance.is_pure:
             raise RequestError(
                 "the theorem's noise is Gaussian, which has no epsilon at delta=0: give a positive delta"
             )
-        return purse.sd(self._options().shares["rounds"])
+        return allowance.sd(self._options().shares["rounds"])
 
     def decision_function(self, X: Any) -> Floats:
         """Log-odds of the last of ``classes_``, shape ``(rows,)``."""
@@ -284,12 +285,12 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         constant = float(self.row_norm) if self.fit_intercept else 0.0
         wide = hasattr(matrix, "tocsr") or matrix.shape[1] > WIDE
         if wide:  # rows are of a length 128 times as large, and so is the noise
-            check_loudness(Purse.of(self.epsilon, self.delta), 1e-2, self._algorithm)
+            check_loudness(Allowance.of(self.epsilon, self.delta), 1e-2, self._algorithm)
         clipper = RowClipper(math.hypot(float(self.row_norm), constant), RADIUS_32 if wide else RADIUS_16)
         encoder = MatrixEncoder(int(matrix.shape[1]), clipper, constant)
         return MatrixTask(None, (ROWS,), label_index, None, encoder=encoder), frame, labels
 
-    def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
+    def _learn_from(self, vault: Vault, allowance: Allowance, task: Task) -> Model:
         encoder: RowEncoder | MatrixEncoder
         if isinstance(task, MatrixTask):
             assert task.encoder is not None
@@ -297,15 +298,14 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         elif task.schema is not None:
             encoder = RowEncoder.of(task.schema, radius=RADIUS_16, intercept=bool(self.fit_intercept))
         else:
-            bounds = find_bounds(vault, task.names, task.label_index, purse, BOUNDS_SHARE)
+            bounds = find_bounds(vault, task.names, task.label_index, allowance, BOUNDS_SHARE)
             encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name]) for name in task.names))
             clipper = RowClipper(math.sqrt(len(task.names) + bool(self.fit_intercept)), RADIUS_16)
             encoder = RowEncoder(encoding, (False,) * len(task.names), clipper, bool(self.fit_intercept))
-            purse = purse.part(1 - BOUNDS_SHARE)
+            allowance = allowance.part(1 - BOUNDS_SHARE)
         constant = float(encoder.intercept) / encoder.clipper.norm
-        learned = learn_halfspace(
-            vault.seal_rows(encoder, task.label_index), purse, encoder.clipper.radius, self._options(constant)
-        )
+        budget = Budget(vault.seal_rows(encoder, task.label_index), allowance)
+        learned = learn_halfspace(budget, encoder.clipper.radius, self._options(constant))
         self.ensemble_ = learned.ensemble
         return HalfspaceModel(
             task.label_index.names,

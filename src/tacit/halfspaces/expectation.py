@@ -116,11 +116,11 @@ def simulated_error(setting: Setting, n: int) -> Expectation | None:
 
 def needed(setting: Setting, accuracy: float) -> dict[str, SampleSize]:
     """Rows that Theorems 25 and 34 ask for, with constants."""
-    purse = Request.of(setting.epsilon, setting.delta, "add_or_remove_one", None).purse
-    if not purse.is_private or purse.is_pure:
+    allowance = Request.of(setting.epsilon, setting.delta, "add_or_remove_one", None).allowance
+    if not allowance.is_private or allowance.is_pure:
         raise RequestError("the theorems are about Gaussian noise: give a finite epsilon and a positive delta")
     return {
-        "Theorem 25 (margins)": sample_size(accuracy, setting.failure, setting.margin, purse.sd(1.0)),
+        "Theorem 25 (margins)": sample_size(accuracy, setting.failure, setting.margin, allowance.sd(1.0)),
         "Theorem 34 (privacy alone)": sample_size_by_privacy(
             accuracy, setting.failure, setting.margin, setting.epsilon, setting.delta
         ),

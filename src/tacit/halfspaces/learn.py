@@ -12,12 +12,11 @@ from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.boosting.schema import Ensemble, boost
 from tacit.boosting.stopping import EndTest
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.halfspaces.calibration import DEFAULT, Calibration, calibrate, spread_of
 from tacit.halfspaces.centering import Centering, Centre, DenseEmbedding
 from tacit.halfspaces.plan import Options
 from tacit.halfspaces.scaling import Scaling, measure_scaling
-from tacit.privacy.budget import Purse
 from tacit.privacy.charges import Charge, Gaussian, Laplace
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
@@ -45,35 +44,33 @@ class Learned:
     ensemble: Ensemble[Centre]
 
 
-def learn_halfspace(curator: Curator, purse: Purse, radius: int, options: Options) -> Learned:
+def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
     """Count, scale, boost, calibrate: everything but the releases is post-processing.
 
     Args:
-        curator: the gate in front of dense rows of two classes.
-        purse: the budget; its shares are ``options.shares``.
+        budget: on dense rows of two classes; its shares are ``options.shares``.
         radius: integer length of a row of norm 1.
         options: the learner's parameters.
     """
-    shares, width = options.shares, curator.layout.n_dense
-    fine_count = RowRule(np.full((curator.layout.n_labels, 1, 1), DENSE_COUNT_UNIT, np.int32), DENSE_COUNT_UNIT)
-    count = curator.measure(
-        Histogram(OneCell(), fine_count), purse.charge(shares["count"]), Label(Stage.COUNTS, "number of rows")
-    )
+    shares, width = options.shares, budget.layout.n_dense
+    fine_count = RowRule(np.full((budget.layout.n_labels, 1, 1), DENSE_COUNT_UNIT, np.int32), DENSE_COUNT_UNIT)
+    label = Label(Stage.COUNTS, "number of rows")
+    count = budget.measure(Histogram(OneCell(), fine_count), shares["count"], label)
     n_rows = max(1.0, float(count.value[0, 0]))
     scaling = Scaling.none(width)
     if options.scaling:
-        half = purse.charge(shares["scaling"] / 2)
-        scaling = measure_scaling(curator, radius, n_rows, (half, half))
+        half = budget.charge(shares["scaling"] / 2)
+        scaling = measure_scaling(budget.curator, radius, n_rows, (half, half))
 
-    rounds = options.most_rounds(purse.is_pure)
-    noise = purse.sd(shares["rounds"])
+    rounds = options.most_rounds(budget.is_pure)
+    noise = budget.sd(shares["rounds"])
     measure = options.make_measure(n_rows, rounds, n_rows / (noise * math.sqrt(width)) if noise else math.inf)
     log = HalfspaceLog(width, radius)
     embedding = DenseEmbedding(log)
     reach = measure.step * rounds
     learner = Centering(
         embedding,
-        round_charge(purse, shares["rounds"] / rounds, options),
+        round_charge(budget, shares["rounds"] / rounds, options),
         n_rows,
         reach,
         scaling,
@@ -83,23 +80,23 @@ def learn_halfspace(curator: Curator, purse: Purse, radius: int, options: Option
     )
     stop = None
     if options.stop_density is not None:
-        test = purse.charge(shares["stopping"] / rounds)
+        test = budget.charge(shares["stopping"] / rounds)
         stop = EndTest(log, max(1.0, options.stop_density * n_rows), test, reach)
-    ensemble = boost(curator, embedding, measure, learner, rounds, stop)
+    ensemble = boost(budget.curator, embedding, measure, learner, rounds, stop)
 
     additive = isinstance(measure, LogisticMeasure)
     weights, noise_sd = combine(ensemble, width, measure.step if additive else None)
     calibration = Calibration(1.0, 0.0) if additive else DEFAULT
     if options.calibrate:
         spread = spread_of(weights, scaling, options.constant)
-        charge = purse.charge(shares["calibration"])
-        calibration = calibrate(curator, weights, radius, spread, charge, options.constant)
+        charge = budget.charge(shares["calibration"])
+        calibration = calibrate(budget.curator, weights, radius, spread, charge, options.constant)
     return Learned(weights, noise_sd, calibration, n_rows, ensemble)
 
 
-def round_charge(purse: Purse, share: float, options: Options) -> Charge:
+def round_charge(budget: Budget, share: float, options: Options) -> Charge:
     """The charge of one round. ``analysis="paper"`` takes Theorem 22's constant, 4 for 2: twice the noise."""
-    charge = purse.charge(share)
+    charge = budget.charge(share)
     if options.analysis == "paper" and isinstance(charge, Gaussian):
         return Gaussian(2 * charge.noise_multiplier)
     if options.analysis == "paper" and isinstance(charge, Laplace):

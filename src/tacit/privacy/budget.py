@@ -1,4 +1,4 @@
-"""A purse: a request (epsilon, delta) as a budget that can be divided into shares."""
+"""An allowance: a request (epsilon, delta) as a budget that can be divided into shares."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tacit.privacy.gaussian import range_of_gaussian
 
 
 @dataclass(frozen=True)
-class Purse:
+class Allowance:
     """What a request can buy, in shares that add up.
 
     With ``delta > 0`` everything is Gaussian: shares divide ``mu**2``, and a release with share ``p`` has multiplier
@@ -32,15 +32,15 @@ class Purse:
     reach: float = 1.0
 
     @staticmethod
-    def of(epsilon: float, delta: float) -> Purse:
-        """The purse of a request; ``epsilon=inf`` asks for no privacy."""
+    def of(epsilon: float, delta: float) -> Allowance:
+        """The allowance of a request; ``epsilon=inf`` asks for no privacy."""
         if math.isinf(epsilon):
-            return Purse(epsilon, delta, math.inf)
+            return Allowance(epsilon, delta, math.inf)
         if delta == 0:
-            return Purse(epsilon, delta, 0.0)
+            return Allowance(epsilon, delta, 0.0)
         from tacit.privacy.calibration import gaussian_noise_multiplier
 
-        return Purse(epsilon, delta, 1.0 / gaussian_noise_multiplier(epsilon, delta))
+        return Allowance(epsilon, delta, 1.0 / gaussian_noise_multiplier(epsilon, delta))
 
     @property
     def is_private(self) -> bool:
@@ -58,8 +58,8 @@ class Purse:
             return NonPrivate()
         return Pure(self.epsilon) if self.is_pure else Gaussian(1.0 / self.mu)
 
-    def part(self, share: float) -> Purse:
-        """A purse with ``share`` of what is in this one."""
+    def part(self, share: float) -> Allowance:
+        """An allowance with ``share`` of what is in this one."""
         if not self.is_private:
             return self
         if self.is_pure:
@@ -67,7 +67,7 @@ class Purse:
         return replace(self, mu=self.mu * math.sqrt(share))
 
     def charge(self, share: float) -> Charge:
-        """The charge of one release that takes ``share`` of the purse, ``0 < share <= 1``."""
+        """The charge of one release that takes ``share`` of the allowance, ``0 < share <= 1``."""
         if not 0 < share <= 1 + 1e-9:
             raise ValueError(f"a share lies in (0, 1], got {share}")
         if not self.is_private:
@@ -77,9 +77,9 @@ class Purse:
         return Gaussian(1.0 / (self.mu * math.sqrt(share)))
 
     def selection(self, share: float) -> Charge:
-        """The charge of one choice by the exponential mechanism that takes ``share`` of the purse, ``0 < share <= 1``.
+        """The charge of one choice by the exponential mechanism that takes ``share`` of it, ``0 < share <= 1``.
 
-        Of a Gaussian purse it is the largest range whose Gaussian privacy the share covers
+        Of a Gaussian allowance it is the largest range whose Gaussian privacy the share covers
         (``docs/theory/bounded_range.md``).
         """
         if not 0 < share <= 1 + 1e-9:

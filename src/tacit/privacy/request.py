@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
 
@@ -66,32 +66,34 @@ class Request:
         return Request(float(epsilon), float(delta), relation, seed)
 
     @property
-    def purse(self) -> Purse:
+    def allowance(self) -> Allowance:
         """The request as a budget that can be divided."""
-        return Purse.of(self.epsilon, self.delta)
+        return Allowance.of(self.epsilon, self.delta)
 
 
 LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e9
 """Beyond these noise is louder than integers hold, or softer than numbers tell apart."""
 
 
-def check_loudness(purse: Purse, least: float, algorithm: str) -> None:
+def check_loudness(allowance: Allowance, least: float, algorithm: str) -> None:
     """Raises :class:`RequestError` for budgets whose noise cannot be drawn or computed: before they are charged.
 
     Args:
-        purse: of a whole fit.
+        allowance: of a whole fit.
         least: the smallest epsilon (pure), or Gaussian privacy parameter, whose noise integers hold in its units.
         algorithm: who asks.
     """
-    if not purse.is_private:
+    if not allowance.is_private:
         return
-    if purse.epsilon > MOST_EPSILON:
-        raise RequestError(f"epsilon must be at most {MOST_EPSILON:g}, or inf for no privacy, got {purse.epsilon:g}")
-    strength = purse.epsilon if purse.is_pure else purse.mu
-    if purse.epsilon < LEAST_EPSILON or strength < least:
+    if allowance.epsilon > MOST_EPSILON:
         raise RequestError(
-            f"epsilon {purse.epsilon:g} at delta {purse.delta:g} is too small: its noise is louder than the integers "
-            f"that {algorithm} computes with. Nothing can be learned under it; allow a larger epsilon"
+            f"epsilon must be at most {MOST_EPSILON:g}, or inf for no privacy, got {allowance.epsilon:g}"
+        )
+    strength = allowance.epsilon if allowance.is_pure else allowance.mu
+    if allowance.epsilon < LEAST_EPSILON or strength < least:
+        raise RequestError(
+            f"epsilon {allowance.epsilon:g} at delta {allowance.delta:g} is too small: its noise is louder than the "
+            f"integers that {algorithm} computes with. Nothing can be learned under it; allow a larger epsilon"
         )
 
 

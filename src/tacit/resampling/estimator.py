@@ -19,7 +19,7 @@ from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.base import Model
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.label import Label, Stage
@@ -163,12 +163,12 @@ class ResampledBoostClassifier(PrivateClassifier):
             self.epsilon, delta, max(1, n_rows), int(self.rounds), float(self.density), size, self.analysis, tested
         )
 
-    def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
+    def _planned_charges(self, allowance: Allowance, task: Task) -> list[Charge]:
         if task.public_rows is not None:
             return [self._plan(task).reserved]
-        if not purse.is_private:
+        if not allowance.is_private:
             return [NonPrivate()]
-        return [most_reserved(purse.epsilon, purse.delta, self.rounds)]  # before the number of rows is known
+        return [most_reserved(allowance.epsilon, allowance.delta, self.rounds)]  # before the number of rows is known
 
     def _base_learner(self, plan: ResamplingPlan, task: Task) -> BaseLearner:
         """The base at the budget of a round, checked against what it declares."""
@@ -192,11 +192,11 @@ class ResampledBoostClassifier(PrivateClassifier):
         )
         own._check_parameters(Request.of(plan.base.epsilon, plan.base.delta, REPLACE, None))
         own._check_task(task)
-        purse = Purse.of(plan.base.epsilon, plan.base.delta)
-        check_loudness(purse, own.least_budget, type(own).__name__)
-        charges = tuple(own._planned_charges(purse, task))
+        allowance = Allowance.of(plan.base.epsilon, plan.base.delta)
+        check_loudness(allowance, own.least_budget, type(own).__name__)
+        charges = tuple(own._planned_charges(allowance, task))
         self._check_declared(type(own).__name__, charges, plan.base)
-        return BaseLearner(charges, lambda vault: own._learn_from(vault, purse, task))
+        return BaseLearner(charges, lambda vault: own._learn_from(vault, allowance, task))
 
     def _check_declared(self, name: str, charges: Sequence[Charge], budget: Cost) -> None:
         if not charges:
@@ -204,8 +204,8 @@ class ResampledBoostClassifier(PrivateClassifier):
         if not math.isinf(budget.epsilon) and accountants.epsilon(charges, budget.delta) > budget.epsilon * (1 + 1e-6):
             raise RequestError(f"{name} declares more than the epsilon {budget.epsilon:.4g} that a round leaves for it")
 
-    def _learn_from(self, vault: Vault, purse: Purse, task: Task) -> Model:
-        del purse
+    def _learn_from(self, vault: Vault, allowance: Allowance, task: Task) -> Model:
+        del allowance
         plan = self.plan_ = self._plan(task)
         base = self._base_learner(plan, task)
         if self.measure == "smooth":

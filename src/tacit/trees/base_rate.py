@@ -13,9 +13,8 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.binning.tree_bins import Totals
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.growing.newton_trees import LeafSums
-from tacit.privacy.budget import Purse
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
@@ -93,20 +92,16 @@ class BaseRate:
         return sd * curvature * INTERCEPT_PRIOR / (curvature**2 * INTERCEPT_PRIOR + curvature + sd**2)
 
 
-def set_intercept(
-    curator: Curator, purse: Purse, margins: Margins, base_rate: BaseRate, share: float, steps: int
-) -> float:
+def set_intercept(budget: Budget, margins: Margins, base_rate: BaseRate, steps: int) -> float:
     """The intercept: what the base rate asks for beyond the trees' mean score, then Newton steps that look.
 
     Args:
-        curator: the gate to a table with two labels.
-        purse: the budget of the fit.
+        budget: of one step, on a table with two labels.
         margins: the log of the score; the intercept is added to it.
         base_rate: what is known of it.
-        share: the budget of one step.
         steps: how many Newton steps.
     """
-    pure = purse.is_pure
+    pure = budget.is_pure
     rule = logistic_gradient_rule(1.0, 1.0 if pure else math.sqrt(HESSIAN_IS_FREE), 1 if pure else 2)
     scale = float(rule.table[1, LEVELS // 2, 1]) / (0.25 * rule.unit)
     start = float(np.clip(base_rate.log_odds - base_rate.mean_score, -LARGEST, LARGEST))
@@ -114,7 +109,7 @@ def set_intercept(
     least = max(min(LEAST_CURVATURE, 0.5 * base_rate.curvature) * base_rate.rows, 1.0)
     for number in range(steps):
         query = Histogram(OneCell(), rule, margins)
-        sums = curator.measure(query, purse.charge(share), Label(Stage.INTERCEPT, round=number + 1))
+        sums = budget.measure(query, 1.0, Label(Stage.INTERCEPT, round=number + 1))
         gradient = float(sums.value[0, 0])
         curvature = max(float(sums.value[0, 1]) / scale, least)
         step = gradient * curvature * INTERCEPT_PRIOR

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.estimators.base import Task
 from tacit.estimators.checks import check_choice, check_integer, check_number, whole
 from tacit.estimators.uncertainty import Uncertainty
 from tacit.estimators.weights import Weighting
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
@@ -169,9 +169,9 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
     def _discovers(self) -> bool:
         return self.alpha is None
 
-    def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
+    def _planned_charges(self, allowance: Allowance, task: Task) -> list[Charge]:
         if self.alpha is None:
-            return super()._planned_charges(purse, task)
+            return super()._planned_charges(allowance, task)
         self._settings_within(task)
         return self._split_charges(task)
 
@@ -193,11 +193,11 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         self._split_budget(task).selection(0.5 * settings.split_share / (settings.trees or 2) / steps * least)
         return settings
 
-    def _learn(self, curator: Curator, purse: Purse, task: Task) -> TreeEnsembleModel:
+    def _learn(self, budget: Budget, task: Task) -> TreeEnsembleModel:
         columns, names = columns_of_task(task), task.label_index.names
         if self.alpha is None:
             trees, depth = whole(self.n_trees), whole(self.max_depth)
-            learned = learn_gradient_trees(curator, purse, columns, n_trees=trees, depth=depth)
+            learned = learn_gradient_trees(budget, columns, n_trees=trees, depth=depth)
             features = features_of(task, learned.bins)
             spending = TreeSpending(learned.level_shares, learned.share)
             return TreeEnsembleModel(
@@ -206,7 +206,7 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         settings = self._settings_within(task)
         paper = self.analysis == "paper"
         boost = (PaperBoost if paper else MAlphaBoost)(
-            curator, self._split_budget(task), columns, [not paper] * len(columns), settings, task.public_rows
+            budget.curator, self._split_budget(task), columns, [not paper] * len(columns), settings, task.public_rows
         )
         boosted = boost.run()
         link = Link("m_alpha", settings.loss.alpha)

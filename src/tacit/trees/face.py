@@ -14,7 +14,7 @@ from tacit.estimators.checks import check_choice, check_two_classes
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.models.additive import Feature
 from tacit.models.tree_ensemble import TreeEnsembleModel
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
 from tacit.privacy.request import Request, RequestError
 from tacit.schema import OrdinalColumn
@@ -43,7 +43,7 @@ class TreesClassifier(PrivateClassifier):
         """What finding bounds takes, where no schema declares them."""
         if task.schema is not None:
             return ()
-        return (Purse.of(self.epsilon, self.delta).charge(BOUNDS_SHARE),)
+        return (Allowance.of(self.epsilon, self.delta).charge(BOUNDS_SHARE),)
 
     def _split_budget(self, task: Task) -> SplitBudget:
         """The pool for selections and releases, beside what finding bounds takes."""

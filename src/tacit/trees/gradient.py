@@ -16,12 +16,12 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.binning.refine import MANY_ROWS
 from tacit.binning.tree_bins import Column, Totals, TreeBins, counted_bins, public_bins, release_totals
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.growing.chosen_trees import columns_to_cut, structures_of
 from tacit.growing.newton_trees import CurvatureLevel, LeafSums, NewtonPlan, grow_trees
+from tacit.growing.random_trees import Cuts
 from tacit.growing.tree_noise import LeafNoise
 from tacit.models.tree import Tree
-from tacit.privacy.budget import Purse
 from tacit.queries.margins import Margins
 from tacit.trees.base_rate import BaseRate, set_intercept
 
@@ -158,8 +158,7 @@ class LearnedTrees:
 
 
 def learn_gradient_trees(
-    curator: Curator,
-    purse: Purse,
+    budget: Budget,
     columns: Sequence[Column],
     n_trees: int | None = None,
     depth: int | None = None,
@@ -169,8 +168,7 @@ def learn_gradient_trees(
     """Learns a sum of trees for a binary label on the logistic loss.
 
     Args:
-        curator: the gate to a table with two labels.
-        purse: the whole budget of the fit; all of it is planned for.
+        budget: that of the whole fit, on a table with two labels; all of it is planned for.
         columns: the columns to use, in the order in which trees will number them; they must be the table's columns.
         n_trees: instead of the rule's number of trees; of random ones.
         depth: instead of the rule's depth; of random trees.
@@ -179,8 +177,8 @@ def learn_gradient_trees(
     """
     tell = progress or (lambda _: None)
     tell("counting")
-    generator = curator.public_generator
-    totals, bins, by_rule, left = _prepare(curator, purse, columns, n_trees is None and depth is None)
+    generator = budget.public_generator
+    totals, bins, by_rule, left = _prepare(budget, columns, n_trees is None and depth is None)
     chosen = plan(replace(by_rule, trees=n_trees or by_rule.trees, depth=depth or by_rule.depth))
     unordered = [
         place
@@ -189,40 +187,41 @@ def learn_gradient_trees(
     ]
     margins, base_rate = Margins(), BaseRate(totals)
     masses, noise = [b.mass for b in bins], LeafNoise()
-    structures, share = structures_of(chosen, curator, purse, left, margins, masses, generator, reordered=unordered)
+    cuts = Cuts(masses, reordered=unordered)
+    structures, growing = structures_of(budget.part(left), chosen, margins, cuts, generator)
 
     def observe(sums: LeafSums, steps: Floats) -> None:
         base_rate.add_tree(sums, steps)
         noise.observe(sums, steps)
 
-    level = None if purse.is_pure else CurvatureLevel(totals.rows, math.sqrt(2.0) * totals.sd)
-    trees = grow_trees(curator, purse, share, structures, chosen, margins, progress, observe, level)
+    level = None if budget.is_pure else CurvatureLevel(totals.rows, math.sqrt(2.0) * totals.sd)
+    trees = grow_trees(growing, structures, chosen, margins, progress, observe, level)
     tell("setting the intercept")
-    intercept = set_intercept(curator, purse, margins, base_rate, _intercept_share(purse), INTERCEPT_STEPS)
+    intercept = set_intercept(budget.part(_intercept_share(budget)), margins, base_rate, INTERCEPT_STEPS)
     trees = noise.annotate(trees, masses, generator)
-    sd = base_rate.intercept_sd(purse.sd(_intercept_share(purse)))
-    return LearnedTrees(base_rate.rows, intercept, bins, trees, chosen, share / chosen.trees, sd)
+    sd = base_rate.intercept_sd(budget.sd(_intercept_share(budget)))
+    return LearnedTrees(base_rate.rows, intercept, bins, trees, chosen, growing.share / chosen.trees, sd)
 
 
 def _prepare(
-    curator: Curator, purse: Purse, columns: Sequence[Column], may_choose: bool
+    budget: Budget, columns: Sequence[Column], may_choose: bool
 ) -> tuple[Totals, tuple[TreeBins, ...], NewtonPlan, float]:
     """Class totals, bins, the plan that follows from them, and the share of the budget that is left for trees."""
-    steps = INTERCEPT_STEPS * _intercept_share(purse)
-    rows_share = PURE_ROWS_SHARE if purse.is_pure else ROWS_SHARE
-    totals = release_totals(curator, purse, rows_share)
+    steps = INTERCEPT_STEPS * _intercept_share(budget)
+    rows_share = PURE_ROWS_SHARE if budget.is_pure else ROWS_SHARE
+    totals = release_totals(budget.part(rows_share))
     left = 1.0 - rows_share - steps
-    if purse.is_pure:
+    if budget.is_pure:
         epsilon = math.sqrt(2.0) / (totals.sd * PURE_ROWS_SHARE)
         chosen = laplace_plan(totals.rows, epsilon)
         if totals.rows * epsilon < SIGNAL_FOR_BINS * len(columns):
-            return totals, public_bins(curator, columns), chosen, left
+            return totals, public_bins(budget.curator, columns), chosen, left
     else:
         mu = math.inf if totals.sd == 0 else 1.0 / (totals.sd * math.sqrt(ROWS_SHARE))
         chosen = gaussian_plan(totals.rows, mu, may_choose)
-    bins, spent = counted_bins(curator, columns, purse, BINS_SHARE, totals)
+    bins, spent = counted_bins(budget.part(BINS_SHARE), columns, totals)
     return totals, bins, chosen, left - spent
 
 
-def _intercept_share(purse: Purse) -> float:
-    return PURE_INTERCEPT_SHARE if purse.is_pure else INTERCEPT_SHARE
+def _intercept_share(budget: Budget) -> float:
+    return PURE_INTERCEPT_SHARE if budget.is_pure else INTERCEPT_SHARE

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.curator.curator import Curator
+from tacit.curator.budget import Budget
 from tacit.estimators.base import Task
 from tacit.estimators.checks import check_choice, check_integer, whole
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Purse
+from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
@@ -103,19 +103,20 @@ class RandomTreesClassifier(TreesClassifier):
                 "neighbouring='replace_one' and max_depth"
             )
 
-    def _planned_charges(self, purse: Purse, task: Task) -> list[Charge]:
-        del purse  # a request buys another pool where selections are to be paid for
+    def _planned_charges(self, allowance: Allowance, task: Task) -> list[Charge]:
+        del allowance  # a request buys another pool where selections are to be paid for
         if self.mechanism == "exponential":
             leaves = 2.0 ** (whole(self.max_depth) or 0) if self.analysis == "paper" else 1.0
             self._split_budget(task).selection(0.9 / int(self.n_trees) / leaves)
         return self._split_charges(task)
 
-    def _learn(self, curator: Curator, purse: Purse, task: Task) -> TreeEnsembleModel:
-        del purse
+    def _learn(self, budget: Budget, task: Task) -> TreeEnsembleModel:
         settings = ForestSettings(
             self.mechanism, int(self.n_trees), whole(self.max_depth), int(self.n_bins), self.analysis == "sharp"
         )
-        forest = learn_forest(curator, self._split_budget(task), columns_of_task(task), settings, task.public_rows)
+        forest = learn_forest(
+            budget.curator, self._split_budget(task), columns_of_task(task), settings, task.public_rows
+        )
         features = features_of(task, forest.bins)
         spending = TreeSpending(leaves=forest.share)
         return TreeEnsembleModel(task.label_index.names, 0.0, features, forest.trees, Link("share"), spending)
