@@ -143,16 +143,16 @@ class Tape:
         if found != what:
             self.fault(f"{what} has the same noise as {found}")
 
-    def entered(self, charge: Any, label: str, theorem: str) -> None:
+    def entered(self, charge: Any, label: Any, theorem: str) -> None:
         """A line of the ledger."""
         if type(charge).__name__ == "NonPrivate":
             self.fault(f"{label!r} was asked for without privacy")
-        self.ledger[str(charge), label, theorem] += 1
+        self.ledger[str(charge), str(label), theorem] += 1
 
-    def pays(self, charge: Any, label: str, theorem: str) -> None:
+    def pays(self, charge: Any, label: Any, theorem: str) -> None:
         """A release must have its line in the ledger, with its charge, label and theorem."""
-        self.ledger[str(charge), label, theorem] -= 1
-        if self.ledger[str(charge), label, theorem] < 0:
+        self.ledger[str(charge), str(label), theorem] -= 1
+        if self.ledger[str(charge), str(label), theorem] < 0:
             self.fault(f"{label!r} was released without a line in the ledger for {charge}, {theorem!r}")
 
     def finish(self) -> None:
