@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
 import sys
 import time
+import traceback
+from pathlib import Path
 
-from tests.golden.case import canonical, run
-from tests.golden.net import all_cases, measured, message, moved, store, stored
+from tests.golden.arithmetic import is_pinned, pinned, probe
 
 
 def main() -> int:
@@ -15,28 +18,72 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.golden", description=__doc__)
     parser.add_argument("part", nargs="?", default="", help="of the names of the cases to run; all by default")
     parser.add_argument("--write", action="store_true", help="accept what moved, and forget cases that are gone")
+    parser.add_argument(
+        "--file", type=Path, help="of digests, instead of those in the repository: to compare two trees"
+    )
     parser.add_argument("--show", metavar="NAME", help="print what the digests of one case are made from")
     parser.add_argument("--times", action="store_true", help="print how long every case takes")
+    parser.add_argument("--digests", metavar="NAMES", help="print digests of a JSON list of cases, for the tests")
     asked = parser.parse_args()
+    if not is_pinned():
+        return subprocess.run(
+            [sys.executable, "-m", "tests.golden", *sys.argv[1:]], env=pinned(), check=False
+        ).returncode
     if asked.show is not None:
-        seen = run(all_cases()[asked.show])
-        print(canonical({"model": seen.model, "ledger": seen.ledger}, indent=1))
-        return 0
-    before, known = stored(), all_cases()
-    moves, now = {}, {name: line for name, line in before.items() if name in known}
-    for name in known:
-        if asked.part in name:
-            began = time.perf_counter()
-            now[name] = measured(name)
-            if asked.times:
-                print(f"{time.perf_counter() - began:6.2f} s  {name}", flush=True)
-            if parts := moved(name, now[name], before):
-                moves[name] = parts
+        return show(asked.show)
+    if asked.digests is not None:
+        return print_digests(json.loads(asked.digests))
+    return compare(asked.part, asked.write, asked.times, asked.file)
+
+
+def show(name: str) -> int:
+    """Prints what came out of a case."""
+    from tests.golden.case import canonical, run
+    from tests.golden.net import all_cases
+
+    seen = run(all_cases()[name])
+    print(canonical({"model": seen.model, "ledger": seen.ledger}, indent=1))
+    return 0
+
+
+def print_digests(names: list[str]) -> int:
+    """Prints the digests of cases as a line of JSON; of one that fails, how it does."""
+    from tests.golden.case import run
+    from tests.golden.net import all_cases
+
+    known, found = all_cases(), {}
+    for name in names:
+        try:
+            found[name] = run(known[name]).digests()
+        except Exception:  # noqa: BLE001 - the test of this case fails, and the others are told of theirs
+            found[name] = {"error": traceback.format_exc()}
+    print(json.dumps({"cases": found, "probe": probe()}))
+    return 0
+
+
+def compare(part: str, write: bool, times: bool, file: Path | None) -> int:
+    """Runs cases, says what moved, and stores their digests if that is asked for."""
+    from tests.golden.case import run
+    from tests.golden.net import FILE, all_cases, message, moved, store, stored
+
+    file = file or FILE
+    before, made_with = stored(file)
+    known = all_cases()
+    if before and made_with.get("probe") != probe():
+        print("the arithmetic of this machine is not that of the stored digests: anything may have moved")
+    moves, now = {}, {name: found for name, found in before.items() if name in known}
+    for name in (name for name in known if part in name):
+        began = time.perf_counter()
+        now[name] = run(known[name]).digests()
+        if times:
+            print(f"{time.perf_counter() - began:6.2f} s  {name}", flush=True)
+        if parts := moved(name, now[name], before):
+            moves[name] = parts
     print(message(moves, before) if moves else "nothing moved")
-    if asked.write:
-        store(now)
+    if write:
+        store(now, file)
         print(f"{len(now)} cases written, {len(before.keys() - now.keys())} forgotten")
-    return int(bool(moves) and not asked.write)
+    return int(bool(moves) and not write)
 
 
 if __name__ == "__main__":

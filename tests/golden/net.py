@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tests.golden import additive, around, learners
-from tests.golden.case import PARTS, Cases, run
+from tests.golden.arithmetic import here, pinned, probe
+from tests.golden.case import PARTS, Cases
 
+ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).with_name("digests.toml")
 
 HEADER = """\
@@ -18,6 +24,8 @@ HEADER = """\
 """
 
 GROUPS = {"additive": additive.cases, "learners": learners.cases, "around": around.cases}
+
+Digests = dict[str, dict[str, str]]
 
 
 @cache
@@ -31,26 +39,41 @@ def all_cases() -> Cases:
     return {name: case for each in GROUPS for name, case in group(each).items()}
 
 
-def stored() -> dict[str, dict[str, str]]:
-    """The digests in the file."""
-    return tomllib.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
+def stored(file: Path = FILE) -> tuple[Digests, dict[str, str]]:
+    """The digests in the file, and what their last bits depended on."""
+    read: dict[str, Any] = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
+    return read.get("cases", {}), read.get("made_with", {})
 
 
-def store(digests: dict[str, dict[str, str]]) -> None:
+def store(digests: Digests, file: Path = FILE) -> None:
     """Writes the file: one line a case, sorted."""
+    with_what = [f"{name} = {json.dumps(value)}" for name, value in {**here(), "probe": probe()}.items()]
     lines = [
         f'"{name}" = {{ ' + ", ".join(f'{part} = "{found[part]}"' for part in PARTS) + " }"
         for name, found in sorted(digests.items())
     ]
-    FILE.write_text("\n".join([HEADER, *lines]) + "\n", "utf-8")
+    file.write_text("\n".join([HEADER, "[made_with]", *with_what, "", "[cases]", *lines]) + "\n", "utf-8")
 
 
-def measured(name: str) -> dict[str, str]:
-    """The digests of a case, run now."""
-    return run(all_cases()[name]).digests()
+def run_pinned(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command of the net, in a process with the arithmetic of the digests."""
+    command = [sys.executable, "-m", "tests.golden", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=pinned(), capture_output=True, text=True, check=False)
 
 
-def moved(name: str, found: dict[str, str], before: dict[str, dict[str, str]]) -> list[str]:
+def measured(names: Sequence[str]) -> tuple[Digests, str]:
+    """The digests of these cases, run now in a process of their own, and its probe.
+
+    A case that failed has no digests, but says under ``error`` how.
+    """
+    done = run_pinned("--digests", json.dumps(list(names)))
+    if done.returncode:
+        raise RuntimeError(f"the net could not be run:\n{done.stderr}")
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found["cases"], found["probe"]
+
+
+def moved(name: str, found: dict[str, str], before: Digests) -> list[str]:
     """Which parts of a case are not as stored."""
     return [part for part in PARTS if before.get(name, {}).get(part) != found[part]]
 

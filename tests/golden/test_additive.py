@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.golden.net import group, measured, message, moved, stored
-
-CASES = group("additive")
+from tests.golden.net import Digests, group, message, moved, stored
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_nothing_moved(name: str) -> None:
-    parts = moved(name, measured(name), stored())
-    assert not parts, message({name: parts}, stored())
+@pytest.mark.parametrize("name", group("additive"))
+def test_nothing_moved(name: str, now: Digests) -> None:
+    assert "error" not in now[name], now[name]["error"]
+    before, _ = stored()
+    parts = moved(name, now[name], before)
+    assert not parts, message({name: parts}, before)
