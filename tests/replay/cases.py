@@ -277,7 +277,7 @@ CASES = [
     Case("Winnow, the paper's", ("Winnow",), "two", streams(Winnow, update="first"), n=1000, epsilon=8.0, few=3,
          stream=True),
     Case("Winnow of a decision list", ("DecisionListWinnow",), "two", streams(DecisionListWinnow), n=1000, epsilon=4.0,
-         few=6, stream=True),
+         few=3, stream=True),
 ]  # fmt: skip
 
 

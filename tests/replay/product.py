@@ -7,10 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+import tacit.curator.cover as covering
 import tacit.curator.curator as gate
 import tacit.curator.select as selecting
 from tacit.curator.draws import Draws
 from tacit.curator.rows import Vault
+from tacit.curator.streams.winnow import WinnowStream
+from tacit.curator.views.resample import MeasureSample
+from tacit.curator.views.view import Rows
+from tacit.curator.views.view_rows import Parts
 from tacit.encoding.frames import columns_of
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
@@ -34,11 +39,16 @@ __all__ = [
     "Histogram",
     "JointHistogram",
     "KeyCounts",
+    "MeasureSample",
     "Neighbouring",
+    "Parts",
     "Reservation",
+    "Rows",
     "SeededSource",
     "Sensitivity",
     "VectorSum",
+    "WinnowStream",
+    "covering",
     "curator_of",
     "gate",
     "selecting",

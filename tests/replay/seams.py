@@ -265,6 +265,9 @@ class Seams:
         def judge(before: Any, after: Any) -> Iterator[str]:
             change = after - before
             if "shifts" in choice:
+                if scale not in choice["shifts"]:
+                    yield f"a rule was drawn at scale {scale}, which no step of the cover has"
+                    return
                 yield from self.judge_cover(choice["shifts"][scale], change)
                 return
             spread = int(change.max() - change.min())

@@ -12,8 +12,9 @@ import pytest
 import tacit
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tests.replay import product
+from tests.replay.cases import CASES, requests
 from tests.replay.engine import Tape, record, replay
-from tests.replay.neighbours import Neighbour, Rows, neighbours, persons, schema_of, table_of
+from tests.replay.neighbours import Neighbour, Rows, neighbours, persons, rounds, schema_of, table_of
 from tests.replay.seams import seams
 
 REQUEST: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6, "random_state": 1}
@@ -241,6 +242,52 @@ def test_a_selection_at_too_large_a_range_is_found(monkeypatch: pytest.MonkeyPat
     run = lambda rows: FiniteClassClassifier(  # noqa: E731
         Thresholds("a"), schema=schema_of("two"), **REQUEST).fit(rows.X, rows.y).model_.to_dict(None)  # fmt: skip
     assert any("apart" in fault for fault in faults_of(run, count=12))
+
+
+def case_of(name: str) -> tuple[Callable[[Rows], Any], Rows, dict[str, Any]]:
+    """A case of the net, at its first request."""
+    case = next(case for case in CASES if case.name == name)
+    request = requests(case, "replace_one" in case.relations[:1])[0]
+    return case.make(request), table_of(case.kind, case.n), request
+
+
+def test_a_cover_at_too_small_a_scale_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    scale = product.covering.cover_scale
+    monkeypatch.setattr(product.covering, "cover_scale", lambda step: 0.9 * scale(step))
+    run, rows, _ = case_of("decision list")
+    assert any("no step of the cover" in fault for fault in faults_of(run, rows))
+
+
+def test_a_winnow_whose_range_is_too_small_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(product.WinnowStream, "score_range", property(lambda self: 1))
+    run, rows, _ = case_of("Winnow")
+    assert any("spread of scores" in fault for fault in faults_of(run, rows, 6, rounds(rows, 0)))
+
+
+def test_parts_by_position_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def by_position(view: Any, rows: Any, *_: Any) -> Any:
+        part = np.arange(len(rows.labels)) % len(view.children)
+        return [
+            product.Rows(rows.frame, np.where(part == k, rows.labels, np.uint8(255))) for k in range(len(view.children))
+        ]
+
+    monkeypatch.setattr(product.Parts, "open", by_position)
+    run, rows, _ = case_of("composed, best of two runs")
+    assert any("of the children" in fault for fault in faults_of(run, rows))
+
+
+def test_a_measure_that_is_rescaled_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights that are brought to their total in floating point move with every row."""
+    weights = product.MeasureSample.weights
+
+    def rescaled(view: Any, rows: Any) -> Any:
+        found = weights(view, rows)
+        firsts = np.cumsum(rows.labels == 0)[-1]
+        return found * 3 // (2 + int(firsts) % 2)
+
+    monkeypatch.setattr(product.MeasureSample, "weights", rescaled)
+    run, rows, _ = case_of("resampled, lazy Bregman")
+    assert any("weight that moved" in fault for fault in faults_of(run, rows, 6, neighbours(rows, True, 0)))
 
 
 def test_units_that_count_as_rows_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
