@@ -10,15 +10,16 @@ import pyarrow as pa
 import pytest
 
 from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.cli.failures import spent_remark
+from tacit.cli.failures import with_spending
 from tacit.discovery.unknowns import _NumberOrText
 from tacit.encoding.inputs import label_vector
 from tacit.encoding.keys import key_codes
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.values import CategoryIndex
+from tacit.errors import STANDS, was_spent
 from tacit.online.rows import SignRows
 from tacit.privacy.charges import Pure
-from tacit.privacy.ledger import STANDS, Reservation
+from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 
 SURROGATE = "\ud800"
@@ -115,5 +116,6 @@ def test_a_failure_after_a_charge_does_not_say_that_nothing_was_spent() -> None:
     with pytest.raises(ValueError, match="no such thing") as caught:
         fail()
     assert caught.value.__notes__ == [STANDS]
-    assert spent_remark(str(caught.value), caught.value.__notes__) == f"no such thing. {STANDS}"
-    assert spent_remark("no such thing") == "no such thing. Nothing was spent."
+    assert was_spent(caught.value)
+    assert with_spending(caught.value) == f"no such thing. {STANDS}"
+    assert with_spending(ValueError("no such thing")) == "no such thing. Nothing was spent."

@@ -18,12 +18,13 @@ from typing import Generic, Protocol, TypeVar
 
 from tacit.boosting.measures.measure import Measure
 from tacit.curator.curator import Curator
+from tacit.errors import TacitError
 
 H = TypeVar("H")
 H_contra = TypeVar("H_contra", contravariant=True)
 
 
-class WeakLearnerError(ValueError):
+class WeakLearnerError(TacitError):
     """A weak learner returned something that is no hypothesis. What it released is spent."""
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 import typer
 
-from tacit.privacy.ledger import STANDS
+from tacit.errors import STANDS, UNSPENT, TacitError, was_spent, with_remark
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,16 +21,16 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
 
-class Mistake(ValueError):  # noqa: N818 - made by the user, no fault of the program
+class Mistake(TacitError):  # noqa: N818 - made by the user, no fault of the program
     """A mistake in what was asked for. The message says what would be right."""
 
 
-def spent_remark(message: str, notes: Sequence[str] = ()) -> str:
-    """The message with what was spent, unless it says so itself; ``notes`` are the error's."""
-    if "spent" in message or "charged" in message or STANDS in message:
-        return message
-    remark = STANDS if STANDS in notes else "Nothing was spent."
-    return f"{message}{'' if message.endswith(('?', '.')) else '.'} {remark}"
+def with_spending(error: Exception) -> str:
+    """What an error says, and what was spent unless it says so itself."""
+    if isinstance(error, TacitError) and error.speaks_of_the_budget:
+        return str(error)
+    message = file_message(error) if isinstance(error, OSError) else str(error)
+    return with_remark(message, STANDS if was_spent(error) else UNSPENT)
 
 
 def tell(message: str) -> None:
@@ -63,9 +63,9 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             if isinstance(error, BrokenPipeError):
                 sys.stderr.close()
                 raise typer.Exit(1) from None
-            tell(spent_remark(file_message(error), getattr(error, "__notes__", ())))
+            tell(with_spending(error))
         except ValueError as error:
-            tell(spent_remark(str(error), getattr(error, "__notes__", ())))
+            tell(with_spending(error))
         except KeyboardInterrupt:
             tell("interrupted. What a budget account had reserved stays charged")
             raise typer.Exit(INTERRUPTED) from None

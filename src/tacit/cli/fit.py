@@ -236,8 +236,8 @@ def _write(arguments: FitArguments, estimator: Any, target: str) -> dict[str, st
     except OSError as error:
         there = ", ".join(written.values()) or "nothing"
         raise Mistake(
-            f"{error.filename or 'a file'}: {error.strerror or error}. The fit was done and its budget (epsilon "
-            f"{arguments.epsilon:g}) is spent; written so far: {there}"
+            f"{error.filename or 'a file'}: {error.strerror or error}",
+            f"The fit was done and its budget (epsilon {arguments.epsilon:g}) is spent; written so far: {there}",
         ) from error
     return written
 

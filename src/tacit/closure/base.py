@@ -21,6 +21,7 @@ from tacit.curator.views.view_rows import Parts
 from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
+from tacit.errors import message_of
 from tacit.estimators.base import Task
 from tacit.estimators.checks import check_choice, check_integer, check_number, check_two_classes, whole
 from tacit.estimators.classifier import PrivateClassifier
@@ -137,7 +138,7 @@ class ClosureClassifier(PrivateClassifier):
         except RequestError:
             raise
         except ValueError as error:
-            raise RequestError(f"{error}".removesuffix(". Nothing was spent.")) from None
+            raise RequestError(message_of(error)) from None
 
     # The budget.
 

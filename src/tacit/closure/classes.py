@@ -31,17 +31,17 @@ from tacit.closure.patterns import (
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
 from tacit.encoding.values import BooleanIndex, CategoryIndex
+from tacit.errors import UNSPENT, TacitError
 from tacit.theory.closure.bounds import patterns_at_most
 
 Direction = Literal["rising", "falling", "both"]
 Encoders = Mapping[str, Encoder]
 
 
-class ConceptError(ValueError):
+class ConceptError(TacitError):
     """A class that cannot be used as declared. Public: nothing was spent."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(f"{message}. Nothing was spent.")
+    usual = UNSPENT
 
 
 class BoundClass(ABC):

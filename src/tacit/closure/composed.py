@@ -24,6 +24,7 @@ from tacit.curator.rows import Vault
 from tacit.curator.views.relabel import Relabel
 from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Parts, Sample
+from tacit.errors import message_of
 from tacit.models.base import Model
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy.account import PrivacyAccount
@@ -144,7 +145,7 @@ class ComposedClassifier(ClosureClassifier):
         try:
             truth_table(self.function, self._count)
         except ValueError as error:
-            raise RequestError(f"{error}".removesuffix(". Nothing was spent.")) from None
+            raise RequestError(message_of(error)) from None
 
     def _least_rows(self) -> int:
         if self.learners is None:

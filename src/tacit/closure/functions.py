@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 
+from tacit.errors import UNSPENT, TacitError
 from tacit.theory.closure.formula import TruthTable, named_function
 
 NAMES = ("or", "and", "majority", "maj", "xor")
@@ -33,7 +34,7 @@ def truth_table(function: Function, arity: int) -> TruthTable:
     else:
         table = TruthTable(tuple(function))
     if table.arity != arity:
-        raise ValueError(f"the function has {table.arity} inputs, and there are {arity} concepts. Nothing was spent.")
+        raise TacitError(f"the function has {table.arity} inputs, and there are {arity} concepts", UNSPENT)
     return table
 
 
@@ -56,9 +57,10 @@ def _expression(text: str, arity: int) -> TruthTable:
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     known = {f"x{i + 1}" for i in range(arity)}
     if used != known:
-        raise ValueError(
+        raise TacitError(
             f"the expression {text!r} uses {', '.join(sorted(used)) or 'no inputs'}, and there are {arity} concepts: "
-            f"it should use {', '.join(sorted(known))}. Nothing was spent."
+            f"it should use {', '.join(sorted(known))}",
+            UNSPENT,
         )
 
     def value(bits: tuple[int, ...]) -> int:
@@ -82,8 +84,9 @@ def _value(node: ast.expr, named: Mapping[str, bool], text: str, arity: int) -> 
     raise _unreadable(text, arity)
 
 
-def _unreadable(text: str, arity: int) -> ValueError:
-    return ValueError(
+def _unreadable(text: str, arity: int) -> TacitError:
+    return TacitError(
         f"cannot read {text!r} as a function of {arity} concepts: give 'or', 'and', 'majority', 'xor', or an "
-        "expression such as 'x1 and (x2 or not x3)'. Nothing was spent."
+        "expression such as 'x1 and (x2 or not x3)'",
+        UNSPENT,
     )

@@ -18,6 +18,7 @@ from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
 from tacit.encoding.values import DROPPED, LabelIndex
+from tacit.errors import TacitError
 from tacit.models.base import Model, ModelError
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
@@ -38,7 +39,7 @@ class TrustedLearner(Protocol):
         """Learns from rows of norm at most 1, shape ``(n, d)``, and 0/1 labels; returns an object with ``predict``."""
 
 
-class UntrustedResult(ValueError):  # noqa: N818 - says what it is about
+class UntrustedResult(TacitError):  # noqa: N818 - says what it is about
     """What a foreign learner returned cannot be used."""
 
 

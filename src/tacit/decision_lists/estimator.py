@@ -171,7 +171,7 @@ class DecisionListClassifier(PrivateClassifier):
             try:
                 check_enumerable(literals, int(self.k), task.label_index.n_classes)
             except TooManyCandidates as error:
-                raise RequestError(f"{error}".removesuffix(". Nothing was spent")) from None
+                raise RequestError(error.message) from None
         allowance = Request.of(self.epsilon, self.delta, self.neighbouring, None).allowance
         self._planned_charges(allowance, task)
 
@@ -198,10 +198,8 @@ class DecisionListClassifier(PrivateClassifier):
                 return feature_candidates(list(self.features), encoding.names, encoding.encoders, constant)
             k, thresholds = int(self.k), int(self.thresholds)
             return candidates(encoding.encoders, k, thresholds, task.label_index.n_classes, constant)
-        except TooManyCandidates as error:
-            raise RequestError(f"{error}".removesuffix(". Nothing was spent")) from None
-        except FeatureError as error:
-            raise RequestError(f"{error}".removesuffix(". Nothing was spent.")) from None
+        except (TooManyCandidates, FeatureError) as error:
+            raise RequestError(error.message) from None
 
     def _declared_task(self) -> Task:
         schema = self._declared_schema()

@@ -10,6 +10,7 @@ import numpy as np
 from tacit.decision_lists.literals import Candidates
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder
+from tacit.errors import UNSPENT, TacitError
 from tacit.models.decision_list import AT_LEAST, BELOW, IS, IS_NOT, Condition
 from tacit.queries.covers.candidates import Conjunctions
 
@@ -17,11 +18,11 @@ CONDITION = re.compile(r"^(?P<name>.+?)\s*(?P<test>>=|<|==|!=|\bis\s+not\b|\bis\
 TESTS = {">=": AT_LEAST, "<": BELOW, "==": IS, "is": IS, "!=": IS_NOT, "is not": IS_NOT}
 
 
-class FeatureError(ValueError):
+class FeatureError(TacitError):
     """A feature that cannot be read. Nothing was spent."""
 
     def __init__(self, feature: str, problem: str) -> None:
-        super().__init__(f"feature {feature!r}: {problem}. Nothing was spent.")
+        super().__init__(f"feature {feature!r}: {problem}", UNSPENT)
 
 
 def read_condition(text: str, feature: str, names: Sequence[str], encoders: Sequence[Encoder]) -> Condition:

@@ -153,7 +153,7 @@ def check_enumerable(n_literals: int, k: int, n_labels: int) -> None:
     if rules > 4 * MOST_STREAMED:
         raise TooManyCandidates(
             f"{n_literals} literals make {rules:.3g} rules of up to {k} conditions, and at most {MOST_STREAMED} can be "
-            "enumerated: lower k or thresholds, or use fewer columns or columns of fewer categories. Nothing was spent"
+            "enumerated: lower k or thresholds, or use fewer columns or columns of fewer categories"
         )
 
 

@@ -26,6 +26,7 @@ from tacit.encoding.inputs import by_number, by_position, is_boolean, label_vect
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
+from tacit.errors import with_remark
 from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
@@ -354,8 +355,10 @@ class PrivateLearner:
                     as_numbers(public.column(name), name, loose=frame.mixed or frame.untyped)
                 except FrameError as error:
                     raise FrameError(
-                        f"{error}".removesuffix(" Nothing was spent.")
-                        + " Without a schema every column must be numeric: declare categories in a schema"
+                        with_remark(
+                            error.message,
+                            "Without a schema every column must be numeric: declare categories in a schema",
+                        )
                     ) from None
             return Task(None, frame.names, label_index, None), frame, labels
         encoding = TableEncoding.of(schema, FINE_CELLS)

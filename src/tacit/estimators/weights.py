@@ -101,8 +101,7 @@ def row_weights_of(given: Any) -> Floats | None:
     try:
         weights = np.asarray(as_numbers(given, "sample_weight"), np.float64)
     except FrameError as error:
-        said = f"{error}".removesuffix(" Nothing was spent.").removesuffix(".")
-        raise RequestError(f"sample_weight must be a vector of numbers: {said}") from None
+        raise RequestError(f"sample_weight must be a vector of numbers: {error.message}") from None
     check_row_weights(weights)
     return weights
 

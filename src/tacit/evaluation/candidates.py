@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn.base import is_regressor
 
+from tacit.errors import UNSPENT, TacitError
 from tacit.estimators.checks import check_number
 from tacit.evaluation.number_scorer import clip_share
 from tacit.evaluation.utility import PINBALL, Criterion
@@ -109,14 +110,16 @@ def check_unit(rows_per_unit: int, schema: Schema | None) -> None:
 def check_combinable(first: Certificate, neighbouring: str, rows_per_unit: int) -> None:
     """Raises ``ValueError`` unless a certificate speaks of the same relation and the same protected unit."""
     if first.neighbouring != neighbouring:
-        raise ValueError(
+        raise TacitError(
             f"the model's certificate is about {first.neighbouring}, and the request about {neighbouring}: the two do "
-            "not add up. Nothing was spent."
+            "not add up",
+            UNSPENT,
         )
     if first.rows_per_unit != rows_per_unit:
-        raise ValueError(
+        raise TacitError(
             f"the model's certificate protects units of {first.rows_per_unit} row(s), and the request units of "
-            f"{rows_per_unit}: give the schema of the model. Nothing was spent."
+            f"{rows_per_unit}: give the schema of the model",
+            UNSPENT,
         )
 
 

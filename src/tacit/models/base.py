@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Bytes, Floats, Ints
 from tacit.encoding.frames import Frame, columns_of, numbered
+from tacit.errors import TacitError
 from tacit.models.tree import Tree
 from tacit.models.tree_leaves import add_values
 
@@ -24,7 +25,7 @@ LEAST_CHANCE = 1e-12
 """Probabilities are kept this far from 0, and from 1 where that matters, so that their logarithms are finite."""
 
 
-class ModelError(ValueError):
+class ModelError(TacitError):
     """A model file that cannot be used. Nothing was spent."""
 
 

@@ -92,7 +92,7 @@ class DecisionListWinnow(Winnow):
             elif self.k > 1:
                 points = all_conjunctions(points.shape[1], int(self.k)).of(points)
         except FeatureError as error:
-            raise RequestError(f"{error}".removesuffix(". Nothing was spent")) from None
+            raise RequestError(error.message) from None
         return super()._expand(points)
 
     def _public_parameters(self) -> dict[str, Any]:

@@ -12,13 +12,16 @@ from functools import lru_cache
 import numpy as np
 
 from tacit.arrays import Bools, Numbers32, Signs
+from tacit.errors import UNSPENT, TacitError
 
 MOST_FEATURES = 1 << 18
 """Coordinates that conjunctions may make."""
 
 
-class FeatureError(ValueError):
+class FeatureError(TacitError):
     """Features that cannot be read, or are too many. Nothing was spent, and the stream is as it was."""
+
+    usual = UNSPENT
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +64,7 @@ def all_conjunctions(dimension: int, k: int) -> Conjunctions:
     if width > MOST_FEATURES:
         raise FeatureError(
             f"{dimension} coordinates make {width:,} conjunctions of up to {k}, and at most {MOST_FEATURES:,} can be "
-            "enumerated: lower k, or name the features. Nothing was spent"
+            "enumerated: lower k, or name the features"
         )
     places, wanted = np.full((width, k), -1, np.int32), np.ones((width, k), np.bool_)
     places[:dimension, 0] = np.arange(dimension)

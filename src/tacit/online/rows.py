@@ -16,11 +16,12 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, rows_of_objects
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
+from tacit.errors import TacitError
 from tacit.models.decision_list import AT_LEAST, IS, Condition
 from tacit.schema import Schema
 
 
-class RowError(ValueError):
+class RowError(TacitError):
     """A row that the declaration does not cover. The stream is as it was."""
 
 

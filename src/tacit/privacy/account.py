@@ -104,19 +104,21 @@ class _Budget:
         if self.delta == 0 and math.isinf(self._cost(charges)):
             raise BudgetExceeded(
                 f"{label!r} needs a delta, and the budget has none (its delta is 0): ask for delta=0, or open an "
-                "account with a delta above 0; nothing was spent or read now"
+                "account with a delta above 0",
+                "; nothing was spent or read now",
             )
         raise BudgetExceeded(
             f"{label!r} would bring the cost to epsilon {total:.4g} at delta {self.delta:g}; the budget is "
             f"{self.epsilon:.4g}, of which {self._cost(earlier):.4g} is spent, and what is left pays for epsilon "
-            f"{_floored(self._affordable(earlier)):.4g} at most; nothing was spent or read now"
+            f"{_floored(self._affordable(earlier)):.4g} at most",
+            "; nothing was spent or read now",
         )
 
     def _check_relation(self, neighbouring: Neighbouring | None) -> None:
         if neighbouring is not None and Neighbouring(neighbouring) is not self.neighbouring:
             raise AccountError(
                 f"the account is about {self.neighbouring}, and the request about {Neighbouring(neighbouring)}: "
-                "one ledger has one relation; nothing was spent"
+                "one ledger has one relation"
             )
 
 
@@ -240,7 +242,7 @@ class PrivacyAccount(_Budget):
             if Reserved(first, planned) not in earlier:
                 raise AccountError(
                     f"the account of {self.dataset!r} did not pay for the first batch ({first!r}): go on under the "
-                    "account that did, or begin anew; nothing was spent"
+                    "account that did, or begin anew"
                 )
             if label not in [held.label for held in earlier]:
                 return ()

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol, Self
 
+from tacit.errors import TacitError
 from tacit.privacy import accountants
 from tacit.privacy.charges import Charge, NonPrivate, Repeated, charge_from_dict
 from tacit.privacy.label import Label, Stage
@@ -44,7 +45,7 @@ UNVERIFIED = "it ran a foreign learner on the rows, and what that learner promis
 UNFINISHED = "the fit did not complete"
 
 
-class CertificateError(ValueError):
+class CertificateError(TacitError):
     """Something that is not a certificate this version can read."""
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from tacit.errors import TacitError
 
-class AccountError(ValueError):
+
+class AccountError(TacitError):
     """An account that cannot be created, opened or used. The message says what would be right; nothing was spent."""
+
+    usual = "; nothing was spent"

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from tacit.errors import TacitError, mark_spent
 from tacit.privacy.charges import (
     ZCDP,
     ApproxDP,
@@ -45,11 +46,8 @@ TOLERANCE = 1e-9
 COMPLETED = "completed"
 FAILED = "failed"
 
-UNSPENT, STANDS = "Nothing was spent.", "The charge stands: it was made before."
-"""How an error ends that comes before a charge."""
 
-
-class BudgetExceeded(ValueError):  # noqa: N818 - a public name, and not a fault
+class BudgetExceeded(TacitError):  # noqa: N818 - a public name, and not a fault
     """A release or a reservation that the budget does not cover. Nothing was read."""
 
 
@@ -331,6 +329,4 @@ class Reservation:
             self.close(FAILED)
         except Exception as closing:  # noqa: BLE001 - the fit's failure matters more; the charge is durable either way
             error.add_note(f"closing the reservation {self._label!r} failed as well: {closing}")
-        error.add_note(STANDS)
-        if str(error).endswith(UNSPENT):  # true of a check that comes first, and here it did not
-            raise ValueError(f"{str(error).removesuffix(UNSPENT)}{STANDS}") from error
+        mark_spent(error)

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from tacit.errors import UNSPENT, TacitError
 from tacit.privacy.budget import Allowance
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
 
 
-class RequestError(ValueError):
+class RequestError(TacitError):
     """An argument that makes no sense. Says which, what would be right, and that nothing was spent."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(f"{message}. Nothing was spent.")
+    usual = UNSPENT
 
 
 def declared_schema(schema: Any) -> Schema | None:

@@ -199,12 +199,12 @@ class Store:
     ) -> Iterator[Connection]:
         """A transaction that sees all earlier ones; failures of the database come out as ``AccountError``."""
         if self._is_sqlite and not create and not Path(self._url.database or "").is_file():
-            raise AccountError(f"there is no budget store at {self.name}; create the account first; nothing was spent")
+            raise AccountError(f"there is no budget store at {self.name}; create the account first")
         try:
             options = {"connect_args": {"timeout": WAIT}} if self._is_sqlite else {}
             engine = create_engine(self._url, poolclass=NullPool, **options)
         except (ImportError, NoSuchModuleError) as error:
-            raise AccountError(f"cannot open {self.name}: {error}; {consequence}") from error
+            raise AccountError(f"cannot open {self.name}: {error}", f"; {consequence}") from error
         if self._is_sqlite:
             _sqlite_transactions(engine, write or create)
         try:
@@ -215,7 +215,7 @@ class Store:
                 yield connection
         except SQLAlchemyError as error:
             reason = str(getattr(error, "orig", None) or error)
-            raise AccountError(f"the budget store {self.name} cannot be used: {reason}; {consequence}") from error
+            raise AccountError(f"the budget store {self.name} cannot be used: {reason}", f"; {consequence}") from error
         finally:
             engine.dispose()
 
@@ -234,12 +234,10 @@ class Store:
 
     def _check_version(self, connection: Connection) -> None:
         if not inspect(connection).has_table(META.name):
-            raise AccountError(f"{self.name} holds no budgets; create the account first; nothing was spent")
+            raise AccountError(f"{self.name} holds no budgets; create the account first")
         found = connection.execute(select(META.c.version)).scalar()
         if found != VERSION:
-            raise AccountError(
-                f"{self.name} has format {found}, this version of tacit reads format {VERSION}; nothing was spent"
-            )
+            raise AccountError(f"{self.name} has format {found}, this version of tacit reads format {VERSION}")
 
     def create_account(self, dataset: str, facts: Facts) -> None:
         """Writes a new account."""
@@ -250,7 +248,7 @@ class Store:
             except IntegrityError:
                 raise AccountError(
                     f"{self.name} already has an account for {dataset!r}; a budget cannot be replaced: open it with "
-                    f"PrivacyAccount(url, {dataset!r}), or see tacit budget show; nothing was spent"
+                    f"PrivacyAccount(url, {dataset!r}), or see tacit budget show"
                 ) from None
 
     def datasets(self) -> tuple[str, ...]:
@@ -266,7 +264,7 @@ class Store:
                 names = ", ".join(connection.execute(select(ACCOUNTS.c.dataset)).scalars()) or "none"
                 raise AccountError(
                     f"{self.name} has no account for {dataset!r} (there are: {names}); create it with "
-                    f"PrivacyAccount.create, or tacit budget create; nothing was spent"
+                    f"PrivacyAccount.create, or tacit budget create"
                 )
             return Facts(row.epsilon, row.delta, Neighbouring(row.neighbouring))
 
@@ -298,7 +296,7 @@ class Store:
             # Where a transaction does not lock the whole database, this locks the account until it ends.
             locked = select(ACCOUNTS.c.dataset).where(ACCOUNTS.c.dataset == dataset).with_for_update()
             if connection.execute(locked).scalar() is None:
-                raise AccountError(f"{self.name} has lost its account for {dataset!r}; nothing was spent")
+                raise AccountError(f"{self.name} has lost its account for {dataset!r}")
             charges = tuple(decide(self._reserved(connection, dataset)))
             text = json.dumps([charge.to_dict() for charge in charges])
             added = insert(RESERVATIONS).values(charges=text, **row).returning(RESERVATIONS.c.id)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from tacit.errors import UNSPENT, TacitError
 
-class SchemaError(ValueError):
+
+class SchemaError(TacitError):
     """A schema that cannot be used: says where, what is wrong and what would be right; no budget was touched.
 
     Attributes:
@@ -20,10 +22,10 @@ class SchemaError(ValueError):
         self.problem, self.remedy, self.field, self.where = problem, remedy, field, where
         place = ", ".join(part for part in (where, f"field '{field}'" if field else "") if part)
         body = "; ".join(part for part in (problem, remedy) if part)
-        super().__init__(f"{f'{place}: ' if place else ''}{body}. Nothing was spent.")
+        super().__init__(f"{f'{place}: ' if place else ''}{body}", UNSPENT)
 
-    def __reduce__(self) -> tuple[type[SchemaError], tuple[str, str, str, str]]:
-        return (SchemaError, (self.problem, self.remedy, self.field, self.where))
+    def __reduce__(self) -> tuple[type[SchemaError], tuple[str, str, str, str], dict[str, bool]]:
+        return (SchemaError, (self.problem, self.remedy, self.field, self.where), {"spent": self.spent})
 
     def inside(self, where: str) -> SchemaError:
         """The same error, with the place it happened in named."""

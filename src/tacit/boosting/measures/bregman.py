@@ -13,10 +13,11 @@ from typing import NoReturn
 import numpy as np
 
 from tacit.arrays import Floats
+from tacit.errors import TacitError
 from tacit.privacy.neighbouring import Neighbouring
 
 
-class NotPrivate(ValueError):  # noqa: N818 - a statement about a method, not a fault of a run
+class NotPrivate(TacitError):  # noqa: N818 - a statement about a method, not a fault of a run
     """A measure that has no bound on what one row can change."""
 
 
@@ -83,5 +84,6 @@ class BregmanSum:
         """Raises: no bound is known, and the measure cannot be recomputed from released hypotheses."""
         raise NotPrivate(
             f"BregBoost projects in every round: under {neighbouring} one row can move its measures again in each of "
-            "them, and no bound is known. Use LazyBregman, which projects once. Nothing was read and nothing was spent."
+            "them, and no bound is known. Use LazyBregman, which projects once.",
+            "Nothing was read and nothing was spent.",
         )

@@ -13,6 +13,7 @@ from tacit.arrays import Ints
 from tacit.curator.select import selection_scale
 from tacit.curator.streams.machine import Secrets, StreamSpec, Tester
 from tacit.engines.protocol import SealedTable
+from tacit.errors import TacitError
 from tacit.noise import make_source
 from tacit.noise.above_threshold import AboveThreshold
 from tacit.noise.source import NoiseSource
@@ -176,7 +177,9 @@ def open_stream(
 ) -> Stream:
     """Opens a stream: validate, charge the whole of it, start the machine; see :meth:`Curator.open_stream`."""
     if rows_per_unit != 1:
-        raise ValueError(f"a stream protects single rows, and a unit here may hold {rows_per_unit}; nothing was spent")
+        raise TacitError(
+            f"a stream protects single rows, and a unit here may hold {rows_per_unit}", "; nothing was spent"
+        )
     label = Label.of(label)
     parts = spec.charges(reservation.neighbouring)
     for part in parts:

@@ -11,6 +11,7 @@ from itertools import accumulate
 import numpy as np
 
 from tacit.arrays import Bools, Ints, Numbers32
+from tacit.errors import UNSPENT, TacitError
 from tacit.queries.cells import Cells
 from tacit.queries.covers.pairs import Pairs, fewest_sets
 
@@ -21,8 +22,10 @@ MOST_STREAMED = 1 << 27
 """Pairs of a conjunction and a class that are streamed: beyond, a single choice takes many minutes."""
 
 
-class TooManyCandidates(ValueError):  # noqa: N818 - a public fact, and not a fault
+class TooManyCandidates(TacitError):  # noqa: N818 - a public fact, and not a fault
     """There are more candidates than can be enumerated. Nothing was spent."""
+
+    usual = UNSPENT
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +104,7 @@ class StreamedConjunctions:
         if max(self._sizes, default=0) * self.n_labels > MOST_RULES:
             raise TooManyCandidates(
                 f"{max(self._sizes):,} conjunctions begin with one literal, and blocks of them may hold "
-                f"{MOST_RULES // self.n_labels:,}: take shorter conjunctions. Nothing was spent"
+                f"{MOST_RULES // self.n_labels:,}: take shorter conjunctions"
             )
 
     def __len__(self) -> int:
@@ -132,8 +135,7 @@ class StreamedConjunctions:
         if counts is None:
             raise TooManyCandidates(
                 f"there are more than {MOST_STREAMED:,} rules, conjunctions times {self.n_labels} classes: take "
-                "shorter conjunctions, fewer thresholds, fewer columns or columns of fewer categories. "
-                "Nothing was spent"
+                "shorter conjunctions, fewer thresholds, fewer columns or columns of fewer categories"
             )
         return [1] * self.constant_first + [size for sizes in reversed(counts) for size in sizes]
 

@@ -56,7 +56,7 @@ class Cover:
         if isinstance(self.candidates, Conjunctions) and len(self.candidates) * self.n_labels > MOST_RULES:
             raise TooManyCandidates(
                 f"{len(self.candidates)} conjunctions with {self.n_labels} classes each are more than {MOST_RULES} "
-                "rules: stream them, take shorter conjunctions, fewer thresholds or fewer columns. Nothing was spent"
+                "rules: stream them, take shorter conjunctions, fewer thresholds or fewer columns"
             )
 
     @property

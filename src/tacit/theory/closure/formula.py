@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tacit.errors import UNSPENT, TacitError
+
 MOST_INPUTS = 16
 
 
@@ -25,11 +27,9 @@ class TruthTable:
         values = tuple(int(v) for v in self.values)
         size = len(values)
         if size < 2 or size & (size - 1) or size > 1 << MOST_INPUTS:
-            raise ValueError(
-                f"a truth table of k inputs, 1 <= k <= {MOST_INPUTS}, has 2^k values; got {size}. Nothing was spent."
-            )
+            raise TacitError(f"a truth table of k inputs, 1 <= k <= {MOST_INPUTS}, has 2^k values; got {size}", UNSPENT)
         if any(v not in (0, 1) for v in values):
-            raise ValueError("a truth table holds 0 and 1 only. Nothing was spent.")
+            raise TacitError("a truth table holds 0 and 1 only", UNSPENT)
         object.__setattr__(self, "values", values)
 
     @property
@@ -59,7 +59,7 @@ def named_function(name: str, arity: int) -> TruthTable:
         ValueError: for another name, or an arity out of range.
     """
     if not 1 <= arity <= MOST_INPUTS:
-        raise ValueError(f"a function has 1 to {MOST_INPUTS} inputs, got {arity}. Nothing was spent.")
+        raise TacitError(f"a function has 1 to {MOST_INPUTS} inputs, got {arity}", UNSPENT)
     rules: dict[str, Callable[[tuple[int, ...]], int]] = {
         "or": lambda bits: int(any(bits)),
         "and": lambda bits: int(all(bits)),
@@ -68,7 +68,7 @@ def named_function(name: str, arity: int) -> TruthTable:
     }
     key = {"maj": "majority"}.get(name.lower(), name.lower())
     if key not in rules:
-        raise ValueError(f"known functions are {', '.join(rules)}, got {name!r}. Nothing was spent.")
+        raise TacitError(f"known functions are {', '.join(rules)}, got {name!r}", UNSPENT)
     return TruthTable.of(rules[key], arity)
 
 

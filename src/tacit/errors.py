@@ -1,0 +1,67 @@
+"""What errors say of the budget. Whether anything was spent is a fact they carry; the words follow from it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+UNSPENT = "Nothing was spent."
+STANDS = "The charge stands: it was made before."
+
+
+class TacitError(ValueError):
+    """A public reason not to go on. Contents of rows are never one.
+
+    Attributes:
+        message: what is wrong and what would be right.
+        spent: whether a charge was made before. The reservation that the error leaves sets it, and nothing else does.
+        remark: what the message says of the budget as long as nothing was spent: a sentence, a clause after a
+            semicolon, or nothing. Once something was spent, a message that speaks of the budget says so.
+
+    Args:
+        message: as above.
+        remark: in place of that of the class.
+    """
+
+    usual: ClassVar[str] = ""
+    """The remark of errors of this class."""
+
+    spent: bool = False
+
+    def __init__(self, message: str, remark: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remark = self.usual if remark is None else remark
+
+    @property
+    def speaks_of_the_budget(self) -> bool:
+        """Whether the message says what was spent."""
+        return bool(self.remark)
+
+    def __str__(self) -> str:
+        return with_remark(self.message, STANDS if self.spent and self.remark else self.remark)
+
+
+def with_remark(message: str, remark: str) -> str:
+    """A message and what is said of the budget: a sentence of its own, or a clause that begins with a semicolon."""
+    if not remark or remark.startswith(";"):
+        return message + remark
+    return f"{message}{'' if message.endswith(('?', '.')) else '.'} {remark}"
+
+
+def message_of(error: Exception) -> str:
+    """What an error says, without a remark on the budget: to be said again by another."""
+    return error.message if isinstance(error, TacitError) else str(error)
+
+
+def was_spent(error: BaseException) -> bool:
+    """Whether a charge had been made when this was raised."""
+    return bool(getattr(error, "spent", False))
+
+
+def mark_spent(error: BaseException) -> None:
+    """Notes that a charge was made before; for the reservation alone. Messages that do not speak of it get a note."""
+    if was_spent(error):
+        return
+    error.spent = True  # type: ignore[attr-defined]
+    if not (isinstance(error, TacitError) and error.speaks_of_the_budget):
+        error.add_note(STANDS)
