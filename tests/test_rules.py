@@ -13,8 +13,10 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -190,6 +192,67 @@ def too_long(module: Module, file_limit: int, function_limit: int, lines: int) -
                 yield f"{node.name}: {length} lines (limit {function_limit})"
 
 
+CAUGHT = frozenset({"error", "exc", "exception", "e"})
+TELLERS = frozenset(
+    {"startswith", "endswith", "removesuffix", "removeprefix", "find", "index", "partition", "split", "count"}
+)
+PATTERNS = frozenset({"search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"})
+
+
+def _is_label(node: ast.AST) -> bool:
+    """`entry.label`, `label.text`, `str(label)`: the words of a release."""
+    if isinstance(node, ast.Call) and dotted(node.func) == "str" and node.args:
+        return _is_label(node.args[0]) or dotted(node.args[0]).split(".")[-1] == "label"
+    return isinstance(node, ast.Attribute) and (
+        node.attr == "label" or dotted(node).endswith(("label.text", "what.text"))
+    )
+
+
+def _is_message(node: ast.AST, errors: frozenset[str]) -> bool:
+    """`str(error)`, `f"{error}"`, `error.args[0]`, `error.message`, `error.__notes__`: the words of an error."""
+    if isinstance(node, ast.Call) and dotted(node.func) in {"str", "repr"} and node.args:
+        return dotted(node.args[0]) in errors
+    if isinstance(node, ast.JoinedStr) and len(node.values) == 1 and isinstance(node.values[0], ast.FormattedValue):
+        return dotted(node.values[0].value) in errors
+    if isinstance(node, ast.Subscript):
+        return dotted(node.value) in {f"{error}.args" for error in errors}
+    if isinstance(node, ast.Attribute) and node.attr in {"message", "__notes__", "args"}:
+        return dotted(node.value) in errors
+    return False
+
+
+def words_decide(module: Module) -> Iterator[str]:
+    """Facts decide, not words: nothing is read out of a release's label or an error's message."""
+    caught = {node.name for node in ast.walk(module.tree) if isinstance(node, ast.ExceptHandler) and node.name}
+    errors = CAUGHT | caught
+
+    def words(node: ast.AST) -> bool:
+        return _is_label(node) or _is_message(node, errors)
+
+    for node in ast.walk(module.tree):
+        said: list[ast.expr] = []
+        if isinstance(node, ast.Compare) and any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
+            said = [each for each in node.comparators if words(each)]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            remarks = {"UNSPENT", "STANDS"} & {dotted(each).split(".")[-1] for each in node.args}
+            if node.func.attr in TELLERS and (remarks or words(node.func.value)):
+                said = [node.func.value]
+            elif node.func.attr in PATTERNS:
+                said = [each for each in node.args if words(each)]
+        for each in said:
+            yield f"line {each.lineno}: {ast.unparse(each)}"
+
+
+def import_circle(imports: dict[str, set[str]]) -> list[str]:
+    """Modules that import one another in a circle, the first of them again at the end; none if there is no circle."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
+
+
 def _defined_privates(trees: list[ast.Module]) -> frozenset[str]:
     """Private names that a room gives to its own objects: methods, `self._x`, class fields, functions."""
     names: set[str] = set()
@@ -260,6 +323,15 @@ RULES: list[tuple[Rule, str]] = [
     (private_access, "def f(curator):\n    return curator._table"),
     (private_imports, "from sklearn.utils._array import xp"),
     (private_imports, "from tacit.curator.curator import _secret"),
+    (words_decide, "import re\ndef f(entry):\n    return re.sub('x', '', entry.label)"),
+    (words_decide, "def f(certificate):\n    return SERIES.search(certificate.entries[0].label)"),
+    (words_decide, "def f(entry):\n    return 'sweep' in str(entry.label)"),
+    (words_decide, "def f(entry):\n    return entry.label.startswith('tree ')"),
+    (words_decide, "def f(error):\n    return str(error).endswith(UNSPENT)"),
+    (words_decide, "def f(said):\n    return said.endswith(ledger.UNSPENT)"),
+    (words_decide, "try:\n    x = 1\nexcept ValueError as found:\n    y = 'spent' in str(found)"),
+    (words_decide, "def f(error):\n    return f'{error}'.removesuffix(' Nothing was spent.')"),
+    (words_decide, "def f(error):\n    return 'x' in error.__notes__"),
 ]
 
 
@@ -287,6 +359,19 @@ def test_the_rule_finds_an_offence(rule: Rule, offence: str) -> None:
 )
 def test_the_rule_lets_honest_code_pass(rule: Rule, text: str) -> None:
     assert not list(rule(Module("models/example.py", ast.parse(text))))
+
+
+def test_no_two_modules_import_each_other() -> None:
+    """Imports inside functions count: a circle that is put off is a circle."""
+    graph = grimp.build_graph("tacit")
+    circle = import_circle({name: graph.find_modules_directly_imported_by(name) for name in graph.modules})
+    assert len(graph.modules) > 200
+    assert not circle, " -> ".join(circle)
+
+
+def test_a_circle_of_imports_is_found() -> None:
+    assert set(import_circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})) == {"a", "b", "c"}
+    assert import_circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
 
 
 def test_files_and_functions_stay_short() -> None:

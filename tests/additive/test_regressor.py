@@ -191,6 +191,22 @@ def test_public_mistakes_are_refused_and_cost_nothing(arguments, message, tmp_pa
     assert account.spent == 0
 
 
+def test_a_column_called_target_is_like_any_other():
+    """Bounds are found of the column and of the label beside it, and the two are not mixed up."""
+    generator = np.random.default_rng(3)
+    x = generator.uniform(-1.0, 1.0, 2000)
+    y = 1000.0 * x
+    ask = {"epsilon": 8.0, "random_state": 1, "interactions": False}
+    named = AdditiveBoostRegressor(**ask).fit(pd.DataFrame({"target": x}), y)
+    other = AdditiveBoostRegressor(**ask).fit(pd.DataFrame({"x": x}), y)
+    assert named.feature_names_in_.tolist() == ["target"]
+    assert named.model_.feature_names == ("target",)
+    assert np.array_equal(named.predict(pd.DataFrame({"target": x})), other.predict(pd.DataFrame({"x": x})))
+    assert (named.model_.lower, named.model_.upper) == (-1024.0, 1024.0)
+    labels = [entry.label for entry in named.certificate_.entries]
+    assert [label for label in labels if label.startswith("bounds")] == ["bounds of target", "bounds of target (label)"]
+
+
 def test_a_target_of_texts_is_refused_by_its_dtype():
     frame, cost, _ = people(50)
     with pytest.raises(ValueError, match="'cost'"):

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.curator.curator import integer_scale
 from tacit.curator.keys import release_keys
 from tacit.curator.rows import Vault
+from tacit.curator.scale import integer_scale
 from tacit.encoding.frames import columns_of
 from tacit.encoding.keys import NO_KEY
 from tacit.noise.seeded_source import SeededSource

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from tacit.curator.curator import Curator, integer_scale
+from tacit.curator.curator import Curator
+from tacit.curator.scale import integer_scale
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate, Pure

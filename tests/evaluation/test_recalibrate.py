@@ -15,7 +15,7 @@ from tacit.evaluation.measure_scores import ScoreCounts
 from tacit.evaluation.recalibrate import fitted_curve, recalibrate
 from tacit.evaluation.strategy import strategy
 from tacit.models.base import ModelError
-from tacit.models.files import load_model, save_model
+from tacit.models.files import load_model, model_from_dict, save_model
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.privacy import accountants
 from tacit.privacy.account import PrivacyAccount
@@ -147,4 +147,4 @@ def test_a_damaged_curve_is_refused(fitted, knots, values):
         RecalibratedModel(fitted.model_, np.array(knots, float), np.array(values, float))
     body = biased_model(fitted.model_).body() | {"knots": knots, "values": values}
     with pytest.raises(ModelError, match="damaged"):
-        RecalibratedModel.from_body(body)
+        model_from_dict({"kind": "recalibrated", "model": body})

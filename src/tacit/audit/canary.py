@@ -76,7 +76,7 @@ def target_of(schema: Schema | None, classes: Sequence[Any] | None, bounds: Sequ
         bounds: otherwise, of a number.
     """
     label = None if schema is None else schema.label
-    if label is not None and label.kind == "numeric":
+    if label is not None and label.is_numeric:
         return Target(label.lower, label.upper, False)
     if label is not None:
         positive = label.positive_classes or label.classes[-1:]

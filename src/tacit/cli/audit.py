@@ -34,7 +34,7 @@ def run(
 
     seconds = stopwatch()
     declared = None if schema is None else Schema.from_toml(schema)
-    numbers = declared is not None and declared.label is not None and declared.label.kind == "numeric"
+    numbers = declared is not None and declared.label is not None and declared.label.is_numeric
     estimator = copyable_class(learner, numbers)(
         epsilon=epsilon, delta=delta, neighbouring=neighbouring, schema=declared
     )

@@ -66,7 +66,7 @@ def run(arguments: EvaluateArguments) -> None:
         inner = inner.base
     encoders = dict(encoders_of(inner))
     numeric = [name for name, encoder in encoders.items() if isinstance(encoder, NumericGrid)]
-    numeric += [target] if model.predicts == "numbers" else []
+    numeric += [target] if model.says_numbers else []
     names = list(dict.fromkeys([*model.feature_names, target, *_more(arguments, schema)]))
     with progress(arguments.data.name, quiet=arguments.as_json) as tell:
         frame = read_columns(arguments.data, names, numeric, lambda n: tell(f"{n:,} rows read"))

@@ -153,7 +153,7 @@ def _look_at_label(findings: Findings, label: Label, values: list[tuple[Any, int
     facts = findings.label
     missing = dict(values).get(None, 0)
     given = [(value, count) for value, count in values if value is not None]
-    if label.kind == "numeric":
+    if label.is_numeric:
         assert label.lower is not None
         assert label.upper is not None
         unknown = _look_at_numbers(facts, NumericColumn(label.lower, label.upper), given)

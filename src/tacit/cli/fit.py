@@ -91,7 +91,7 @@ def _schema(arguments: FitArguments) -> Schema | None:
 
 def predicts_numbers(arguments: FitArguments, schema: Schema | None) -> bool:
     """Whether the label is a number: the schema says so, or an option that makes sense for nothing else."""
-    declared = schema is not None and schema.label is not None and schema.label.kind == "numeric"
+    declared = schema is not None and schema.label is not None and schema.label.is_numeric
     return declared or arguments.loss is not None or arguments.target_bounds is not None
 
 

@@ -158,7 +158,7 @@ def describe(column: Column) -> str:
 
 def describe_label(label: Label) -> str:
     """A label in a few words."""
-    if label.kind == "numeric":
+    if label.is_numeric:
         return f"numeric, from {label.lower:.12g} to {label.upper:.12g}"
     words = f"{len(label.classes)} classes: {_some(label.classes)}"
     return f"{words}; positive: {_some(label.positive_classes)}" if label.positive_classes else words

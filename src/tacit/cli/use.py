@@ -45,7 +45,7 @@ def _threshold(model: Model, threshold: float | None, cost: str | None) -> float
     """From which probability on the positive class is predicted; None for the likeliest class."""
     if threshold is None and cost is None:
         return None
-    if model.predicts == "numbers" or len(model.classes) != 2:
+    if model.says_numbers or len(model.classes) != 2:
         raise Mistake("--threshold and --cost are about two classes, and this model does not tell two apart")
     if cost is None:
         if threshold is None or not 0 <= threshold <= 1:
@@ -64,7 +64,7 @@ def predicted(model: Model, frame: Any, threshold: float | None = None) -> pa.Ta
     import numpy as np
     import pyarrow as pa
 
-    if model.predicts == "numbers":
+    if model.says_numbers:
         return pa.table({"prediction": np.asarray(model.predict(frame), np.float64)})
     chances = model.predict_proba(frame)
     names = [str(name) for name in model.classes]

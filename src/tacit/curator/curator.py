@@ -17,6 +17,7 @@ from tacit.curator.cover import Covering, run_cover
 from tacit.curator.draws import Drawing, Draws
 from tacit.curator.jointly import JointReleases, JointWeights
 from tacit.curator.measurement import Measurement
+from tacit.curator.scale import integer_scale
 from tacit.curator.select import Choice, select
 from tacit.curator.streams.machine import StreamSpec
 from tacit.curator.streams.open import Stream, open_stream
@@ -36,18 +37,6 @@ from tacit.queries.rules import RowRule
 from tacit.queries.score_rules import ScoreRule
 from tacit.queries.selection import Selection
 from tacit.queries.sensitivity import Sensitivity
-
-LATTICE_SLACK = 9.0
-"""An integer Gaussian of scale sigma > 3 is dominated by the continuous one of variance ``sigma**2 - 9``
-(docs/theory/sensitivities.md, section 0; searched in tests/privacy/test_dominance.py): asking for multiplier z
-therefore takes ``sigma**2 = (z D)**2 + 9`` integer units."""
-
-
-def integer_scale(charge: Gaussian | Laplace, sensitivity: Sensitivity) -> float:
-    """The scale of integer noise, in integer units, that costs at most ``charge`` at this sensitivity."""
-    if isinstance(charge, Gaussian):
-        return math.nextafter(math.sqrt((charge.noise_multiplier * sensitivity.l2) ** 2 + LATTICE_SLACK), math.inf)
-    return math.nextafter(charge.noise_multiplier * sensitivity.l1, math.inf)
 
 
 def _additive(charge: Charge) -> Gaussian | Laplace | NonPrivate:

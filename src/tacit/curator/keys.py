@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.curator.curator import integer_scale
+from tacit.curator.scale import integer_scale
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import ApproxDP, Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.label import Label

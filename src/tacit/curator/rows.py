@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -89,6 +90,18 @@ class Vault:
     def public_generator(self) -> np.random.Generator:
         """Randomness for choices that protect nobody."""
         return self._noise.public_generator()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self._frame.names
+
+    def with_labels_as(self, name: str) -> Vault:
+        """The same rows, with the labels as one more column of this name; paid from the same reservation."""
+        widened = copy.copy(self)
+        frame = self._frame
+        widened._frame = Frame({**frame.columns, name: self._labels}, frame.n_rows, frame.mixed, frame.untyped)
+        return widened
 
     def seal(self, encoding: TableEncoding, label_index: LabelIndex | NumericLabelIndex) -> Curator:
         """Encodes the columns that ``encoding`` names and hands out a curator over the sealed table."""

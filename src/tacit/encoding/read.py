@@ -63,7 +63,7 @@ def read_table(
     numeric = [name for name in wanted if isinstance(schema.columns[name], NumericColumn)]
     if with_label and schema.label is not None:
         wanted.append(schema.label.column)
-        numeric += [schema.label.column] if schema.label.kind == "numeric" else []
+        numeric += [schema.label.column] if schema.label.is_numeric else []
     if with_label and schema.unit is not None:
         wanted.append(schema.unit.column)
     return read_columns(path, wanted, numeric, on_rows)

@@ -406,7 +406,7 @@ class PrivateLearner:
 
     def _label_index(self, schema: Schema | None) -> LabelIndex:
         label = None if schema is None else schema.label
-        if label is not None and label.kind == "classes":
+        if label is not None and not label.is_numeric:
             check_label(label.classes, self._inner(), self._algorithm)
             return LabelIndex.of(label)
         if label is not None:

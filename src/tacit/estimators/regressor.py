@@ -115,7 +115,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
 
     def _label_index(self, schema: Schema | None) -> LabelIndex:
         label = None if schema is None else schema.label
-        if label is not None and label.kind != "numeric":
+        if label is not None and not label.is_numeric:
             raise RequestError(
                 f"label '{label.column}' has classes, and {type(self).__name__} learns numbers: declare kind = "
                 "'numeric' with lower and upper"
@@ -127,12 +127,6 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         else:
             index = NumericLabelIndex(*two_bounds(self.target_bounds, "target_bounds"), TARGET_BITS)
         return cast("LabelIndex", index)
-
-    def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
-        task, frame, labels = super()._task(X, y)
-        if self.target_index(task) is UNBOUNDED and TARGET in frame.names:
-            raise RequestError(f"a column is named '{TARGET}': declare the target's bounds, or a schema")
-        return task, frame, labels
 
     def _check_labels(self, nothing: Any, label_index: LabelIndex, name: str) -> None:
         del label_index
@@ -147,10 +141,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
             ) from None
 
     def _read(self, frame: Frame, labels: Any, task: Task) -> tuple[Frame, Any]:
-        numbers = numbers_of(labels, self.target_name(task))
-        if self.target_index(task) is not UNBOUNDED:
-            return frame, numbers
-        return Frame({**frame.columns, TARGET: numbers}, frame.n_rows, frame.mixed, frame.untyped), numbers
+        return frame, numbers_of(labels, self.target_name(task))
 
     @property
     def _discovers(self) -> bool:
@@ -166,14 +157,23 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
     def _learn_from(self, vault: Vault, allowance: Allowance, task: Task) -> Model:
         if self.target_index(task) is not UNBOUNDED and task.encoding is not None:
             return self._learn(Budget(_sealed(vault, task.encoding, self.target_index(task)), allowance), task)
-        unknown = (TARGET,) if task.encoding is not None else (*task.names, TARGET)
-        bounds = find_bounds(vault, unknown, task.label_index, allowance, BOUNDS_SHARE)
+        target = free_name(vault.names)
+        unknown = (target,) if task.encoding is not None else (*task.names, target)
+        bounds = find_bounds(vault.with_labels_as(target), unknown, task.label_index, allowance, BOUNDS_SHARE)
         encoding = task.encoding or TableEncoding(
             task.names, tuple(NumericGrid(*bounds[name], FINE_CELLS) for name in task.names)
         )
-        index = NumericLabelIndex(*bounds[TARGET], TARGET_BITS)
+        index = NumericLabelIndex(*bounds[target], TARGET_BITS)
         found = replace(task, label_index=cast("LabelIndex", index), encoding=encoding)
         return self._learn(Budget(_sealed(vault, encoding, index), allowance.part(1 - BOUNDS_SHARE)), found)
+
+
+def free_name(taken: Sequence[str]) -> str:
+    """What a target without a schema is called among the columns: :data:`TARGET`, unless one of them has that name."""
+    name = TARGET
+    while name in taken:
+        name += " (label)"
+    return name
 
 
 def _sealed(vault: Vault, encoding: TableEncoding, index: NumericLabelIndex) -> Curator:

@@ -56,9 +56,9 @@ def declared_bounds(candidate: Any) -> tuple[float, float]:
     schema = declared_schema(parameters.get("schema"))
     label = None if schema is None else schema.label
     if label is not None:
-        if label.lower is None or label.upper is None:
+        if not label.is_numeric:
             raise RequestError(f"the candidates are of numbers, and the schema's label '{label.column}' has classes")
-        return float(label.lower), float(label.upper)
+        return label.bounds
     if parameters.get("target_bounds") is None:
         raise RequestError(
             "a search among models of numbers needs bounds of the target, and does not look for them: give every "

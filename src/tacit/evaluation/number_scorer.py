@@ -21,7 +21,7 @@ def predicts_numbers(predictor: Any) -> bool:
     """Whether a model, or something that was fitted, is about a number and not about classes."""
     model = getattr(predictor, "model_", predictor)
     if isinstance(model, Model):
-        return model.predicts == "numbers"
+        return model.says_numbers
     return hasattr(predictor, "predict") and not (hasattr(predictor, "classes_") or hasattr(predictor, "predict_proba"))
 
 
@@ -59,7 +59,7 @@ class NumberScorer:
         if model is predictor and hasattr(predictor, "declared_charge"):
             raise RequestError(f"this {type(predictor).__name__} was not fitted: fit it, or give its model")
         label = None if schema is None else schema.label
-        if label is not None and label.kind != "numeric":
+        if label is not None and not label.is_numeric:
             raise RequestError(f"this is a model of a number, and the schema's label '{label.column}' has classes")
         if bounds is not None:
             lower, upper = two_bounds(bounds, "target_bounds")

@@ -59,7 +59,7 @@ class Scorer:
                 f"a {type(predictor).__name__} cannot be judged: it has no predict_proba and classes (was it fitted?)"
             )
         names = _plain(classes)
-        if schema is not None and schema.label is not None and schema.label.kind == "classes":
+        if schema is not None and schema.label is not None and not schema.label.is_numeric:
             label_index = LabelIndex.of(schema.label)
             if sorted(map(str, label_index.names)) != sorted(map(str, names)):
                 raise RequestError(f"the schema's classes are {label_index.names}, and the model's {names}")

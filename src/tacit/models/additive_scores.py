@@ -11,7 +11,7 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
 from tacit.models.additive import TREES, Feature, MainEffect, PairEffect, effects_of_rows
-from tacit.models.base import Model, floats, of_any_table
+from tacit.models.base import Model, Predicts, floats, of_any_table
 from tacit.models.tree import TreeShape
 
 
@@ -267,7 +267,7 @@ class AdditiveRegressionModel(_AdditiveScoresModel):
     """
 
     kind: ClassVar[str] = "additive_regression"
-    predicts: ClassVar[str] = "numbers"
+    predicts: ClassVar[Predicts] = Predicts.NUMBERS
 
     target: str
     lower: float

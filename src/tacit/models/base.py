@@ -6,6 +6,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
@@ -39,6 +40,13 @@ def ints(values: Any) -> Ints:
     return np.asarray(values, dtype=np.int64)
 
 
+class Predicts(StrEnum):
+    """What a model says of a row."""
+
+    CLASSES = "classes"
+    NUMBERS = "numbers"
+
+
 M = TypeVar("M", bound="Model")
 R = TypeVar("R")
 
@@ -61,8 +69,8 @@ class Model:
     """
 
     kind: ClassVar[str]
-    predicts: ClassVar[str] = "classes"
-    """``"classes"``, or ``"numbers"``: then there are no classes and no probabilities."""
+    predicts: ClassVar[Predicts] = Predicts.CLASSES
+    """What it says of a row; where that is a number, there are no classes and no probabilities."""
 
     classes: tuple[Any, ...]
 
@@ -70,6 +78,11 @@ class Model:
     def feature_names(self) -> tuple[str, ...]:
         """Columns that prediction needs."""
         raise NotImplementedError
+
+    @property
+    def says_numbers(self) -> bool:
+        """Whether it says a number of a row, and no class."""
+        return self.predicts == Predicts.NUMBERS
 
     @property
     def sees_rows_alone(self) -> bool:
@@ -105,7 +118,7 @@ class Model:
 
     def __repr__(self) -> str:
         """A line: all that was released would be thousands."""
-        what = "a number" if self.predicts == "numbers" else ", ".join(str(name) for name in self.classes)
+        what = "a number" if self.says_numbers else ", ".join(str(name) for name in self.classes)
         return f"<{type(self).__name__} of {what} from {len(self.feature_names)} columns>"
 
     def predict_proba(self, frame: Any) -> Floats:
@@ -135,6 +148,26 @@ class Model:
             "model": self.body(),
             "certificate": None if certificate is None else dict(certificate),
         }
+
+
+class Nest(Model):
+    """A model made of other models, which stand in its file as models of their own."""
+
+    @classmethod
+    def inside(cls, body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """The models inside a body, as plain data."""
+        found: Sequence[Mapping[str, Any]] = body["members"]
+        return found
+
+    @classmethod
+    def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> Self:
+        """The inverse of :meth:`body`, once the models inside are read; ``files.model_from_dict`` reads both."""
+        raise NotImplementedError
+
+
+def nested(models: Sequence[Model]) -> list[dict[str, Any]]:
+    """Models inside the body of another."""
+    return [{"kind": str(model.kind), "model": model.body()} for model in models]
 
 
 def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:

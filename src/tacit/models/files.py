@@ -9,7 +9,7 @@ from typing import Any
 
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
-from tacit.models.base import Model, ModelError, checked_file, write_atomically
+from tacit.models.base import Model, ModelError, Nest, checked_file, write_atomically
 from tacit.models.decision_list import DecisionListModel
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.mean import MeanModel, MeanNumberModel
@@ -66,8 +66,11 @@ def model_from_dict(data: Mapping[str, Any]) -> Model:
     known = kinds()
     if data["kind"] not in known:
         raise ModelError(f"unknown kind of model {data['kind']!r}; known: {', '.join(sorted(known))}")
+    kind, body = known[data["kind"]], data["model"]
     try:
-        return known[data["kind"]].from_body(data["model"])
+        if issubclass(kind, Nest):
+            return kind.of_parts(body, [model_from_dict(item) for item in kind.inside(body)])
+        return kind.from_body(body)
     except (KeyError, TypeError, IndexError) as error:
         raise ModelError(f"the model is damaged: {type(error).__name__}: {error}") from error
 

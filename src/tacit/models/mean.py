@@ -11,11 +11,11 @@ from scipy.special import log_softmax, softmax
 
 from tacit.arrays import Floats
 from tacit.models.additive_scores import AdditiveRegressionModel
-from tacit.models.base import LEAST_CHANCE, Model, Uncertain
+from tacit.models.base import LEAST_CHANCE, Model, ModelError, Nest, Predicts, Uncertain, nested
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Mean(Model):
+class _Mean(Nest):
     """What means of classes and of numbers share: released members, each with a positive weight."""
 
     members: tuple[Model, ...]
@@ -47,8 +47,7 @@ class _Mean(Model):
 
     def body(self) -> dict[str, Any]:
         """The model as plain data, its members inside it."""
-        members = [{"kind": member.kind, "model": member.body()} for member in self.members]
-        return {"members": members, "weights": list(self.weights)}
+        return {"members": nested(self.members), "weights": list(self.weights)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,11 +100,8 @@ class MeanModel(_Mean):
         return np.asarray(np.sum(found, axis=0))
 
     @classmethod
-    def from_body(cls, body: Mapping[str, Any]) -> MeanModel:
-        """The inverse of :meth:`body`."""
-        from tacit.models.files import model_from_dict  # files knows every kind, this one too
-
-        return cls(tuple(model_from_dict(item) for item in body["members"]), tuple(map(float, body["weights"])))
+    def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> MeanModel:
+        return cls(tuple(parts), tuple(map(float, body["weights"])))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,7 +114,7 @@ class MeanNumberModel(_Mean):
     """
 
     kind: ClassVar[str] = "mean_number"
-    predicts: ClassVar[str] = "numbers"
+    predicts: ClassVar[Predicts] = Predicts.NUMBERS
 
     members: tuple[AdditiveRegressionModel, ...]
     classes: tuple[Any, ...] = field(default=(), init=False)
@@ -175,7 +171,8 @@ class MeanNumberModel(_Mean):
         raise TypeError(f"this is a model of the number “{self.target}”: it has no classes; use predict")
 
     @classmethod
-    def from_body(cls, body: Mapping[str, Any]) -> MeanNumberModel:
-        """The inverse of :meth:`body`."""
-        members = tuple(AdditiveRegressionModel.from_body(item["model"]) for item in body["members"])
+    def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> MeanNumberModel:
+        members = tuple(part for part in parts if isinstance(part, AdditiveRegressionModel))
+        if len(members) != len(parts):
+            raise ModelError("the model is damaged: a mean of numbers holds a model of classes")
         return cls(members, tuple(map(float, body["weights"])))

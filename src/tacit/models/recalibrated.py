@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,11 +10,11 @@ import numpy as np
 from scipy.special import expit
 
 from tacit.arrays import Floats
-from tacit.models.base import LEAST_CHANCE, Model, ModelError, floats
+from tacit.models.base import LEAST_CHANCE, Model, ModelError, Nest, floats, nested
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RecalibratedModel(Model):
+class RecalibratedModel(Nest):
     """Log-odds ``curve(log-odds of base)``: linear between knots, of slope 1 beyond them.
 
     Frozen; everything in it was released or public.
@@ -67,17 +67,18 @@ class RecalibratedModel(Model):
     def body(self) -> dict[str, Any]:
         """The model as plain data, the one underneath inside it."""
         return {
-            "base": {"kind": self.base.kind, "model": self.base.body()},
+            "base": nested([self.base])[0],
             "knots": self.knots.tolist(),
             "values": self.values.tolist(),
         }
 
     @classmethod
-    def from_body(cls, body: Mapping[str, Any]) -> RecalibratedModel:
-        """The inverse of :meth:`body`."""
-        from tacit.models.files import model_from_dict  # which knows this kind, too
+    def inside(cls, body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        return [body["base"]]
 
+    @classmethod
+    def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> RecalibratedModel:
         try:
-            return cls(model_from_dict(body["base"]), floats(body["knots"]), floats(body["values"]))
+            return cls(parts[0], floats(body["knots"]), floats(body["values"]))
         except ValueError as error:
             raise ModelError(f"the model is damaged: {error}") from error

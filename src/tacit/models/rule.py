@@ -12,7 +12,7 @@ import numpy as np
 from tacit.arrays import Bools, Floats, Ints
 from tacit.encoding.frames import Frame, numbered
 from tacit.encoding.table import Encoder, TableEncoding, encoder_from_dict
-from tacit.models.base import Model, ModelError, of_any_table
+from tacit.models.base import Model, ModelError, Nest, nested, of_any_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,7 +96,7 @@ class RuleModel(Model):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComposedModel(Model):
+class ComposedModel(Nest):
     """A boolean function of the sides that several models put a row on.
 
     Attributes:
@@ -143,20 +143,17 @@ class ComposedModel(Model):
         return {
             "classes": list(self.classes),
             "function": list(self.function),
-            "members": [{"kind": member.kind, "model": member.body()} for member in self.members],
+            "members": nested(self.members),
             "text": self.text,
         }
 
     @classmethod
-    def from_body(cls, body: Mapping[str, Any]) -> ComposedModel:
-        from tacit.models.files import model_from_dict  # files knows every kind, this one too
-
-        members: Sequence[Model] = [model_from_dict(item) for item in body["members"]]
-        return cls(tuple(body["classes"]), tuple(int(v) for v in body["function"]), tuple(members), str(body["text"]))
+    def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> ComposedModel:
+        return cls(tuple(body["classes"]), tuple(int(v) for v in body["function"]), tuple(parts), str(body["text"]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class VoteModel(Model):
+class VoteModel(Nest):
     """``MAJ`` of several models. Frozen; every member was released.
 
     Attributes:
@@ -188,12 +185,9 @@ class VoteModel(Model):
         """The model as plain data."""
         return {
             "classes": list(self.classes),
-            "members": [{"kind": member.kind, "model": member.body()} for member in self.members],
+            "members": nested(self.members),
         }
 
     @classmethod
-    def from_body(cls, body: Mapping[str, Any]) -> VoteModel:
-        """The inverse of :meth:`body`."""
-        from tacit.models.files import model_from_dict  # files knows every kind, this one too
-
-        return cls(tuple(body["classes"]), tuple(model_from_dict(item) for item in body["members"]))
+    def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> VoteModel:
+        return cls(tuple(body["classes"]), tuple(parts))

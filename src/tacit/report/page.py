@@ -113,7 +113,7 @@ def sharp_advantage(claim: Certificate) -> float | None:
 
 def subject(model: Model, target: str | None = None) -> str:
     """What a model predicts, in few words."""
-    if model.predicts == "numbers":
+    if model.says_numbers:
         return target or str(getattr(model, "target", "a number"))
     *others, last = (str(name) for name in model.classes)
     said = f"{', '.join(others)} or {last}" if len(others) < MOST_NAMED else f"{len(model.classes)} classes"

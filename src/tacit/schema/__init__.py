@@ -11,7 +11,7 @@ from tacit.schema.columns import (
     column_from_dict,
 )
 from tacit.schema.errors import SchemaError
-from tacit.schema.label import Label, Unit
+from tacit.schema.label import Label, LabelKind, Unit
 from tacit.schema.schema import Schema
 from tacit.schema.values import Value
 
@@ -22,6 +22,7 @@ __all__ = [
     "IdColumn",
     "IgnoredColumn",
     "Label",
+    "LabelKind",
     "NumericColumn",
     "OrdinalColumn",
     "Schema",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from typing import Any, final
 
 from tacit.schema.columns import check_bounds
@@ -23,6 +24,13 @@ MOST_CLASSES = 254
 """Label codes are 8 bits and 255 stands for a dropped row."""
 
 
+class LabelKind(StrEnum):
+    """What a label is: one of some classes, or a number."""
+
+    CLASSES = "classes"
+    NUMERIC = "numeric"
+
+
 @final
 @dataclass(frozen=True)
 class Label:
@@ -38,7 +46,7 @@ class Label:
     """
 
     column: str
-    kind: str = "classes"
+    kind: LabelKind | str = LabelKind.CLASSES
     classes: tuple[Value, ...] = ()
     positive: Any = ()
     lower: float | None = None
@@ -47,12 +55,13 @@ class Label:
     def __post_init__(self) -> None:
         if not plain_text(self.column, "column"):
             raise SchemaError("is empty", "name the label's column", "column")
-        if self.kind == "classes":
-            self._check_classes()
-        elif self.kind == "numeric":
+        if self.kind not in tuple(LabelKind):
+            raise SchemaError(f"unknown kind {self.kind!r}", nearest(str(self.kind), LabelKind), "kind")
+        object.__setattr__(self, "kind", LabelKind(self.kind))
+        if self.is_numeric:
             self._check_numeric()
         else:
-            raise SchemaError(f"unknown kind {self.kind!r}", nearest(str(self.kind), ("classes", "numeric")), "kind")
+            self._check_classes()
 
     def _check_classes(self) -> None:
         for field in ("lower", "upper"):
@@ -89,6 +98,22 @@ class Label:
         object.__setattr__(self, "positive", ())
 
     @property
+    def is_numeric(self) -> bool:
+        """Whether it is a number; otherwise it is one of some classes."""
+        return self.kind == LabelKind.NUMERIC
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Of a numeric label: lower and upper.
+
+        Raises:
+            TypeError: for a label of classes.
+        """
+        if self.lower is None or self.upper is None:
+            raise TypeError(f"the label '{self.column}' has classes, and no bounds")
+        return self.lower, self.upper
+
+    @property
     def positive_classes(self) -> tuple[Value, ...]:
         """The positive classes of a problem with two sides; empty if every class stands for itself."""
         if self.positive:
@@ -97,16 +122,10 @@ class Label:
 
     def to_dict(self) -> dict[str, Any]:
         """The label as plain data; :meth:`from_dict` is the inverse."""
-        if self.kind == "numeric":
-            assert self.lower is not None
-            assert self.upper is not None
-            return {
-                "column": self.column,
-                "kind": self.kind,
-                "lower": short_number(self.lower),
-                "upper": short_number(self.upper),
-            }
-        written: dict[str, Any] = {"column": self.column, "kind": self.kind, "classes": list(self.classes)}
+        if self.is_numeric:
+            lower, upper = map(short_number, self.bounds)
+            return {"column": self.column, "kind": str(self.kind), "lower": lower, "upper": upper}
+        written: dict[str, Any] = {"column": self.column, "kind": str(self.kind), "classes": list(self.classes)}
         if self.positive:
             written["positive"] = self.positive[0] if len(self.positive) == 1 else list(self.positive)
         return written

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Ints
+from tacit.curator.scale import integer_scale
 from tacit.curator.select import selection_scale
 from tacit.curator.streams.machine import Secrets, StreamSpec, Tester
 from tacit.engines.protocol import SealedTable
@@ -110,8 +111,6 @@ class _Gate:
     def noisy(self, exact: Ints, sensitivity: Sensitivity, charge: Gaussian | Laplace) -> Ints:
         if not self.private:
             return exact
-        from tacit.curator.curator import integer_scale  # the curator imports this file for its verb
-
         scale = integer_scale(charge, sensitivity)
         self._take(charge, 1)
         draw = self._noise.gaussian if isinstance(charge, Gaussian) else self._noise.laplace
