@@ -17,14 +17,16 @@ CLOSE = 0.001
 """Errors this close count as equal: a tenth of a percent, four rows of the test."""
 
 OURS = "tacit"
-LEARNERS = (OURS, "objective perturbation", "DP-SGD", "random projection", "diffprivlib", "opacus")
+LEARNERS = (OURS, "one noisy centre", "objective perturbation", "DP-SGD", "random projection", "diffprivlib", "opacus")
 KINDS = {
     "same": "made, same distances to the boundary in all d",
     "round": "made, spherical",
     "spread": "made, coordinates of very different spread",
+    "minority .1": "made, a tenth of the rows on the other side of the centre",
+    "minority .2": "made, a fifth of the rows on the other side of the centre",
     "tables": "real tables",
 }
-STYLES = ("o-", "s--", "^--", "d--", "v:", "x:")
+STYLES = ("o-", "*-", "s--", "^--", "d--", "v:", "x:")
 
 Cell = dict[str, Any]
 

@@ -31,6 +31,11 @@ DEFAULT_RATE = 8.0
 EPOCHS = 20
 
 
+def noisy_centre(X: Rows, y: Rows, epsilon: float, delta: float, rng: np.random.Generator) -> np.ndarray:
+    """The sum of ``y x`` with Gaussian noise, for the whole budget: what a booster has to be worth its rounds over."""
+    return y @ X + rng.normal(0, gaussian_noise_multiplier(epsilon, delta), X.shape[1])
+
+
 def objective_perturbation(X: Rows, y: Rows, epsilon: float, delta: float, rng: np.random.Generator) -> np.ndarray:
     """Kifer, Smith, Thakurta (2012), Algorithm 1 with Gaussian noise; logistic loss (Lipschitz 1, smooth 1/4)."""
     scale = math.sqrt(8 * math.log(2 / delta) + 4 * epsilon) / epsilon

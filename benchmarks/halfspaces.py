@@ -41,7 +41,7 @@ SMALL, LARGE, FOREIGN_SMALL = 5_000_000, 40_000_000, 1_000_000
 """Cells up to which a learner is run ten times, and three times; and a foreign one three times, not once."""
 
 HINDSIGHT = ", best rate"
-OWN = ("tacit", "objective perturbation", "DP-SGD", "random projection")
+OWN = ("tacit", "one noisy centre", "objective perturbation", "DP-SGD", "random projection")
 FOREIGN = ("diffprivlib", "opacus")
 
 
@@ -86,6 +86,22 @@ def margin_rows(n: int, d: int, margin: float, spread: float, seed: int) -> tupl
     return X / np.maximum(1.0, np.linalg.norm(X, axis=1, keepdims=True)), y
 
 
+HARD = {"minority .1": 0.1, "minority .2": 0.2}
+
+
+def minority_rows(n: int, d: int, margin: float, minority: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of margin exactly ``tau``: ``y x = tau u + sqrt(1 - tau^2) w``, and ``- w`` for a minority of them.
+
+    ``u`` and ``w`` are random and orthogonal. The centre points along ``w``, which errs on the minority; only a booster
+    that goes on until the minority weighs as much as the rest finds ``u``.
+    """
+    rng = np.random.default_rng(seed)
+    u, w = np.linalg.qr(rng.normal(size=(d, 2)))[0].T
+    y = np.where(rng.random(n) < 0.5, 1, -1)
+    side = np.where(rng.random(n) < minority, -1.0, 1.0)
+    return y[:, None] * (margin * u + (np.sqrt(1 - margin**2) * side)[:, None] * w), y
+
+
 def make_problem(cell: Cell) -> Problem:
     """The rows of a cell, the same in every run."""
     if cell.margin is None:
@@ -93,7 +109,9 @@ def make_problem(cell: Cell) -> Problem:
     assert cell.n is not None
     assert cell.d is not None
     n, rows = cell.n, cell.n + TEST_ROWS
-    if cell.data == "same":
+    if cell.data in HARD:
+        X, y = minority_rows(rows, cell.d, cell.margin, HARD[cell.data], 1)
+    elif cell.data == "same":
         X, labels = made_rows(rows, cell.d, cell.margin, 0)
         y = 2 * labels - 1
     else:
@@ -118,6 +136,10 @@ def cells(quick: bool) -> Iterator[Cell]:
     for d in (10, 100) if quick else (10, 100, 1000, 10_000):
         for epsilon in epsilons:
             yield Cell("same", 5000, d, 0.1, epsilon)
+    for kind in HARD:
+        for margin in (0.1,) if quick else (0.1, 0.2):
+            for epsilon in epsilons:
+                yield Cell(kind, 20000, 20, margin, epsilon)
     grid = [(1000, 10), (5000, 10), (5000, 100), (20000, 100), (5000, 1000), (20000, 1000), (5000, 10000)]
     for n, d in grid[:3] if quick else grid:
         for kind in ("round", "spread"):
@@ -145,7 +167,9 @@ def vectors_of(learner: str, cell: Cell, problem: Problem, runs: int) -> list[np
     found = []
     for seed in range(runs):
         rng = np.random.default_rng(seed)
-        if learner == "objective perturbation":
+        if learner == "one noisy centre":
+            found.append(peers.noisy_centre(X, y, epsilon, DELTA, rng))
+        elif learner == "objective perturbation":
             found.append(peers.objective_perturbation(X, y, epsilon, DELTA, rng))
         elif learner.startswith("DP-SGD"):
             found.append(peers.dp_sgd(X, y, epsilon, DELTA, rng, problem.error, rates_of(learner)))

@@ -46,3 +46,12 @@ def margin_rows(
     distance = rng.uniform(margin, min(1.0, 2 * margin), n)
     rows = rows * np.sqrt(1 - distance[:, None] ** 2) + np.outer((2 * labels - 1) * distance, unit)
     return rows, labels, unit
+
+
+def minority_rows(n: int, dimension: int, margin: float, minority: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows ``x`` and signs ``y`` with ``y x = margin u +- sqrt(1 - margin^2) w``; minus for the minority."""
+    rng = np.random.default_rng(seed)
+    u, w = np.linalg.qr(rng.normal(size=(dimension, 2)))[0].T
+    signs = rng.choice([-1, 1], n)
+    side = np.where(rng.random(n) < minority, -1.0, 1.0)
+    return signs[:, None] * (margin * u + (np.sqrt(1 - margin**2) * side)[:, None] * w), signs

@@ -23,7 +23,7 @@ from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.request import RequestError
 from tacit.theory.halfspaces import sample_size, strong_halfspace
-from tests.boosting.common import margin_rows
+from tests.boosting.common import margin_rows, minority_rows
 from tests.habits import CANNOT_HOLD, SCHEMA, people
 
 CANNOT_HOLD_FOR_MATRICES = {
@@ -58,6 +58,20 @@ def test_margin_data_is_learned_at_epsilon_one(measure: str, neighbouring: str) 
     ).fit(rows[:4000], labels[:4000])
     error = float((model.predict(rows[4000:]) != labels[4000:]).mean())
     assert error < (0.05 if measure == "smooth" else 0.12)
+
+
+@pytest.mark.parametrize("margin", [0.1, 0.2])
+@pytest.mark.parametrize("minority", [0.1, 0.2])
+def test_the_default_boosts_where_the_centre_errs_on_a_minority(margin: float, minority: float) -> None:
+    """Rows at the margin, some of them on the other side of the centre: 11 to 20 % errors of steps that swung about."""
+    rows, signs = minority_rows(24_000, 20, margin, minority, seed=1)
+    for epsilon in (0.5, 1.0, math.inf):
+        model = HalfspaceBoostClassifier(epsilon, row_norm=1.0, fit_intercept=False, random_state=0)
+        model.fit(rows[:20_000], (signs[:20_000] > 0).astype(int))
+        assert (model.predict(rows[20_000:]) != (signs[20_000:] > 0)).mean() <= 0.01
+    lazy = HalfspaceBoostClassifier(1.0, row_norm=1.0, fit_intercept=False, measure="lazy_bregman", random_state=0)
+    lazy.fit(rows[:20_000], (signs[:20_000] > 0).astype(int))
+    assert (lazy.predict(rows[20_000:]) != (signs[20_000:] > 0)).mean() <= 0.01
 
 
 def test_error_does_not_grow_with_the_dimension() -> None:
@@ -139,7 +153,9 @@ def test_stopping_rule_ends_a_run_and_its_budget_is_not_given_back() -> None:
 def test_paper_analysis_takes_twice_the_noise() -> None:
     rows, labels, _ = margin_rows(500, 5, 0.3, seed=1)
     sharp, paper = (
-        HalfspaceBoostClassifier(1.0, row_norm=1.0, measure="lazy_bregman", analysis=analysis).fit(rows, labels)
+        HalfspaceBoostClassifier(1.0, row_norm=1.0, measure="lazy_bregman", rounds=5, analysis=analysis).fit(
+            rows, labels
+        )
         for analysis in ("sharp", "paper")
     )
     noise = [
@@ -241,17 +257,19 @@ def test_the_rows_that_would_do_leave_no_more_noise_than_the_theorem_allows(
     assert 0.98 * allowed < max(noises) < 1.02 * allowed  # the number of rows is released, with noise
 
 
-def test_the_promised_advantage_does_not_shrink_with_the_dimension() -> None:
-    """Theorem 22's noise, where a floor on the length that grows with the dimension would eat the advantage."""
-    margin, width = 0.3, 100_000
+@pytest.mark.parametrize(("width", "misses"), [(100, 0.0), (100_000, 0.0), (1_000_000, 0.0)])
+def test_the_promised_advantage_does_not_shrink_with_the_dimension(width: int, misses: float) -> None:
+    """Theorem 22's noise on the shortest centre, tau / 2: with the estimated length 15 % of rounds missed at 1e5."""
+    margin, rounds = 0.3, 40
     sigma = strong_halfspace(0.1, 0.05, margin).sigma
     generator = np.random.default_rng(0)
-    exact = np.zeros(width)
-    exact[0] = margin  # rows at the margin from their halfspace, all alike
     learner = Centering(None, Gaussian(1.0), 1.0, 1.0, Scaling.none(width), shortest=margin / 2)  # type: ignore[arg-type]
-    noisy = exact + sigma * generator.normal(size=width)
-    divided = noisy / learner._length(noisy, noisy, sigma)
-    assert 0.5 * divided[0] * margin > margin / 8
+    advantages = []
+    for _ in range(rounds):
+        noisy = sigma * generator.normal(size=width)
+        noisy[0] += margin / 2
+        advantages.append(0.5 * noisy[0] / learner._length(noisy, noisy, sigma) * margin / 2)
+    assert np.mean(np.array(advantages) < margin / 8) <= misses
 
 
 def test_label_noise_leaves_the_certificate_as_it_is() -> None:

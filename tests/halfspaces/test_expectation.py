@@ -5,10 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.halfspaces.expectation import Setting, expect_error, expect_rows, made_rows, needed, proved_error
+from tacit.halfspaces.expectation import (
+    Setting,
+    expect_error,
+    expect_rows,
+    made_rows,
+    minority_rows,
+    needed,
+    proved_error,
+)
 from tacit.privacy.request import RequestError
 
-SETTING = Setting(20, 0.3, 1.0, 1e-6, repeats=2)
+SETTING = Setting(20, 0.3, 4.0, 1e-6, repeats=2)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 50])
@@ -26,6 +34,16 @@ def test_made_rows_have_the_margin(dimension: int) -> None:
     assert (made_rows(500, dimension, 0.3, 1)[0] != rows).any()
 
 
+def test_a_fifth_of_the_rows_lies_beyond_the_centre() -> None:
+    rows, labels = minority_rows(4000, 7, 0.2, 0)
+    signs = 2 * labels - 1
+    assert np.linalg.norm(rows, axis=1) == pytest.approx(1.0)
+    centre = signs @ rows
+    assert (signs * (rows @ centre) <= 0).mean() == pytest.approx(0.2, abs=0.02)
+    even = np.array([1, 0, 1, 0, 1, 0, 1]) / 2
+    assert signs * (rows @ even) == pytest.approx(0.2)
+
+
 def test_proved_errors_invert_the_sample_sizes() -> None:
     size = min(size.rows for size in needed(SETTING, 0.2).values())
     found = proved_error(SETTING, size)
@@ -36,11 +54,15 @@ def test_proved_errors_invert_the_sample_sizes() -> None:
 
 
 def test_expected_error_is_told_with_its_source() -> None:
-    proved, seen = expect_error(SETTING, 2000)
+    proved, seen, centre, hard, hard_centre = expect_error(SETTING, 2000)
     assert (proved.source, seen.source) == ("theorem", "simulation")
     assert proved.error == 1.0
     assert seen.error < 0.05
     assert seen.spread is not None
+    assert centre.error < 0.05
+    assert "one noisy centre, spherical" in centre.basis
+    assert "default settings, a fifth" in hard.basis
+    assert hard.error < hard_centre.error - 0.1  # only a booster finds the halfspace there
     assert [figure.source for figure in expect_error(Setting(10**7, 0.3, 1.0, 1e-6), 1000)] == ["theorem"]
 
 

@@ -68,7 +68,8 @@ def show(setting: Setting, figures: list[Expectation]) -> None:
     Console().print(table)
     Console().print(
         "A theorem bounds the error of every table with this margin; a simulation says what was seen on synthetic "
-        "rows, spherical around the halfspace. Real tables have no margin: expect more.",
+        "rows: spherical around the halfspace, or with a fifth of them beyond the centre. Real tables have no margin: "
+        "expect more.",
         soft_wrap=True,
     )
 

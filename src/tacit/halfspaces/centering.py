@@ -6,9 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from tacit.arrays import Floats
 from tacit.boosting.measures.measure import Measure
 from tacit.curator.curator import Curator
+from tacit.halfspaces.plan import Descent
 from tacit.halfspaces.scaling import Scaling
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
@@ -16,6 +19,9 @@ from tacit.queries.dense.halfspace_log import HalfspaceLog
 
 LENGTH_FLOOR = 0.5
 """Least length of a centre, in standard deviations of its own noise: a centre that drowns in noise stays small."""
+
+LENGTH_DEVIATIONS = 4.0
+"""Where a margin is promised, squared lengths are taken this many standard deviations of their noise too short."""
 
 MOST_PACE = 4.0
 """The longest first step of :func:`pace_of`."""
@@ -27,13 +33,15 @@ class Centre:
 
     Attributes:
         direction: shape ``(d,)``.
-        noise_sd: root mean square, over coordinates, of the noise in ``direction``.
+        noise_sd: root mean square, over coordinates, of the noise that this round added.
         divisor: what the released vector was divided by.
+        velocity: of a gradient step with momentum, the step itself; ``direction`` is where the next gradient is taken.
     """
 
     direction: Floats
     noise_sd: float
     divisor: float = 1.0
+    velocity: Floats | None = None
 
 
 def pace_of(signal: float) -> float:
@@ -79,7 +87,7 @@ class Centering:
         n_rows: the released number of rows.
         reach: a public bound on all margins of the run.
         scaling: ``A``; the hypothesis is ``A^-1 z`` in place of ``z``, and lengths are ``sqrt(z^T A^-1 z)``.
-        normalise: whether to divide; a gradient step of the logistic measure does not.
+        descent: steps along the gradient of the logistic loss; None for centres that are divided by a length.
         even_steps: whether to divide by the first centre's length, over :func:`pace_of`; Theorem 27 needs the own one.
         shortest: a public lower bound on the exact centre's length, ``tau / 2`` under the assumptions of Theorem 22,
             which then takes the place of :data:`LENGTH_FLOOR`: that grows with the dimension, and the advantage that
@@ -91,7 +99,7 @@ class Centering:
     n_rows: float
     reach: float
     scaling: Scaling
-    normalise: bool = True
+    descent: Descent | None = None
     even_steps: bool = False
     shortest: float = 0.0
 
@@ -103,13 +111,22 @@ class Centering:
         total = measure.total(self.n_rows)
         centre, sd = release.value / total, release.sd / total
         direction = self.scaling.solve(centre)
-        length = self._divisor(centre, direction, sd, hypotheses)
         spread = math.sqrt(self.scaling.trace_of_square / len(centre))
+        if self.descent is not None:
+            return self._step(self.descent, direction, sd * spread, measure.step, hypotheses)
+        length = self._divisor(centre, direction, sd, hypotheses)
         return Centre(direction / length, sd * spread / length, length)
 
+    @staticmethod
+    def _step(descent: Descent, gradient: Floats, noise_sd: float, step: float, hypotheses: Sequence[Centre]) -> Centre:
+        """The next step, and with it the next point to look at: ahead of the weights by ``momentum`` steps."""
+        before = hypotheses[-1].velocity if hypotheses else None
+        last = np.zeros(len(gradient)) if before is None else before
+        velocity = descent.momentum * last + descent.rate * gradient
+        ahead = velocity + descent.momentum * (velocity - last)
+        return Centre(ahead / step, noise_sd * descent.rate / step, 1.0, velocity)
+
     def _divisor(self, centre: Floats, direction: Floats, sd: float, hypotheses: Sequence[Centre]) -> float:
-        if not self.normalise:
-            return 1.0
         if not self.even_steps:
             return self._length(centre, direction, sd)
         if hypotheses:
@@ -120,5 +137,7 @@ class Centering:
     def _length(self, centre: Floats, direction: Floats, sd: float) -> float:
         noise = self.scaling.trace * sd * sd
         estimate = float(centre @ direction) - noise
+        if self.shortest > 0:  # too long a length would cost the advantage that is promised, too short a one clips rows
+            estimate -= LENGTH_DEVIATIONS * sd * sd * math.sqrt(2 * self.scaling.trace_of_square)
         least = self.shortest**2 if self.shortest > 0 else LENGTH_FLOOR**2 * noise
         return math.sqrt(max(estimate, least, 1e-300))

@@ -71,9 +71,10 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         measure: how rows are weighted. ``"smooth"``: SmoothBoost's rule; ``"lazy_bregman"``: multiplicative weights,
             projected once per round (Algorithm 3); ``"logistic"``: gradient descent on the logistic loss; ``"auto"``:
             logistic where there is little noise for the rows and the dimension, smooth otherwise.
-        rounds: number of rounds; None for 40 (8 with ``delta=0``).
-        density: of lazy Bregman, kappa: the share of rows that a round's weights add up to.
-        learning_rate: of lazy Bregman, lambda.
+        rounds: number of rounds; None for 40 (smooth: 80 from 50 columns on; lazy Bregman: 200; 8 with ``delta=0``).
+        density: of lazy Bregman, kappa: the share of rows that a round's weights add up to; None for .1 to .5, by the
+            noise.
+        learning_rate: of lazy Bregman, lambda; None for .2.
         advantage: of SmoothBoost, gamma: what a round is trusted to achieve.
         stop_density: end the run when the measure's size is below this share of the rows, by a noisy test in every
             round that takes a tenth of the budget (Appendix K); None for a fixed number of rounds.
@@ -106,8 +107,8 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         fit_intercept: bool = True,
         measure: str = "auto",
         rounds: int | None = None,
-        density: float = 0.5,
-        learning_rate: float = 1.0,
+        density: float | None = None,
+        learning_rate: float | None = None,
         advantage: float = 0.4,
         stop_density: float | None = None,
         scaling: bool = True,

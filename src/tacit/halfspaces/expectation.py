@@ -7,9 +7,10 @@ small; simulations hold for one kind of made table, and are what practice looks 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtri
@@ -100,17 +101,49 @@ def made_rows(n: int, dimension: int, margin: float, seed: int) -> tuple[Floats,
     return rows, labels
 
 
-def simulated_error(setting: Setting, n: int) -> Expectation | None:
-    """The mean error of the learner's default settings on synthetic tables; None where they would be too large."""
-    if (n + TEST_ROWS) * setting.dimension > MOST_CELLS:
+def minority_rows(n: int, dimension: int, margin: float, seed: int) -> tuple[Floats, Ints]:
+    """Rows of margin exactly ``margin``, of which a fifth lies beyond the centre: the hard case, 2 dimensions or more.
+
+    ``y x = margin u + sqrt(1 - margin^2) w`` with ``-w`` for the fifth, in two fixed orthogonal directions. The average
+    of ``y x`` errs on all of the fifth.
+    """
+    name = f"minority {n} {dimension} {seed}".encode()
+    words = np.frombuffer(hashlib.shake_256(name).digest(8 * n), "<u4").reshape(n, 2)
+    labels = (words[:, 0] >> 31).astype(np.int64)
+    side = np.where(words[:, 1] < 0.2 * 2.0**32, -1.0, 1.0)
+    even = np.arange(dimension) % 2 == 0
+    u, w = even / math.sqrt(even.sum()), ~even / math.sqrt((~even).sum())
+    towards = margin * u + math.sqrt(1 - margin**2) * side[:, None] * w
+    return (2 * labels - 1)[:, None] * towards, labels
+
+
+FAMILIES = {"spherical": made_rows, "a fifth beyond the centre": minority_rows}
+"""Kinds of synthetic rows: an easy one and a hard one."""
+
+ONE_CENTRE: dict[str, Any] = {"measure": "smooth", "rounds": 1, "scaling": False, "calibrate": False}
+
+
+def simulated_error(
+    setting: Setting, n: int, family: str = "spherical", one_centre: bool = False
+) -> Expectation | None:
+    """The mean error on synthetic tables; None where they would be too large, or have too few dimensions.
+
+    Args:
+        setting: dimension, margin, privacy.
+        n: number of rows.
+        family: one of :data:`FAMILIES`.
+        one_centre: whether to learn one noisy centre in place of the learner's default settings.
+    """
+    if (n + TEST_ROWS) * setting.dimension > MOST_CELLS or (family != "spherical" and setting.dimension < 2):
         return None
     errors = []
     for repeat in range(setting.repeats):
-        rows, labels = made_rows(n + TEST_ROWS, setting.dimension, setting.margin, repeat)
-        learner = HalfspaceBoostClassifier(setting.epsilon, setting.delta, row_norm=1.0, fit_intercept=False)
+        rows, labels = FAMILIES[family](n + TEST_ROWS, setting.dimension, setting.margin, repeat)
+        how = ONE_CENTRE if one_centre else {}
+        learner = HalfspaceBoostClassifier(setting.epsilon, setting.delta, row_norm=1.0, fit_intercept=False, **how)
         learner.fit(rows[:n], labels[:n])
         errors.append(float((learner.predict(rows[n:]) != labels[n:]).mean()))
-    basis = f"{setting.repeats} synthetic tables, default settings"
+    basis = f"{setting.repeats} synthetic tables, {'one noisy centre' if one_centre else 'default settings'}, {family}"
     return Expectation(n, float(np.mean(errors)), "simulation", basis, float(np.std(errors)))
 
 
@@ -147,8 +180,8 @@ def expect_error(setting: Setting, n: int) -> list[Expectation]:
     setting.check()
     if n < 1:
         raise RequestError(f"rows must be at least 1, got {n}")
-    seen = simulated_error(setting, n)
-    return [proved_error(setting, n), *([] if seen is None else [seen])]
+    seen = [simulated_error(setting, n, family, one) for family in FAMILIES for one in (False, True)]
+    return [proved_error(setting, n), *(figure for figure in seen if figure is not None)]
 
 
 def expect_rows(setting: Setting, accuracy: float, report: Callable[[str], None] = lambda _: None) -> list[Expectation]:

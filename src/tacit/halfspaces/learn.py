@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.boosting.measures.logistic import LogisticMeasure
-from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.boosting.schema import Ensemble, boost
 from tacit.boosting.stopping import EndTest
 from tacit.curator.budget import Budget
@@ -62,9 +60,12 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
         half = budget.charge(shares["scaling"] / 2)
         scaling = measure_scaling(budget.curator, radius, n_rows, (half, half))
 
-    rounds = options.most_rounds(budget.is_pure)
     noise = budget.sd(shares["rounds"])
-    measure = options.make_measure(n_rows, rounds, n_rows / (noise * math.sqrt(width)) if noise else math.inf)
+    signal = n_rows / (noise * math.sqrt(width)) if noise else math.inf
+    name = options.measure_for(signal)
+    rounds = options.rounds_for(name, width, budget.is_pure)
+    measure = options.make_measure(name, n_rows, signal)
+    descent = options.descent(width, rounds) if name == "logistic" else None
     log = HalfspaceLog(width, radius)
     embedding = DenseEmbedding(log)
     reach = measure.step * rounds
@@ -74,8 +75,8 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
         n_rows,
         reach,
         scaling,
-        normalise=not isinstance(measure, LogisticMeasure),
-        even_steps=isinstance(measure, SmoothMeasure),
+        descent,
+        even_steps=name == "smooth",
         shortest=options.shortest_centre,
     )
     stop = None
@@ -84,9 +85,11 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
         stop = EndTest(log, max(1.0, options.stop_density * n_rows), test, reach)
     ensemble = boost(budget.curator, embedding, measure, learner, rounds, stop)
 
-    additive = isinstance(measure, LogisticMeasure)
-    weights, noise_sd = combine(ensemble, width, measure.step if additive else None)
-    calibration = Calibration(1.0, 0.0) if additive else DEFAULT
+    if descent is None:
+        weights, noise_sd = average(ensemble, width)
+    else:
+        weights, noise_sd = sum_of_steps(ensemble, width, measure.step, descent.momentum)
+    calibration = DEFAULT if descent is None else Calibration(1.0, 0.0)
     if options.calibrate:
         spread = spread_of(weights, scaling, options.constant)
         charge = budget.charge(shares["calibration"])
@@ -104,11 +107,23 @@ def round_charge(budget: Budget, share: float, options: Options) -> Charge:
     return charge
 
 
-def combine(ensemble: Ensemble[Centre], width: int, step: float | None) -> tuple[Floats, float]:
-    """The average of the hypotheses' vectors, unclipped: a proper halfspace; or with a step, the sum of steps."""
+def average(ensemble: Ensemble[Centre], width: int) -> tuple[Floats, float]:
+    """The average of the hypotheses' vectors, unclipped: a proper halfspace; and its noise per coordinate."""
     hypotheses = ensemble.hypotheses
     if not hypotheses:
         return np.zeros(width), 0.0
-    each = 1 / len(hypotheses) if step is None else step
+    each = 1 / len(hypotheses)
     weights: Floats = each * np.sum([h.direction for h in hypotheses], axis=0)
     return weights, each * math.sqrt(math.fsum(h.noise_sd**2 for h in hypotheses))
+
+
+def sum_of_steps(ensemble: Ensemble[Centre], width: int, step: float, momentum: float) -> tuple[Floats, float]:
+    """Where gradient steps with momentum lead, and its noise per coordinate: a gradient moves all later steps too."""
+    hypotheses = ensemble.hypotheses
+    if not hypotheses:
+        return np.zeros(width), 0.0
+    weights: Floats = step * np.sum([h.direction for h in hypotheses], axis=0)
+    to_go = len(hypotheses) - np.arange(len(hypotheses))
+    moved = (1 - momentum**to_go) / (1 - momentum) + momentum**to_go
+    noise = step * np.array([h.noise_sd for h in hypotheses]) * moved
+    return weights, float(np.sqrt(noise @ noise))

@@ -27,16 +27,51 @@ CALIBRATION_SHARE = 0.05
 STOPPING_SHARE = 0.10
 """Share for the end tests, if there is a stopping rule."""
 
-LOGISTIC_SIGNAL = 700.0
+LOGISTIC_SIGNAL = 400.0
 """From how many rows per unit of noise and root of dimension on ``measure="auto"`` takes the logistic measure.
 
 Below, SmoothBoost's normalised, clipped hypotheses waste less of the budget on noise; above, the logistic loss fits
 tables better that no halfspace separates. Made tables show where they cross (``python -m benchmarks.halfspace_rule``).
 """
 
+LOGISTIC_STEP = 16.0
+"""How far one step of the logistic measure may move a margin, in log-odds; beyond, its weights no longer change."""
+
+STABLE_RATE = 5.0
+"""Gradient steps stay stable up to ``5.2`` over the largest second moment of a row, at momentum .9: the curvature of
+the logistic loss is at most 1/4 of it, and Nesterov's steps bear ``(2 + 2 m) / (1 + 2 m)`` over that."""
+
+MOST_RATE = 0.15
+"""The longest gradient step in scaled rows, where few columns would allow more: it follows noise."""
+
+MOST_MOMENTUM = 0.9
+
 DEFAULT_ROUNDS = 40
 PURE_ROUNDS = 8
 """Rounds under pure privacy, where every round divides epsilon itself."""
+
+SMOOTH_ROUNDS = 80
+"""Rounds of SmoothBoost from :data:`MANY_COLUMNS` columns on: one round's noise then turns a row's weight less."""
+
+MANY_COLUMNS = 50
+
+LAZY_ROUNDS = 200
+"""Rounds of lazy Bregman, whose steps are short."""
+
+LAZY_RATE = 0.2
+
+LEAST_DENSITY, MOST_DENSITY = 0.1, 0.5
+
+DENSITY_SIGNAL = 60.0
+"""At this many rows per unit of noise and root of dimension lazy Bregman takes density 1; noise is one over it."""
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Gradient steps with Nesterov's momentum: ``v <- momentum v + rate g``, ``g`` at ``momentum v`` ahead."""
+
+    rate: float
+    momentum: float
 
 
 @dataclass(frozen=True)
@@ -45,8 +80,8 @@ class Options:
 
     measure: MeasureName = "auto"
     rounds: int | None = None
-    density: float = 0.5
-    learning_rate: float = 1.0
+    density: float | None = None
+    learning_rate: float | None = None
     advantage: float = 0.4
     stop_density: float | None = None
     scaling: bool = True
@@ -59,10 +94,10 @@ class Options:
         """The same with numbers of Python's own; raises :class:`RequestError` for a parameter that makes no sense."""
         check_choice("measure", self.measure, get_args(MeasureName))
         check_integer("rounds", self.rounds, optional=True)
-        check_number("density", self.density, 0.0, 1.0)
+        check_number("density", self.density, 0.0, 1.0, optional=True)
         check_number("advantage", self.advantage, 0.0, 0.5)
         check_number("stop_density", self.stop_density, 0.0, 1.0, optional=True)
-        check_number("learning_rate", self.learning_rate, 0.0, 1.0, with_high=True)
+        check_number("learning_rate", self.learning_rate, 0.0, 1.0, optional=True, with_high=True)
         check_number("shortest_centre", self.shortest_centre, 0.0, 1.0, with_low=True, with_high=True)
         check_choice("analysis", self.analysis, get_args(Analysis))
         check_truth("scaling", self.scaling)
@@ -77,8 +112,8 @@ class Options:
         return replace(
             self,
             rounds=whole(self.rounds),
-            density=float(self.density),
-            learning_rate=float(self.learning_rate),
+            density=None if self.density is None else float(self.density),
+            learning_rate=None if self.learning_rate is None else float(self.learning_rate),
             advantage=float(self.advantage),
             stop_density=None if self.stop_density is None else float(self.stop_density),
             scaling=bool(self.scaling),
@@ -98,25 +133,42 @@ class Options:
             shares["stopping"] = STOPPING_SHARE
         return {**shares, "rounds": 1.0 - math.fsum(shares.values())}
 
-    def most_rounds(self, pure: bool) -> int:
-        """The number of rounds to reserve."""
-        return self.rounds or (PURE_ROUNDS if pure else DEFAULT_ROUNDS)
+    def measure_for(self, signal: float) -> MeasureName:
+        """The measure of a run: the one asked for, or the rule's.
 
-    def make_measure(self, n_rows: float, rounds: int, signal: float) -> SmoothMeasure | LazyBregman | LogisticMeasure:
+        Args:
+            signal: rows per unit of noise and root of dimension, ``n / (z sqrt(d))``; inf without privacy.
+        """
+        if self.measure != "auto":
+            return self.measure
+        return "logistic" if signal >= LOGISTIC_SIGNAL else "smooth"
+
+    def rounds_for(self, measure: MeasureName, width: int, pure: bool) -> int:
+        """The number of rounds: the one asked for, or the rule's."""
+        if self.rounds:
+            return self.rounds
+        if pure:
+            return PURE_ROUNDS
+        if measure == "lazy_bregman":
+            return LAZY_ROUNDS
+        return SMOOTH_ROUNDS if measure == "smooth" and width >= MANY_COLUMNS else DEFAULT_ROUNDS
+
+    def make_measure(
+        self, measure: MeasureName, n_rows: float, signal: float
+    ) -> SmoothMeasure | LazyBregman | LogisticMeasure:
         """The measure of a run.
 
         Args:
+            measure: its name, from :meth:`measure_for`.
             n_rows: the released number of rows.
-            rounds: T.
-            signal: rows per unit of noise and root of dimension, ``n / (z sqrt(d))``; inf without privacy.
+            signal: as there; lazy Bregman's density is small where it is large.
         """
-        if self.measure == "lazy_bregman":
-            return LazyBregman(self.density, self.learning_rate, n_rows)
-        if self.measure == "logistic" or (self.measure == "auto" and signal >= LOGISTIC_SIGNAL):
-            return LogisticMeasure(total_logistic_step(signal) / rounds)
-        return SmoothMeasure(self.advantage)
+        if measure == "lazy_bregman":
+            density = min(MOST_DENSITY, max(LEAST_DENSITY, DENSITY_SIGNAL / signal))
+            return LazyBregman(self.density or density, self.learning_rate or LAZY_RATE, n_rows)
+        return LogisticMeasure(LOGISTIC_STEP) if measure == "logistic" else SmoothMeasure(self.advantage)
 
-
-def total_logistic_step(signal: float) -> float:
-    """How far all gradient steps together go: little where noise would be all that they follow."""
-    return 80.0 if math.isinf(signal) else min(80.0, max(5.0, 2.0 * math.sqrt(max(0.0, signal))))
+    def descent(self, width: int, rounds: int) -> Descent:
+        """The steps of the logistic measure."""
+        rate = min(MOST_RATE, STABLE_RATE / width) if self.scaling else STABLE_RATE
+        return Descent(rate, max(0.0, min(MOST_MOMENTUM, 1 - 4 / rounds)))

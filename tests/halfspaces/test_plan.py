@@ -1,0 +1,74 @@
+"""The rule of a halfspace's fit: measures by signal, rounds, and gradient steps that stay stable."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.boosting.measures.lazy_bregman import LazyBregman
+from tacit.boosting.schema import Ensemble
+from tacit.halfspaces.centering import Centering, Centre
+from tacit.halfspaces.learn import sum_of_steps
+from tacit.halfspaces.plan import (
+    DENSITY_SIGNAL,
+    LAZY_RATE,
+    LOGISTIC_SIGNAL,
+    MOST_RATE,
+    STABLE_RATE,
+    Descent,
+    Options,
+)
+
+
+def test_measure_rounds_and_density_follow_public_numbers() -> None:
+    options = Options()
+    assert options.measure_for(LOGISTIC_SIGNAL) == options.measure_for(math.inf) == "logistic"
+    assert options.measure_for(LOGISTIC_SIGNAL - 1) == "smooth"
+    assert Options("lazy_bregman").measure_for(math.inf) == "lazy_bregman"
+    rounds = [options.rounds_for(name, width, False) for name in ("smooth", "logistic") for width in (10, 100)]
+    assert rounds == [40, 80, 40, 40]
+    assert options.rounds_for("lazy_bregman", 10, False) == 200
+    assert options.rounds_for("smooth", 100, True) == 8
+    assert Options(rounds=3).rounds_for("smooth", 100, True) == 3
+    for signal, density in ((1.0, 0.5), (DENSITY_SIGNAL / 0.2, 0.2), (math.inf, 0.1)):
+        measure = options.make_measure("lazy_bregman", 100.0, signal)
+        assert isinstance(measure, LazyBregman)
+        assert (measure.density, measure.learning_rate) == (pytest.approx(density), LAZY_RATE)
+    asked = Options(density=0.3, learning_rate=0.7).make_measure("lazy_bregman", 100.0, 1.0)
+    assert isinstance(asked, LazyBregman)
+    assert (asked.density, asked.learning_rate) == (0.3, 0.7)
+    assert options.descent(1000, 40) == Descent(STABLE_RATE / 1000, 0.9)
+    assert options.descent(3, 8) == Descent(MOST_RATE, 0.5)
+    assert Options(scaling=False).descent(1000, 2) == Descent(STABLE_RATE, 0.0)
+
+
+def along_one_line(descent: Descent, curvature: float, rounds: int) -> float:
+    """How far from the minimum 0 of a parabola steps from 1 end, as a share of how far off they ever were."""
+    hypotheses: list[Centre] = []
+    at = 1.0
+    for _ in range(rounds):
+        centre = Centering._step(descent, np.array([-curvature * at]), 0.0, 1.0, hypotheses)
+        at += float(centre.direction[0])
+        hypotheses.append(centre)
+    return abs(at)
+
+
+@pytest.mark.parametrize("width", [40, 1000])
+def test_steps_are_stable_on_the_worst_rows_and_not_much_shorter_than_need_be(width: int) -> None:
+    """All rows on one line: the scaled second moment is the dimension, a quarter of it the curvature at score 0."""
+    descent = Options().descent(width, 40)
+    assert along_one_line(descent, width / 4, 300) < 1e-3
+    assert along_one_line(Descent(1.1 * descent.rate, descent.momentum), width / 4, 300) > 1e3
+
+
+def test_the_noise_of_the_sum_of_steps_is_what_is_said() -> None:
+    rng = np.random.default_rng(0)
+    descent, rounds, width, step = Descent(0.3, 0.8), 12, 20_000, 16.0
+    hypotheses: list[Centre] = []
+    for _ in range(rounds):
+        hypotheses.append(Centering._step(descent, rng.normal(size=width), 1.0, step, hypotheses))
+    weights, noise_sd = sum_of_steps(Ensemble(tuple(hypotheses)), width, step, descent.momentum)
+    assert weights.std() == pytest.approx(noise_sd, rel=0.03)
+    assert sum_of_steps(Ensemble(()), 3, step, 0.5)[0].tolist() == [0.0] * 3
