@@ -8,7 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from tacit.additive import first_look, learn, plan
+from tacit.additive import first_look, plan
+from tacit.additive import trees as trees_module
 from tacit.binning import measure as binning
 from tacit.binning import shape_search
 from tacit.growing import kernel_trees, newton_trees
@@ -127,7 +128,7 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
         ("pairs_upto", plan, "PAIRS_UPTO"),
         ("least_bins", binning, "SMALLEST_OF_SHAPES"),
         ("within_leaves", newton_trees, "WITHIN_LEAVES"),
-        ("least_tree_prior", learn, "LEAST_TREE_PRIOR"),
+        ("least_tree_prior", trees_module, "LEAST_TREE_PRIOR"),
         ("choice_from", plan, "CHOICE_FROM"),
         ("choice_share", plan, "CHOICE_SHARE"),
         ("choosing_rate", plan, "CHOOSING_RATE"),

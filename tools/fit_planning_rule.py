@@ -27,8 +27,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from tacit.additive import first_look, jointly, learn, plan
+from tacit.additive import first_look, jointly, plan
 from tacit.additive import pairs as pairs_module
+from tacit.additive import trees as trees_module
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.plan import tree_rate
 from tacit.binning import measure as binning
@@ -157,7 +158,7 @@ CONSTANTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "intercept_doubt": ((plan, "INTERCEPT_DOUBT"),),
     "pair_evidence": ((pairs_module, "LEAST_EVIDENCE"),),
     "within_leaves": ((newton_trees, "WITHIN_LEAVES"),),
-    "least_tree_prior": ((learn, "LEAST_TREE_PRIOR"),),
+    "least_tree_prior": ((trees_module, "LEAST_TREE_PRIOR"),),
 }
 """Choices that are constants of a module: what is set to the value, and what keeps its ratio to that."""
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from tacit.additive import learn as learn_module
-from tacit.additive.learn import Learned, learn_additive
+from tacit.additive.learn import Learned, learn
+from tacit.additive.losses import TwoClassLoss
 from tacit.additive.plan import (
     CHOICE_FROM,
     CHOOSING_ROWS,
@@ -53,16 +54,18 @@ def fit(triple: float, rows: int = ROWS, relation: Neighbouring = Neighbouring.A
     allowance = Allowance.of(epsilon, 1e-6)
     reservation = Reservation([allowance.whole], relation, "test")
     gate = Curator(MemoryTable(columns, labels, [FINE + 1] * WIDTH, 2), reservation, SeededSource(0))
-    return learn_additive(Budget(gate, allowance), COLUMNS), reservation, allowance
+    return learn(Budget(gate, allowance), COLUMNS, TwoClassLoss()), reservation, allowance
 
 
 def auc(learned: Learned, triple: float) -> float:
     columns, labels = synthetic(20_000, 1, triple)
     bins = [found.mapping[codes].astype(np.uint8) for found, codes in zip(learned.bins, columns, strict=True)]
-    score = sum(term.effect[place] for term, place in zip(learned.mains, bins, strict=True))
+    score = sum(term.effect[place, 0] for term, place in zip(learned.mains, bins, strict=True))
     for left, right, term in learned.pairs:
-        score = score + term.effect[left.mapping[bins[left.column]] * right.groups + right.mapping[bins[right.column]]]
-    for tree in learned.trees:
+        score = (
+            score + term.effect[left.mapping[bins[left.column]] * right.groups + right.mapping[bins[right.column]], 0]
+        )
+    for tree in learned.grown.trees:
         score = score + tree.values[tree.shape.find(bins)]
     return float(roc_auc_score(labels, score))
 
@@ -75,7 +78,7 @@ def test_what_three_columns_say_together_is_found_and_paid_for():
     assert found > auc(random, 1.5) + 0.02
     charges = [entry.charge for entry in reservation.entries]
     assert {type(charge) for charge in charges} == {Gaussian, BoundedRange}
-    grown = len(learned.trees) / learned.plan.n_trees
+    grown = len(learned.grown.trees) / learned.plan.n_trees
     expected = (1.0 - learned.plan.trees * (1.0 - grown)) * allowance.mu**2
     spent = sum(charge.precision for charge in charges)
     assert expected - UNUSED * allowance.mu**2 < spent <= expected * (1 + 1e-9)
@@ -85,11 +88,11 @@ def test_what_three_columns_say_together_is_found_and_paid_for():
 
 def test_where_nothing_is_left_trees_end_and_the_rest_is_not_spent():
     learned, reservation, allowance = fit(0.0, rows=8 * ROWS, epsilon=1.0)
-    assert 0 < len(learned.trees) < learned.plan.n_trees
+    assert 0 < len(learned.grown.trees) < learned.plan.n_trees
     spent = sum(entry.charge.precision for entry in reservation.entries)
-    left = learned.plan.trees * (1.0 - len(learned.trees) / learned.plan.n_trees)
+    left = learned.plan.trees * (1.0 - len(learned.grown.trees) / learned.plan.n_trees)
     assert (1.0 - left - UNUSED) * allowance.mu**2 < spent <= (1.0 - left) * allowance.mu**2 * (1 + 1e-9)
-    largest = max(float(np.abs(tree.values).max()) for tree in learned.trees)
+    largest = max(float(np.abs(tree.values).max()) for tree in learned.grown.trees)
     assert largest < 0.2
 
 

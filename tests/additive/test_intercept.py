@@ -8,15 +8,19 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from tacit.additive.intercept import _GRID, Intercept, curvature, expected_push
+from tacit.additive.intercept import _GRID, PosteriorIntercept, curvature, expected_push
 from tacit.additive.plan import LARGEST_INTERCEPT_PART, intercept_share
+from tacit.additive.posterior import TYPICAL_SCATTER
+from tacit.additive.term import Directions
 from tacit.binning.measure import SURE_OF_ROWS, release_total
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
+from tacit.curator.measurement import Measurement
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
+from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 
@@ -38,14 +42,25 @@ def test_the_push_vanishes_at_the_truth() -> None:
         assert expected_push(float(_GRID[place]), 1.0)[place] == pytest.approx(0.0, abs=1e-12)
 
 
+def released(value: float, sd: float) -> Measurement:
+    """A release of the intercept, as the curator would let it out."""
+    return Measurement("intercept", np.array([[value]]), sd, Gaussian(1.0), "test")
+
+
+def observe(intercept: PosteriorIntercept, value: float, sd: float, spread: float = 0.0) -> None:
+    """Lets the intercept see a release where its loss is curved as at its value."""
+    at = float(intercept.value[0])
+    intercept.observe(released(value, sd), Directions.alone(curvature(at, spread), TYPICAL_SCATTER), spread)
+
+
 def rounds(rate: float, noise: float, generator: np.random.Generator, total: float = 2000.0) -> float:
     """The probability after 24 releases of a table without columns."""
-    intercept = Intercept(total)
+    intercept = PosteriorIntercept(total)
     for _ in range(24):
-        score = np.array([intercept.value])
+        score = intercept.value
         push = (rate * mada_boost(score) - (1 - rate) * mada_boost(-score)).item()
-        intercept.observe(total * push + noise * generator.normal(), noise, 0.0)
-    return float(expit(intercept.value))
+        observe(intercept, total * push + noise * generator.normal(), noise)
+    return float(expit(intercept.value[0]))
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.1, 0.5])
@@ -65,11 +80,11 @@ def test_little_noise_finds_the_rate() -> None:
 
 
 def test_absurd_releases_leave_a_value_that_can_be_used() -> None:
-    intercept = Intercept(30.0)
+    intercept = PosteriorIntercept(30.0)
     for signed_sum, sd in ((1e9, 1.0), (-1e9, 1e9), (0.0, 0.0), (1e300, 1e-3)):
-        intercept.observe(signed_sum, sd, 2.0)
-        assert math.isfinite(intercept.value)
-        assert curvature(intercept.value, 2.0) > 0
+        observe(intercept, signed_sum, sd, 2.0)
+        assert math.isfinite(intercept.value[0])
+        assert curvature(float(intercept.value[0]), 2.0) > 0
 
 
 def test_its_share_grows_only_where_the_rates_are_in_doubt() -> None:

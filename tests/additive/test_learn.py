@@ -7,7 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from tacit.additive.learn import Learned, learn_additive
+from tacit.additive.learn import Learned
+from tacit.additive.learn import learn as learn_within
+from tacit.additive.losses import TwoClassLoss
 from tacit.binning.measure import MAX_CATEGORIES, Column, measure_bins, release_total
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
@@ -42,17 +44,18 @@ def learn(n, epsilon, delta=1e-6, seed=0, relation=Neighbouring.ADD_OR_REMOVE_ON
     allowance = Allowance.of(epsilon, delta)
     reservation = Reservation([allowance.whole], relation, "test")
     gate = Curator(MemoryTable(columns, labels, N_CODES, 2), reservation, SeededSource(seed))
-    return learn_additive(Budget(gate, allowance), COLUMNS, **more), reservation
+    return learn_within(Budget(gate, allowance), COLUMNS, TwoClassLoss(), **more), reservation
 
 
 def scores(learned: Learned, columns: list[np.ndarray]) -> np.ndarray:
     bins = [found.mapping[codes] for found, codes in zip(learned.bins, columns, strict=True)]
-    total = np.full(len(columns[0]), learned.intercept)
+    total = np.full(len(columns[0]), learned.intercept[0])
     for term, place in zip(learned.mains, bins, strict=True):
-        total += term.effect[place]
+        total += term.effect[place, 0]
     for left, right, term in learned.pairs:
-        total += term.effect[left.mapping[bins[left.column]] * right.groups + right.mapping[bins[right.column]]]
-    for tree in learned.trees:
+        place = left.mapping[bins[left.column]] * right.groups + right.mapping[bins[right.column]]
+        total += term.effect[place, 0]
+    for tree in learned.grown.trees:
         total += tree.values[tree.shape.find([place.astype(np.uint8) for place in bins])]
     return total
 
@@ -114,7 +117,7 @@ def test_the_same_measurements_give_the_same_model():
     assert [(a.name, b.name, t.effect.tolist()) for a, b, t in first.pairs] == [
         (a.name, b.name, t.effect.tolist()) for a, b, t in second.pairs
     ]
-    assert [tree.values.tolist() for tree in first.trees] == [tree.values.tolist() for tree in second.trees]
+    assert [tree.values.tolist() for tree in first.grown.trees] == [tree.values.tolist() for tree in second.grown.trees]
     assert any(
         a.effect.shape != b.effect.shape or (a.effect != b.effect).any()
         for a, b in zip(first.mains, other.mains, strict=True)
@@ -136,7 +139,7 @@ def test_tiny_and_one_sided_tables_always_give_a_model(n, label):
         allowance = Allowance.of(epsilon, 1e-6)
         reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
         gate = Curator(MemoryTable(columns, np.full(n, label, np.uint8), N_CODES, 2), reservation, SeededSource(1))
-        learned = learn_additive(Budget(gate, allowance), COLUMNS)
+        learned = learn_within(Budget(gate, allowance), COLUMNS, TwoClassLoss())
         assert np.isfinite(learned.intercept)
         assert all(np.isfinite(term.effect).all() for term in learned.mains)
 
@@ -163,7 +166,7 @@ def test_many_categories_are_pooled():
     allowance = Allowance.of(1.0, 1e-6)
     reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     gate = Curator(MemoryTable([codes], labels, [10_000], 2), reservation, SeededSource(1))
-    learned = learn_additive(Budget(gate, allowance), [Column(0, "c", False)])
+    learned = learn_within(Budget(gate, allowance), [Column(0, "c", False)], TwoClassLoss())
     bins = learned.bins[0]
     assert len(bins.counts) == MAX_CATEGORIES
     assert np.bincount(bins.mapping)[-1] == 10_000 - MAX_CATEGORIES + 1  # the rarest share the last
@@ -179,6 +182,6 @@ def test_a_wide_table_drowned_in_noise_stays_near_the_prior():
     allowance = Allowance.of(0.05, 1e-6)
     reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     gate = Curator(MemoryTable(columns, labels, [FINE + 1] * width, 2), reservation, SeededSource(1))
-    learned = learn_additive(Budget(gate, allowance), [Column(j, f"x{j}", True) for j in range(width)])
+    learned = learn_within(Budget(gate, allowance), [Column(j, f"x{j}", True) for j in range(width)], TwoClassLoss())
     spread = math.sqrt(sum(term.variance for term in learned.mains))
     assert spread < 1.0

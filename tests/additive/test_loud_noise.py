@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from tacit.additive.intercept import Intercept
+from tacit.additive.intercept import PosteriorIntercept
 from tacit.additive.plan import (
     COMPANY_FROM,
     INTERCEPT_CARE,
@@ -32,23 +32,24 @@ from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
+from tests.additive.test_intercept import observe
 
 
-def averaged(haste: float, releases: np.ndarray, sd: float) -> ReleaseAverage:
+def averaged(recency: float, releases: np.ndarray, sd: float) -> ReleaseAverage:
     average = ReleaseAverage((1,), (1,))
-    average.haste = haste
+    average.recency = recency
     for value in releases:
         average.add(np.array([value]), sd, np.zeros(1))
     return average
 
 
 def test_in_loud_noise_releases_count_alike_and_in_little_noise_later_ones_more():
-    assert plan(800.0, 10, LONELY_BELOW / 2, False).pace.haste == -1.0
-    assert -1.0 < plan(800.0, 10, 16.0, False).pace.haste < 0.0
+    assert plan(800.0, 10, LONELY_BELOW / 2, False).pace.recency == -1.0
+    assert -1.0 < plan(800.0, 10, 16.0, False).pace.recency < 0.0
     for signal in (COMPANY_FROM, 100.0, 400.0, 1e5):
-        assert plan(800.0, 10, signal, False).pace.haste == 0.0
-    assert plan(800.0, 10, 2.0, True).pace.haste == 0.0  # four releases, of which the last says most
-    assert step_length(Pace(24, haste=-1.0)) == step_length(Pace(24))
+        assert plan(800.0, 10, signal, False).pace.recency == 0.0
+    assert plan(800.0, 10, 2.0, True).pace.recency == 0.0  # four releases, of which the last says most
+    assert step_length(Pace(24, recency=-1.0)) == step_length(Pace(24))
 
 
 def test_releases_that_count_alike_have_the_noise_of_their_mean():
@@ -59,21 +60,23 @@ def test_releases_that_count_alike_have_the_noise_of_their_mean():
     assert later.noise_variance > 1.1 * alike.noise_variance
 
 
-def rate_found(haste: float, noise: float, generator: np.random.Generator) -> float:
+def rate_found(recency: float, noise: float, generator: np.random.Generator) -> float:
     """The share of positives, of which 30 % are true, after 24 noisy releases about 600 rows."""
-    intercept = Intercept(600.0)
-    intercept.hurry(haste)
+    intercept = PosteriorIntercept(600.0)
+    intercept.set_recency(recency)
     for _ in range(24):
-        score = np.array([intercept.value])
+        score = intercept.value
         push = (0.3 * mada_boost(score) - 0.7 * mada_boost(-score)).item()
-        intercept.observe(600 * push + noise * generator.normal(), noise, 0.0)
-    return float(expit(intercept.value))
+        observe(intercept, 600 * push + noise * generator.normal(), noise)
+    return float(expit(intercept.value[0]))
 
 
 def test_an_intercept_whose_releases_count_alike_is_nearer_in_loud_noise():
     errors = {
-        haste: np.square([rate_found(haste, 400.0, np.random.default_rng(seed)) - 0.3 for seed in range(150)]).mean()
-        for haste in (-1.0, 0.0)
+        recency: np.square(
+            [rate_found(recency, 400.0, np.random.default_rng(seed)) - 0.3 for seed in range(150)]
+        ).mean()
+        for recency in (-1.0, 0.0)
     }
     assert errors[-1.0] < 0.9 * errors[0.0]
     assert rate_found(-1.0, 1.0, np.random.default_rng(0)) == pytest.approx(0.3, abs=0.01)

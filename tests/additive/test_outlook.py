@@ -12,6 +12,7 @@ import pytest
 
 from tacit import AdditiveBoostClassifier
 from tacit.additive import first_look
+from tacit.additive.losses import TwoClassLoss
 from tacit.additive.outlook import outlook
 from tacit.additive.plan import SURE_FROM, plan
 from tacit.binning.measure import Column
@@ -93,7 +94,7 @@ def test_a_plan_believes_in_the_noise_that_releases_have() -> None:
 
         names = [Column(0, "a", True), Column(1, "b", True)]
         with patch.object(curator, "measure_all", measure):
-            first_look.first_look(Budget(curator, allowance), names, pairs=True, trees=True)
+            first_look.first_look(Budget(curator, allowance), names, True, True, TwoClassLoss())
         assert len(found) > 2
         for one in found:
             assert one.sd == pytest.approx(

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.additive.covariance import categorical_covariances, centred, numeric_covariances
-from tacit.additive.intercept import TYPICAL_SCATTER, Intercept, curvature
+from tacit.additive.intercept import PosteriorIntercept, curvature
 from tacit.additive.intercept import scatter as scatter_of_rows
 from tacit.additive.plan import (
     BINNING_SHARE,
@@ -23,10 +22,18 @@ from tacit.additive.plan import (
     patient,
     plan,
 )
-from tacit.additive.posterior import SCALES, Posterior
+from tacit.additive.posterior import (
+    SCALES,
+    TYPICAL_SCATTER,
+    Posterior,
+    categorical_covariances,
+    centred,
+    numeric_covariances,
+)
 from tacit.binning.density import public_shapes, smooth_histograms
 from tacit.binning.release_map import principal_modes, with_missing
 from tacit.boosting.measures.mada_boost import mada_boost
+from tests.additive.test_intercept import observe
 
 
 @settings(max_examples=60, deadline=None)
@@ -147,12 +154,12 @@ def test_rows_scatter_by_the_share_of_a_rare_class_and_never_more_than_is_typica
 
 def test_the_intercept_finds_the_rate_without_noise():
     for rate in (0.05, 0.4, 0.9):
-        intercept = Intercept(10_000.0)
+        intercept = PosteriorIntercept(10_000.0)
         for _ in range(12):
-            score = np.array([intercept.value])
+            score = intercept.value
             push = rate * mada_boost(score) - (1 - rate) * mada_boost(-score)
-            intercept.observe(10_000 * push.item(), 0.0, 0.0)
-        assert 1 / (1 + math.exp(-intercept.value)) == pytest.approx(rate, abs=0.005)
+            observe(intercept, 10_000 * push.item(), 0.0)
+        assert 1 / (1 + math.exp(-intercept.value[0])) == pytest.approx(rate, abs=0.005)
 
 
 def test_the_trees_share_goes_with_the_logarithm_of_mu():
@@ -221,8 +228,8 @@ def test_sweeps_go_on_where_noise_is_little_and_no_trees_follow():
         assert sweeps == sorted(sweeps)
         assert sweeps[-1] <= MOST_SWEEPS
         assert max(sweeps[-1] * columns, 24 * columns) <= max(MOST_SWEPT, 24 * columns)
-        assert made[-1].haste == 1.0
+        assert made[-1].recency == 1.0
         for before, after in zip(plans, made, strict=True):
-            assert replace(after, sweeps=before.sweeps, joint_sweeps=before.joint_sweeps, haste=0.0) == before
+            assert replace(after, sweeps=before.sweeps, joint_sweeps=before.joint_sweeps, recency=0.0) == before
     many = plan(1e6, 5, 1e6, False, trees=False)
     assert patient(many, 5, 1e6) == many  # sweeps over very many rows end by themselves

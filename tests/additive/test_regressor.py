@@ -11,11 +11,18 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from tacit import AdditiveBoostRegressor, PrivacyAccount, load_model, save_model
-from tacit.additive.residual_loss import LEAST_INSIDE, QuantileLoss, SquaredLoss
-from tacit.additive.residual_shape import BELIEF, first_belief, residual_edges, residual_shares, spread_out
-from tacit.additive.score_intercept import ScoreIntercept
-from tacit.additive.score_term import Directions, ScoreTerm
-from tacit.additive.term import Prior
+from tacit.additive.intercept import NewtonIntercept
+from tacit.additive.residual_loss import (
+    BELIEF,
+    LEAST_INSIDE,
+    QuantileLoss,
+    SquaredLoss,
+    first_belief,
+    residual_edges,
+    residual_shares,
+    spread_out,
+)
+from tacit.additive.term import Directions, Prior, Term
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.models.additive_scores import AdditiveRegressionModel
@@ -272,7 +279,7 @@ def test_releases_under_different_clips_agree_in_units_of_their_gain():
     truth = np.array([[-0.5], [0.0], [0.2], [0.3]])
     found = []
     for told in (True, False):
-        term = ScoreTerm("a", Prior("numeric", column_cells(0, 4), counts, 0.0, [np.eye(4)], None), 25.0, 1)
+        term = Term("a", Prior("numeric", column_cells(0, 4), counts, 0.0, [np.eye(4)], None), 25.0, 1)
         for gain, sd in ((0.9, 50.0), (0.09, 5.0), (0.9, 50.0)):
             term.observe(
                 Measurement("x", gain * counts[:, None] * truth, sd, Gaussian(1.0), "none"), gain if told else 1.0
@@ -315,11 +322,14 @@ def test_the_mean_of_residuals_is_looked_at_only_where_noise_leaves_something_to
 def test_an_intercept_that_begins_far_off_gets_there(far):
     """Residuals of size 1 about ``far`` under a clip of a tenth: a sum says in which direction, and no more."""
     generator, total, noise = np.random.default_rng(0), 2000.0, 50.0
-    intercept, residuals = ScoreIntercept(np.zeros(1), total, 6.0), far + generator.normal(size=2000)
+    intercept, residuals = (
+        NewtonIntercept(np.zeros(1), total, 6.0, lambda: (-0.1, 0.1)),
+        far + generator.normal(size=2000),
+    )
     flat = Directions.of(np.array([[0.3]]), 0.02, 1.0, gain=0.3)
     for _ in range(30):
         found = np.clip(residuals - intercept.value, -0.1, 0.1).sum() + noise * generator.normal()
-        intercept.observe(Measurement("", np.array([[found]]), noise, Gaussian(1.0), ""), flat, (-0.1, 0.1))
+        intercept.observe(Measurement("", np.array([[found]]), noise, Gaussian(1.0), ""), flat, 0.0)
     assert abs(intercept.value.item() - far) < 1.0
 
 
@@ -327,10 +337,13 @@ def test_an_intercept_does_not_stride_for_noise():
     """Noise as large as all contributions together, and residuals around 0: none of 300 intercepts leaves."""
     flat, left = Directions.of(np.array([[0.3]]), 0.02, 1.0, gain=0.3), 0
     for seed in range(300):
-        generator, intercept = np.random.default_rng(seed), ScoreIntercept(np.zeros(1), 2000.0, 6.0)
+        generator, intercept = (
+            np.random.default_rng(seed),
+            NewtonIntercept(np.zeros(1), 2000.0, 6.0, lambda: (-0.1, 0.1)),
+        )
         for _ in range(20):
             found = 200.0 * generator.normal() - 2000.0 * np.clip(intercept.value.item(), -0.1, 0.1)
-            intercept.observe(Measurement("", np.array([[found]]), 200.0, Gaussian(1.0), ""), flat, (-0.1, 0.1))
+            intercept.observe(Measurement("", np.array([[found]]), 200.0, Gaussian(1.0), ""), flat, 0.0)
         left += abs(intercept.value.item()) > 1.0
     assert left == 0
 

@@ -1,4 +1,4 @@
-"""Trees that are heard together, with a vector of scores: how far they go, how loud noise is, and what they see."""
+"""Kernel trees with a vector of scores: how far they go, how large noise is, and what they see."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import pandas as pd
 import pytest
 
 from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor, Schema
-from tacit.additive.imagined import ImaginedRows
+from tacit.additive.first_look import FirstLook
+from tacit.additive.intercept import NewtonIntercept
+from tacit.additive.losses import ScoreLoss, SoftmaxLoss
+from tacit.additive.plan import plan as plan_of
 from tacit.additive.residual_loss import SquaredLoss
-from tacit.additive.score_intercept import ScoreIntercept
-from tacit.additive.score_losses import Loss, SoftmaxLoss
-from tacit.additive.score_sweeps import ScoreState
-from tacit.additive.score_trees import CurvatureShape, KernelSteps, curvature_shape, grow_score_trees
-from tacit.additive.sweeps import HyperPrior
+from tacit.additive.simulated_rows import SimulatedRows
+from tacit.additive.sweeps import HyperPrior, State
+from tacit.additive.trees import StateRounds
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
@@ -31,6 +32,7 @@ from tacit.growing.kernel_trees import (
 )
 from tacit.growing.newton_trees import LeafSums
 from tacit.growing.random_trees import RandomStructures
+from tacit.growing.score_leaves import CurvatureShape, KernelSteps, grow_score_trees
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
@@ -42,16 +44,23 @@ CLASSES = Schema.from_dict({"label": {"column": "y", "classes": [0, 1, 2]}, "col
 NUMBERS = Schema.from_dict({"label": {"column": "y", "kind": "numeric", "lower": -5, "upper": 5}, "columns": COLUMNS})
 
 
-def grown(loss: Loss, columns, labels, n_codes, allowance, plan, seed=0):
+def state_of(loss: ScoreLoss, budget: Budget, rows: SimulatedRows) -> State:
+    """A state in which nothing has been learned yet."""
+    known = FirstLook((), 100.0, 1.0, plan_of(100.0, 1, 1.0, False), [], 0.0)
+    intercept = NewtonIntercept(np.zeros(loss.n_scores), 100.0, 1.0)
+    return State(known, budget, loss, Scores(loss.n_scores), intercept, HyperPrior(1, 3.0), rows)
+
+
+def grown(loss: ScoreLoss, columns, labels, n_codes, allowance, plan, seed=0):
     """Trees over a table, and the reservation that paid for them."""
     reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     table = MemoryTable([np.asarray(codes, np.uint8) for codes in columns], labels, n_codes, 3)
     gate, generator = Curator(table, reservation, SeededSource(seed)), np.random.default_rng(seed)
-    rows = ImaginedRows([np.ones(codes) for codes in n_codes], loss.n_scores, generator)
-    intercept = ScoreIntercept(np.zeros(loss.n_scores), 100.0, 1.0)
-    state = ScoreState(loss, Scores(loss.n_scores), rows, intercept, HyperPrior(len(n_codes), 3.0))
+    rows = SimulatedRows([np.ones(codes) for codes in n_codes], loss.n_scores, generator)
+    budget = Budget(gate, allowance)
+    state = state_of(loss, budget, rows)
     structures = RandomStructures([np.ones(codes) for codes in n_codes], generator)
-    return grow_score_trees(Budget(gate, allowance), structures, plan, state), reservation
+    return grow_score_trees(budget, structures, plan, StateRounds(state, loss)), reservation
 
 
 def scores(trees, columns):
@@ -139,11 +148,10 @@ def test_all_is_spent_and_no_more():
     assert sum(entry.charge.precision for entry in reservation.entries) == pytest.approx(allowance.mu**2, rel=1e-9)
 
 
-def test_the_shape_of_the_curvature_is_that_of_imagined_rows():
+def test_the_shape_of_the_curvature_is_that_of_simulated_rows():
     loss, generator = SoftmaxLoss(3, pure=False), np.random.default_rng(0)
-    rows = ImaginedRows([np.ones(4)], 3, generator)
-    state = ScoreState(loss, Scores(3), rows, ScoreIntercept(np.zeros(3), 100.0, 1.0), HyperPrior(1, 3.0))
-    shape = curvature_shape(state)
+    rows = SimulatedRows([np.ones(4)], 3, generator)
+    shape = CurvatureShape.of(loss.curvature(rows))
     assert shape.parts == pytest.approx([0.0, 0.5, 0.5], abs=1e-9)  # scores of 0: all alike, but for their mean
     curvature = loss.curvature(rows)
     assert shape.basis @ np.diag(shape.parts) @ shape.basis.T == pytest.approx(curvature / np.trace(curvature))

@@ -11,14 +11,13 @@ import pytest
 from scipy.optimize import brentq
 
 from tacit import AdditiveBoostClassifier, load_model, save_model
-from tacit.additive.imagined import ROWS, ImaginedRows
-from tacit.additive.score_losses import LEAST_COUNTED, MOST_COUNTED, SoftmaxLoss, likely_counts
-from tacit.additive.score_term import Directions, ScoreTerm
-from tacit.additive.score_trees import CurvatureShape, LeafSteps
-from tacit.additive.term import Prior
+from tacit.additive.losses import LEAST_COUNTED, MOST_COUNTED, SoftmaxLoss, likely_counts
+from tacit.additive.simulated_rows import ROWS, SimulatedRows
+from tacit.additive.term import Directions, Prior, Term
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.growing.newton_trees import LeafSums, NewtonPlan
+from tacit.growing.score_leaves import CurvatureShape, LeafSteps
 from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian
@@ -202,7 +201,7 @@ def test_unknown_labels_are_dropped():
 def test_curvature_is_the_slope_of_the_mean_contribution():
     """Against a difference of exact contributions, at probabilities that differ from row to row."""
     loss, generator = SoftmaxLoss(3, pure=False), np.random.default_rng(0)
-    rows = ImaginedRows([np.ones(8)], 3, generator)
+    rows = SimulatedRows([np.ones(8)], 3, generator)
     effects = generator.normal(0, 1.5, (8, 3))
     rows.add(column_cells(0, 8), effects)
     truth, matrix = rows.probabilities(), loss.curvature(rows)
@@ -219,7 +218,7 @@ def test_curvature_is_the_slope_of_the_mean_contribution():
 
 
 def test_imagined_rows_follow_the_counts():
-    rows = ImaginedRows([np.array([3.0, 1.0]), np.array([1.0, 1.0, 2.0])], 1, np.random.default_rng(0))
+    rows = SimulatedRows([np.array([3.0, 1.0]), np.array([1.0, 1.0, 2.0])], 1, np.random.default_rng(0))
     rows.add(column_cells(0, 2), np.array([[0.0], [1.0]]))
     assert rows.scores.mean() == pytest.approx(0.25, abs=2 / ROWS)
 
@@ -233,7 +232,7 @@ def test_a_term_finds_the_effects_that_made_its_releases():
     directions = Directions.of(matrix, 0.01, 1.0)
     assert directions.basis.shape == (3, 2)
     prior = np.eye(6) - 1 / 6
-    term = ScoreTerm("x", Prior("categorical", column_cells(0, 6), counts, 0.0, [prior], None), 10.0, 3)
+    term = Term("x", Prior("categorical", column_cells(0, 6), counts, 0.0, [prior], None), 10.0, 3)
     for _ in range(12):
         value = counts[:, None] * (truth - term.effect) @ matrix + generator.normal(0, 10.0, (6, 3))
         term.observe(Measurement("x", value, 10.0, Gaussian(1.0), "none"))

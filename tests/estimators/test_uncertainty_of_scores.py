@@ -11,8 +11,8 @@ import pytest
 
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.regressor import AdditiveBoostRegressor
-from tacit.additive.score_trees import ScoreNoise, Taken
 from tacit.encoding.frames import Frame
+from tacit.growing.score_leaves import ScoreNoise, Taken
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveScores
 from tacit.models.files import model_from_dict
 from tacit.privacy.request import RequestError

@@ -25,6 +25,7 @@ from tacit.growing.fourier import (
     normal_scores,
     released_axes,
 )
+from tacit.growing.random_trees import Cuts
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
@@ -59,11 +60,11 @@ def masses(columns):
 
 def grown(codes, labels, allowance, seed=0, noise=0.33, share=1.0):
     gate, reservation = curator_of(codes, labels, allowance, seed)
-    ranks, generator = [None] * len(codes), np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     rows = float(len(labels))
     margins = Margins()
     shares = masses(len(codes))
-    term, left = grow_fourier_term(Budget(gate, allowance, share), rows, 0.15, noise, shares, ranks, margins, generator)
+    term, left = grow_fourier_term(Budget(gate, allowance, share), rows, 0.15, noise, Cuts(shares), margins, generator)
     spent = sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries) / allowance.mu**2
     assert spent == pytest.approx(share - left), "what is not spent is given back"
     return term, reservation

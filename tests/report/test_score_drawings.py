@@ -10,8 +10,8 @@ import pytest
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import CategoryIndex
 from tacit.models.additive import Feature, MainEffect, PairEffect
-from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel, AdditiveScores, ScoreTree
-from tacit.models.tree import complete_shape, threshold_sets
+from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel, AdditiveScores
+from tacit.models.tree import ScoreTree, complete_shape, threshold_sets
 from tacit.report.class_drawing import class_bars, class_curves
 from tacit.report.draw_scores import side_of
 from tacit.report.drawing import Effect

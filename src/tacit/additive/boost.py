@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tacit.additive.learn import Learned, learn_additive
-from tacit.additive.learn_scores import learn_scores
-from tacit.additive.monotone import DIRECTIONS
+from tacit.additive.learn import learn
+from tacit.additive.losses import SoftmaxLoss, TwoClassLoss
 from tacit.additive.outlook import outlook
-from tacit.additive.score_losses import SoftmaxLoss
-from tacit.additive.score_model import additive_scores, features_of, main_effects, pair_effects
+from tacit.additive.posterior import DIRECTIONS
+from tacit.additive.to_model import additive_model, additive_scores
 from tacit.arrays import Floats
 from tacit.binning.measure import Column
 from tacit.curator.budget import Budget
@@ -93,14 +92,13 @@ class AdditiveBoost(Weighting, Uncertainty):
         return {"outlook": outlook(n, len(task.names), allowance, pairs, trees)}
 
     def _learn(self, budget: Budget, task: Task) -> AdditiveModel | AdditiveClassesModel:
-        columns = learned_columns(task)
+        columns, names, encoding = learned_columns(task), task.label_index.names, task.encoding
+        assert encoding is not None
         pairs, trees = parts_wanted(self.interactions)
-        if task.label_index.n_classes == 2:
-            return additive_model(learn_additive(budget, columns, pairs=pairs, trees=trees), task)
-        loss = SoftmaxLoss(task.label_index.n_classes, budget.is_pure)
-        learned = learn_scores(budget, columns, loss, pairs=pairs, trees=trees)
-        assert task.encoding is not None
-        return AdditiveClassesModel(task.label_index.names, additive_scores(learned, task.encoding))
+        if len(names) == 2:
+            return additive_model(learn(budget, columns, TwoClassLoss(), pairs, trees), names, encoding)
+        learned = learn(budget, columns, SoftmaxLoss(len(names), budget.is_pure), pairs, trees)
+        return AdditiveClassesModel(names, additive_scores(learned, encoding))
 
 
 def parts_wanted(interactions: bool | str) -> tuple[bool, bool]:
@@ -123,13 +121,3 @@ def learned_columns(task: Task) -> list[Column]:
         Column(index, name, isinstance(encoder, NumericGrid), DIRECTIONS.get(str(monotone_of(task, name)), 0))
         for index, (name, encoder) in enumerate(zip(task.names, task.encoding.encoders, strict=True))
     ]
-
-
-def additive_model(learned: Learned, task: Task) -> AdditiveModel:
-    """The frozen model of what was learned."""
-    assert task.encoding is not None
-    features = features_of(learned.columns, learned.bins, task.encoding)
-    mains = main_effects(learned.mains, learned.slope)
-    pairs = pair_effects(learned.pairs, learned.slope)
-    classes, sd = task.label_index.names, learned.intercept_sd
-    return AdditiveModel(classes, learned.intercept, features, mains, pairs, learned.fourier, learned.trees, sd)

@@ -1,19 +1,23 @@
-"""The constant term of the additive model: what all its releases say of the log-odds of the class shares."""
+"""The constant term of an additive model: of two classes by its whole posterior, of other losses by Newton steps."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from scipy.special import expit, ndtri
 
+from tacit.additive.posterior import TYPICAL_SCATTER
+from tacit.additive.term import Directions
 from tacit.arrays import Floats
 from tacit.boosting.measures.mada_boost import mada_boost
-from tacit.curator.measurement import LEAST_SD
+from tacit.curator.measurement import LEAST_SD, Measurement
+from tacit.queries.rules import MARGIN_BITS
+from tacit.queries.score_rules import LARGEST_BOUND
 
 LEAST_CURVATURE = 0.005
-TYPICAL_SCATTER = 0.35
-"""Variance of what a row contributes where no class is rare."""
 
 INTERCEPT_VARIANCE = 6.0
 """Prior variance of the intercept (squared log-odds)."""
@@ -21,6 +25,17 @@ INTERCEPT_VARIANCE = 6.0
 LARGEST_INTERCEPT = 6.0
 WELL_KNOWN = 0.1
 """Posterior standard deviation (log-odds) below which one Newton step on the averaged releases says it all."""
+
+ONE_SIDED, NO_DOUBT = 0.4, 4.0
+"""Rows lie on one side of the intercept where their contributions add up to more than this part of the most they could,
+by so many standard deviations of noise."""
+
+LEAST_DOUBT = 0.2
+"""A sum of clipped numbers is thought to leave at least this much open about the intercept, while sums are weighed
+against each other: a clip that was chosen far too narrow looks exact, and says next to nothing."""
+
+LONGEST_BRACKET = 4.0
+"""No bracketing step of the intercept is longer."""
 
 _QUANTILES = ndtri((np.arange(40) + 0.5) / 40)
 _GRID = np.linspace(-7.0, 7.0, 281)
@@ -54,8 +69,37 @@ def expected_push(intercept: float, spread: float) -> Floats:
     return np.asarray((truth * mada_boost(score) - (1 - truth) * mada_boost(-score)).mean(axis=1))
 
 
-class Intercept:
-    """The constant term: the whole posterior while little is known, damped Newton on averaged releases afterwards.
+class Intercept(Protocol):
+    """The constant term while it is being learned.
+
+    Attributes:
+        share: of the budget of a sweep, relative to a term's.
+    """
+
+    share: float
+
+    @property
+    def value(self) -> Floats:
+        """As it is now, shape ``(n_scores,)``."""
+
+    def set_recency(self, recency: float) -> None:
+        """From now on later releases count so much more than earlier ones."""
+
+    def observe(self, release: Measurement, directions: Directions, spread: float) -> Floats:
+        """Takes a release of the sum of contributions in, and returns how far the intercept moves.
+
+        Args:
+            release: the sum, shape ``(1, n_scores)``.
+            directions: where the loss is curved now.
+            spread: standard deviation of the other terms' sum over the rows.
+        """
+
+    def sd(self, directions: Directions) -> Floats:
+        """Standard deviation that noise leaves in the intercept, shape ``(n_scores,)``."""
+
+
+class PosteriorIntercept:
+    """Of two classes: the whole posterior while little is known, damped Newton on averaged releases afterwards.
 
     While the noise leaves much open, the intercept is the log-odds of the mean probability under the posterior, which
     loses least where it is wrong.
@@ -66,27 +110,26 @@ class Intercept:
     """
 
     def __init__(self, total: float, share: float = 1.0) -> None:
-        self.total, self.share, self.value = total, share, 0.0
+        self.total, self.share, self._at = total, share, 0.0
         self._count, self._power = 0, 1.0
         self._precision, self._sum, self._values, self._variance = 0.0, 0.0, 0.0, 0.0
         self._misfit: Floats = np.zeros(len(_GRID))
         self._weight = 0.0
 
-    def hurry(self, haste: float) -> None:
-        """From now on later releases count more in proportion to their number, or, towards a haste of -1, all alike."""
-        self._power = 1.0 + min(haste, 0.0)
+    @property
+    def value(self) -> Floats:
+        """Log-odds, shape ``(1,)``."""
+        return np.array([self._at])
 
-    def observe(self, signed_sum: float, sd: float, spread: float) -> float:
-        """Takes a release of ``sum of s w`` and returns how far the intercept moves.
+    def set_recency(self, recency: float) -> None:
+        """From now on later releases count more in proportion to their number, or, towards -1, all alike."""
+        self._power = 1.0 + min(recency, 0.0)
 
-        Args:
-            signed_sum: as released.
-            sd: of its noise.
-            spread: standard deviation of the other terms' sum over the rows.
-        """
-        sd, slope = max(sd, LEAST_SD), curvature(self.value, spread)
+    def observe(self, release: Measurement, directions: Directions, spread: float) -> Floats:
+        """See :meth:`Intercept.observe`; the release is of ``sum of s w``."""
+        sd, slope = max(release.sd, LEAST_SD), float(directions.curvatures[0])
         most = 2 * self.total + 20 * sd  # no table gives more; a number that overflows would say nothing
-        signed_sum = min(max(signed_sum, -most), most)
+        signed_sum = min(max(float(release.value.item()), -most), most)
         posterior = self._posterior(signed_sum, sd, spread)
         mean = float(posterior @ _GRID)
         if math.sqrt(float(posterior @ (_GRID - mean) ** 2)) > WELL_KNOWN:
@@ -96,13 +139,13 @@ class Intercept:
         else:
             new = self._newton(signed_sum, sd, slope)
         new = float(np.clip(new, -LARGEST_INTERCEPT, LARGEST_INTERCEPT))
-        step, self.value = new - self.value, new
-        return step
+        step, self._at = new - self._at, new
+        return np.array([step])
 
     def _posterior(self, signed_sum: float, sd: float, spread: float) -> Floats:
         """Takes a release in and returns weights on the grid; later releases, whose model is closer, weigh more."""
         weight = (self._count + 1.0) ** self._power
-        self._misfit += weight * ((signed_sum - self.total * expected_push(self.value, spread)) / sd) ** 2
+        self._misfit += weight * ((signed_sum - self.total * expected_push(self._at, spread)) / sd) ** 2
         self._weight += weight
         logs = -0.5 * self._misfit * (self._count + 1) / self._weight - 0.5 * _GRID**2 / INTERCEPT_VARIANCE
         weights = np.exp(logs - logs.max())
@@ -113,7 +156,7 @@ class Intercept:
         weight = (self._count - 1) ** self._power / sd**2 if self._count > 1 else 0.0
         self._precision += weight
         self._sum += weight * signed_sum
-        self._values += weight * self.value
+        self._values += weight * self._at
         self._variance += (weight * sd) ** 2
 
     def _newton(self, signed_sum: float, sd: float, slope: float) -> float:
@@ -124,8 +167,108 @@ class Intercept:
         full = self._values / self._precision + self._sum / self._precision / (self.total * slope)
         variance = self._variance / self._precision**2 / (self.total * slope) ** 2
         full *= INTERCEPT_VARIANCE / (INTERCEPT_VARIANCE + variance)
-        return float(np.clip(full, self.value - 1, self.value + 1))
+        return float(np.clip(full, self._at - 1, self._at + 1))
 
-    def sd(self, slope: float) -> float:
+    def sd(self, directions: Directions) -> Floats:
         """Standard deviation that noise leaves in the intercept, from all releases but the first."""
-        return math.sqrt(self._variance) / self._precision / (self.total * slope) if self._precision else 0.0
+        slope = float(directions.curvatures[0])
+        sd = math.sqrt(self._variance) / self._precision / (self.total * slope) if self._precision else 0.0
+        return np.array([sd])
+
+
+class OneSide:
+    """Whether rows are clipped on one side, by all releases in a row that point to the same side."""
+
+    def __init__(self) -> None:
+        self._found, self._variance, self._most = 0.0, 0.0, 0.0
+
+    def sees(self, found: float, sd: float, most: float) -> bool:
+        """Takes a sum of contributions, its noise, and how large it could be if all rows lay on its side."""
+        if found * self._found < 0:
+            self._found, self._variance, self._most = 0.0, 0.0, 0.0
+        self._found, self._variance, self._most = self._found + found, self._variance + sd**2, self._most + most
+        return abs(self._found) - NO_DOUBT * math.sqrt(self._variance) > ONE_SIDED * self._most
+
+
+class NewtonIntercept:
+    """The constant term: begun by the loss, then damped Newton steps on the averaged releases.
+
+    Args:
+        value: the start, shape ``(n_scores,)``.
+        total: released number of rows.
+        doubt: how far off the start may be: a variance.
+        ends: of a single number that is clipped: the least and the largest that a row contributes, as it is now.
+    """
+
+    share = 1.0
+
+    def __init__(
+        self, value: Floats, total: float, doubt: float, ends: Callable[[], tuple[float, float] | None] = lambda: None
+    ) -> None:
+        self._value, self.start, self._ends = value, value, ends
+        self._total, self._doubt = total, doubt
+        self._last_bracket = 0.0
+        self._forget()
+
+    @property
+    def value(self) -> Floats:
+        """Scores of a row of no effects, shape ``(n_scores,)``."""
+        return self._value
+
+    def set_recency(self, recency: float) -> None:
+        """Nothing: later releases count more in proportion to their number, whatever the pace."""
+        del recency
+
+    def observe(self, release: Measurement, directions: Directions, spread: float) -> Floats:
+        """See :meth:`Intercept.observe`."""
+        del spread  # what simulated rows have is in the directions
+        ends = self._ends()
+        if ends is not None and (step := self._bracketing_step(release, ends)):
+            self.start = self._value + step
+            return self._move(self.start)
+        sd, gain = max(release.sd, LEAST_SD) / directions.gain, directions.gain
+        self._count += 1
+        weight = self._count / max(sd, 0.0 if ends is None else LEAST_DOUBT * self._total) ** 2
+        self._precision += weight
+        self._sum += weight * release.value[0] / gain
+        self._values += weight * (self._value - self.start)
+        self._variance += (weight * sd) ** 2
+        slopes = self._total * directions.curvatures
+        mean = gain * self._sum / self._precision / self._total + directions.matrix @ self._values / self._precision
+        full = mean @ directions.basis / directions.curvatures
+        variance = gain**2 * self._variance / self._precision**2 / slopes**2
+        full *= self._doubt / (self._doubt + variance)
+        wanted = self.start + directions.basis @ full
+        reach = LARGEST_INTERCEPT if ends is None else LARGEST_BOUND / 2.0**MARGIN_BITS
+        return self._move(np.clip(np.clip(wanted, self._value - 1, self._value + 1), -reach, reach))
+
+    def _move(self, new: Floats) -> Floats:
+        step, self._value = new - self._value, new
+        return np.asarray(step)
+
+    def _bracketing_step(self, release: Measurement, ends: tuple[float, float]) -> float:
+        """How far to go where nearly all rows are clipped on one side, which says no more than in which direction.
+
+        Twice as far as before, and at least as far as a row can say; 0 where rows lie on both sides as far as one can
+        tell. What was released before is forgotten then: it was seen from too far off.
+        """
+        found = float(release.value.item())
+        end = ends[1] if found > 0 else ends[0]
+        if not self._one_side.sees(found, release.sd, abs(end) * self._total):
+            return 0.0
+        self._forget()
+        longer = 2 * self._last_bracket if self._last_bracket * end > 0 else end
+        self._last_bracket = math.copysign(min(max(abs(longer), abs(end)), LONGEST_BRACKET), end)
+        return self._last_bracket
+
+    def _forget(self) -> None:
+        self._count, self._precision, self._variance = 0, 0.0, 0.0
+        self._sum, self._values = np.zeros_like(self._value), np.zeros_like(self._value)
+        self._one_side = OneSide()
+
+    def sd(self, directions: Directions) -> Floats:
+        """Standard deviation that noise leaves in the intercept, shape ``(n_scores,)``."""
+        if not self._precision:
+            return np.zeros_like(self._value)
+        variances = self._variance / (self._precision * self._total * directions.curvatures / directions.gain) ** 2
+        return np.asarray(np.sqrt(np.square(directions.basis) @ variances))

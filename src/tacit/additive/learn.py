@@ -1,4 +1,7 @@
-"""The flagship from start to end: count, bin, sweep, look for pairs, sweep again, boost the rest by trees."""
+"""The flagship from start to end: count, bin, sweep, look for pairs, sweep again, boost what is left by trees.
+
+One engine for every loss: a row has ``k`` scores, and two classes, and numbers, have one.
+"""
 
 from __future__ import annotations
 
@@ -7,75 +10,131 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.additive.constrained import cut_masses, free_columns
-from tacit.additive.covariance import categorical_covariances, numeric_covariances
 from tacit.additive.first_look import FirstLook, first_look
-from tacit.additive.intercept import Intercept
 from tacit.additive.jointly import bounds_jointly
+from tacit.additive.losses import Loss
 from tacit.additive.pairs import (
-    MODE_CURVATURE,
+    AVERAGING_LOSS,
     MODE_SCALE,
     Side,
+    free_columns,
+    lower_shares,
     most_pairs,
     pair_side,
     pair_terms,
-    quieten,
     screen_pairs,
 )
-from tacit.additive.plan import LEAST_TREE_PRIOR, Plan, company, intercept_share, patient, pseudo_terms, with_choices
+from tacit.additive.plan import Pace, Plan, company, intercept_share, patient, pseudo_terms, with_choices
+from tacit.additive.posterior import categorical_covariances, numeric_covariances
+from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.sweeps import HyperPrior, State, sweep
-from tacit.additive.term import Prior, Term
-from tacit.arrays import Floats, Ints
+from tacit.additive.term import Directions, Prior, Term
+from tacit.additive.trees import Grown, grow_rest
+from tacit.arrays import Floats
 from tacit.binning.measure import Bins, Column
 from tacit.binning.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
 from tacit.curator.budget import Budget
-from tacit.growing.chosen_trees import structures_of
-from tacit.growing.fourier import CLIP as FOURIER_CLIP
-from tacit.growing.fourier import LeftOpen, grow_fourier_term, released_left_open
-from tacit.growing.kernel_trees import grow_kernel_trees, kernel_plan
-from tacit.growing.newton_trees import NewtonPlan, grow_trees
-from tacit.growing.random_trees import Cuts, RandomStructures
-from tacit.growing.tree_noise import LeafNoise
-from tacit.models.fourier_features import FourierTerm
-from tacit.models.tree import Tree
-from tacit.queries.cells import column_cells
-from tacit.queries.margins import Margins
-
-AVERAGING_LOSS = 4 / 3
-"""Variance of the weighted average of releases, relative to spending the whole share on one."""
-
-LEFT_OPEN_PART = 0.03
-"""Of the smooth function's budget goes to what scores leave open before it."""
+from tacit.queries.cells import OneCell, column_cells
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What was learned, all of it released: the model is built from this."""
+    """What was learned, all of it released: the model is built from this.
+
+    Attributes:
+        total: released number of rows.
+        intercept: shape ``(n_scores,)``.
+        columns, bins: of the table.
+        mains, pairs: terms with their effects.
+        grown: a smooth function and trees, for what those leave over.
+        plan: how the budget was divided.
+        directions: where the loss was curved in the end.
+        intercept_sd: standard deviation of the noise in the intercept, shape ``(n_scores,)``.
+    """
 
     total: float
-    intercept: float
+    intercept: Floats
     columns: tuple[Column, ...]
     bins: tuple[Bins, ...]
     mains: tuple[Term, ...]
     pairs: tuple[tuple[Side, Side, Term], ...]
-    fourier: FourierTerm | None
-    trees: tuple[Tree, ...]
+    grown: Grown
     plan: Plan
-    slope: float
-    intercept_sd: float = 0.0
+    directions: Directions
+    intercept_sd: Floats
+
+
+def learn(budget: Budget, columns: Sequence[Column], loss: Loss, pairs: bool = True, trees: bool = True) -> Learned:
+    """Learns an additive model with ``k`` scores per row.
+
+    Args:
+        budget: that of the whole fit; all of it is planned for.
+        columns: columns to use.
+        loss: what rows contribute; it spends a share of its own.
+        pairs: whether to look for interactions of two columns where the budget allows.
+        trees: whether to boost what is left over by trees where the budget allows.
+    """
+    whole, count = budget, len(columns)
+    known = first_look(whole.part(1 - loss.share).as_whole(), columns, pairs, trees, loss)
+    chosen = _plan_for(loss, known, count, trees, whole.is_pure)
+    weight = intercept_share(known.signal, count) if loss.uses.pooling else 1.0
+    intercept = loss.begin(whole, known.total, weight)
+    budget = whole.part(1 - loss.share).as_whole()  # a loss that is content with less leaves more
+    jointly = loss.jointly and bounds_jointly(budget.allowance, known.signal)
+    each = budget.part(chosen.mains).split(count + weight)
+    mains = [
+        main_term(column, found, each, known, loss, jointly) for column, found in zip(columns, known.bins, strict=True)
+    ]
+    openness = company(known.signal) if loss.uses.pooling else 1.0
+    hyper_prior = HyperPrior(count, pseudo_terms(known.signal), openness)
+    rows = None
+    if loss.uses.simulated_rows:
+        rows = SimulatedRows([found.counts for found in known.bins], loss.n_scores, budget.public_generator)
+    state = State(known, whole, loss, loss.new_log(), intercept, hyper_prior, rows, jointly)
+    state.add(OneCell(), intercept.value[None, :])
+    chosen = chosen.passed_on(sweep(budget.part(chosen.mains), _pace(loss, chosen.pace), mains, state))
+    found: list[tuple[Side, Side, Term]] = []
+    if chosen.looks_for_pairs:
+        found, left = _learn_pairs(budget, chosen, mains, state)
+        chosen = chosen.passed_to_trees(left)
+    grown = Grown()
+    if chosen.n_trees:
+        loss.refresh(whole, state.log, "before the trees")
+        grown = grow_rest(budget, chosen, mains, state)
+    shift, sd = loss.level(whole, state.log, known.total)
+    directions = state.directions()
+    return Learned(
+        known.total,
+        intercept.value + shift,
+        known.columns,
+        tuple(known.bins),
+        tuple(mains),
+        tuple(found),
+        grown,
+        chosen,
+        directions,
+        np.hypot(intercept.sd(directions), sd),
+    )
+
+
+def _plan_for(loss: Loss, known: FirstLook, count: int, trees: bool, pure: bool) -> Plan:
+    chosen = known.plan
+    if loss.uses.choices:
+        chosen = with_choices(chosen, known.total, count, known.signal)
+    if loss.uses.patience and not trees and not pure:
+        chosen = patient(chosen, count, known.signal)
+    return chosen
+
+
+def _pace(loss: Loss, planned: Pace) -> Pace:
+    return planned if loss.uses.recency else planned.plain()
 
 
 def column_prior(
-    column: Column,
-    bins: Bins,
-    noise_variance: float,
-    curvature: float,
-    binning_sd: float,
-    total: float,
-    pure: bool,
-    jointly: bool,
+    column: Column, bins: Bins, noise_variance: float, curvature: float, known: FirstLook, pure: bool, jointly: bool
 ) -> Prior:
     """The priors of a column, and the release map that fits them: centred where rows are to be bounded together."""
+    total = known.total
     masses = bins.counts / total
     covariances = numeric_covariances(masses) if bins.ordered else categorical_covariances(masses)
     release_map = None
@@ -89,153 +148,33 @@ def column_prior(
     if jointly:
         plain = np.eye(len(masses)) if release_map is None else release_map
         release_map = centred_map(plain, masses / masses.sum())
-    guard = 0.5 * min(binning_sd, total / len(masses))
+    guard = 0.5 * min(known.binning_sd, total / len(masses))
     kind, cells = "numeric" if bins.ordered else "categorical", column_cells(column.index, len(masses))
     return Prior(kind, cells, bins.counts, guard, covariances, release_map)
 
 
-def main_term(
-    column: Column, bins: Bins, noise_variance: float, binning_sd: float, total: float, pure: bool, jointly: bool
-) -> Term:
-    """The term of one column."""
-    prior = column_prior(column, bins, noise_variance, MODE_CURVATURE, binning_sd, total, pure, jointly)
-    term = Term(column.name, prior, noise_variance)
+def main_term(column: Column, bins: Bins, each: Budget, known: FirstLook, loss: Loss, jointly: bool) -> Term:
+    """The term of one column, of whose releases ``each`` is the budget."""
+    noise_variance = each.sd(1.0, loss.bound) ** 2 * AVERAGING_LOSS
+    prior = column_prior(column, bins, noise_variance, loss.slope, known, each.is_pure, jointly)
+    term = Term(column.name, prior, noise_variance, loss.n_scores, not loss.rounded)
     term.monotone = column.monotone
     return term
 
 
-def learn_additive(
-    budget: Budget,
-    columns: Sequence[Column],
-    pairs: bool = True,
-    trees: bool = True,
-) -> Learned:
-    """Learns an additive model of a binary label with at most pairs.
-
-    Args:
-        budget: that of the whole fit; all of it is planned for.
-        columns: columns to use.
-        pairs: whether to look for interactions of two columns where the budget allows.
-        trees: whether to boost what is left over by trees where the budget allows.
-    """
-    count = len(columns)
-    known = first_look(budget, columns, pairs, trees)
-    total, bins = known.total, known.bins
-    chosen = with_choices(known.plan, total, count, known.signal)
-    chosen = chosen if trees or budget.is_pure else patient(chosen, count, known.signal)
-    weight, jointly = intercept_share(known.signal, count), bounds_jointly(budget.allowance, known.signal)
-    mains = _main_terms(budget.part(chosen.mains).split(count + weight), known, columns, jointly)
-    hyper_prior = HyperPrior(count, pseudo_terms(known.signal), company(known.signal))
-    state = State(Margins(), Intercept(total, weight), hyper_prior, jointly=jointly)
-    chosen = chosen.passed_on(sweep(budget.part(chosen.mains), chosen.pace, mains, state))
-    found: list[tuple[Side, Side, Term]] = []
-    if chosen.looks_for_pairs:
-        found, left = _learn_pairs(budget, chosen, columns, bins, mains, state, total)
-        chosen = chosen.passed_to_trees(left)
-    smooth: FourierTerm | None = None
-    grown: tuple[Tree, ...] = ()
-    if chosen.n_trees:
-        smooth, grown = _learn_rest(budget, chosen, columns, bins, mains, state, total)
-    return Learned(
-        total,
-        state.intercept.value,
-        tuple(columns),
-        tuple(bins),
-        tuple(mains),
-        tuple(found),
-        smooth,
-        grown,
-        chosen,
-        state.slope,
-        state.intercept.sd(state.slope),
-    )
-
-
-def _main_terms(each: Budget, known: FirstLook, columns: Sequence[Column], jointly: bool) -> list[Term]:
-    """A term per column, with the budget of each."""
-    noise_variance = each.sd() ** 2 * AVERAGING_LOSS
-    return [
-        main_term(column, found, noise_variance, known.binning_sd, known.total, each.is_pure, jointly)
-        for column, found in zip(columns, known.bins, strict=True)
-    ]
-
-
-def _learn_rest(
-    budget: Budget,
-    chosen: Plan,
-    columns: Sequence[Column],
-    bins: Sequence[Bins],
-    mains: Sequence[Term],
-    state: State,
-    total: float,
-) -> tuple[FourierTerm | None, tuple[Tree, ...]]:
-    """A smooth function and trees of what is left over; unordered columns go in the order of their effects."""
-    ranks = [
-        None if found.ordered else np.argsort(np.argsort(term.effect, kind="stable"), kind="stable")
-        for found, term in zip(bins, mains, strict=True)
-    ]
-    masses, generator, noise = cut_masses(columns, bins), budget.public_generator, LeafNoise()
-    if chosen.tree_noise:
-        smooth, grown = _learn_together(budget, chosen, masses, ranks, state.margins, total, noise)
-        return smooth, noise.annotate(grown, [found.counts for found in bins], generator)
-    newton = NewtonPlan(
-        trees=chosen.n_trees,
-        depth=chosen.tree_depth,
-        columns_per_tree=chosen.tree_columns,
-        rate=chosen.tree_rate,
-        least_prior=LEAST_TREE_PRIOR,
-        choice=chosen.tree_choice,
-        enough=chosen.tree_enough,
-    )
-    structures, growing = structures_of(
-        budget.part(chosen.trees), newton, state.margins, Cuts(masses, ranks), generator
-    )
-    grown = grow_trees(growing, structures, newton, state.margins, observe=noise.observe)
-    return None, noise.annotate(grown, [found.counts for found in bins], generator)
-
-
-def _learn_together(
-    budget: Budget,
-    chosen: Plan,
-    masses: Sequence[Floats],
-    ranks: Sequence[Ints | None],
-    margins: Margins,
-    total: float,
-    noise: LeafNoise,
-) -> tuple[FourierTerm | None, tuple[Tree, ...]]:
-    """A smooth function of all columns, and trees that are heard together."""
-    generator, left_open, smooth = budget.public_generator, LeftOpen(), None
-    if chosen.fourier:
-        look = LEFT_OPEN_PART * chosen.fourier
-        left_open = released_left_open(budget.part(look), total, FOURIER_CLIP, margins)
-        allowed, rest = left_open.loudness * chosen.fourier_noise, budget.part(chosen.fourier).after(look)
-        smooth, left = grow_fourier_term(rest, total, left_open.curvature, allowed, masses, ranks, margins, generator)
-        chosen = chosen.passed_to_trees(left)
-    allowed, sd = left_open.loudness * chosen.tree_noise, budget.sd(chosen.trees)
-    plan = kernel_plan(total, sd, allowed, chosen.n_trees, chosen.tree_columns)
-    structures = RandomStructures(masses, generator, ranks)
-    trees = grow_kernel_trees(budget.part(chosen.trees), structures, plan, margins, generator, noise.observe)
-    return smooth, trees
-
-
 def _learn_pairs(
-    budget: Budget,
-    chosen: Plan,
-    columns: Sequence[Column],
-    bins: Sequence[Bins],
-    mains: list[Term],
-    state: State,
-    total: float,
+    budget: Budget, chosen: Plan, mains: list[Term], state: State
 ) -> tuple[list[tuple[Side, Side, Term]], float]:
     """The pairs that were found, and the share of the allowance that was not needed."""
-    sides = [pair_side(columns[i].index, columns[i].name, bins[i]) for i in free_columns(columns, mains)]
+    columns, pace = state.known.columns, _pace(state.loss, chosen.joint_pace)
+    sides = [pair_side(columns[i].index, columns[i].name, state.known.bins[i]) for i in free_columns(columns, mains)]
     most = most_pairs(len(columns))
-    found = screen_pairs(budget.part(chosen.screening), sides, most, state, total) if len(sides) > 1 else []
+    found = screen_pairs(budget.part(chosen.screening), sides, most, state) if len(sides) > 1 else []
     if not found:
-        share = chosen.joint + chosen.pair_counts
-        return [], sweep(budget.part(share), chosen.joint_pace, mains, state)
+        left = budget.part(chosen.joint + chosen.pair_counts)
+        return [], sweep(left, pace, mains, state, "second ")
     learning = budget.part(chosen.joint)
-    terms = pair_terms(budget.part(chosen.pair_counts), learning, found, len(mains), total, state.jointly)
-    quieten(mains)
-    unspent = sweep(learning, chosen.joint_pace, mains + terms, state)
+    terms = pair_terms(budget.part(chosen.pair_counts), learning, found, len(mains), state)
+    lower_shares(mains)
+    unspent = sweep(learning, pace, mains + terms, state, "joint ")
     return [(left, right, term) for (left, right), term in zip(found, terms, strict=True)], unspent

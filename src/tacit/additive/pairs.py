@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from tacit.additive.covariance import centred
+from tacit.additive.losses import MODE_CURVATURE
+from tacit.additive.posterior import centred
 from tacit.additive.sweeps import State
-from tacit.additive.term import AnyTerm, Prior, Term
+from tacit.additive.term import Prior, Term
 from tacit.arrays import Floats, Ints
-from tacit.binning.measure import Bins
+from tacit.binning.measure import Bins, Column
 from tacit.binning.release_map import centred_map, principal_modes
-from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.budget import Budget
-from tacit.curator.measurement import LEAST_SD, Measurement
+from tacit.curator.measurement import LEAST_SD
+from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
-from tacit.queries.query import Query
 from tacit.queries.rules import fine_count_rule
 
 GROUPS = 8
@@ -45,8 +45,11 @@ SCREEN_MODES = 5
 """Directions of each ordered side that a screening releases at most: an interaction that is not smooth at all hides
 from it, and the rest are found with less noise."""
 
+AVERAGING_LOSS = 4 / 3
+"""Variance of the weighted average of releases, relative to spending the whole share on one."""
+
 MODE_SCALE = 0.3
-MODE_CURVATURE = 0.35
+"""Size of an interaction (log-odds) for which directions are chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +102,27 @@ def most_pairs(n_columns: int) -> int:
     return int(max(LEAST_MOST_PAIRS, PAIRS_PER_COLUMN * n_columns))
 
 
-def quieten(terms: Sequence[AnyTerm]) -> None:
+def lower_shares(terms: Sequence[Term]) -> None:
     """Lowers the shares of columns for the sweeps beside pairs: what they have to say is mostly known by then."""
     for term in terms:
         term.share = QUIET_SHARE + LIVELY_SHARE * term.liveliness
+
+
+# A curve can be projected onto a declared direction; a pair, or a tree that cuts the column, could go against it.
+
+
+def free_columns(columns: Sequence[Column], terms: Sequence[Term]) -> list[int]:
+    """The strongest columns that may be part of a pair, in their order: those without a declared direction."""
+    ranked = np.argsort([-term.variance for term in terms], kind="stable")
+    return sorted([int(i) for i in ranked if not columns[i].monotone][:SCREENED_COLUMNS])
+
+
+def cut_masses(columns: Sequence[Column], bins: Sequence[Bins]) -> list[Floats]:
+    """Per column, what random trees believe of its bins; a column of one bin, or of a direction, is never cut."""
+    return [
+        found.counts if not column.monotone else np.array([float(found.counts.sum())])
+        for column, found in zip(columns, bins, strict=True)
+    ]
 
 
 def pair_name(left: Side, right: Side) -> str:
@@ -145,60 +165,29 @@ def log_evidence(left: Screen, right: Screen, release: Floats, sd: float, total:
     return best
 
 
-def screen(
-    budget: Budget,
-    screens: Mapping[int, Screen],
-    candidates: list[tuple[Side, Side]],
-    ask: Callable[[ProductCells, ReleaseMap], Query],
-    evidence: Callable[[Screen, Screen, Measurement], float],
-) -> list[float]:
-    """The evidence for every candidate, each released once, for the budget.
-
-    Args:
-        budget: of one release.
-        screens: by column.
-        candidates: pairs of columns.
-        ask: the query for the residuals of a pair.
-        evidence: what its release says.
-    """
-    asks = []
-    for left, right in candidates:
-        modes = np.kron(screens[left.column].matrix, screens[right.column].matrix)
-        release_map = ReleaseMap.from_floats(np.asarray(modes, np.float64))
-        asks.append((ask(pair_cells(left, right), release_map), 1.0, f"screening of {pair_name(left, right)}"))
-    return [
-        evidence(screens[left.column], screens[right.column], release)
-        for (left, right), release in zip(candidates, budget.measure_all(asks), strict=True)
-    ]
-
-
-def strongest(
-    candidates: list[tuple[Side, Side]], evidence: Sequence[float], most: int, least: float
-) -> list[tuple[Side, Side]]:
-    """The candidates with more than ``least`` evidence, strongest first, at most ``most``."""
-    order = np.argsort(-np.array(evidence), kind="stable")[:most]
-    return [candidates[i] for i in order if evidence[i] > least]
-
-
-def screen_pairs(budget: Budget, sides: list[Side], most: int, state: State, total: float) -> list[tuple[Side, Side]]:
+def screen_pairs(budget: Budget, sides: list[Side], most: int, state: State) -> list[tuple[Side, Side]]:
     """The pairs whose residuals hold more than noise, strongest first, at most ``most``.
 
-    Every pair among ``sides`` is released once as a noisy table of residual sums; the budget pays for all.
+    Every pair among ``sides`` is released once as a noisy table of residual sums, and the budget pays for all. Its
+    evidence is the sum over the directions of the scores.
     """
-    candidates, rule = list(combinations(sides, 2)), mada_boost_rule()
+    candidates, total = list(combinations(sides, 2)), state.known.total
     each = budget.split(len(candidates))
-    nominal = each.sd() ** 2
+    nominal = each.sd(1.0, state.loss.bound) ** 2
     screens = {side.column: Screen.of(side, nominal, total) for side in sides}
-
-    def evidence(a: Screen, b: Screen, release: Measurement) -> float:
-        table = release.value[:, 0].reshape(len(a.matrix), len(b.matrix))
-        return log_evidence(a, b, table, max(release.sd, LEAST_SD), total, state.slope)
-
-    def ask(cells: ProductCells, release_map: ReleaseMap) -> Histogram:
-        return Histogram(cells, rule, state.margins, release_map)
-
-    found = screen(each, screens, candidates, ask, evidence)
-    return strongest(candidates, found, most, LEAST_EVIDENCE)
+    directions, asks, found = state.directions(), [], []
+    for left, right in candidates:
+        modes = np.kron(screens[left.column].matrix, screens[right.column].matrix)
+        query = state.query(pair_cells(left, right), ReleaseMap.from_floats(np.asarray(modes, np.float64)))
+        asks.append((query, 1.0, Label(Stage.SCREENING, pair_name(left, right))))
+    for (left, right), release in zip(candidates, each.measure_all(asks), strict=True):
+        a, b, sd = screens[left.column], screens[right.column], max(release.sd, LEAST_SD)
+        tables = (release.value @ directions.basis).reshape(len(a.matrix), len(b.matrix), -1)
+        slopes = enumerate(directions.curvatures)
+        found.append(sum(log_evidence(a, b, tables[:, :, j], sd, total, float(h)) for j, h in slopes))
+    least = LEAST_EVIDENCE * float(np.sqrt(len(directions.curvatures)))
+    order = np.argsort(-np.array(found), kind="stable")[:most]
+    return [candidates[i] for i in order if found[i] > least]
 
 
 def pair_priors(
@@ -223,7 +212,7 @@ def pair_priors(
     for left, right in pairs:
         cells = pair_cells(left, right)
         budget.curator.derive(cells)
-        asks.append((Histogram(cells, rule), 1.0, f"counts of {pair_name(left, right)}"))
+        asks.append((Histogram(cells, rule), 1.0, Label(Stage.PAIR_COUNTS, pair_name(left, right))))
     priors = []
     for (left, right), (query, _, _), release in zip(
         pairs, asks, budget.split(len(pairs)).measure_all(asks), strict=True
@@ -248,18 +237,18 @@ def pair_priors(
 
 
 def pair_terms(
-    budget: Budget,
-    learning: Budget,
-    pairs: list[tuple[Side, Side]],
-    n_mains: int,
-    total: float,
-    centre: bool,
+    budget: Budget, learning: Budget, pairs: list[tuple[Side, Side]], n_mains: int, state: State
 ) -> list[Term]:
     """Terms for the chosen pairs; the budget pays for their counts, ``learning`` is what the sweeps will spend.
 
     Their release maps are centred where rows are to be bounded together.
     """
-    noise_variance = learning.split(len(pairs) + n_mains / MAINS_BESIDE_PAIRS).sd() ** 2 * 4 / 3
-    mode_variance = learning.split(max(n_mains, 1)).sd() ** 2
-    priors = pair_priors(budget, pairs, mode_variance, total, centre)
-    return [Term(pair_name(*pair), prior, noise_variance) for pair, prior in zip(pairs, priors, strict=True)]
+    loss = state.loss
+    mode_variance = learning.split(max(n_mains, 1)).sd(1.0, loss.bound) ** 2
+    beside = len(pairs) + n_mains / MAINS_BESIDE_PAIRS
+    noise_variance = learning.split(beside).sd(1.0, loss.bound) ** 2 * AVERAGING_LOSS
+    priors = pair_priors(budget, pairs, mode_variance, state.known.total, state.jointly)
+    return [
+        Term(pair_name(*pair), prior, noise_variance, loss.n_scores, not loss.rounded)
+        for pair, prior in zip(pairs, priors, strict=True)
+    ]

@@ -21,7 +21,7 @@ TREES_FROM, TREES_FULL = 900.0, 3000.0
 LARGEST_TREE_SHARE = 0.5
 
 KERNEL_FROM, KERNEL_FULL = 400.0, 2000.0
-"""The same for trees whose splits are random where rows are not very many: deep ones that are heard together
+"""The same for trees whose splits are random where rows are not very many: deep ones that are averaged as a kernel
 (:mod:`~tacit.growing.kernel_trees`)."""
 
 PAIRS_UPTO, PAIRS_ANYWAY = 1.0, 2500.0
@@ -48,7 +48,7 @@ FOURIER_NOISE = 0.33
 """It goes no farther than leaves about this standard deviation of noise in a score (log-odds)."""
 
 KERNEL_UPTO = 10.0
-"""The ``mu`` beyond which noise is next to nothing: trees that are judged one by one fit more closely there."""
+"""The ``mu`` beyond which noise is next to nothing: trees that are Newton's fit more closely there."""
 
 KERNEL_TREES = 300
 
@@ -124,14 +124,20 @@ class Pace:
 
     Attributes:
         sweeps: how many.
-        settles: whether there is so little noise that steps are long, and sweeps end once effects hardly move.
-        haste: from 0 to 1, how long steps are, and how little earlier releases count beside later ones; from 0 down to
-            -1, how nearly all releases count alike.
+        converges: whether there is so little noise that steps are long, and sweeps end once effects hardly move.
+        recency: from 0 to 1, how long steps are, and how little earlier releases count beside later ones; from 0
+            down to -1, how nearly all releases count alike.
+        adapts: whether few sweeps take long steps.
     """
 
     sweeps: int
-    settles: bool = False
-    haste: float = 0.0
+    converges: bool = False
+    recency: float = 0.0
+    adapts: bool = True
+
+    def plain(self) -> Pace:
+        """The same sweeps, with releases and steps as at any other pace."""
+        return replace(self, recency=0.0, adapts=False)
 
 
 @dataclass(frozen=True)
@@ -147,14 +153,14 @@ class Plan:
         fourier: a smooth function of all columns, of what they leave over one by one, and a look at how much that is.
         trees: boosting by trees what is left over after that.
         sweeps, joint_sweeps: how many.
-        settles, haste: of both; see :class:`Pace`.
+        converges, recency: of both; see :class:`Pace`.
         n_trees, tree_depth, tree_rate: how many trees, how deep, and how far each steps.
         tree_columns: how many columns a tree may cut.
         tree_choice: share of the trees' budget that goes to choosing their splits; 0 for random ones.
         tree_enough: trees end once their steps have surely a smaller prior than this; 0 for never.
         fourier_noise: noise that the smooth function may leave in a score (log-odds).
-        tree_noise: trees are heard together, not one by one, and may leave so much noise in a score (log-odds); depth
-            and rate follow from that. 0 for other trees.
+        tree_noise: trees are averaged as a kernel, and may leave so much noise in a score (log-odds); depth and rate
+            follow from that. 0 for other trees.
     """
 
     binning: float
@@ -164,8 +170,8 @@ class Plan:
     joint: float
     sweeps: int
     joint_sweeps: int
-    settles: bool = False
-    haste: float = 0.0
+    converges: bool = False
+    recency: float = 0.0
     fourier: float = 0.0
     trees: float = 0.0
     n_trees: int = 0
@@ -201,12 +207,12 @@ class Plan:
     @property
     def pace(self) -> Pace:
         """Of the sweeps before pairs are looked for."""
-        return Pace(self.sweeps, self.settles, self.haste)
+        return Pace(self.sweeps, self.converges, self.recency)
 
     @property
     def joint_pace(self) -> Pace:
         """Of the sweeps over columns and pairs together."""
-        return Pace(self.joint_sweeps, self.settles, self.haste)
+        return Pace(self.joint_sweeps, self.converges, self.recency)
 
     @property
     def rest(self) -> float:
@@ -238,7 +244,7 @@ def plan(
         pairs: whether pairs are wanted.
         trees: whether trees over the residual are wanted.
         two_classes: whether labels are two classes, and not several or numbers.
-        together: whether trees may be heard together.
+        together: whether trees may be averaged as a kernel.
     """
     whole = signal * math.sqrt(max(n_columns, 1))
     glass = _glass_box(total, n_columns, signal, pure, pairs)
@@ -291,13 +297,13 @@ def patient(plan: Plan, n_columns: int, signal: float) -> Plan:
         n_columns: columns of the model.
         signal: ``q``, as for :func:`plan`.
     """
-    if plan.settles or signal <= PATIENT_FROM:
+    if plan.converges or signal <= PATIENT_FROM:
         return plan
     way = min(math.log(signal / PATIENT_FROM) / math.log(PATIENT_FULL / PATIENT_FROM), 1.0)
     wanted = plan.sweeps * (MOST_SWEEPS / plan.sweeps) ** way
     sweeps = max(int(min(wanted, MOST_SWEPT / max(n_columns, 1))), plan.sweeps)
     joint_sweeps = max(sweeps // 2, plan.joint_sweeps) if plan.joint_sweeps else 0
-    return replace(plan, sweeps=sweeps, joint_sweeps=joint_sweeps, haste=way)
+    return replace(plan, sweeps=sweeps, joint_sweeps=joint_sweeps, recency=way)
 
 
 def signal_to_noise(total: float, n_columns: int, sd: float, strength: float = 1.0) -> float:
@@ -371,7 +377,7 @@ def tree_rate(signal: float, n_trees: int) -> float:
 
 
 def kernel_share(mu: float, largest: float = LARGEST_KERNEL_SHARE) -> float:
-    """The full share of trees that are heard together, and of the smooth function before them.
+    """The full share of trees that are averaged as a kernel, and of the smooth function before them.
 
     Args:
         mu: of the whole budget.
@@ -404,14 +410,14 @@ def _with_kernel_trees(
 def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:
     sweeps = 4 if pure else 24
     joint_sweeps = 3 if pure else 12
-    settles = total > MANY_ROWS and signal > 10 * PAIRS_FULL and not pure
+    converges = total > MANY_ROWS and signal > 10 * PAIRS_FULL and not pure
     mains = 1 - BINNING_SHARE
     if not pairs or n_columns < 2 or signal < PAIRS_FROM:
         # where noise is loud the model hardly moves: an early release then says as much as a late one
-        haste = 0.0 if pure else company(signal) - 1.0
-        return Plan(BINNING_SHARE, mains, 0.0, 0.0, 0.0, sweeps, 0, settles, haste)
+        recency = 0.0 if pure else company(signal) - 1.0
+        return Plan(BINNING_SHARE, mains, 0.0, 0.0, 0.0, sweeps, 0, converges, recency)
     ramp = min(1.0, math.log(signal / PAIRS_FROM) / math.log(PAIRS_FULL / PAIRS_FROM))
     screening, pair_counts = 0.1 * (0.4 + 0.6 * ramp), 0.05
     first = (mains - 0.1) * (1 - ramp) + 0.35 * ramp - 0.1 * (1 - ramp)
     joint = mains - first - screening - pair_counts
-    return Plan(BINNING_SHARE, first, screening, pair_counts, joint, sweeps, joint_sweeps, settles)
+    return Plan(BINNING_SHARE, first, screening, pair_counts, joint, sweeps, joint_sweeps, converges)

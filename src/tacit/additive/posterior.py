@@ -3,7 +3,17 @@
 A release is ``x = A (r + h D theta) + noise``: ``A`` the release map, ``D`` the bin counts, ``h`` the curvature,
 ``theta`` the effect still to be found. The prior is a mixture over smoothness (which covariance) and size (which
 ``tau``), weighted by marginal likelihood and by what the other columns of the same kind look like (empirical Bayes on
-released numbers).
+released numbers). Covariances say how alike neighbouring bins are thought to be; they follow from masses alone.
+
+Curves that are declared to rise or to fall, and do: projections of what was released.
+
+The best rising curve, in squares weighted by released counts, is isotonic regression: a function of released numbers
+alone, so it costs nothing. A boosting step goes part of the way from one such curve to another and stays one, so the
+rows' margins during the fit are those of curves that hold the constraint, too, and other columns learn beside it.
+
+Several classes are a scale then, in their declared order: what is held to is the log-odds of every class against the
+one before it. If all of those rise with a column, so does the probability of the classes beyond any place on the scale
+(monotone likelihood ratios imply stochastic dominance: Lehmann 1955).
 """
 
 from __future__ import annotations
@@ -13,6 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Floats
+
+TYPICAL_SCATTER = 0.35
+"""Variance of what a row of two classes contributes where no class is rare."""
 
 SCALES = np.array([1e-4, 0.01, 0.03, 0.07, 0.15, 0.3, 0.6, 1.0, 1.6, 2.5]) ** 2
 """Prior variances of an effect (squared log-odds)."""
@@ -98,3 +111,102 @@ class Posterior:
             explained = spectrum.synthesise**2 @ (weight @ (SCALES[:, None] ** 2 / variance))
             total += np.maximum((weight @ SCALES) * spectrum.variances - explained, 0.0)
         return np.sqrt(total)
+
+
+def centred(covariance: Floats, masses: Floats) -> Floats:
+    """The covariance of the effect minus its mean under ``masses``, scaled to an average variance of 1."""
+    size = len(masses)
+    projection = np.eye(size) - np.outer(np.ones(size), masses)
+    matrix = projection @ covariance @ projection.T
+    variance = float((masses * np.diag(matrix)).sum())
+    return matrix / variance if variance > 1e-9 else np.zeros_like(matrix)
+
+
+def cubic_spline(position: Floats) -> Floats:
+    """The covariance whose posterior mean is a cubic smoothing spline on [0, 1], lines left out (Wahba 1990, 1.2)."""
+    gap = np.abs(position[:, None] - position[None, :]) - 0.5
+    shifted = position - 0.5
+    second = (shifted**2 - 1 / 12) / 2
+    fourth = (gap**4 - gap**2 / 2 + 7 / 240) / 24
+    return np.outer(second, second) - fourth
+
+
+def numeric_covariances(masses: Floats) -> list[Floats]:
+    """Four priors for an ordered column, from nearly linear to nearly unordered.
+
+    Args:
+        masses: shares of the bins, shape ``(bins,)``, summing to 1; the last bin is "missing" and stands apart.
+
+    Returns:
+        Matrices of shape ``(bins, bins)``: nearly linear; cubic spline; spline with jumps; jumps and unordered.
+    """
+    size = len(masses) - 1
+    shares = masses[:size] / max(masses[:size].sum(), 1e-300)
+    middle = np.cumsum(shares) - shares / 2
+    position = 0.5 * middle + 0.5 * (np.arange(size) + 0.5) / size
+    gap = np.abs(position[:, None] - position[None, :])
+    linear = centred(np.outer(position - 0.5, position - 0.5), shares)
+    cubic = centred(cubic_spline(position), shares) if size > 2 else linear
+    walk = centred(-gap, shares)
+    unordered = centred(np.eye(size), shares)
+    blends = (
+        0.9 * linear + 0.1 * cubic,
+        0.3 * linear + 0.7 * cubic,
+        0.2 * linear + 0.8 * walk,
+        0.5 * walk + 0.5 * unordered,
+    )
+    out = []
+    for blend in blends:
+        whole = np.zeros((size + 1, size + 1))
+        whole[:size, :size] = blend
+        whole[size, size] = 1.0
+        out.append(centred(whole, masses))
+    return out
+
+
+def categorical_covariances(masses: Floats) -> list[Floats]:
+    """The one prior for unordered categories: exchangeable."""
+    return [centred(np.eye(len(masses)), masses)]
+
+
+RISES, FALLS = 1, -1
+DIRECTIONS = {"increasing": RISES, "decreasing": FALLS}
+NAMES = {direction: name for name, direction in DIRECTIONS.items()}
+
+
+def project(effect: Floats, counts: Floats, direction: int) -> Floats:
+    """The nearest monotone effect, the last bin ("missing") left as it is.
+
+    Args:
+        effect: per bin, shape ``(bins,)`` or ``(bins, n_scores)``; of several scores, the differences of neighbouring
+            ones are projected, and their mean is kept.
+        counts: released rows of every bin, which weigh it, shape ``(bins,)``.
+        direction: :data:`RISES`, :data:`FALLS`, or 0 for no constraint.
+    """
+    if direction == 0 or len(effect) < 3:
+        return effect
+    from scipy.optimize import isotonic_regression  # takes longer to load than a fit of a small table
+
+    if effect.ndim == 2 and effect.shape[1] > 1:
+        return _from_differences(effect, project(np.diff(effect, axis=1)[:, :, None], counts, direction))
+    out = np.array(effect, np.float64)
+    weights = np.maximum(counts[:-1], 1e-9 * max(float(counts.sum()), 1e-300))
+    for column in out.reshape(len(out), -1).T:  # views: what is written there is written to ``out``
+        column[:-1] = direction * isotonic_regression(direction * column[:-1], weights=weights).x
+    return exactly(out, direction)
+
+
+def exactly(effect: Floats, direction: int) -> Floats:
+    """The effect without rounding errors that go the wrong way, the last bin left as it is."""
+    if direction == 0 or len(effect) < 3:
+        return effect
+    if effect.ndim == 2 and effect.shape[1] > 1:
+        return _from_differences(effect, exactly(np.diff(effect, axis=1)[:, :, None], direction))
+    rising = np.maximum.accumulate(direction * effect[:-1], axis=0)
+    return np.concatenate([direction * rising, effect[-1:]])
+
+
+def _from_differences(effect: Floats, differences: Floats) -> Floats:
+    """Scores with these differences of neighbours, shape ``(bins, n_scores - 1, 1)``, and the mean that they had."""
+    scores = np.concatenate([np.zeros((len(effect), 1)), np.cumsum(differences[:, :, 0], axis=1)], axis=1)
+    return np.asarray(scores + (effect.mean(axis=1) - scores.mean(axis=1))[:, None])

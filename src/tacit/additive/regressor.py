@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tacit.additive.boost import learned_columns, parts_wanted
-from tacit.additive.learn_scores import learn_scores
+from tacit.additive.learn import learn
 from tacit.additive.residual_loss import QuantileLoss, ResidualLoss, SquaredLoss
-from tacit.additive.score_model import regression_scores
+from tacit.additive.to_model import regression_scores
 from tacit.curator.budget import Budget
 from tacit.estimators.base import Task
 from tacit.estimators.checks import check_choice, check_number
@@ -90,7 +90,7 @@ class AdditiveBoostRegressor(PrivateRegressor):
         if self.loss == QUANTILE:
             loss = QuantileLoss(len(columns), float(self.quantile))
         pairs, trees = parts_wanted(self.interactions)
-        learned = learn_scores(budget, columns, loss, pairs=pairs, trees=trees)
+        learned = learn(budget, columns, loss, pairs, trees)
         assert task.encoding is not None
         return AdditiveRegressionModel(
             self.target_name(task),

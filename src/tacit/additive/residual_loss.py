@@ -7,19 +7,22 @@ still are; from it follow the clip, the curvature (the share of rows that are no
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
-from tacit.additive.imagined import ImaginedRows
-from tacit.additive.intercept import INTERCEPT_VARIANCE
-from tacit.additive.residual_shape import LADDER, first_belief, residual_edges, residual_shares, spread_out
-from tacit.arrays import Floats
+from tacit.additive.intercept import INTERCEPT_VARIANCE, Intercept, NewtonIntercept
+from tacit.additive.losses import LEAST_CURVATURE, Uses
+from tacit.additive.simulated_rows import SimulatedRows
+from tacit.additive.term import Directions, strongest_order
+from tacit.arrays import Floats, Ints
 from tacit.binning.density import smooth_histograms
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
+from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
-from tacit.queries.margins import Scores
+from tacit.queries.margins import Margins, Scores
 from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.score_rules import LARGEST_BOUND, TARGET_BITS, ResidualRule, TargetScale
 
@@ -45,8 +48,7 @@ LEVEL_NOISE, LIKELY_LEVEL = 0.05, 0.05
 """The standard deviation of noise that this mean may have, in units of the score, and how large it is thought to be."""
 
 TREE_NOISE = 0.45
-"""The noise that trees which are heard together may leave in a score, relative to its residuals, and to the same of
-log-odds."""
+"""The noise that kernel trees may leave in a score, relative to its residuals, and to the same of log-odds."""
 
 MOST_LEFT_OVER = 0.2
 """Such trees never think that more of the residuals' variance is left for them."""
@@ -54,6 +56,96 @@ MOST_LEFT_OVER = 0.2
 LEAST_INSIDE = 0.3
 """The squared loss's clip leaves this share of the rows unclipped, or more: what lets fewer speak costs more than its
 noise saves, and noise in the histogram would make it look cheap."""
+
+
+LADDER = 2.0 ** (np.arange(-12, 9) / 2)
+"""Edges of the histogram of residuals, on both sides of 0, in units of the score: 1/64 to 16."""
+
+SCALES = 2.0 ** (np.arange(-12, 6) / 2)
+CENTRES = (-1.0, -0.5, -0.2, 0.0, 0.2, 0.5, 1.0)
+"""Where a shape's middle may lie, in its own scales."""
+
+POINTS = 8
+"""Places within a cell of the histogram that its rows are spread over."""
+
+SURE = 3.0
+"""Standard deviations of noise by which a count must leave the outline to be believed, and then only beyond them."""
+
+
+def residual_edges() -> Floats:
+    """The edges of the histogram; the outermost cells are open."""
+    return np.concatenate([-LADDER[::-1], [0.0], LADDER])
+
+
+EXPECTED, SPREAD, BELIEF = 0.7, math.log(2.5), 3.0
+"""Residuals are thought about this large in units of the score, by a factor of this (its logarithm); and what earlier
+looks say is believed up to so many units of log-likelihood, because residuals change."""
+
+
+@lru_cache(maxsize=1)
+def first_belief() -> Floats:
+    """Log prior of the shapes, shape ``(shapes,)``: decides only where noise drowns the counts."""
+    each = len(CENTRES) * 3 + 2
+    belief = np.repeat(-0.5 * (np.log(SCALES / EXPECTED) / SPREAD) ** 2, each)
+    belief.flags.writeable = False
+    return belief
+
+
+@lru_cache(maxsize=1)
+def _shapes() -> Floats:
+    """Shares of the cells under every shape, shape ``(shapes, cells)``: normal, Laplace, heavy-tailed, one-sided."""
+    from scipy import stats  # takes longer to load than all else, and only numbers as labels need it
+
+    edges, lines = residual_edges(), []
+    for scale in SCALES:
+        for centre in CENTRES:
+            place = edges / scale - centre
+            laws = (stats.norm, stats.laplace(scale=0.7), stats.t(3, scale=0.7))
+            lines += [np.diff(np.concatenate([[0.0], law.cdf(place), [1.0]])) for law in laws]
+        for side in (1, -1):
+            upto = stats.gamma(2.0, scale=0.7).cdf(side * edges / scale + 1.2)
+            upto = upto if side == 1 else 1 - upto
+            lines.append(np.diff(np.concatenate([[0.0], upto, [1.0]])))
+    table = np.array(lines)
+    table.flags.writeable = False
+    return table
+
+
+def residual_shares(counts: Floats, sd: float, belief: Floats) -> tuple[Floats, Floats]:
+    """Shares of rows by cell: the posterior mean over public shapes, corrected where counts are sure to differ.
+
+    Args:
+        counts: noisy counts between :func:`residual_edges`, shape ``(edges + 1,)``.
+        sd: standard deviation of their noise; positive.
+        belief: log prior of the shapes: :func:`first_belief`, or what the last look left.
+
+    Returns:
+        The shares, and the log prior for the next look.
+    """
+    shapes, total = _shapes(), max(float(counts.sum()), sd)
+    # a shape is never exact: its cells are believed to a tenth of what they hold
+    variance = sd**2 + (0.1 * total * shapes) ** 2 + total * shapes
+    log_likelihood = -0.5 * ((counts - total * shapes) ** 2 / variance + np.log(variance)).sum(axis=1)
+    posterior = log_likelihood + belief
+    posterior -= posterior.max()
+    weights = np.exp(posterior)
+    outline = weights / weights.sum() @ shapes
+    away = counts / total - outline
+    sure = SURE * np.sqrt(sd**2 + total * outline) / total
+    shares = np.maximum(outline + np.sign(away) * np.maximum(np.abs(away) - sure, 0.0), 0.0)
+    return np.asarray(shares / shares.sum()), np.maximum(posterior, -BELIEF)
+
+
+def spread_out(shares: Floats) -> tuple[Floats, Floats]:
+    """Shares as points: every cell's rows uniform within it, open cells closed at twice their edge.
+
+    Returns:
+        Residuals and their weights, in increasing order.
+    """
+    edges = np.concatenate([[-2 * LADDER[-1]], residual_edges(), [2 * LADDER[-1]]])
+    inner = (np.arange(POINTS) + 0.5) / POINTS
+    values = (edges[:-1, None] + np.diff(edges)[:, None] * inner[None, :]).ravel()
+    return values, np.repeat(shares / POINTS, POINTS)
 
 
 class ResidualLoss:
@@ -69,12 +161,13 @@ class ResidualLoss:
     """
 
     n_scores = 1
-    share = LOOKING
+    share: float = LOOKING
     strength = 1.0
     slope = 0.9
-    floor = 0.02
     jointly = True
     together = True
+    rounded = True
+    uses = Uses()
 
     def __init__(self, n_columns: int, middle: float = 0.5) -> None:
         self._n_columns, self._middle = n_columns, middle
@@ -90,7 +183,10 @@ class ResidualLoss:
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """See :class:`~tacit.additive.score_losses.Loss`; a quantile is not looked for in strides."""
+        """The least and the largest contribution of a row, where the intercept may be looked for in bracketing steps.
+
+        A quantile is not.
+        """
         return None
 
     @property
@@ -126,16 +222,31 @@ class ResidualLoss:
         """No more is left over than residuals vary by."""
         return MOST_LEFT_OVER * self._scatter
 
-    def curvature(self, rows: ImaginedRows) -> Floats:
+    def curvature(self, rows: SimulatedRows) -> Floats:
         """The share of rows that are not clipped: the same for all."""
         del rows
         return np.array([[self._inside]])
 
-    def begin(self, budget: Budget, total: float) -> tuple[Floats, float]:
+    def new_log(self) -> Scores:
+        """One score."""
+        return Scores(1)
+
+    def directions(self, intercept: Floats, spread: float, rows: SimulatedRows | None) -> Directions:
+        """One, in which all rows that are not clipped are curved alike."""
+        del intercept, spread, rows
+        matrix = np.array([[self._inside]])
+        return Directions.of(matrix, LEAST_CURVATURE, self.scatter, self.least_scatter, self.gain)
+
+    def order(self, effect: Floats, counts: Floats) -> Ints:
+        """By effects, rising or falling."""
+        return strongest_order(effect, counts)
+
+    def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
         """Finds the centre and the scale of the targets: the centre is where the score is 0."""
+        del intercept_share
         edges = np.arange(1, START_CELLS, dtype=np.int64) << (TARGET_BITS - 6)
         query = ResidualLevels(TargetScale(0, 1 << TARGET_BITS), edges, Scores(1))
-        release = budget.measure(query, FIRST_LOOK * LOOKING / LOOKS, "histogram of the target")
+        release = budget.measure(query, FIRST_LOOK * LOOKING / LOOKS, Label(Stage.RESIDUALS, "histogram of the target"))
         masses = smooth_histograms(release.value[None, :, 0], max(release.sd, LEAST_SD), np.array([total]))[0] / total
         upto = np.concatenate([[0.0], np.cumsum(masses)]) / masses.sum()
         places = np.arange(START_CELLS + 1) / START_CELLS
@@ -143,23 +254,24 @@ class ResidualLoss:
         unit = max((high - low) / 2, LEAST_SCALE) * 2**TARGET_BITS
         self.scale = TargetScale(round(centre * 2**TARGET_BITS), round(2.0 ** (MARGIN_BITS + TARGET_BITS) / unit))
         self._set_clip(2.0, 0.9, 0.5)
-        return np.zeros(1), INTERCEPT_VARIANCE
+        return NewtonIntercept(np.zeros(1), total, INTERCEPT_VARIANCE, lambda: self.ends)
 
-    def refresh(self, budget: Budget, scores: Scores, stage: str) -> None:
+    def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
         """Releases a histogram of the residuals and sets the clip by it."""
         if self._looks >= LOOKS:
             return
         self._looks += 1
+        assert isinstance(log, Scores)
         edges = np.rint(residual_edges() * ONE).astype(np.int64)
-        query = ResidualLevels(self.scale, edges, scores)
-        release = budget.measure(query, LOOKING / LOOKS, f"histogram of residuals, {stage}")
+        query = ResidualLevels(self.scale, edges, log)
+        release = budget.measure(query, LOOKING / LOOKS, Label(Stage.RESIDUALS, f"histogram of residuals, {stage}"))
         shares, self._belief = residual_shares(release.value[:, 0], max(release.sd, LEAST_SD), self._belief)
         total = max(float(release.value.sum()), 30.0)
         self._choose(shares, budget, total)
 
-    def level(self, budget: Budget, scores: Scores, total: float) -> tuple[Floats, Floats]:
+    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
         """How far the constant is from right once all else is learned, and its standard deviation: not looked at."""
-        del budget, scores, total
+        del budget, log, total
         return np.zeros(1), np.zeros(1)
 
     def _noise(self, budget: Budget, total: float) -> float:
@@ -194,7 +306,7 @@ class SquaredLoss(ResidualLoss):
         """The clip, on either side."""
         return -self.bound, self.bound
 
-    def level(self, budget: Budget, scores: Scores, total: float) -> tuple[Floats, Floats]:
+    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
         """The mean of residuals under a clip as wide as costs little: where targets are skewed, a narrow one lies.
 
         Where even the clip of the sweeps would leave more noise than that, nothing is looked at.
@@ -202,10 +314,11 @@ class SquaredLoss(ResidualLoss):
         one, whole_range = max(budget.sd(LEVELLING), LEAST_SD) / total, 2**TARGET_BITS / self.scale.codes_per_unit
         clip = min(LEVEL_NOISE / one, whole_range, LARGEST_BOUND / ONE)
         if clip <= self.bound:
-            return super().level(budget, scores, total)
+            return super().level(budget, log, total)
         rule = ResidualRule(self.scale, 0, -round(clip * ONE), round(clip * ONE))
-        query = ScoreHistogram(OneCell(), rule, scores)
-        release = budget.measure(query, LEVELLING, "mean of the residuals")
+        assert isinstance(log, Scores)
+        query = ScoreHistogram(OneCell(), rule, log)
+        release = budget.measure(query, LEVELLING, Label(Stage.RESIDUALS, "mean of the residuals"))
         noise = max(release.sd, LEAST_SD) / total
         found = float(release.value.item()) / total
         variance = max(found**2 - noise**2, LIKELY_LEVEL**2)

@@ -14,31 +14,38 @@ from typing import Protocol
 
 import numpy as np
 
-from tacit.additive.intercept import Intercept, curvature, scatter
+from tacit.additive.first_look import FirstLook
+from tacit.additive.intercept import Intercept
 from tacit.additive.jointly import open_sweeps
+from tacit.additive.losses import Loss
 from tacit.additive.plan import Pace
 from tacit.additive.posterior import SCALES
-from tacit.additive.term import Term
+from tacit.additive.simulated_rows import SimulatedRows
+from tacit.additive.term import Directions, Term
 from tacit.arrays import Floats
-from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.budget import Budget
-from tacit.queries.cells import OneCell
-from tacit.queries.histogram import Histogram
-from tacit.queries.margins import Margins
+from tacit.privacy.label import Label, Stage
+from tacit.queries.cells import Cells, OneCell
+from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
+from tacit.queries.margins import Margins, Scores
+from tacit.queries.rules import RowRule
+
+REFRESHED, REFRESHED_LATER = (0, 1, 3, 7, 15), (0, 4)
+"""Sweeps before which the loss looks again at the size of contributions: of the first ones, and of later ones."""
 
 STEP, LONG_STEP = 0.5, 0.9
 """Share of the way from the current effect to the posterior mean that one step goes; long where sweeps are few."""
 
 FEW_SWEEPS = 4
 
-SETTLED = 0.04
-"""Effects have settled when a sweep moves scores by less than this part of what they vary by."""
+CONVERGED = 0.04
+"""Effects have converged when a sweep moves scores by less than this part of what they vary by."""
 
 TYPICAL_VARIANCE = 2.0
 """What the variance of a table's log-odds is thought to be before anything is known, all columns together."""
 
 LIKELY_VARIANCE, UNLIKELY = 1.0, 1.5
-"""The same where noise is so loud that little more will be known; and by how much, in natural logarithms, a column's
+"""The same where noise is so large that little more will be known; and by how much, in natural logarithms, a column's
 share of it may well be off."""
 
 
@@ -47,13 +54,6 @@ class Weighted(Protocol):
 
     kind: str
     weights: Floats
-
-
-class Settling(Protocol):
-    """A term as it is asked whether it still moves."""
-
-    counts: Floats
-    effect: Floats
 
 
 class HyperPrior:
@@ -91,74 +91,134 @@ class HyperPrior:
 
 @dataclass
 class State:
-    """The model so far."""
+    """The model so far, and what is known around it.
 
-    margins: Margins
+    Attributes:
+        known: what was released before the first sweep.
+        whole: the budget of the whole fit, of which the loss spends its share.
+        loss: what rows contribute.
+        log: the scores of every row, as the engine knows them.
+        intercept, hyper_prior: of the terms.
+        rows: simulated ones, with their scores, where the loss uses them.
+        jointly: whether rows are bounded together over the terms of a sweep, whose release maps are centred then.
+        spread: standard deviation over the rows of the sum of terms, when last looked at.
+    """
+
+    known: FirstLook
+    whole: Budget
+    loss: Loss
+    log: Margins | Scores
     intercept: Intercept
     hyper_prior: HyperPrior
-    slope: float = 0.5
+    rows: SimulatedRows | None = None
     jointly: bool = False
-    """Whether rows are bounded together over the terms of a sweep, whose release maps are centred then."""
+    spread: float = 0.0
+
+    def add(self, cells: Cells, values: Floats) -> Floats:
+        """Adds an update, shape ``(cells, n_scores)``, to all rows; returns it as the log rounded it."""
+        if isinstance(self.log, Margins):
+            added = self.log.add(cells, values[:, 0])[:, None]
+        else:
+            added = self.log.add(cells, values)
+        if self.rows is not None:
+            self.rows.add(cells, added)
+        return added
+
+    def move_intercept(self, step: Floats) -> float:
+        """Adds a step of the intercept, shape ``(n_scores,)``, to all rows; returns its square."""
+        added = self.add(OneCell(), step[None, :])[0]
+        return float(((added if self.loss.rounded else step) ** 2).sum())
+
+    def move(self, term: Term, wanted: Floats, length: float) -> float:
+        """Moves a term part of the way to the effects wanted; returns the mean square over the rows of the step."""
+        if self.loss.rounded:
+            step = self.add(term.cells, length * (wanted - term.effect))
+            new = term.effect + step
+        else:
+            new = term.effect + length * (wanted - term.effect)
+            step = new - term.effect
+            self.add(term.cells, step)
+        term.effect = new
+        return mean_square(term.counts, step)
+
+    def directions(self) -> Directions:
+        """Where the loss is curved now."""
+        return self.loss.directions(self.intercept.value, self.spread, self.rows)
+
+    def query(self, cells: Cells, release_map: ReleaseMap | None = None) -> Histogram | ScoreHistogram:
+        """What rows contribute, by cell."""
+        rule = self.loss.rule
+        if isinstance(self.log, Margins):
+            assert isinstance(rule, RowRule)
+            return Histogram(cells, rule, self.log, release_map)
+        assert not isinstance(rule, RowRule)
+        return ScoreHistogram(cells, rule, self.log, release_map)
 
 
 def mean_square(counts: Floats, change: Floats) -> float:
-    """The mean square over the rows of a change of an effect; of several scores their sum.
+    """The mean square over the rows of a change of effects, summed over scores.
 
     Args:
         counts: rows by cell, shape ``(cells,)``.
-        change: shape ``(cells,)``, or ``(cells, n_scores)``.
+        change: shape ``(cells, n_scores)``.
     """
-    squares = change**2 if change.ndim == 1 else (change**2).sum(axis=1)
-    return float(counts @ squares / max(float(counts.sum()), 1e-9))
+    return float(counts @ (change**2).sum(axis=1) / max(float(counts.sum()), 1e-9))
 
 
-def have_settled(moved: float, terms: Sequence[Settling]) -> bool:
+def have_converged(moved: float, terms: Sequence[Term]) -> bool:
     """Whether a sweep that moved scores by a mean square of ``moved`` was hardly worth its while."""
-    return moved < SETTLED**2 * sum(mean_square(term.counts, term.effect) for term in terms)
+    return moved < CONVERGED**2 * sum(mean_square(term.counts, term.effect) for term in terms)
 
 
 def step_length(pace: Pace) -> float:
-    """How far steps go at that pace: far where sweeps are few or settle, and further the more haste they make."""
-    if pace.sweeps <= FEW_SWEEPS or pace.settles:
+    """How far steps go at that pace: far where sweeps are few or end early, and further with more recency."""
+    if pace.converges or (pace.adapts and pace.sweeps <= FEW_SWEEPS):
         return LONG_STEP
-    return STEP + max(pace.haste, 0.0) * (LONG_STEP - STEP)
+    return STEP + max(pace.recency, 0.0) * (LONG_STEP - STEP)
 
 
-def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State) -> float:
+def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: str = "") -> float:
     """Sweeps over the intercept and the terms, spending at most the budget.
 
-    A release's share is proportional to its term's or the intercept's. Where the pace settles, sweeps end once effects
-    have settled; rows that are bounded together have paid for all sweeps before the first, which end then for nothing.
-    Returns the share of the allowance that was not spent.
+    A release's share is proportional to its term's or the intercept's. Where the pace says so, sweeps end once effects
+    have converged; rows that are bounded together have paid for all sweeps before the first, which end then for
+    nothing. Returns the share of the allowance that was not spent.
+
+    Args:
+        budget: of all sweeps together; what the loss spends beside it is of ``state.whole``.
+        pace: how many sweeps, and how they go.
+        terms: columns, and perhaps pairs.
+        state: the model so far.
+        stage: which sweeps these are, for the ledger; empty for the first ones.
     """
-    rule, everything, sweeps, length = mada_boost_rule(), OneCell(), pace.sweeps, step_length(pace)
+    loss, said, length = state.loss, stage if state.loss.uses.stages else "", step_length(pace)
     for term in terms:
-        term.hurry(pace.haste)
-    state.intercept.hurry(pace.haste)
+        term.set_recency(pace.recency)
+    state.intercept.set_recency(pace.recency)
     generator = budget.public_generator
-    unit = budget.split(sweeps * (state.intercept.share + sum(term.share for term in terms)))
-    joint = open_sweeps(unit, sweeps, terms) if state.jointly else None
-    for number in range(sweeps):
-        query, label = Histogram(everything, rule, state.margins), f"intercept, sweep {number + 1}"
-        release = unit.measure(query, state.intercept.share, label)
-        spread = math.sqrt(sum(term.variance for term in terms))
-        step = state.intercept.observe(release.value.item(), release.sd, spread)
-        state.margins.add(everything, [step])
-        moved = step**2
-        state.slope, varies = curvature(state.intercept.value, spread), scatter(state.intercept.value, spread)
+    unit = budget.split(pace.sweeps * (state.intercept.share + sum(term.share for term in terms)))
+    joint = open_sweeps(unit, pace.sweeps, terms, said) if state.jointly else None
+
+    def label(name: str, number: int) -> Label:
+        return Label(Stage.SWEEP, name, number + 1, f"{name}, {said}sweep {number + 1}")
+
+    for number in range(pace.sweeps):
+        if number in (REFRESHED_LATER if stage else REFRESHED):
+            loss.refresh(state.whole, state.log, f"{said}sweep {number + 1}")
+        release = unit.measure(state.query(OneCell()), state.intercept.share, label("intercept", number))
+        state.spread = math.sqrt(sum(term.variance for term in terms))
+        moved = state.move_intercept(state.intercept.observe(release, state.directions(), state.spread))
+        directions = state.directions()
         for index in generator.permutation(len(terms)):
             term = terms[index]
             if joint is not None:
-                term.observe(joint.measure(index, rule, state.margins))
+                release = joint.measure(index, loss.rule, state.log)
             else:
-                query = Histogram(term.cells, rule, state.margins, term.release_map)
-                term.observe(unit.measure(query, term.share, f"{term.name}, sweep {number + 1}"))
-            found = term.solve(state.slope, varies, state.hyper_prior.log(term.kind))
-            new = term.effect + length * (found - term.effect)
-            state.margins.add(term.cells, new - term.effect)
-            moved += mean_square(term.counts, new - term.effect)
-            term.effect = new
+                query = state.query(term.cells, term.release_map)
+                release = unit.measure(query, term.share, label(term.name, number))
+            term.observe(release, directions.gain)
+            moved += state.move(term, term.solve(directions, state.hyper_prior.log(term.kind)), length)
         state.hyper_prior.learn(terms)
-        if pace.settles and have_settled(moved, terms):
-            return 0.0 if joint is not None else budget.share * (1.0 - (number + 1) / sweeps)
+        if pace.converges and have_converged(moved, terms):
+            return 0.0 if joint is not None else budget.share * (1.0 - (number + 1) / pace.sweeps)
     return 0.0

@@ -1,4 +1,9 @@
-"""A term of the additive model while it is being learned."""
+"""A term of the additive model while it is being learned: a column's bins, or a pair's cells, and their effects.
+
+Every bin has an effect on each of the ``k`` scores. The curvature of the loss is a ``k x k`` matrix ``H``: along its
+eigenvectors releases are independent problems with one curvature each, and noise is the same in all of them, because a
+rotation does not change it. Two classes, and numbers, have ``k = 1`` and one direction.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.additive.intercept import TYPICAL_SCATTER
-from tacit.additive.monotone import project
-from tacit.additive.posterior import SCALES, Posterior
-from tacit.arrays import Floats
+from tacit.additive.posterior import SCALES, TYPICAL_SCATTER, Posterior, project
+from tacit.arrays import Floats, Ints
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
@@ -19,14 +22,58 @@ NEGLIGIBLE_SD = 0.05
 """Effects that vary by no more than this (log-odds) are negligible."""
 
 SCATTER_STEPS = 8
-"""Posteriors are factored anew when the scatter of rows has changed by this root of 2."""
+"""Posteriors are factored anew when the scatter of rows of two classes has changed by this root of 2."""
+
+NEGLIGIBLE_CURVATURE = 1e-9
+"""Directions of relative curvature below this are no directions: softmax scores may all move together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """The eigenvectors of a curvature matrix that matter.
+
+    Attributes:
+        matrix: ``H``, shape ``(n_scores, n_scores)``.
+        basis: orthonormal columns, shape ``(n_scores, directions)``.
+        curvatures: one per direction, none below the floor.
+        scatters: variance of a row's contribution, one per direction.
+        gain: what a release made now says per row about effects, relative to others: see :attr:`Loss.gain
+            <tacit.additive.losses.Loss.gain>`.
+    """
+
+    matrix: Floats
+    basis: Floats
+    curvatures: Floats
+    scatters: Floats
+    gain: float = 1.0
+
+    @staticmethod
+    def of(matrix: Floats, floor: float, scatter: float, least_scatter: float = 0.0, gain: float = 1.0) -> Directions:
+        """Directions of a positive semidefinite matrix.
+
+        Args:
+            matrix: the curvature.
+            floor: smaller curvatures count as this.
+            scatter: variance of a row's contribution per unit of curvature.
+            least_scatter: no variance is thought smaller.
+            gain: see the attribute.
+        """
+        values, vectors = np.linalg.eigh(matrix)
+        kept = values > NEGLIGIBLE_CURVATURE * max(float(values[-1]), 1e-300)
+        curvatures = np.maximum(values[kept], floor)
+        return Directions(matrix, vectors[:, kept], curvatures, np.maximum(scatter * curvatures, least_scatter), gain)
+
+    @staticmethod
+    def alone(curvature: float, scatter: float) -> Directions:
+        """The one direction of one score."""
+        return Directions(np.array([[curvature]]), np.eye(1), np.array([curvature]), np.array([scatter]))
 
 
 class ReleaseAverage:
     """The average of a term's releases, each with the effects at which it was made.
 
-    Later ones, whose model is closer to the end, count more: the t-th by the root of t, by t where ``haste`` is 1, and
-    all alike where it is -1.
+    Later ones, whose model is closer to the end, count more: the t-th by the root of t, by t where ``recency`` is 1,
+    and all alike where it is -1.
 
     Args:
         released: shape of a release.
@@ -35,7 +82,7 @@ class ReleaseAverage:
 
     def __init__(self, released: tuple[int, ...], effects: tuple[int, ...]) -> None:
         self._releases = 0
-        self.haste = 0.0
+        self.recency = 0.0
         self.precision = 0.0
         self.sum: Floats = np.zeros(released)
         self.effects: Floats = np.zeros(effects)
@@ -45,7 +92,7 @@ class ReleaseAverage:
         """Takes a release in."""
         self._releases += 1
         sd = max(sd, LEAST_SD)
-        weight = np.sqrt(self._releases) * self._releases ** (0.5 * self.haste) / sd**2
+        weight = np.sqrt(self._releases) * self._releases ** (0.5 * self.recency) / sd**2
         self.precision += weight
         self.sum += weight * value
         self.effects += weight * effect
@@ -78,28 +125,32 @@ class Prior:
     release_map: Floats | None
 
 
-class AnyTerm:
-    """A block of the embedding (a column's bins, or a pair's cells) with its releases so far and its effect.
-
-    What terms of one margin and of several scores have in common.
+class Term:
+    """A block of the embedding (a column's bins, or a pair's cells) with its releases so far and its effects.
 
     Args:
         name: for ledger and people.
         prior: what is known of it.
         noise_variance: noise variance of the averaged release that is expected at the end.
-        per_bin: shape of the effect of one bin.
+        n_scores: how many effects a bin has.
+        follows_scatter: whether the scatter of rows is followed to a few percent, as for two classes, and relative to
+            what is typical; else to a factor of the root of 2, relative to the noise.
     """
 
-    def __init__(self, name: str, prior: Prior, noise_variance: float, per_bin: tuple[int, ...]) -> None:
+    def __init__(
+        self, name: str, prior: Prior, noise_variance: float, n_scores: int = 1, follows_scatter: bool = False
+    ) -> None:
         self.name, self.kind, self.cells, self.counts = name, prior.kind, prior.cells, prior.counts
         self.release_map = None if prior.release_map is None else ReleaseMap.from_floats(prior.release_map)
         self._guarded, self._covariances, self._told = prior.counts + prior.guard, prior.covariances, noise_variance
+        self._follows_scatter = follows_scatter
         self.expect()
         bins, mixed = len(prior.counts), (len(prior.covariances), len(SCALES))
-        self.effect: Floats = np.zeros((bins, *per_bin))
+        self.effect: Floats = np.zeros((bins, n_scores))
         self.share, self.monotone = 1.0, 0
         self.weights: Floats = np.full(mixed, 1.0 / (mixed[0] * mixed[1]))
-        self._average = ReleaseAverage((len(self._design), *per_bin), (bins, *per_bin))
+        self._direction_weights: list[Floats] = []
+        self._average = ReleaseAverage((len(self._design), n_scores), (bins, n_scores))
 
     @property
     def map_values(self) -> Floats:
@@ -119,70 +170,93 @@ class AnyTerm:
         self._expected = max(self._told * noise, LEAST_SD**2)
         self._posteriors: dict[int, Posterior] = {}
 
-    def _factored(self, key: int, scatter: float) -> Posterior:
-        """The posterior where rows scatter so much, factored when first needed: by then what to expect is known.
-
-        Args:
-            key: what it is remembered by.
-            scatter: variance of what one row contributes to a release, relative to the noise. The noise is that of the
-                end, so that the first releases, of more noise, are read with more caution.
-        """
-        found = self._posteriors.get(key)
-        if found is None:
-            found = Posterior(self._weighted, self._matrix, self._covariances, scatter)
-            self._posteriors[key] = found
-        return found
+    @property
+    def variance(self) -> float:
+        """Variance of the effects over the rows, summed over scores: its importance."""
+        return float((self.counts[:, None] * self.effect**2).sum() / self.counts.sum())
 
     @property
     def liveliness(self) -> float:
         """Posterior probability that the effect is not negligible."""
         return float(self.weights[:, SCALES > NEGLIGIBLE_SD**2].sum())
 
-
-class Term(AnyTerm):
-    """A term of one margin: one effect per bin.
-
-    Args:
-        name: for ledger and people.
-        prior: what is known of it.
-        noise_variance: noise variance of the averaged release that is expected at the end.
-    """
-
-    def __init__(self, name: str, prior: Prior, noise_variance: float) -> None:
-        super().__init__(name, prior, noise_variance, ())
-        self._scatter = TYPICAL_SCATTER
-
-    def _posterior(self) -> Posterior:
-        """The posterior for the scatter of the last solution, to a few percent."""
-        step = round(SCATTER_STEPS * math.log2(self._scatter / TYPICAL_SCATTER))
-        return self._factored(step, TYPICAL_SCATTER * 2.0 ** (step / SCATTER_STEPS) / self._expected)
-
-    @property
-    def variance(self) -> float:
-        """Variance of the effect over the rows: its importance."""
-        return float((self.counts * self.effect**2).sum() / self.counts.sum())
-
-    def hurry(self, haste: float) -> None:
+    def set_recency(self, recency: float) -> None:
         """From now on later releases count so much more than earlier ones, from -1 (all alike) to 1."""
-        self._average.haste = haste
+        self._average.recency = recency
 
-    def observe(self, release: Measurement) -> None:
-        """Adds a release to the average."""
-        self._average.add(release.value[:, 0], release.sd, self.effect)
+    def observe(self, release: Measurement, gain: float = 1.0) -> None:
+        """Adds a release to the average, in units of its gain: releases of one effect then agree but for noise."""
+        self._average.add(release.value / gain, release.sd / gain, self.effect)
 
-    def solve(self, curvature: float, scatter: float, log_prior: Floats | None) -> Floats:
-        """The posterior mean of the effect given all releases, each referred to the effect at which it was made.
+    def solve(self, directions: Directions, log_prior: Floats | None) -> Floats:
+        """The posterior mean of the effects given all releases, each referred to the effects at which it was made.
 
         Args:
-            curvature: how much what a row contributes falls as its effect rises, on average.
-            scatter: variance of what one row contributes.
+            directions: how much what a row contributes falls as its effects rise, and how much it scatters.
             log_prior: log weights of the mixture, or None for a flat one.
-        """
-        known, self._scatter = self._average, scatter
-        referred = known.sum / known.precision + curvature * (self._design @ (known.effects / known.precision))
-        mean, self.weights = self._posterior().solve(referred, known.noise_variance, curvature, log_prior)
-        return project(mean, self.counts, self.monotone)
 
-    def sd(self, curvature: float) -> Floats:
-        """Posterior standard deviation of the effect per bin, from the known noise; shape ``(bins,)``."""
-        return self._posterior().sd(self._average.noise_variance, curvature, self.weights)
+        Returns:
+            Effects of shape ``(bins, n_scores)``.
+        """
+        referred = self._referred(directions)
+        means, self._direction_weights = np.empty((len(self.counts), len(directions.curvatures))), []
+        for j, curvature in enumerate(directions.curvatures):
+            means[:, j], weights = self._posterior(directions, j).solve(
+                referred[:, j], self._noise_variance(directions), float(curvature), log_prior
+            )
+            self._direction_weights.append(weights)
+        self.weights = np.asarray(np.mean(self._direction_weights, axis=0))
+        return project(np.asarray(means @ directions.basis.T), self.counts, self.monotone)
+
+    def sd(self, directions: Directions) -> Floats:
+        """Posterior standard deviation of the effects from the known noise, shape ``(bins, n_scores)``."""
+        sds = [
+            self._posterior(directions, j).sd(
+                self._noise_variance(directions), float(directions.curvatures[j]), weights
+            )
+            for j, weights in enumerate(self._direction_weights)
+        ]
+        return np.asarray(np.sqrt(np.square(np.array(sds)).T @ np.square(directions.basis).T))
+
+    def _referred(self, directions: Directions) -> Floats:
+        """The averaged release as it would be where effects are 0, shape ``(outputs, directions)``.
+
+        Both ways of writing it are one formula; they round differently.
+        """
+        known = self._average
+        if self._follows_scatter:
+            slope, precision = directions.curvatures[0], known.precision
+            referred = known.sum[:, 0] / precision + slope * (self._design @ (known.effects[:, 0] / precision))
+            return np.asarray(referred)[:, None]
+        both = directions.gain * known.sum + self._design @ known.effects @ directions.matrix
+        return np.asarray(both / known.precision @ directions.basis)
+
+    def _noise_variance(self, directions: Directions) -> float:
+        return directions.gain**2 * self._average.noise_variance
+
+    def _posterior(self, directions: Directions, direction: int) -> Posterior:
+        """The posterior for how much rows scatter in a direction, relative to the noise.
+
+        Only that ratio matters to what is factored, once for every rounded ratio. The noise is that of the end, so that
+        the first releases, of more noise, are read with more caution.
+        """
+        scatter = float(directions.scatters[direction])
+        if self._follows_scatter:
+            key = round(SCATTER_STEPS * math.log2(scatter / TYPICAL_SCATTER))
+            ratio = TYPICAL_SCATTER * 2.0 ** (key / SCATTER_STEPS) / self._expected
+        else:
+            key = round(math.log2(max(scatter / self._expected, 1e-9)))
+            ratio = 2.0**key
+        found = self._posteriors.get(key)
+        if found is None:
+            found = Posterior(self._weighted, self._matrix, self._covariances, ratio)
+            self._posteriors[key] = found
+        return found
+
+
+def strongest_order(effect: Floats, counts: Floats) -> Ints:
+    """The bins in the order of their effects along the direction in which effects vary most; rank per bin."""
+    _, _, directions = np.linalg.svd(np.sqrt(counts)[:, None] * effect, full_matrices=False)
+    along = effect @ directions[0]
+    ranks: Ints = np.argsort(np.argsort(along, kind="stable"), kind="stable")
+    return ranks

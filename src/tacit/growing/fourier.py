@@ -21,6 +21,7 @@ from scipy.special import ndtri
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.growing.kernel_trees import MOST_VARIANCE
+from tacit.growing.random_trees import Cuts
 from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.queries.cells import OneCell
 from tacit.queries.fourier import FourierSum, ScatterSum
@@ -237,8 +238,7 @@ def grow_fourier_term(
     rows: float,
     curvature: float,
     noise: float,
-    masses: Sequence[Floats],
-    ranks: Sequence[Ints | None],
+    cuts: Cuts,
     margins: Margins,
     generator: np.random.Generator,
 ) -> tuple[FourierTerm | None, float]:
@@ -249,8 +249,7 @@ def grow_fourier_term(
         rows: the released number of rows.
         curvature: of the loss, of a row on average, with weights of at most :data:`CLIP`.
         noise: standard deviation that noise may have in a score, about (log-odds).
-        masses: see :func:`released_axes`.
-        ranks: see :func:`released_axes`.
+        cuts: what is known of the columns; unordered ones have ranks.
         margins: the log; every step is appended.
         generator: public randomness.
 
@@ -258,6 +257,7 @@ def grow_fourier_term(
         The function, and the share of the allowance that was not needed. There is no function where fewer than two
         columns have two codes, and where a first look finds nothing that columns together would say.
     """
+    masses, ranks = cuts.masses, cuts.ranks or [None] * len(cuts.masses)
     if sum(len(mass) > 1 for mass in masses) < 2:
         return None, budget.share
     axes, spent = released_axes(budget.part(SCATTER_SHARE), rows, masses, ranks)

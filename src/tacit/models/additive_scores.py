@@ -12,40 +12,7 @@ from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
 from tacit.models.additive import TREES, Feature, MainEffect, PairEffect, effects_of_rows
 from tacit.models.base import Model, Predicts, floats, of_any_table
-from tacit.models.tree import TreeShape
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class ScoreTree:
-    """A tree whose leaves add a vector to the scores.
-
-    Attributes:
-        shape: the splits.
-        values: what leaves add, shape ``(leaves, n_scores)``.
-        support: per leaf, how much released (noisy) weight it stands on; never negative.
-        sd: standard deviation that noise leaves in ``values``; None if it is not known.
-    """
-
-    shape: TreeShape
-    values: Floats
-    support: Floats
-    sd: Floats | None = None
-
-    def times(self, unit: float) -> ScoreTree:
-        """The same tree in another unit of the scores."""
-        return ScoreTree(self.shape, unit * self.values, self.support, None if self.sd is None else unit * self.sd)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON data."""
-        known = {} if self.sd is None else {"sd": self.sd.tolist()}
-        return {**self.shape.to_dict(), "values": self.values.tolist(), "support": self.support.tolist(), **known}
-
-    @staticmethod
-    def from_dict(data: Mapping[str, Any]) -> ScoreTree:
-        """The inverse of :meth:`to_dict`."""
-        sd = floats(data["sd"]) if "sd" in data else None
-        return ScoreTree(TreeShape.from_dict(data), floats(data["values"]), floats(data["support"]), sd)
+from tacit.models.tree import ScoreTree
 
 
 @final

@@ -285,3 +285,36 @@ class Tree:
         """The inverse of :meth:`to_dict`."""
         sd = np.array(data["sd"], float) if "sd" in data else None
         return Tree(TreeShape.from_dict(data), np.array(data["values"], float), np.array(data["support"], float), sd)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTree:
+    """A tree whose leaves add a vector to the scores.
+
+    Attributes:
+        shape: the splits.
+        values: what leaves add, shape ``(leaves, n_scores)``.
+        support: per leaf, how much released (noisy) weight it stands on; never negative.
+        sd: standard deviation that noise leaves in ``values``; None if it is not known.
+    """
+
+    shape: TreeShape
+    values: Floats
+    support: Floats
+    sd: Floats | None = None
+
+    def times(self, unit: float) -> ScoreTree:
+        """The same tree in another unit of the scores."""
+        return ScoreTree(self.shape, unit * self.values, self.support, None if self.sd is None else unit * self.sd)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON data."""
+        known = {} if self.sd is None else {"sd": self.sd.tolist()}
+        return {**self.shape.to_dict(), "values": self.values.tolist(), "support": self.support.tolist(), **known}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> ScoreTree:
+        """The inverse of :meth:`to_dict`."""
+        sd = np.asarray(data["sd"], np.float64) if "sd" in data else None
+        values, support = (np.asarray(data[name], np.float64) for name in ("values", "support"))
+        return ScoreTree(TreeShape.from_dict(data), values, support, sd)

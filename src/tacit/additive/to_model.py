@@ -4,31 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from tacit.additive.learn_scores import LearnedScores
-from tacit.additive.monotone import NAMES, exactly
+from tacit.additive.learn import Learned
 from tacit.additive.pairs import Side
+from tacit.additive.posterior import NAMES, exactly
 from tacit.additive.residual_loss import ResidualLoss
-from tacit.arrays import Floats
+from tacit.additive.term import Directions, Term
 from tacit.binning.measure import Bins, Column
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.table import TableEncoding
-from tacit.models.additive import Feature, MainEffect, PairEffect
+from tacit.models.additive import AdditiveModel, Feature, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveScores
-
-
-class Effect(Protocol):
-    """A learned term, of one margin or of several scores, as the model wants it."""
-
-    effect: Floats
-    counts: Floats
-    monotone: int
-
-    def sd(self, slope: Any, /) -> Floats:
-        """Standard deviation of the effect, its shape, given what noise is divided by."""
+from tacit.models.tree import ScoreTree, Tree
 
 
 def features_of(columns: Sequence[Column], bins: Sequence[Bins], encoding: TableEncoding) -> tuple[Feature, ...]:
@@ -39,15 +29,17 @@ def features_of(columns: Sequence[Column], bins: Sequence[Bins], encoding: Table
     )
 
 
-def main_effects(terms: Sequence[Effect], slope: Any, unit: float = 1.0) -> tuple[MainEffect, ...]:
-    """What was learned of the columns, every effect multiplied by ``unit``; noise is divided by ``slope``."""
+def main_effects(terms: Sequence[Term], directions: Directions, unit: float = 1.0) -> tuple[MainEffect, ...]:
+    """What was learned of the columns, every effect multiplied by ``unit``."""
     return tuple(
-        MainEffect(index, unit * exactly(term.effect, term.monotone), unit * term.sd(slope), term.counts)
+        MainEffect(index, unit * exactly(term.effect, term.monotone), unit * term.sd(directions), term.counts)
         for index, term in enumerate(terms)
     )
 
 
-def pair_effects(found: Sequence[tuple[Side, Side, Effect]], slope: Any, unit: float = 1.0) -> tuple[PairEffect, ...]:
+def pair_effects(
+    found: Sequence[tuple[Side, Side, Term]], directions: Directions, unit: float = 1.0
+) -> tuple[PairEffect, ...]:
     """The same of pairs: as tables, of as many scores as an effect has."""
     effects = []
     for left, right, term in found:
@@ -58,25 +50,47 @@ def pair_effects(found: Sequence[tuple[Side, Side, Effect]], slope: Any, unit: f
                 (left.column, right.column),
                 (left.mapping, right.mapping),
                 unit * term.effect.reshape(*shape, *scores),
-                unit * term.sd(slope).reshape(*shape, *scores),
+                unit * term.sd(directions).reshape(*shape, *scores),
                 term.counts.reshape(shape),
             )
         )
     return tuple(effects)
 
 
-def additive_scores(learned: LearnedScores, encoding: TableEncoding, unit: float = 1.0) -> AdditiveScores:
+def additive_model(learned: Learned, classes: tuple[Any, ...], encoding: TableEncoding) -> AdditiveModel:
+    """The frozen model of two classes: effects are numbers, log-odds of the last class."""
+    mains = [
+        replace(main, effect=main.effect[:, 0], sd=main.sd[:, 0])
+        for main in main_effects(learned.mains, learned.directions)
+    ]
+    pairs = [
+        replace(pair, effect=pair.effect[:, :, 0], sd=pair.sd[:, :, 0])
+        for pair in pair_effects(learned.pairs, learned.directions)
+    ]
+    return AdditiveModel(
+        classes,
+        float(learned.intercept[0]),
+        features_of(learned.columns, learned.bins, encoding),
+        tuple(mains),
+        tuple(pairs),
+        learned.grown.fourier,
+        tuple(tree for tree in learned.grown.trees if isinstance(tree, Tree)),
+        float(learned.intercept_sd[0]),
+    )
+
+
+def additive_scores(learned: Learned, encoding: TableEncoding, unit: float = 1.0) -> AdditiveScores:
     """The sum of effects, every score multiplied by ``unit``."""
     features = features_of(learned.columns, learned.bins, encoding)
     mains = main_effects(learned.mains, learned.directions, unit)
     pairs = pair_effects(learned.pairs, learned.directions, unit)
-    trees = tuple(tree.times(unit) for tree in learned.trees)
+    trees = tuple(tree.times(unit) for tree in learned.grown.trees if isinstance(tree, ScoreTree))
     intercept, sd = np.asarray(unit * learned.intercept), np.asarray(unit * learned.intercept_sd)
     return AdditiveScores(intercept, features, mains, pairs, trees, sd)
 
 
 def regression_scores(
-    learned: LearnedScores, encoding: TableEncoding, loss: ResidualLoss, label: NumericLabelIndex
+    learned: Learned, encoding: TableEncoding, loss: ResidualLoss, label: NumericLabelIndex
 ) -> AdditiveScores:
     """The sum of effects in units of the target: a score of 0 is where the loss put its centre.
 

@@ -1,12 +1,15 @@
-"""Rounds of boosting by random trees whose leaves hold a vector: one release per tree, as for one margin."""
+"""Rounds of boosting by random trees whose leaves hold a vector: one release per tree, as for one margin.
+
+What rows contribute, and how scores are curved, is the learner's to say (:class:`Rounds`).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
-from tacit.additive.score_sweeps import ScoreState
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
@@ -14,8 +17,11 @@ from tacit.growing.kernel_trees import OF_A_POINT, KernelPlan, LeftOver
 from tacit.growing.newton_trees import LARGEST_STEP, LeafSums, NewtonPlan, shrunk_curvatures
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.tree_noise import RUNS
-from tacit.models.additive_scores import ScoreTree
+from tacit.models.tree import ScoreTree
+from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import ScoreHistogram
+from tacit.queries.margins import Scores
+from tacit.queries.score_rules import ScoreRule
 from tacit.queries.tree_cells import TreeCells
 
 FIRST_PRIOR = 0.25
@@ -28,28 +34,68 @@ MEMORY = 0.97
 """What earlier trees tell about the prior counts for less and less: trees use up what there is to find."""
 
 
+class Rounds(Protocol):
+    """What a learner of scores tells the trees it boosts.
+
+    Attributes:
+        scores: the log that trees are appended to.
+        rule: what rows contribute to a leaf; the last channel is their curvature.
+        unit: what a row adds to that channel per unit of its curvature's trace.
+        bound: the largest contribution of a row, in units of the score.
+        scatter: variance of a row's contribution per unit of curvature.
+    """
+
+    @property
+    def scores(self) -> Scores: ...
+
+    @property
+    def rule(self) -> ScoreRule: ...
+
+    @property
+    def unit(self) -> float: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def scatter(self) -> float: ...
+
+    def curvature(self) -> Floats:
+        """Of one row on average, shape ``(n_scores, n_scores)``."""
+
+    def add(self, cells: TreeCells, values: Floats) -> Floats:
+        """Adds the values of a tree's leaves to all rows, and returns them as they were rounded."""
+
+    def places(self, cells: TreeCells) -> Ints:
+        """The leaf of every simulated row."""
+
+
 def grow_score_trees(
-    budget: Budget,
-    structures: RandomStructures,
-    plan: NewtonPlan | KernelPlan,
-    state: ScoreState,
+    budget: Budget, structures: RandomStructures, plan: NewtonPlan | KernelPlan, rounds: Rounds
 ) -> tuple[ScoreTree, ...]:
-    """Boosts the scores by ``plan.trees`` trees, spending the budget evenly."""
+    """Boosts the scores by ``plan.trees`` trees, spending the budget evenly.
+
+    Args:
+        budget: of all trees together.
+        structures: where shapes come from; columns are the table's.
+        plan: how to grow: by Newton's steps, or as a kernel.
+        rounds: what rows contribute.
+    """
     if not structures.can_split:
         return ()
-    loss, generator = state.loss, budget.public_generator
-    steps = LeafSteps(plan) if isinstance(plan, NewtonPlan) else KernelSteps(plan, curvature_shape(state), loss.scatter)
-    each, noise, trees = budget.split(plan.trees), ScoreNoise(generator, loss.n_scores), []
+    generator, shape, scatter = budget.public_generator, CurvatureShape.of(rounds.curvature()), rounds.scatter
+    steps = LeafSteps(plan) if isinstance(plan, NewtonPlan) else KernelSteps(plan, shape, scatter)
+    each, noise, trees = budget.split(plan.trees), ScoreNoise(generator, rounds.scores.n_scores), []
     for number in range(plan.trees):
         depth = int(plan.depth + generator.random())
         cells = TreeCells(structures.draw(depth, plan.columns_per_tree))
-        query = ScoreHistogram(cells, loss.tree_rule, state.scores)
-        release = each.measure(query, 1.0, f"tree {number + 1}")
-        sd = max(release.sd, LEAST_SD * loss.bound)
-        sums = LeafSums(release.value[:, :-1], release.value[:, -1] / loss.tree_curvature, sd, sd / loss.tree_curvature)
-        taken = steps.take(sums, curvature_shape(state), loss.scatter)
-        added = state.add(cells, taken.values)
-        noise.observe(state.rows.places(cells), taken, release.sd)
+        query = ScoreHistogram(cells, rounds.rule, rounds.scores)
+        release = each.measure(query, 1.0, Label(Stage.TREE, round=number + 1))
+        sd = max(release.sd, LEAST_SD * rounds.bound)
+        sums = LeafSums(release.value[:, :-1], release.value[:, -1] / rounds.unit, sd, sd / rounds.unit)
+        taken = steps.take(sums, CurvatureShape.of(rounds.curvature()), rounds.scatter)
+        added = rounds.add(cells, taken.values)
+        noise.observe(rounds.places(cells), taken, release.sd)
         trees.append(ScoreTree(cells.shape, added, np.maximum(sums.curvatures, 0.0)))
     return noise.annotate(trees)
 
@@ -66,16 +112,15 @@ class CurvatureShape:
     basis: Floats
     parts: Floats
 
+    @staticmethod
+    def of(curvature: Floats) -> CurvatureShape:
+        """Of a positive semidefinite matrix, shape ``(n_scores, n_scores)``."""
+        values, basis = np.linalg.eigh(curvature)
+        return CurvatureShape(basis, np.maximum(values, 0.0) / max(float(np.trace(curvature)), 1e-12))
+
     def of_leaves(self, sums: LeafSums) -> Floats:
         """By leaf and direction: this shape, scaled to the leaves' released and shrunk traces."""
         return np.asarray(shrunk_curvatures(sums.curvatures, sums.curvature_sd)[:, None] * self.parts[None, :])
-
-
-def curvature_shape(state: ScoreState) -> CurvatureShape:
-    """As scores are now."""
-    curvature = state.loss.curvature(state.rows)
-    values, basis = np.linalg.eigh(curvature)
-    return CurvatureShape(basis, np.maximum(values, 0.0) / max(float(np.trace(curvature)), 1e-12))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +144,7 @@ class Taken:
 class ScoreNoise:
     """How much of a sum of trees is noise; for one margin see :mod:`tacit.growing.tree_noise`.
 
-    Noise alone runs through the rounds over imagined rows, beside the fit: a leaf answers to the noise in its sum, and
+    Noise alone runs through the rounds over simulated rows, beside the fit: a leaf answers to the noise in its sum, and
     takes back what earlier rounds left in its rows. What is left over in the end, relative to the sum of what single
     leaves hold, scales the deviations of all leaves. Post-processing: it costs nothing.
 
@@ -115,7 +160,7 @@ class ScoreNoise:
     _alone: float = 0.0
 
     def observe(self, leaves: Ints, taken: Taken, sd: float) -> None:
-        """A round: the leaf of every imagined row, the steps, and the noise of the release."""
+        """A round: the leaf of every simulated row, the steps, and the noise of the release."""
         size, basis = len(taken.values), taken.basis
         if self._scores is None:
             self._scores = np.zeros((len(leaves), RUNS, self.n_scores))
@@ -175,7 +220,7 @@ class LeafSteps:
 
 
 class KernelSteps:
-    """Steps of the leaves of trees that are heard together: the same way along every sum, less where it is too far.
+    """Steps of the leaves of kernel trees: the same way along every sum, less where it is too far.
 
     See :mod:`tacit.growing.kernel_trees`; how much is left over is seen in all directions together.
 

@@ -1,4 +1,4 @@
-"""Imagined rows: drawn from released counts, column by column, and scored by the released model.
+"""Simulated rows: drawn from released counts, column by column, and scored by the released model.
 
 They tell how scores are spread over rows, which no release says, without asking about any row: post-processing. Columns
 are drawn independently of each other.
@@ -18,7 +18,7 @@ from tacit.queries.tree_cells import TreeCells
 ROWS = 512
 
 
-class ImaginedRows:
+class SimulatedRows:
     """Rows that follow the released distribution of every column, with their scores.
 
     Args:

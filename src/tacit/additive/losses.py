@@ -1,0 +1,349 @@
+"""Losses: what a row contributes to a release, and what a learner needs to know about it.
+
+There is one engine, and three ways in which rows contribute: a table over margins for two classes
+(:class:`TwoClassLoss`), softmax residuals for several (:class:`SoftmaxLoss`), and clipped residuals for numbers
+(:mod:`tacit.additive.residual_loss`). A loss is asked at every place where they differ, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from tacit.additive.intercept import (
+    Intercept,
+    NewtonIntercept,
+    PosteriorIntercept,
+    curvature,
+    scatter,
+)
+from tacit.additive.simulated_rows import SimulatedRows
+from tacit.additive.term import Directions, strongest_order
+from tacit.arrays import Floats, Ints
+from tacit.boosting.measures.mada_boost import mada_boost_rule
+from tacit.curator.budget import Budget
+from tacit.curator.measurement import LEAST_SD
+from tacit.growing.kernel_trees import MOST_VARIANCE
+from tacit.privacy.label import Label, Stage
+from tacit.queries.cells import OneCell
+from tacit.queries.histogram import Histogram
+from tacit.queries.margins import Margins, Scores
+from tacit.queries.rules import RowRule, fine_class_count_rule
+from tacit.queries.score_rules import ScoreRule, SoftmaxRule
+
+
+@dataclass(frozen=True)
+class Uses:
+    """Which parts of the engine a loss uses, where they are not for all.
+
+    What a part is worth is measured on tables that were left out when its numbers were chosen; so far that was done for
+    two classes alone.
+
+    Attributes:
+        recency: later releases count by the pace of the plan, and steps are long where sweeps are few.
+        pooling: columns are thought alike where noise is loud, and the intercept has more of the budget there.
+        patience: more sweeps where no trees follow and noise is little.
+        smooth: a smooth function of all columns before the trees, and a look at the unexplained variance before that.
+        choices: trees whose splits are chosen, where rows are very many.
+        simulated_rows: curvature is that of simulated rows; else it follows from the intercept and the spread of terms.
+        stages: labels of later sweeps say which ones they are.
+    """
+
+    recency: bool = False
+    pooling: bool = False
+    patience: bool = False
+    smooth: bool = False
+    choices: bool = False
+    simulated_rows: bool = True
+    stages: bool = True
+
+
+class Loss(Protocol):
+    """What the engine needs to know about a loss.
+
+    Attributes:
+        n_scores: scores per row, ``k``.
+        share: what :meth:`begin`, all calls of :meth:`refresh` and :meth:`level` may spend; it may be less once the
+            loss has begun.
+        strength: how much a table says about this loss, relative to balanced classes of two.
+        slope: curvature in one direction, as far as it is known beforehand.
+        jointly: whether rows may be bounded together over a sweep, which leaves the constant to the intercept alone.
+        together: whether trees are averaged as a kernel, where rows are not very many.
+        rounded: whether effects keep what the log of scores rounded them to.
+        uses: parts of the engine that are not for all.
+    """
+
+    share: float
+
+    @property
+    def n_scores(self) -> int: ...
+
+    @property
+    def strength(self) -> float: ...
+
+    @property
+    def slope(self) -> float: ...
+
+    @property
+    def jointly(self) -> bool: ...
+
+    @property
+    def together(self) -> bool: ...
+
+    @property
+    def rounded(self) -> bool: ...
+
+    @property
+    def uses(self) -> Uses: ...
+
+    @property
+    def bound(self) -> float:
+        """The largest contribution of a row, in units of the score."""
+
+    @property
+    def rule(self) -> RowRule | ScoreRule:
+        """What a row contributes: by label and margin, or by label or target and scores."""
+
+    def new_log(self) -> Margins | Scores:
+        """An empty log of scores."""
+
+    def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
+        """The constant model.
+
+        Args:
+            budget: of the whole fit.
+            total: released number of rows.
+            intercept_share: what the intercept's releases cost relative to a column's.
+        """
+
+    def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
+        """Looks again at how large contributions are; may do nothing."""
+
+    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
+        """What the constants lack once all else is learned, and its standard deviation, both ``(n_scores,)``."""
+
+    def directions(self, intercept: Floats, spread: float, rows: SimulatedRows | None) -> Directions:
+        """Where the loss is curved now, and how much rows scatter.
+
+        Args:
+            intercept: the constants.
+            spread: standard deviation over the rows of the sum of terms.
+            rows: simulated ones, with their scores, where they are used.
+        """
+
+    def order(self, effect: Floats, counts: Floats) -> Ints:
+        """The place of each bin of an unordered column in the order of its effects."""
+
+
+class ScoreLoss(Loss, Protocol):
+    """A loss whose trees add vectors to scores.
+
+    Attributes:
+        tree_rule: what rows contribute to a leaf; the last channel is their curvature.
+        tree_curvature: what a row adds to that channel per unit of its curvature's trace.
+        tree_noise: the noise that kernel trees may leave in a score, relative to the log-odds of two classes.
+        most_variance: the prior variance of a score that such trees learn is never larger.
+        scatter: variance of a row's contribution, per unit of curvature.
+    """
+
+    @property
+    def tree_rule(self) -> ScoreRule: ...
+
+    @property
+    def tree_curvature(self) -> float: ...
+
+    @property
+    def tree_noise(self) -> float: ...
+
+    @property
+    def most_variance(self) -> float: ...
+
+    @property
+    def scatter(self) -> float: ...
+
+    def curvature(self, rows: SimulatedRows) -> Floats:
+        """How much the mean contribution falls as scores rise, shape ``(n_scores, n_scores)``."""
+
+
+MODE_CURVATURE = 0.35
+"""Curvature of two classes, as far as it is known beforehand: none of them rare."""
+
+
+class TwoClassLoss:
+    """Two classes: MadaBoost's weights over one margin, ``s min(1, exp(-s F))``, whose optimum is the log-odds.
+
+    The weight of a row is looked up by its class and its margin (:class:`~tacit.queries.rules.RowRule`), and is at most
+    1, so that nothing has to be released before the first sweep.
+    """
+
+    n_scores = 1
+    strength = 1.0
+    slope = MODE_CURVATURE
+    bound = 1.0
+    jointly = True
+    together = True
+    rounded = False
+    uses = Uses(True, True, True, True, True, simulated_rows=False, stages=False)
+
+    def __init__(self) -> None:
+        self.share = 0.0
+        self.rule = mada_boost_rule()
+
+    def new_log(self) -> Margins:
+        """One margin per row."""
+        return Margins()
+
+    def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
+        """From margins of 0: the sweeps find the intercept."""
+        del budget
+        return PosteriorIntercept(total, intercept_share)
+
+    def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
+        """Nothing: weights are at most 1, and the model says what their curvature is."""
+        del budget, log, stage
+
+    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
+        """Nothing: no contribution is clipped."""
+        del budget, log, total
+        return np.zeros(1), np.zeros(1)
+
+    def directions(self, intercept: Floats, spread: float, rows: SimulatedRows | None) -> Directions:
+        """By the intercept and the spread of the terms, taken to be normal."""
+        del rows
+        at = float(intercept[0])
+        return Directions.alone(curvature(at, spread), scatter(at, spread))
+
+    def order(self, effect: Floats, counts: Floats) -> Ints:
+        """By log-odds."""
+        del counts
+        return np.argsort(np.argsort(effect[:, 0], kind="stable"), kind="stable")
+
+
+TREE_CURVATURE = 77
+"""Weight of the curvature beside the gradient in a leaf, in units of 1/256: about .3."""
+
+
+LEAST_COUNTED, MOST_COUNTED, COUNTING_CARE = 0.02, 0.05, 0.7
+"""Counting the classes takes this part of the budget: between the two, and between them in proportion to the number of
+classes and to the noise in one count per row."""
+
+LEAST_CURVATURE = 0.02
+"""No curvature of scores is thought smaller."""
+
+CLASS_SPREAD = 1.2
+"""Logarithms of class sizes are thought to scatter this much."""
+
+MOVES = 0.25
+"""Variance by which constants move while effects are learned."""
+
+
+def likely_counts(noisy: Floats, sd: float, total: float) -> tuple[Floats, Floats]:
+    """What counts of classes are likely to be: their posterior means, and variances of their logarithms.
+
+    Args:
+        noisy: counts with normal noise, shape ``(classes,)``.
+        sd: its standard deviation; positive.
+        total: released number of rows.
+    """
+    logs = np.linspace(-8.0, np.log(2.0 * len(noisy)), 1600)
+    sizes = total / len(noisy) * np.exp(logs)
+    fit = -0.5 * (noisy[:, None] - sizes) ** 2 / (sd**2 + sizes) - 0.5 * (logs / CLASS_SPREAD + 0.5 * CLASS_SPREAD) ** 2
+    weights = np.exp(fit - fit.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    means = weights @ logs
+    return weights @ sizes, np.maximum(weights @ logs**2 - means**2, 0.0)
+
+
+class SoftmaxLoss:
+    """Several classes: scaled softmax residuals (:class:`~tacit.queries.score_rules.SoftmaxRule`).
+
+    Args:
+        n_classes: at least 3 (2 work too, but the margin of two classes is cheaper).
+        pure: whether noise is Laplace, so that the L1 norm counts.
+    """
+
+    jointly = True
+    together = True
+    rounded = True
+    uses = Uses()
+
+    def __init__(self, n_classes: int, pure: bool) -> None:
+        self.n_scores, self.share = n_classes, MOST_COUNTED
+        norm = 1 if pure else 2
+        self.rule = SoftmaxRule(n_classes, norm)
+        self.tree_rule = SoftmaxRule(n_classes, norm, TREE_CURVATURE)
+        self._norm = norm
+        self.slope = 1.0 / n_classes
+        self.strength = min(1.0, 2.0 * np.sqrt(n_classes - 1) / n_classes)
+
+    @property
+    def bound(self) -> float:
+        return 1.0
+
+    @property
+    def tree_curvature(self) -> float:
+        return TREE_CURVATURE / 256
+
+    @property
+    def scatter(self) -> float:
+        return 1.0
+
+    @property
+    def tree_noise(self) -> float:
+        """Half of what each of two scores may have whose difference are log-odds: the noise of every class counts."""
+        return 0.5 * math.sqrt(0.5)
+
+    @property
+    def most_variance(self) -> float:
+        """Of two classes, contributions differ by the root of 8 times the gradient of their margin."""
+        return MOST_VARIANCE / math.sqrt(8.0)
+
+    def new_log(self) -> Scores:
+        """A score per class."""
+        return Scores(self.n_scores)
+
+    def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
+        """Log-odds of the classes from their noisy counts; a class that drowns in noise is thought rare, not absent."""
+        del intercept_share
+        doubt = self.n_scores * budget.sd(1.0) / total
+        self.share = min(max(COUNTING_CARE * doubt, LEAST_COUNTED), MOST_COUNTED)
+        counted = fine_class_count_rule(self.n_scores)
+        release = budget.measure(
+            Histogram(OneCell(), counted), self.share, Label(Stage.COUNTS, "counts of the classes")
+        )
+        counts, variances = likely_counts(release.value[0], max(release.sd, LEAST_SD), total)
+        logs = np.log(counts / counts.sum())
+        start = np.asarray(logs - logs.mean())
+        return NewtonIntercept(start, total, float(np.average(variances, weights=counts)) + MOVES)
+
+    def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
+        """Nothing: contributions have norm 1, and the model says what their curvature is."""
+        del budget, log, stage
+
+    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
+        """Nothing: no contribution is clipped, so that the intercept's releases end where it is right."""
+        del budget, log, total
+        return np.zeros(self.n_scores), np.zeros(self.n_scores)
+
+    def directions(self, intercept: Floats, spread: float, rows: SimulatedRows | None) -> Directions:
+        """By the probabilities of simulated rows."""
+        del intercept, spread
+        assert rows is not None
+        return Directions.of(self.curvature(rows), LEAST_CURVATURE, self.scatter)
+
+    def order(self, effect: Floats, counts: Floats) -> Ints:
+        """Along the direction in which effects vary most."""
+        return strongest_order(effect, counts)
+
+    def curvature(self, rows: SimulatedRows) -> Floats:
+        """Mean of ``c(p) (diag p - p p')`` over simulated rows."""
+        p = rows.probabilities()
+        if self._norm == 2:
+            longest = np.sqrt(1 - 2 * p.min(axis=1) + np.square(p).sum(axis=1))
+        else:
+            longest = 2 - 2 * p.min(axis=1)
+        weighted = p / longest[:, None]
+        return np.asarray(np.diag(weighted.mean(axis=0)) - weighted.T @ p / len(p))

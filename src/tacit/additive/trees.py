@@ -1,0 +1,160 @@
+"""What columns and pairs leave over: a smooth function of all columns, and trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from tacit.additive.losses import ScoreLoss
+from tacit.additive.pairs import cut_masses
+from tacit.additive.plan import LEAST_TREE_PRIOR, Plan
+from tacit.additive.sweeps import State
+from tacit.additive.term import Term
+from tacit.arrays import Floats, Ints
+from tacit.curator.budget import Budget
+from tacit.growing.chosen_trees import structures_of
+from tacit.growing.fourier import CLIP as FOURIER_CLIP
+from tacit.growing.fourier import LeftOpen, grow_fourier_term, released_left_open
+from tacit.growing.kernel_trees import grow_kernel_trees, kernel_plan, within_time
+from tacit.growing.newton_trees import NewtonPlan, grow_trees
+from tacit.growing.random_trees import Cuts, RandomStructures
+from tacit.growing.score_leaves import grow_score_trees
+from tacit.growing.tree_noise import LeafNoise
+from tacit.models.fourier_features import FourierTerm
+from tacit.models.tree import ScoreTree, Tree
+from tacit.queries.margins import Margins, Scores
+from tacit.queries.score_rules import ScoreRule
+from tacit.queries.tree_cells import TreeCells
+
+UNEXPLAINED_PART = 0.03
+"""Of the smooth function's budget goes to the unexplained variance before it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """What was learned of what columns and pairs leave over.
+
+    Attributes:
+        fourier: a smooth function of all columns together, if there is one.
+        trees: of one margin, or of several scores.
+    """
+
+    fourier: FourierTerm | None = None
+    trees: tuple[Tree, ...] | tuple[ScoreTree, ...] = ()
+
+
+def grow_rest(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State) -> Grown:
+    """Boosts the scores by a smooth function and trees; unordered columns go in the order of their effects.
+
+    Args:
+        budget: of the whole fit, which the plan divides.
+        chosen: the plan.
+        mains: the terms of the columns, in their order.
+        state: the model so far.
+    """
+    known = state.known
+    ranks = [
+        None if found.ordered else state.loss.order(term.effect, term.counts)
+        for found, term in zip(known.bins, mains, strict=True)
+    ]
+    cuts = Cuts(cut_masses(known.columns, known.bins), ranks)
+    if isinstance(state.log, Margins):
+        return _of_margins(budget, chosen, cuts, state, state.log)
+    return Grown(None, _of_scores(budget, chosen, cuts, state))
+
+
+def _newton_plan(chosen: Plan) -> NewtonPlan:
+    return NewtonPlan(
+        trees=chosen.n_trees,
+        depth=chosen.tree_depth,
+        columns_per_tree=chosen.tree_columns,
+        rate=chosen.tree_rate,
+        least_prior=LEAST_TREE_PRIOR,
+        choice=chosen.tree_choice,
+        enough=chosen.tree_enough,
+    )
+
+
+def _of_margins(budget: Budget, chosen: Plan, cuts: Cuts, state: State, margins: Margins) -> Grown:
+    """Of two classes: chosen or random trees by Newton's steps, or a smooth function and kernel trees."""
+    generator, noise, smooth = budget.public_generator, LeafNoise(), None
+    if chosen.tree_noise:
+        smooth, trees = _kernel_trees(budget, chosen, cuts, state, margins, noise)
+    else:
+        newton = _newton_plan(chosen)
+        structures, growing = structures_of(budget.part(chosen.trees), newton, margins, cuts, generator)
+        trees = grow_trees(growing, structures, newton, margins, observe=noise.observe)
+    return Grown(smooth, noise.annotate(trees, [found.counts for found in state.known.bins], generator))
+
+
+def _kernel_trees(
+    budget: Budget, chosen: Plan, cuts: Cuts, state: State, margins: Margins, noise: LeafNoise
+) -> tuple[FourierTerm | None, tuple[Tree, ...]]:
+    """A smooth function of all columns, and trees that are averaged as a kernel."""
+    generator, unexplained, smooth, total = budget.public_generator, LeftOpen(), None, state.known.total
+    if chosen.fourier:
+        look = UNEXPLAINED_PART * chosen.fourier
+        unexplained = released_left_open(budget.part(look), total, FOURIER_CLIP, margins)
+        allowed, rest = unexplained.loudness * chosen.fourier_noise, budget.part(chosen.fourier).after(look)
+        smooth, left = grow_fourier_term(rest, total, unexplained.curvature, allowed, cuts, margins, generator)
+        chosen = chosen.passed_to_trees(left)
+    allowed, sd = unexplained.loudness * chosen.tree_noise, budget.sd(chosen.trees)
+    plan = kernel_plan(total, sd, allowed, chosen.n_trees, chosen.tree_columns)
+    structures = RandomStructures(cuts.masses, generator, cuts.ranks)
+    return smooth, grow_kernel_trees(budget.part(chosen.trees), structures, plan, margins, generator, noise.observe)
+
+
+@dataclass(frozen=True, eq=False)
+class StateRounds:
+    """What trees of scores are told: see :class:`tacit.growing.score_leaves.Rounds`."""
+
+    state: State
+    loss: ScoreLoss
+
+    @property
+    def scores(self) -> Scores:
+        assert isinstance(self.state.log, Scores)
+        return self.state.log
+
+    @property
+    def rule(self) -> ScoreRule:
+        return self.loss.tree_rule
+
+    @property
+    def unit(self) -> float:
+        return self.loss.tree_curvature
+
+    @property
+    def bound(self) -> float:
+        return self.loss.bound
+
+    @property
+    def scatter(self) -> float:
+        return self.loss.scatter
+
+    def curvature(self) -> Floats:
+        assert self.state.rows is not None
+        return self.loss.curvature(self.state.rows)
+
+    def add(self, cells: TreeCells, values: Floats) -> Floats:
+        return self.state.add(cells, values)
+
+    def places(self, cells: TreeCells) -> Ints:
+        assert self.state.rows is not None
+        return self.state.rows.places(cells)
+
+
+def _of_scores(budget: Budget, chosen: Plan, cuts: Cuts, state: State) -> tuple[ScoreTree, ...]:
+    """Of several scores, or of a number: random trees by Newton's steps, or kernel trees."""
+    loss, growing = cast(ScoreLoss, state.loss), budget.part(chosen.trees)
+    structures = RandomStructures(cuts.masses, budget.public_generator, cuts.ranks)
+    rounds = StateRounds(state, loss)
+    if not chosen.tree_noise:
+        newton = NewtonPlan(trees=chosen.n_trees, depth=chosen.tree_depth, rate=chosen.tree_rate)
+        return grow_score_trees(growing, structures, newton, rounds)
+    noise = chosen.tree_noise * loss.tree_noise
+    kernel = kernel_plan(
+        state.known.total, growing.sd(), noise, chosen.n_trees, chosen.tree_columns, loss.bound, loss.most_variance
+    )
+    return grow_score_trees(growing, structures, within_time(kernel, loss.tree_rule.channels), rounds)
