@@ -122,8 +122,8 @@ def page(found: list[Row]) -> str:
         "# What stands for what",
         "",
         "Made by `python -m tools.papers_page` from `docs/papers.d`: change the tables there. Each algorithm and",
-        "theorem of the four papers has a row; `tests/test_papers_page.py` keeps that true and checks that each file",
-        "and test exists.",
+        "theorem of the four papers, and each sampler of a fifth, has a row; `tests/test_papers_page.py` keeps that",
+        "true and checks that each file and test exists.",
     ]
     for paper, content in papers().items():
         lines += ["", f"## {content['title']}", "", "| paper | item | file | test |", "|---|---|---|---|"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tacit.additive.estimator import AdditiveBoostClassifier
     from tacit.additive.regressor import AdditiveBoostRegressor
+    from tacit.curator.options import options
     from tacit.decision_lists.estimator import DecisionListClassifier
     from tacit.discovery.discover_schema import discover_schema
     from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor
@@ -49,6 +50,7 @@ PUBLIC = {
     "SchemaError": "tacit.schema",
     "discover_schema": "tacit.discovery.discover_schema",
     "load_model": "tacit.models.files",
+    "options": "tacit.curator.options",
     "private_score": "tacit.evaluation.private_score",
     "recalibrate": "tacit.evaluation.recalibrate",
     "save_model": "tacit.models.files",
@@ -79,6 +81,7 @@ __all__ = [
     "__version__",
     "discover_schema",
     "load_model",
+    "options",
     "private_score",
     "recalibrate",
     "save_model",

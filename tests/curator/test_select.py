@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tacit.curator.curator import Curator
 from tacit.curator.select import selection_scale
 from tacit.engines.memory import MemoryTable
-from tacit.noise import OpenDPSource, SeededSource
+from tacit.noise import SeededSource, SystemSource
 from tacit.privacy.charges import BoundedRange, Gaussian, NonPrivate
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
@@ -186,8 +186,8 @@ def test_one_range_does_not_do_for_two_nodes_under_replace() -> None:
     assert loss <= 1.0
 
 
-@pytest.mark.parametrize("source", [OpenDPSource(), SeededSource(2)], ids=["opendp", "seeded"])
-def test_real_draws_follow_the_charge(source: OpenDPSource | SeededSource) -> None:
+@pytest.mark.parametrize("source", [SystemSource(), SeededSource(2)], ids=["tacit", "seeded"])
+def test_real_draws_follow_the_charge(source: SystemSource | SeededSource) -> None:
     """End to end: frequencies are those of the charge asked for, not of one 25 % off (10 %: tests/noise)."""
     rows, epsilon = (ROWS[0],) * 30 + (ROWS[1],) * 20 + (ROWS[7],) * 22, 0.11
     counts = np.zeros((3, 2))
@@ -216,7 +216,7 @@ def test_nodes_are_chosen_independently() -> None:
 
 def test_no_privacy_takes_the_best() -> None:
     rows = (ROWS[0],) * 3 + (ROWS[5],) * 4
-    curator = Curator(table_of(rows), Reservation([NonPrivate()], Neighbouring.ADD_OR_REMOVE_ONE), OpenDPSource())
+    curator = Curator(table_of(rows), Reservation([NonPrivate()], Neighbouring.ADD_OR_REMOVE_ONE), SystemSource())
     choice = curator.select(columnwise_majority(), NonPrivate(), "best cell")
     assert choice.indices.tolist() == [3]
     assert (choice.label, choice.charge, choice.theorem) == ("best cell", NonPrivate(), columnwise_majority().theorem)
@@ -235,7 +235,7 @@ class _Unread:
 
 def test_the_charge_comes_first_and_stays() -> None:
     reservation = Reservation([BoundedRange(0.5)], Neighbouring.ADD_OR_REMOVE_ONE)
-    curator = Curator(_Unread(reservation), reservation, OpenDPSource())  # type: ignore[arg-type]
+    curator = Curator(_Unread(reservation), reservation, SystemSource())  # type: ignore[arg-type]
     with pytest.raises(OSError, match="disk"):
         curator.select(mistakes(), BoundedRange(0.5), "split")
     assert [(e.label, e.charge, e.theorem) for e in reservation.entries] == [
@@ -256,7 +256,7 @@ def test_a_unit_of_several_rows_widens_the_range() -> None:
 
 def test_wrong_arguments_cost_nothing() -> None:
     reservation = Reservation([BoundedRange(1.0), Gaussian(1.0)], Neighbouring.ADD_OR_REMOVE_ONE)
-    curator = Curator(table_of(ROWS[:1]), reservation, OpenDPSource())
+    curator = Curator(table_of(ROWS[:1]), reservation, SystemSource())
     with pytest.raises(TypeError, match="BoundedRange"):
         curator.select(mistakes(), Gaussian(1.0), "x")
     with pytest.raises(ValueError, match="random choice"):
@@ -286,7 +286,7 @@ def test_histograms_are_held_one_at_a_time() -> None:
     queries = tuple(Histogram(column_cells(0, 3), count_rule(2)) for _ in range(50))
     score = per_query(lambda _, answer: (answer[:, 0] + 0)[None, :])
     reservation = Reservation([BoundedRange(1.0)], Neighbouring.ADD_OR_REMOVE_ONE)
-    curator = Curator(_Table(), reservation, OpenDPSource())  # type: ignore[arg-type]
+    curator = Curator(_Table(), reservation, SystemSource())  # type: ignore[arg-type]
     choice = curator.select(Selection(queries, score, (1, 150), 1, "t"), BoundedRange(1.0), "x")
     assert 0 <= choice.indices[0] < 150
 

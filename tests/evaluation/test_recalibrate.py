@@ -138,6 +138,19 @@ def test_certificates_of_different_units_do_not_combine(fitted):
         combined_certificate(fitted.certificate_, replace(fitted.certificate_, rows_per_unit=3), "both")
 
 
+def test_certificates_whose_noise_has_several_samplers_add_up(fitted):
+    from dataclasses import replace
+
+    known = [replace(fitted.certificate_, noise_source=name, reasons=()) for name in ("tacit", "opendp", "opendp")]
+    both = combined_certificate(combined_certificate(known[0], known[1], "both"), known[2], "all")
+    assert both.noise_source == "opendp and tacit"
+    assert both.releasable
+    assert both.verify() == []
+    seeded = combined_certificate(known[0], replace(known[1], noise_source="seeded"), "both")
+    assert seeded.noise_source == "seeded and tacit"
+    assert not seeded.releasable
+
+
 @pytest.mark.parametrize(
     ("knots", "values"),
     [([], []), ([0.0, 0.0], [0.0, 1.0]), ([0.0, 1.0], [1.0, 1.0]), ([0.0], [np.nan]), ([0.0], [0, 1])],

@@ -18,7 +18,9 @@ from tests.golden.net import GROUPS, ROOT, all_cases, group, measured, message, 
 
 HERE = Path(__file__).parent
 
-NOT_RUN = {"BudgetExceeded", "Certificate", "Neighbouring", "Schema", "SchemaError", "load_model", "save_model"}
+NOT_RUN = {
+    "BudgetExceeded", "Certificate", "Neighbouring", "Schema", "SchemaError", "load_model", "options", "save_model",
+}  # fmt: skip
 """Public names that draw no noise of their own."""
 
 ONE = "RandomTreesClassifier: epsilon 1"

@@ -10,8 +10,8 @@ for every number of draws: no normal or chi-square approximation is used, whose 
   too.
 * :func:`hoeffding_rejects`: Hoeffding, for means of bounded independent terms.
 
-Draws of the operating system's entropy are tested this way fewer than 90 times in a run, so that all of them together
-raise a false alarm with probability below 1e-9; seeded draws give the same outcome every time.
+Draws of the operating system's entropy are tested this way fewer than 200 times in a run, so that all of them together
+raise a false alarm with probability below 2e-9; seeded draws give the same outcome every time.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.noise import NoiseSource, OpenDPSource, SeededSource
+from tacit.noise import NoiseSource, SeededSource, SystemSource
 from tacit.noise.above_threshold import AboveThreshold
 from tacit.noise.laplace_tail import TailCoins, tail_bounds
 from tacit.privacy.charges import Pure
@@ -29,7 +29,7 @@ def law(noise: Scales) -> Pmf:
     return Pmf(0, np.exp([*stops, log_probability(noise, THRESHOLD, rounds, None)]))
 
 
-@pytest.mark.parametrize("source", [OpenDPSource(), SeededSource(9)], ids=["opendp", "seeded"])
+@pytest.mark.parametrize("source", [SystemSource(), SeededSource(9)], ids=["tacit", "seeded"])
 @pytest.mark.parametrize("queries", [Queries.RUNNING_COUNT, Queries.ANY])
 def test_it_stops_by_its_law(source: NoiseSource, queries: Queries) -> None:
     def stop(one_by_one: bool) -> int:
@@ -86,7 +86,7 @@ def test_every_round_has_words_of_its_own() -> None:
 
 
 def test_it_is_accurate_and_then_spent() -> None:
-    instance = AboveThreshold(OpenDPSource(), 2.0, 1_000, Queries.RUNNING_COUNT)
+    instance = AboveThreshold(SystemSource(), 2.0, 1_000, Queries.RUNNING_COUNT)
     assert instance.charge == Pure(2.0)
     assert instance.test_many(np.full(3_000, 900, np.int64)) is None
     assert instance.test_many(np.array([0, 0, 1_200], np.int64)) == 2
@@ -128,8 +128,8 @@ def test_running_counts_start_again_under_one_charge() -> None:
 
 
 def test_a_threshold_far_away_says_never_and_one_far_below_says_at_once() -> None:
-    assert AboveThreshold(OpenDPSource(), 1.0, 10**15).test_many(np.zeros(10, np.int64)) is None
-    assert AboveThreshold(OpenDPSource(), 1.0, -(10**15)).test_many(np.zeros(10, np.int64)) == 0
+    assert AboveThreshold(SystemSource(), 1.0, 10**15).test_many(np.zeros(10, np.int64)) is None
+    assert AboveThreshold(SystemSource(), 1.0, -(10**15)).test_many(np.zeros(10, np.int64)) == 0
 
 
 @settings(max_examples=200, deadline=None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.noise import NoiseSource, OpenDPSource, SeededSource
+from tacit.noise import NoiseSource, SeededSource, SystemSource
 from tacit.noise.exponential import exponential_place
 from tests.noise.exact import softmax_pmf
 from tests.noise.test_sources import check
 
-SOURCES = [pytest.param(OpenDPSource(), id="opendp"), pytest.param(SeededSource(5), id="seeded")]
+SOURCES = [pytest.param(SystemSource(), id="tacit"), pytest.param(SeededSource(5), id="seeded")]
 
 
 def draws(source: NoiseSource, blocks: list[np.ndarray], scale: float, n: int) -> np.ndarray:
@@ -65,11 +65,11 @@ def test_blocks_far_below_the_best_are_made_once() -> None:
 
 def test_blocks_that_hold_nothing_to_draw_are_refused() -> None:
     with pytest.raises(ValueError, match="no candidate"):
-        OpenDPSource().exponential_place([np.zeros(0, np.int64)], 1.0)
+        SystemSource().exponential_place([np.zeros(0, np.int64)], 1.0)
     with pytest.raises(ValueError, match="in a block"):
-        OpenDPSource().exponential_place([np.zeros((1 << 22) + 1, np.int64)], 1.0)
+        SystemSource().exponential_place([np.zeros((1 << 22) + 1, np.int64)], 1.0)
     with pytest.raises(ValueError, match="scale"):
-        OpenDPSource().exponential_place([np.zeros(1, np.int64)], 0.0)
+        SystemSource().exponential_place([np.zeros(1, np.int64)], 0.0)
 
 
 def test_very_many_candidates_have_more_than_64_bits_of_weight() -> None:

@@ -1,4 +1,4 @@
-"""Both sources draw what they say they draw; a scale 10 % off would be noticed. Error bounds: tests/noise/exact.py."""
+"""All sources draw what they say they draw; a scale 10 % off would be noticed. Error bounds: tests/noise/exact.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tacit.noise import NoiseSource, OpenDPSource, SeededSource, make_source
+from tacit.noise import NoiseSource, OpenDPSource, SeededSource, SystemSource, make_source
 from tests.noise.exact import (
     Pmf,
     draws_needed,
@@ -23,7 +23,11 @@ from tests.noise.exact import (
     softmax_pmf,
 )
 
-SOURCES = [pytest.param(OpenDPSource(), id="opendp"), pytest.param(SeededSource(20), id="seeded")]
+SOURCES = [
+    pytest.param(SystemSource(), id="tacit"),
+    pytest.param(OpenDPSource(), id="opendp"),
+    pytest.param(SeededSource(20), id="seeded"),
+]
 SCALES = [0.5, 3.0, 40.0, 12345.6]
 
 
@@ -100,7 +104,7 @@ def test_the_exponential_mechanism_notices_a_scale_ten_percent_off(source: Noise
 def test_the_exponential_mechanism_takes_many_candidates() -> None:
     scores = np.zeros(100_000, np.int64)
     scores[777] = 12
-    picks = np.array([OpenDPSource().exponential(scores, 1.0) for _ in range(300)])
+    picks = np.array([SystemSource().exponential(scores, 1.0) for _ in range(300)])
     share = np.e**12 / (np.e**12 + 99_999)
     assert not hoeffding_rejects((picks == 777).astype(float), share, 0.0, 1.0)
     assert len(set(picks[picks != 777])) > 10
@@ -140,7 +144,7 @@ def test_the_independence_test_has_power() -> None:
 
 
 def test_noise_is_never_used_twice() -> None:
-    fresh = [OpenDPSource(), OpenDPSource(), OpenDPSource()]
+    fresh = [SystemSource(), SystemSource(), OpenDPSource()]
     seeded = SeededSource(5)
     for draws in (
         [source.gaussian(1e6, 40) for source in fresh for _ in range(2)],
@@ -170,7 +174,8 @@ def test_a_seed_repeats_and_says_so() -> None:
     assert everything(make_source(11)) != everything(make_source(12))
     assert not make_source(11).releasable
     assert make_source(None).releasable
-    assert (make_source(11).name, make_source(None).name) == ("seeded", "opendp")
+    names = (make_source(11).name, make_source(None).name, make_source(None, "opendp").name)
+    assert names == ("seeded", "tacit", "opendp")
 
 
 def test_one_seed_for_two_purposes_gives_unrelated_noise() -> None:
@@ -197,24 +202,30 @@ def test_threads_share_a_source(source: NoiseSource) -> None:
     assert len({int(value) for d in draws for value in d}) == 64 * 16
 
 
-def _child(queue: multiprocessing.queues.Queue[object]) -> None:
-    source = OpenDPSource()
-    queue.put((source.gaussian(1e9, 8).tolist(), source.exponential(np.zeros(1 << 20, np.int64), 1.0)))
+SHARED = (SystemSource(), OpenDPSource())
+"""Made, and used, before the fork."""
+
+
+def _draw_all(queue: multiprocessing.queues.Queue[object]) -> None:
+    for source in SHARED:
+        queue.put((source.gaussian(1e9, 8).tolist(), source.exponential(np.zeros(1 << 20, np.int64), 1.0)))
 
 
 def test_forked_processes_do_not_repeat_each_other() -> None:
-    """A random state copied by fork would give cross-validation in two processes the same noise."""
-    OpenDPSource().gaussian(1e9, 8)
+    """A random state copied by fork would give cross-validation in two processes, and their parent, the same noise."""
+    for source in SHARED:
+        source.gaussian(1e9, 8)
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
-    children = [context.Process(target=_child, args=(queue,)) for _ in range(2)]
+    children = [context.Process(target=_draw_all, args=(queue,)) for _ in range(2)]
     for child in children:
         child.start()
-    (one, first), (two, second) = queue.get(timeout=60), queue.get(timeout=60)
+    _draw_all(queue)
+    found = [queue.get(timeout=60) for _ in range(6)]
     for child in children:
         child.join()
-    assert not set(one) & set(two)
-    assert first != second
+    assert len({value for draws, _ in found for value in draws}) == 48
+    assert len({index for _, index in found}) == 6
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -254,10 +265,16 @@ def test_a_negative_seed_is_refused() -> None:
         make_source(-1)
 
 
+def test_an_unknown_sampler_is_refused() -> None:
+    with pytest.raises(ValueError, match="'tacit' or 'opendp', got 'numpy'; nothing was spent"):
+        make_source(None, "numpy")
+
+
 def test_opendp_is_imported_late_and_lean() -> None:
     script = (
-        "import sys, tacit.noise; assert 'opendp' not in sys.modules\n"
-        "tacit.noise.make_source(None).gaussian(3.0, 2)\n"
+        "import sys, tacit.noise\n"
+        "tacit.noise.make_source(None).gaussian(3.0, 2); assert 'opendp' not in sys.modules\n"
+        "tacit.noise.make_source(None, 'opendp').gaussian(3.0, 2)\n"
         "assert 'opendp' in sys.modules and not {'polars', 'pandas', 'sklearn'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, env={"PYTHONPATH": ":".join(sys.path)})

@@ -43,6 +43,14 @@ def certified(reservation: Reservation, **more: Any) -> Certificate:
     return Certificate.of(reservation, **facts)
 
 
+@pytest.mark.parametrize(
+    ("source", "known"), [("tacit", True), ("opendp and tacit", True), ("numpy", False), ("opendp and seeded", False)]
+)
+def test_noise_that_may_be_released_comes_from_known_samplers_alone(source: str, known: bool) -> None:
+    problems = fitted(noise_source=source).verify()
+    assert problems == ([] if known else [f"it says it is releasable, but noise from {source!r} is not"])
+
+
 def test_an_honest_certificate_says_what_happened_and_verifies() -> None:
     certificate = fitted(schema=SCHEMA)
     assert certificate.verify() == []

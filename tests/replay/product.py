@@ -10,7 +10,6 @@ import pandas as pd
 import tacit.curator.cover as covering
 import tacit.curator.curator as gate
 import tacit.curator.select as selecting
-from tacit.curator.draws import Draws
 from tacit.curator.rows import Vault
 from tacit.curator.streams.winnow import WinnowStream
 from tacit.curator.views.resample import MeasureSample
@@ -34,7 +33,6 @@ from tacit.schema import Schema
 
 __all__ = [
     "COUNTS",
-    "Draws",
     "Gaussian",
     "Histogram",
     "JointHistogram",

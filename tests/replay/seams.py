@@ -189,7 +189,7 @@ class Seams:
             tape, joint = self.tape, isinstance(query, JointHistogram)
             if noise is not None:
                 kind = "gaussian" if isinstance(charge, Gaussian) else "laplace"
-                added = noise.result().reshape(exact.shape)
+                added = noise.reshape(exact.shape)
                 tape.claim(kind, float(scale), exact.size, added, f"{label!r} (passage {len(tape.seen_noise)})")
                 if not np.array_equal(np.rint(measured.value * query.unit), exact + added):
                     tape.fault(f"{label!r} is not the exact answer and its noise")

@@ -147,12 +147,24 @@ def test_an_error_about_rows_is_found() -> None:
 
 
 def test_noise_that_is_used_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Same(product.Draws):  # type: ignore[misc]
-        def start(self, *key: Any) -> Any:
-            kept = self.__dict__.setdefault("kept", {})
-            return kept[key] if key in kept else kept.setdefault(key, super().start(*key))
+    class Stock:
+        """A source whose Gaussian vectors are kept, and handed out again."""
 
-    monkeypatch.setattr(product.gate, "Draws", Same)
+        def __init__(self, source: Any) -> None:
+            self.source, self.kept = source, {}
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.source, name)
+
+        def gaussian(self, *key: Any) -> Any:
+            return self.kept[key] if key in self.kept else self.kept.setdefault(key, self.source.gaussian(*key))
+
+    init = product.gate.Curator.__init__
+    monkeypatch.setattr(
+        product.gate.Curator,
+        "__init__",
+        lambda self, table, reservation, noise, *more: init(self, table, reservation, Stock(noise), *more),
+    )
 
     def run(rows: Rows) -> Any:
         gate = gate_of(rows)

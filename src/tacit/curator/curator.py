@@ -14,7 +14,6 @@ import numpy as np
 
 from tacit.arrays import Ints
 from tacit.curator.cover import Covering, run_cover
-from tacit.curator.draws import Drawing, Draws
 from tacit.curator.jointly import JointReleases, JointWeights
 from tacit.curator.measurement import Measurement
 from tacit.curator.scale import integer_scale
@@ -50,14 +49,14 @@ def _noisy(
     exact: Ints,
     query: Query | JointHistogram,
     scale: float,
-    noise: Drawing | None,
+    noise: Ints | None,
     charge: Charge,
     sensitivity: Sensitivity,
     label: Label | str,
 ) -> Measurement:
     """What leaves: the exact answer and its noise, in natural units."""
     unit = float(query.unit)
-    noisy = exact if noise is None else exact + noise.result().reshape(query.shape)
+    noisy = exact if noise is None else exact + noise.reshape(query.shape)
     sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / unit
     return Measurement(str(label), noisy / unit, sd, charge, sensitivity.theorem)
 
@@ -78,7 +77,6 @@ class Curator:
         self._table = table
         self._reservation = reservation
         self._noise = noise
-        self._draws = Draws(noise)
         self._rows_per_unit = rows_per_unit
 
     @property
@@ -113,7 +111,7 @@ class Curator:
         """Releases noisy answers to several queries, none of which waits for another's answer.
 
         Each has its own charge, entry in the ledger and noise, as in :meth:`measure`; what they share is the pass over
-        the rows, and the time in which the noise is drawn.
+        the rows.
 
         Args:
             asks: query, charge and label of each.
@@ -130,7 +128,9 @@ class Curator:
         noises = [
             None
             if isinstance(charge, NonPrivate)
-            else self._draws.start(isinstance(charge, Gaussian), scale, math.prod(query.shape))
+            else (self._noise.gaussian if isinstance(charge, Gaussian) else self._noise.laplace)(
+                scale, math.prod(query.shape)
+            )
             for (query, charge, _), (_, scale) in zip(checked, started, strict=True)
         ]
         answers = self._table.answer_all([query for query, _, _ in asks])
@@ -176,10 +176,11 @@ class Curator:
         self, bound: JointBound, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores, label: Label
     ) -> Measurement:
         """An answer that is paid for, with noise."""
+        self._reservation.require_own_process(label)
         query = JointHistogram(self._weigh.histogram(part, rule, state), bound)
         sensitivity = query.joint_sensitivity(self.neighbouring).times(self._rows_per_unit)
         scale = integer_scale(part.charge, sensitivity)
-        noise = self._draws.start(True, scale, math.prod(query.shape))
+        noise = self._noise.gaussian(scale, math.prod(query.shape))
         return _noisy(self._table.answer(query), query, scale, noise, part.charge, sensitivity, label)
 
     def select(self, selection: Selection, charge: Charge, label: Label | str) -> Choice:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tacit.noise import make_source
+from tacit.curator.options import chosen_source
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
@@ -50,7 +50,7 @@ def best_of_random_runs(
     """
     if candidates < 1:
         raise ValueError("there is no candidate")
-    source = make_source(random_state)
+    source = chosen_source(random_state)
     reservation.record(charge, label, THEOREM)
     if isinstance(charge, NonPrivate):
         rounds = [(index, None if random_state is None else random_state + index) for index in range(candidates)]

@@ -12,6 +12,7 @@ import numpy as np
 from tacit.arrays import Bools, Bytes, Codes, Floats
 from tacit.curator.curator import Curator
 from tacit.curator.keys import Keys, release_keys
+from tacit.curator.options import chosen_source
 from tacit.curator.weighted import WeightedCurator
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
@@ -23,7 +24,6 @@ from tacit.encoding.units import first_rows, unit_codes
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.engines.dense import DenseRows
 from tacit.engines.memory import WIDE_DROPPED, MemoryTable
-from tacit.noise import make_source
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
@@ -67,7 +67,7 @@ class Vault:
         self._frame = frame
         self._labels = labels
         self._reservation = reservation
-        self._noise = make_source(random_state)
+        self._noise = chosen_source(random_state)
         self._unit = unit
         self._rows_per_unit = 1 if unit is None else unit.max_rows
 

@@ -12,7 +12,7 @@ from tacit.errors import UNSPENT, TacitError
 from tacit.estimators.checks import check_number
 from tacit.evaluation.number_scorer import clip_share
 from tacit.evaluation.utility import PINBALL, Criterion
-from tacit.privacy.certificate import RELEASABLE_SOURCES, UNVERIFIED, Certificate
+from tacit.privacy.certificate import BOTH, RELEASABLE_SOURCES, UNVERIFIED, Certificate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import RequestError, declared_schema, two_bounds
 from tacit.schema import Schema
@@ -136,13 +136,13 @@ def combined_certificate(first: Certificate, second: Certificate, algorithm: str
     for entry in (*first.entries, *second.entries):
         reservation.record(entry.charge, entry.what, entry.theorem)
     reservation.close()
-    sources = sorted({first.noise_source, second.noise_source})
+    sources = sorted({*first.noise_source.split(BOTH), *second.noise_source.split(BOTH)})
     facts = _Facts(_Unit(first.rows_per_unit), first.schema_fingerprint or "", first.dataset or second.dataset)
     return Certificate.of(
         reservation,
         epsilon=0.0,
         delta=max(first.delta, second.delta),
-        noise_source=" and ".join(sources),
+        noise_source=BOTH.join(sources),
         noise_releasable=all(source in RELEASABLE_SOURCES for source in sources),
         algorithm=algorithm,
         schema=None if first.schema_fingerprint is None else facts,

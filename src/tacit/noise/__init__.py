@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from numbers import Integral
 
+from tacit.errors import TacitError
 from tacit.noise.opendp_source import OpenDPSource
 from tacit.noise.seeded_source import SeededSource
 from tacit.noise.source import NoiseSource
+from tacit.noise.system_source import SystemSource
 
-__all__ = ["NoiseSource", "OpenDPSource", "SeededSource", "make_source"]
+__all__ = ["SAMPLERS", "NoiseSource", "OpenDPSource", "SeededSource", "SystemSource", "make_source"]
+
+SAMPLERS = (SystemSource.name, OpenDPSource.name)
+"""Whose samplers draw what may be released: ours, or OpenDP's."""
 
 
-def make_source(random_state: object) -> NoiseSource:
+def make_source(random_state: object, noise: str = SystemSource.name) -> NoiseSource:
     """The source that an estimator's ``random_state`` stands for.
 
     Args:
         random_state: None for the operating system's entropy; a non-negative integer for repeatable noise, which marks
             everything it touches as not releasable.
+        noise: whose sampler turns entropy into noise, one of ``SAMPLERS``; a seed has a sampler of its own.
 
     Raises:
         TypeError: for anything else: a generator object could be shared or copied, and its noise repeated.
-        ValueError: for a negative integer.
+        ValueError: for a negative integer, or an unknown sampler.
     """
+    if noise not in SAMPLERS:
+        raise TacitError(f"noise comes from {' or '.join(map(repr, SAMPLERS))}, got {noise!r}", "; nothing was spent")
     if random_state is None:
-        return OpenDPSource()
+        return OpenDPSource() if noise == OpenDPSource.name else SystemSource()
     if not isinstance(random_state, bool) and isinstance(random_state, Integral):
         return SeededSource(int(random_state))
     raise TypeError(

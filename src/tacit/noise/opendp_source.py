@@ -1,21 +1,20 @@
-"""Noise from the operating system's entropy: what may be released.
+"""Integer Gaussian and Laplace noise from OpenDP, for whoever trusts a reviewed library more than this one's sampler.
 
-Integer Gaussian and Laplace vectors come from OpenDP, whose samplers are exact on rationals (Canonne, Kamath, Steinke
-2020); the exponential mechanism is drawn exactly in :mod:`tacit.noise.exponential`, which says why.
+Its samplers are exact on rationals too (Canonne, Kamath, Steinke 2020), and about a hundred times slower. The rest is
+that of :class:`tacit.noise.system_source.SystemSource`; why the exponential mechanism is drawn in this library is said
+in :mod:`tacit.noise.exponential`.
 """
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from functools import cache
-from threading import Thread
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.noise.checks import check_scale, check_scores, check_size
-from tacit.noise.exponential import ScoreBlocks, exponential_index, exponential_place
+from tacit.arrays import Ints
+from tacit.noise.checks import check_scale, check_size
+from tacit.noise.system_source import SystemSource
 
 Sampler = Callable[[list[int]], list[int]]
 
@@ -45,41 +44,21 @@ def _makers() -> tuple[Callable[[float], Sampler], Callable[[float], Sampler]]:
     return gaussian, laplace
 
 
-class OpenDPSource:
-    """Noise that may be released. Holds no state: safe to share between threads, and no two are ever alike."""
+class OpenDPSource(SystemSource):
+    """Noise that may be released, its Gaussian and Laplace draws from OpenDP."""
 
     name = "opendp"
-    releasable = True
 
-    def __init__(self) -> None:
-        Thread(target=_makers, daemon=True).start()  # the library loads while rows are encoded
-
-    def gaussian(self, scale: float, size: int) -> npt.NDArray[np.int64]:
+    def gaussian(self, scale: float, size: int) -> Ints:
         """``size`` draws of the discrete Gaussian, ``P(k) ~ exp(-k**2 / (2 scale**2))``; about 12 us each."""
         return _draw(0, scale, size)
 
-    def laplace(self, scale: float, size: int) -> npt.NDArray[np.int64]:
+    def laplace(self, scale: float, size: int) -> Ints:
         """``size`` draws of the discrete Laplace, ``P(k) ~ exp(-|k| / scale)``; about 7 us each."""
         return _draw(1, scale, size)
 
-    def exponential(self, scores: npt.NDArray[np.int64], scale: float) -> int:
-        """Index ``i`` with probability exactly proportional to ``exp(scores[i] / scale)``."""
-        return exponential_index(check_scores(scores), check_scale(scale), secrets.randbelow)
 
-    def exponential_place(self, blocks: ScoreBlocks, scale: float) -> tuple[int, int]:
-        """The same from scores that are made in blocks: the block, and the index in it."""
-        return exponential_place(blocks, check_scale(scale), secrets.randbelow)
-
-    def words(self, size: int) -> npt.NDArray[np.uint64]:
-        """``size`` uniform 64-bit words."""
-        return np.frombuffer(secrets.token_bytes(8 * check_size(size)), dtype=np.uint64)
-
-    def public_generator(self) -> np.random.Generator:
-        """A fresh generator, seeded with 256 bits of the operating system's entropy."""
-        return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(secrets.randbits(256))))
-
-
-def _draw(which: int, scale: float, size: int) -> npt.NDArray[np.int64]:
+def _draw(which: int, scale: float, size: int) -> Ints:
     exact_scale, count = check_scale(scale), check_size(size)
     if count == 0:
         return np.zeros(0, np.int64)

@@ -1,4 +1,4 @@
-"""What a source of noise must offer. Two exist: OpenDP on the operating system's entropy, and a seeded one."""
+"""What a source of noise must offer. Three exist: our sampler and OpenDP on system entropy, and a seeded one."""
 
 from __future__ import annotations
 

@@ -28,10 +28,13 @@ FORMAT = "tacit certificate"
 FORMAT_VERSION = 2
 """2 keeps what a release is for as facts beside its label; certificates of format 1 have the labels alone."""
 
-RELEASABLE_SOURCES = ("opendp",)
-"""Sources of noise that nobody can replay."""
+RELEASABLE_SOURCES = ("tacit", "opendp")
+"""Sources of noise that nobody can replay, by whose samplers they use."""
 
-LIBRARIES = ("tacit", "numpy", "dp-accounting", "opendp")
+BOTH = " and "
+"""Between the names of sources, where there are several."""
+
+LIBRARIES = ("tacit", "numpy", "numba", "dp-accounting", "opendp")
 
 MANY = 100
 """So many entries of one pattern, charge and theorem are written as one."""
@@ -106,7 +109,7 @@ class Certificate:
         rows_per_unit: how many rows one protected person may have.
         charges: what was reserved.
         entries: what was released under it; large families gathered (:func:`summarise`).
-        noise_source: where the noise came from.
+        noise_source: whose sampler drew the noise; several with ``" and "`` between them.
         releasable: whether the model may be released.
         reasons: why not; empty if it may.
         algorithm: what was fitted.
@@ -251,7 +254,7 @@ class Certificate:
             problems.append("it says it is not releasable, and gives no reason")
         if self.releasable and (evident := _reasons(self.epsilon, self.charges, self.outcome)):
             problems.append(f"it says it is releasable, but {'; '.join(evident)}")
-        if self.releasable and self.noise_source not in RELEASABLE_SOURCES:
+        if self.releasable and not set(self.noise_source.split(BOTH)) <= set(RELEASABLE_SOURCES):
             problems.append(f"it says it is releasable, but noise from {self.noise_source!r} is not")
         if self.digest != self._computed_digest():
             problems.append("its digest does not belong to its text: it was changed after it was made")

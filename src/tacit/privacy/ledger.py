@@ -17,6 +17,7 @@ chosen as the fit goes along, as long as each planned charge pays only for what 
 from __future__ import annotations
 
 import copy
+import os
 import threading
 from bisect import bisect_left, insort
 from collections import Counter
@@ -253,6 +254,7 @@ class Reservation:
         self._entries: list[Entry] = []
         self._outcome: str | None = None
         self._lock = threading.Lock()
+        self._process = os.getpid()
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -289,9 +291,11 @@ class Reservation:
             theorem: the claim its sensitivity stands on.
 
         Raises:
-            BudgetExceeded: if what is left of the reservation does not cover it, or it is closed; nothing may be read.
+            BudgetExceeded: if what is left of the reservation does not cover it, it is closed, or this process is a
+                fork of the one that reserved; nothing may be read.
         """
         what = Label.of(label)
+        self.require_own_process(what)
         with self._lock:
             if self._outcome is not None:
                 raise BudgetExceeded(f"{what.text!r} came after its reservation was closed; nothing was read")
@@ -304,10 +308,24 @@ class Reservation:
             self._entries.append(entry)
             return entry
 
+    def require_own_process(self, label: Label) -> None:
+        """A forked copy would release for a price that was paid once.
+
+        Raises:
+            BudgetExceeded: in another process than the one that reserved; nothing may be read.
+        """
+        if os.getpid() != self._process:
+            raise BudgetExceeded(
+                f"{label.text!r} was asked for by a fork of the process that reserved {self._label!r}: that "
+                "reservation pays once, so go on there; nothing was read"
+            )
+
     def close(self, outcome: str = COMPLETED) -> None:
-        """Ends the reservation. Closing again does nothing: the first outcome stays."""
+        """Ends the reservation. Closing again does nothing: the first outcome stays; a fork ends nothing."""
         if outcome not in (COMPLETED, FAILED):
             raise ValueError(f"an outcome is {COMPLETED!r} or {FAILED!r}, got {outcome!r}")
+        if os.getpid() != self._process:
+            return
         with self._lock:
             if self._outcome is not None:
                 return

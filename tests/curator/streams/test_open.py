@@ -15,7 +15,7 @@ from tacit.curator.curator import Curator
 from tacit.curator.streams.machine import CountingStream, Gate, Machine, StreamCharge
 from tacit.curator.streams.open import Stream, open_row_stream, open_stream
 from tacit.engines.memory import MemoryTable
-from tacit.noise import OpenDPSource, SeededSource
+from tacit.noise import SeededSource, SystemSource
 from tacit.privacy.charges import BoundedRange, Gaussian, NonPrivate, Pure, Repeated
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
@@ -47,7 +47,7 @@ def test_the_whole_charge_is_recorded_when_it_opens() -> None:
     reservation.close()
     assert len(stream.feed(np.ones(3_000, np.int64))) == 5
     assert reservation.entries == (entry,)
-    assert (stream.noise_name, stream.releasable) == ("opendp", True)
+    assert (stream.noise_name, stream.releasable) == ("tacit", True)
 
 
 def test_a_stream_that_is_not_covered_does_not_start() -> None:
@@ -58,7 +58,7 @@ def test_a_stream_that_is_not_covered_does_not_start() -> None:
     with pytest.raises(BudgetExceeded):
         open_row_stream(_Spec(0.5, 3, 1), reserve(Pure(0.4)), None, "x")
     with pytest.raises(ValueError, match="single rows"):
-        open_stream(_Spec(0.5, 3, 1), reserve(Pure(0.5)), OpenDPSource(), "x", None, rows_per_unit=2)
+        open_stream(_Spec(0.5, 3, 1), reserve(Pure(0.5)), SystemSource(), "x", None, rows_per_unit=2)
 
 
 def test_a_failing_start_leaves_the_charge() -> None:

@@ -17,7 +17,7 @@ from tacit.encoding.frames import columns_of
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
-from tacit.noise.opendp_source import OpenDPSource
+from tacit.noise.system_source import SystemSource
 from tacit.privacy.charges import ApproxDP, BoundedRange, Gaussian, NonPrivate, Pure
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
@@ -26,7 +26,7 @@ from tacit.theory.cost import Cost
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 LABELS = LabelIndex((0, 1))
-NOISE = OpenDPSource()
+NOISE = SystemSource()
 ENCODING = TableEncoding(("x",), (NumericGrid(0.0, 1.0, cells=2),))
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Ints
+from tacit.curator.options import chosen_source
 from tacit.curator.scale import integer_scale
 from tacit.curator.select import selection_scale
 from tacit.curator.streams.machine import Secrets, StreamSpec, Tester
 from tacit.engines.protocol import SealedTable
 from tacit.errors import TacitError
-from tacit.noise import make_source
 from tacit.noise.above_threshold import AboveThreshold
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure, Repeated, charge_from_dict
@@ -198,4 +198,4 @@ def open_row_stream(spec: StreamSpec, reservation: Reservation, random_state: in
     Raises:
         BudgetExceeded: if the reservation does not cover the whole stream.
     """
-    return open_stream(spec, reservation, make_source(random_state), label)
+    return open_stream(spec, reservation, chosen_source(random_state), label)

@@ -1,0 +1,185 @@
+"""Exact integer Gaussian and Laplace noise (after Canonne, Kamath, Steinke 2020, Algorithms 2 and 3).
+
+A proposal is ``y = u + 2**m v`` with a sign, ``u`` uniform below ``2**m`` and ``P(v) ~ exp(-v)``; minus 0 is refused.
+It is kept with probability ``exp(-x)``, which makes the law what it should be:
+
+* Laplace, ``2**m`` the least power of two that is at least the scale ``b``: ``x = y / b - v``;
+* Gaussian, ``2**m`` about the scale ``s``: ``x = u / 2**m + (y - s**2 / 2**m)**2 / (2 s**2)``.
+
+The paper's two coins are one here, and its step, any integer, is a power of two: no remainder to take or to refuse.
+The real numbers that decide ``v`` and the coin are known by their first bits. Where those do not decide for certain,
+integer arithmetic on further bits does (:class:`Uniform`), so that the law is exact: docs/theory/exact_noise.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.arrays import Ints, Words
+from tacit.noise.exponential import Ratio, exp_bounds
+from tacit.noise.integer_kernel import BAND, run
+
+Fetch = Callable[[int], Words]
+"""``fetch(n)``: ``n`` uniform 64-bit words that were used for nothing else."""
+
+MOST_PROPOSALS = 1 << 16
+"""Proposals whose words are fetched at a time."""
+
+KEPT = -math.expm1(-1.0)
+"""The mass of ``exp(-x)`` on [0, 1]: what is kept of proposals is in proportion to it."""
+
+
+class Layout(NamedTuple):
+    """Which bits of a proposal's words are what. The lowest of the first word is the sign, the next are ``u``.
+
+    Attributes:
+        per: words for each proposal, 1 or 2.
+        v_shift: where, in the last word, the bits begin that decide ``v``.
+        v_bits: how many they are.
+        c_shift: the same for the bits of the coin.
+        c_bits: how many they are.
+    """
+
+    per: int
+    v_shift: int
+    v_bits: int
+    c_shift: int
+    c_bits: int
+
+
+ONE_WORD = Layout(1, 20, 22, 42, 22)
+"""For steps up to ``2**19``. Four proposals in a million are undecided, at some 50 us each."""
+
+TWO_WORDS = Layout(2, 0, 32, 32, 32)
+"""For larger steps, up to ``2**63``. Six proposals in a billion are undecided."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """Integer noise of one law and scale: ``P(k) ~ exp(-k**2 / (2 scale**2))``, or ``exp(-|k| / scale)``.
+
+    Attributes:
+        gaussian: which of the two.
+        scale: in ``(0, 2**50]``; taken as the exact rational number the float stands for.
+    """
+
+    gaussian: bool
+    scale: float
+
+    @property
+    def log_step(self) -> int:
+        """``m``: the step is ``2**m``, at least the scale for Laplace noise, within a factor of 1.42 for Gaussian."""
+        mantissa, exponent = math.frexp(self.scale)  # scale = mantissa 2**exponent, mantissa in [1/2, 1)
+        lower = mantissa < math.sqrt(0.5) if self.gaussian else mantissa == 0.5
+        return max(exponent - lower, 0)
+
+    @property
+    def layout(self) -> Layout:
+        """One word for each proposal where it has bits enough."""
+        return ONE_WORD if self.log_step <= 19 else TWO_WORDS
+
+    @property
+    def acceptance(self) -> float:
+        """About the share of proposals that are kept; says how many words to fetch, and nothing else."""
+        ratio = self.scale / 2.0**self.log_step
+        kept = math.sqrt(math.pi / 2.0) * ratio * math.exp(-0.5 * ratio * ratio) if self.gaussian else ratio
+        return KEPT * max(kept, 0.5)
+
+    def exponent(self, y: int, v: int) -> Ratio:
+        """``x``, exactly: the proposal ``(y, v)`` is kept with probability ``exp(-x)``."""
+        n, d = self.scale.as_integer_ratio()
+        if not self.gaussian:
+            return Ratio(y * d - v * n, n)
+        # u / 2**m = y / 2**m - v, which the square's middle term takes up
+        step = 1 << self.log_step
+        return Ratio((y * d * d * step) ** 2 + n**4 - 2 * v * (n * d * step) ** 2, 2 * (n * d * step) ** 2)
+
+
+class Uniform:
+    """A uniform real number in [0, 1), of which bits are drawn as they are needed.
+
+    Args:
+        value: its first bits, as an integer.
+        bits: how many are known.
+        more: 64 bits that were used for nothing else.
+    """
+
+    def __init__(self, value: int, bits: int, more: Callable[[], int]) -> None:
+        self._value, self._bits, self._more = value, bits, more
+
+    def below_exp(self, x: Ratio) -> bool:
+        """Whether the number is below ``exp(-x)``, ``x >= 0``; 64 bits leave it open with chance about ``2**-60``."""
+        while True:
+            low, high, shift = exp_bounds(x, self._bits + 32)
+            if (self._value + 1) << shift <= low << self._bits:
+                return True
+            if self._value << shift >= high << self._bits:
+                return False
+            self._value = (self._value << 64) | self._more()
+            self._bits += 64
+
+
+def exact_proposal(law: Law, layout: Layout, words: Words, more: Callable[[], int]) -> int | None:
+    """What one proposal comes to, in integer arithmetic; None if it is not kept."""
+    first, last = int(words[0]), int(words[layout.per - 1])
+    negative, u = first & 1, (first >> 1) & ((1 << law.log_step) - 1)
+    real = Uniform((last >> layout.v_shift) & ((1 << layout.v_bits) - 1), layout.v_bits, more)
+    v = 0
+    while real.below_exp(Ratio(v + 1, 1)):
+        v += 1
+    y = u + (v << law.log_step)
+    if negative and y == 0:
+        return None
+    coin = Uniform((last >> layout.c_shift) & ((1 << layout.c_bits) - 1), layout.c_bits, more)
+    if not coin.below_exp(law.exponent(y, v)):
+        return None
+    return -y if negative else y
+
+
+@cache
+def powers(bits: int) -> Words:
+    """``floor(2**bits exp(-k))`` for ``k = 1, 2, ...``, the first 0 included: ``v >= k`` below, undecided at it."""
+    found: list[int] = []
+    while not found or found[-1]:
+        low, high, shift = exp_bounds(Ratio(len(found) + 1, 1), bits + 64)
+        found.append((low << bits) >> shift)
+        if found[-1] != (high << bits) >> shift:
+            raise ArithmeticError(f"exp(-{len(found)}) is too near a multiple of 2**-{bits}")
+    return np.array(found, np.uint64)
+
+
+def draw(law: Law, size: int, fetch: Fetch, band: float = BAND, layout: Layout | None = None) -> Ints:
+    """``size`` independent draws.
+
+    Args:
+        law: which noise.
+        size: how many.
+        fetch: where words come from; none is used twice.
+        band: how near a threshold floating point is not trusted; anything from ``BAND`` on gives the same law.
+        layout: of the words; the law's own if None.
+    """
+    where = layout or law.layout
+    out, filled = np.empty(size, np.int64), 0
+    while filled < size:
+        wanted = (size - filled) / law.acceptance
+        proposals = min(int(wanted + 3.0 * math.sqrt(wanted)) + 2, MOST_PROPOSALS)
+        fresh = fetch(where.per * proposals)
+        while True:
+            filled, used, undecided = run(
+                fresh, law.gaussian, law.scale, law.log_step, where, powers(where.v_bits), band, out, filled
+            )
+            if not undecided:
+                break
+            fresh = fresh[used * where.per :]
+            value = exact_proposal(law, where, fresh, lambda: int(fetch(1)[0]))
+            if value is not None:
+                out[filled] = value
+                filled += 1
+            fresh = fresh[where.per :]
+    return out
