@@ -246,7 +246,7 @@ def pair_terms(
     loss = state.loss
     mode_variance = learning.split(max(n_mains, 1)).sd(1.0, loss.bound) ** 2
     beside = len(pairs) + n_mains / MAINS_BESIDE_PAIRS
-    noise_variance = learning.split(beside).sd(1.0, loss.bound) ** 2 * AVERAGING_LOSS
+    noise_variance = learning.split(beside).sd(1.0, loss.bound) ** 2 * 4 / 3  # averaging, rounded as it always was
     priors = pair_priors(budget, pairs, mode_variance, state.known.total, state.jointly)
     return [
         Term(pair_name(*pair), prior, noise_variance, loss.n_scores, not loss.rounded)
