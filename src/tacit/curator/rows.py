@@ -16,6 +16,7 @@ from tacit.curator.options import chosen_source
 from tacit.curator.weighted import WeightedCurator
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
+from tacit.encoding.grid import NumericGrid
 from tacit.encoding.keys import NO_KEY, key_codes
 from tacit.encoding.labels import NO_LABEL, NumericLabelIndex
 from tacit.encoding.matrix_rows import MatrixEncoder
@@ -135,6 +136,27 @@ class Vault:
         """Encodes every row as a fixed-point vector of bounded norm and hands out a curator over the sealed rows."""
         rows = sealed_rows(encoder.encode(self._frame), encoder.clipper.radius, encoder.width)
         table = MemoryTable([], self._label_codes(label_index), (), label_index.n_classes, dense=rows)
+        return Curator(table, self._reservation, self._noise, self._rows_per_unit)
+
+    def seal_lengths(self, encoder: RowEncoder, grid: NumericGrid, label_index: LabelIndex) -> Curator:
+        """The lengths of the rows, before they are clipped, in the cells of a public grid: a table of one column."""
+        codes = grid.encode(encoder.lengths(self._frame))
+        table = MemoryTable([codes], self._label_codes(label_index), (grid.n_codes,), label_index.n_classes)
+        return Curator(table, self._reservation, self._noise, self._rows_per_unit)
+
+    def seal_magnitudes(self, encoding: TableEncoding, label_index: LabelIndex) -> Curator:
+        """Of every row the largest magnitude in any column: a table of one column.
+
+        Args:
+            encoding: numeric columns, all on one grid that is symmetric about its middle cell.
+            label_index: of the labels.
+        """
+        middle = encoding.n_codes[0] // 2 - 1  # the last code is that of missing values, which have no magnitude
+        largest = np.zeros(self._frame.n_rows, np.uint16)
+        for codes in encoding.encode(self._frame):
+            away = np.abs(codes.astype(np.int64) - middle)
+            np.maximum(largest, np.where(codes == 2 * middle + 1, 0, away).astype(np.uint16), out=largest)
+        table = MemoryTable([largest], self._label_codes(label_index), (middle + 1,), label_index.n_classes)
         return Curator(table, self._reservation, self._noise, self._rows_per_unit)
 
     def keys(self, name: str | None, charge: Charge, delta: float, label: Label | str) -> Keys:

@@ -130,13 +130,14 @@ class RowEncoder:
         encoding: columns to codes.
         ordinal: per feature, whether its categories are ranks.
         clipper: the norm bound.
-        intercept: whether a constant coordinate 1 comes last.
+        intercept: the constant that comes last in every row: True for 1, or less where rows are shorter; False for
+            none.
     """
 
     encoding: TableEncoding
     ordinal: tuple[bool, ...]
     clipper: RowClipper
-    intercept: bool = False
+    intercept: bool | float = False
 
     @staticmethod
     def of(schema: Schema, norm: float | None = None, radius: int = 32767, intercept: bool = False) -> RowEncoder:
@@ -167,7 +168,7 @@ class RowEncoder:
     @property
     def width(self) -> int:
         """Number of coordinates."""
-        return sum(int(table.shape[1]) for table in self.tables) + int(self.intercept)
+        return sum(int(table.shape[1]) for table in self.tables) + (self.intercept != 0)
 
     def encode(self, data: Any, threads: int | None = None) -> DenseRows:
         """Fixed-point rows of a table, shape ``(n, width)``; raises :class:`FrameError` as the encoding does."""
@@ -183,8 +184,16 @@ class RowEncoder:
             list(pool.map(stretch, range(0, n_rows, BLOCK)))
         return out
 
+    def lengths(self, data: Any) -> Floats:
+        """The length of every row before it is clipped, without the intercept; each follows from its row alone."""
+        codes = self.encoding.encode(data)
+        own = sum(int(table.shape[1]) for table in self.tables)
+        starts = range(0, len(codes[0]), BLOCK)
+        blocks = [self._block(codes, start, min(start + BLOCK, len(codes[0])))[:, :own] for start in starts]
+        return np.concatenate([np.sqrt(np.square(block).sum(axis=1)) for block in blocks] or [np.empty(0)])
+
     def _block(self, codes: list[Codes], start: int, stop: int) -> Floats:
-        block = np.ones((stop - start, self.width))
+        block = np.full((stop - start, self.width), float(self.intercept))
         at = 0
         for column, table in zip(codes, self.tables, strict=True):
             block[:, at : at + table.shape[1]] = table[column[start:stop]]

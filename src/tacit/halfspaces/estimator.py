@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Self, cast
 
@@ -22,11 +22,13 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.inputs import label_vector
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
 from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
 from tacit.estimators.base import Task
 from tacit.estimators.checks import check_truth, check_two_classes
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.halfspaces.learn import learn_halfspace
-from tacit.halfspaces.plan import Options
+from tacit.halfspaces.plan import MANY_COLUMNS, Options
+from tacit.halfspaces.row_norm import NORM_SHARE, find_common_bounds, find_row_norm
 from tacit.models.base import Model
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.account import PrivacyAccount
@@ -49,6 +51,19 @@ class MatrixTask(Task):
     encoder: MatrixEncoder | None = None
 
 
+def _bounds(
+    vault: Vault, names: tuple[str, ...], label_index: LabelIndex, allowance: Allowance
+) -> dict[str, tuple[float, float]]:
+    """Bounds of the columns of a fit without a schema, for :data:`BOUNDS_SHARE`: each its own, or one for many."""
+    if len(names) < MANY_COLUMNS:
+        return find_bounds(vault, names, label_index, allowance, BOUNDS_SHARE)
+    rest = BOUNDS_SHARE - NORM_SHARE
+    common = find_common_bounds(vault, names, label_index, allowance, NORM_SHARE, rest / len(names))
+    if common is not None:
+        return dict.fromkeys(names, common)
+    return find_bounds(vault, names, label_index, allowance, rest)
+
+
 class HalfspaceBoostClassifier(PrivateClassifier):
     """Private boosting of a halfspace: a proper linear classifier, with noise that does not grow with the dimension.
 
@@ -65,8 +80,10 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         classes: the two classes, the positive one last, when no schema names them; None for 0 and 1.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
-        row_norm: a public bound on the length of a row. Then ``X`` is a numeric matrix, full or sparse (CSR), taken as
-            it is; longer rows are shortened. Needs no schema and finds no bounds.
+        row_norm: a public bound on the length of a row; longer rows are shortened. Without a schema ``X`` is then a
+            numeric matrix, full or sparse (CSR), taken as it is, and no bounds are found. Beside a schema it is about
+            encoded rows: numbers go from -1 to 1 between their bounds, a category is a vector of length 1. None: a
+            length that few rows exceed is found with 2 % of the budget.
         fit_intercept: whether rows get a constant coordinate.
         measure: how rows are weighted. ``"smooth"``: SmoothBoost's rule; ``"lazy_bregman"``: multiplicative weights,
             projected once per round (Algorithm 3); ``"logistic"``: gradient descent on the logistic loss; ``"auto"``:
@@ -266,14 +283,17 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             return
         if isinstance(norm, bool) or not isinstance(norm, Real) or not 1e-100 < float(norm) < 1e100:
             raise RequestError(f"row_norm must be None or a positive number, got {norm!r}")
-        if self.schema is not None:
-            raise RequestError("row_norm is for matrices without a schema: give one or the other")
 
     def _check_task(self, task: Task) -> None:
         check_two_classes(task, type(self).__name__)
 
+    @property
+    def _takes_matrices(self) -> bool:
+        """Whether ``X`` is a matrix of rows in a ball: where their length is declared, and no column is."""
+        return self.row_norm is not None and self.schema is None
+
     def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
-        if self.row_norm is None:
+        if not self._takes_matrices:
             return super()._task(X, y)
         if y is None:
             raise RequestError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -283,11 +303,12 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         label_index = self._label_index(None)
         self._check_labels(without_rows(labels), label_index, "")
         matrix = frame.column(ROWS)
-        constant = float(self.row_norm) if self.fit_intercept else 0.0
+        norm = float(cast(float, self.row_norm))
+        constant = norm if self.fit_intercept else 0.0
         wide = hasattr(matrix, "tocsr") or matrix.shape[1] > WIDE
         if wide:  # rows are of a length 128 times as large, and so is the noise
             check_loudness(Allowance.of(self.epsilon, self.delta), 1e-2, self._algorithm)
-        clipper = RowClipper(math.hypot(float(self.row_norm), constant), RADIUS_32 if wide else RADIUS_16)
+        clipper = RowClipper(math.hypot(norm, constant), RADIUS_32 if wide else RADIUS_16)
         encoder = MatrixEncoder(int(matrix.shape[1]), clipper, constant)
         return MatrixTask(None, (ROWS,), label_index, None, encoder=encoder), frame, labels
 
@@ -296,14 +317,8 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         if isinstance(task, MatrixTask):
             assert task.encoder is not None
             encoder = task.encoder
-        elif task.schema is not None:
-            encoder = RowEncoder.of(task.schema, radius=RADIUS_16, intercept=bool(self.fit_intercept))
         else:
-            bounds = find_bounds(vault, task.names, task.label_index, allowance, BOUNDS_SHARE)
-            encoding = TableEncoding(task.names, tuple(NumericGrid(*bounds[name]) for name in task.names))
-            clipper = RowClipper(math.sqrt(len(task.names) + bool(self.fit_intercept)), RADIUS_16)
-            encoder = RowEncoder(encoding, (False,) * len(task.names), clipper, bool(self.fit_intercept))
-            allowance = allowance.part(1 - BOUNDS_SHARE)
+            encoder, allowance = self._row_encoder(vault, allowance, task)
         constant = float(encoder.intercept) / encoder.clipper.norm
         budget = Budget(vault.seal_rows(encoder, task.label_index), allowance)
         learned = learn_halfspace(budget, encoder.clipper.radius, self._options(constant))
@@ -317,8 +332,28 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             learned.calibration.offset,
         )
 
+    def _row_encoder(self, vault: Vault, allowance: Allowance, task: Task) -> tuple[RowEncoder, Allowance]:
+        """Columns as rows in a ball, and what is left after what that takes: bounds and length, if nobody told them."""
+        if task.schema is not None:
+            encoder = RowEncoder.of(task.schema)
+        else:
+            names = task.names
+            bounds = _bounds(vault, names, task.label_index, allowance)
+            encoding = TableEncoding(names, tuple(NumericGrid(*bounds[name]) for name in names))
+            encoder = RowEncoder(encoding, (False,) * len(names), RowClipper(math.sqrt(len(names))))
+            allowance = allowance.part(1 - BOUNDS_SHARE)
+        if self.row_norm is None:
+            norm = find_row_norm(vault, encoder, task.label_index, allowance)
+            allowance = allowance.part(1 - NORM_SHARE)
+        else:
+            norm = float(self.row_norm)
+        constant = min(1.0, norm) if self.fit_intercept else 0.0
+        return replace(
+            encoder, clipper=RowClipper(math.hypot(norm, constant), RADIUS_16), intercept=constant
+        ), allowance
+
     def _width(self, X: Any) -> int:
-        return super()._width(X) if self.row_norm is None else int(np.shape(X)[1])
+        return int(np.shape(X)[1]) if self._takes_matrices else super()._width(X)
 
     def _frame_for_model(self, X: Any) -> Frame:
         if not isinstance(getattr(getattr(self, "model_", None), "encoder", None), MatrixEncoder):
@@ -334,5 +369,5 @@ class HalfspaceBoostClassifier(PrivateClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = self.row_norm is not None
+        tags.input_tags.sparse = self._takes_matrices
         return tags
