@@ -8,12 +8,13 @@ import re
 import numpy as np
 import pytest
 
-from tacit.additive import first_look, plan
-from tacit.additive import trees as trees_module
+from tacit.additive.boost import AdditiveBoost
+from tacit.additive.plan import Planner
+from tacit.additive.tuning import TUNING
 from tacit.binning import measure as binning
 from tacit.binning import shape_search
 from tacit.growing import kernel_trees, newton_trees
-from tools.fit_planning_rule import CHOICES, loss, signal, table, varied, version
+from tools.fit_planning_rule import CHOICES, NUMBERS, loss, signal, table, varied, version
 from tools.synthetic_tables import (
     DENSE,
     FLAGS,
@@ -95,10 +96,10 @@ def test_the_large_family_has_very_many_rows_and_noise_of_all_sizes():
 )
 @pytest.mark.parametrize("q", [50.0, 300.0, 3000.0])
 def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
-    before = first_look.plan(5000.0, 10, q, False)
+    before = Planner().plan(5000.0, 10, q, False)
     for value in CHOICES[choice]:
         with varied(choice, value):
-            chosen = first_look.plan(5000.0, 10, q, False)
+            chosen = Planner().plan(5000.0, 10, q, False)
         parts = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint, chosen.rest)
         spent = sum(parts)
         assert math.isclose(spent, 1.0)
@@ -111,7 +112,7 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
             assert bool(chosen.n_trees) == (value != "none" and q * math.sqrt(10) > 900)
         if choice == "tree_share":
             assert math.isclose(chosen.rest, value if before.n_trees else 0, abs_tol=1e-12)
-        assert first_look.plan(5000.0, 10, q, False) == before
+        assert Planner().plan(5000.0, 10, q, False) == before
 
 
 @pytest.mark.parametrize(
@@ -119,19 +120,10 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
     [
         ("loud", binning, "LOUD"),
         ("family_columns", shape_search, "FAMILY_COLUMNS"),
-        ("lonely_below", plan, "LONELY_BELOW"),
-        ("intercept_doubt", plan, "INTERCEPT_DOUBT"),
-        ("trees_from", plan, "KERNEL_FROM"),
-        ("tree_noise", plan, "TREE_NOISE"),
         ("rows_of_noise", kernel_trees, "ROWS_OF_NOISE"),
         ("of_a_point", kernel_trees, "OF_A_POINT"),
-        ("pairs_upto", plan, "PAIRS_UPTO"),
         ("least_bins", binning, "SMALLEST_OF_SHAPES"),
         ("within_leaves", newton_trees, "WITHIN_LEAVES"),
-        ("least_tree_prior", trees_module, "LEAST_TREE_PRIOR"),
-        ("choice_from", plan, "CHOICE_FROM"),
-        ("choice_share", plan, "CHOICE_SHARE"),
-        ("choosing_rate", plan, "CHOOSING_RATE"),
     ],
 )
 def test_a_constant_is_varied_for_as_long_as_asked(choice, module, name):
@@ -140,6 +132,27 @@ def test_a_constant_is_varied_for_as_long_as_asked(choice, module, name):
         with varied(choice, value):
             assert value == getattr(module, name)
     assert rule == getattr(module, name)
+
+
+@pytest.mark.parametrize("choice", NUMBERS)
+def test_a_number_of_the_flagship_is_varied_for_as_long_as_asked_and_nothing_else(choice):
+    group, number = NUMBERS[choice][0].split(".")
+    for value in CHOICES[choice]:
+        with varied(choice, value):
+            now = AdditiveBoost.tuning
+            if choice == "tightness" and not value:
+                assert now.clipping.joint_below == 0.0
+            else:
+                assert getattr(getattr(now, group), number) == value
+            others = {name: part for name, part in vars(now).items() if name != group}
+            assert others == {name: part for name, part in vars(TUNING).items() if name != group}
+    assert AdditiveBoost.tuning is TUNING
+
+
+def test_what_belongs_together_keeps_its_ratio():
+    before = TUNING.planning
+    with varied("trees_from", 2 * before.kernel_from):
+        assert AdditiveBoost.tuning.planning.kernel_full == 2 * before.kernel_full
 
 
 def test_loss_is_a_share_of_what_the_base_rate_loses():

@@ -306,6 +306,36 @@ def many_arguments(module: Module) -> Iterator[str]:
             yield f"line {node.lineno}: {node.name} takes {count} arguments, more than {MOST_ARGUMENTS}"
 
 
+LEARNERS = {"additive", "growing", "binning", "trees", "halfspaces", "decision_lists"}
+MOST_CONSTANTS = 210
+"""Numeric constants of modules of learners outside pages named ``tuning``: fewer is better, more is an error."""
+
+
+def _is_numeric(value: ast.expr) -> bool:
+    """A number, or a tuple or an arithmetic expression of numbers."""
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, int | float) and not isinstance(value.value, bool)
+    if isinstance(value, ast.Tuple | ast.List):
+        return bool(value.elts) and all(_is_numeric(item) for item in value.elts)
+    if isinstance(value, ast.BinOp):
+        return _is_numeric(value.left) and _is_numeric(value.right)
+    return isinstance(value, ast.UnaryOp) and _is_numeric(value.operand)
+
+
+def numeric_constants(module: Module) -> Iterator[str]:
+    """Names in capitals that a module sets to numbers."""
+    for node in module.tree.body:
+        if not isinstance(node, ast.Assign):
+            continue
+        target, value = node.targets[0], node.value
+        pairs = [(target, value)]
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            pairs = list(zip(target.elts, value.elts, strict=True))
+        for name, number in pairs:
+            if isinstance(name, ast.Name) and name.id.isupper() and _is_numeric(number):
+                yield name.id
+
+
 RULES: list[tuple[Rule, str]] = [
     (many_arguments, "def f(a, b, c, d, e, f, g, *, h, i):\n    pass"),
     (randomness, "import numpy as np\nrng = np.random.default_rng(0)"),
@@ -372,6 +402,23 @@ def test_no_two_modules_import_each_other() -> None:
 def test_a_circle_of_imports_is_found() -> None:
     assert set(import_circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})) == {"a", "b", "c"}
     assert import_circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+def test_numbers_that_tune_learners_are_on_pages_of_their_own() -> None:
+    """The line is held: who moves constants to a page lowers it."""
+    found = {
+        module.name: list(numeric_constants(module))
+        for module, _ in _load()
+        if module.room in LEARNERS and not module.name.endswith("/tuning.py")
+    }
+    count = sum(len(names) for names in found.values())
+    listed = "\n".join(f"{name}: {' '.join(names)}" for name, names in sorted(found.items()) if names)
+    assert count == MOST_CONSTANTS, f"{count} numeric constants outside tuning pages, not {MOST_CONSTANTS}:\n{listed}"
+
+
+def test_numeric_constants_are_counted() -> None:
+    text = "A, B = 1, 2.5\nC = (1, -2)\nD = 4 / 3\nNAME = 'x'\nE = len('x')\nf = 3\nG = True\ndef h():\n    I = 1"
+    assert list(numeric_constants(Module("additive/example.py", ast.parse(text)))) == ["A", "B", "C", "D"]
 
 
 def test_files_and_functions_stay_short() -> None:

@@ -17,9 +17,10 @@ import math
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,11 @@ from unittest.mock import patch
 
 import numpy as np
 
-from tacit.additive import first_look, jointly, plan
-from tacit.additive import pairs as pairs_module
-from tacit.additive import trees as trees_module
+from tacit.additive import plan
+from tacit.additive.boost import AdditiveBoost
 from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.plan import tree_rate
+from tacit.additive.plan import Planner
+from tacit.additive.tuning import TUNING, Tuning
 from tacit.binning import measure as binning
 from tacit.binning import shape_search
 from tacit.growing import kernel_trees, newton_trees
@@ -52,7 +53,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "least_bins": (12, 24, 48),
     "loud": (0.0, 10.0, 20.0, 40.0, 80.0),
     "family_columns": (0.5, 8.0, 1e9),
-    "lonely_below": (1e-6, 5.0, 20.0),
+    "pooled_below": (1e-6, 5.0, 20.0),
     "intercept_doubt": (2.0, 8.0, 1e9),
     "pairs": ("none", 0.0, 0.33, 0.66, 1.0),
     "pair_evidence": (0.0, 1.0, 3.0, 6.0),
@@ -105,9 +106,19 @@ def _with_rest(glass: plan.Plan, chosen: plan.Plan, share: float) -> plan.Plan:
 
 def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
     """The plan with one choice replaced."""
-    from_rule = first_look.plan
+    by_rule = Planner.plan
 
-    def varied(total: float, n_columns: int, q: float, pure: bool, pairs: bool = True, trees: bool = True, **more: Any):
+    def varied(
+        self: Planner,
+        total: float,
+        n_columns: int,
+        q: float,
+        pure: bool,
+        pairs: bool = True,
+        trees: bool = True,
+        **more: Any,
+    ):
+        from_rule = partial(by_rule, self)
         chosen = from_rule(total, n_columns, q, pure, pairs, trees, **more)
         if choice == "pairs":
             without = value == "none"
@@ -132,35 +143,51 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
         if choice == "columns_per_tree":
             return replace(chosen, tree_columns=value) if chosen.n_trees else chosen
         if choice == "n_trees":
-            return replace(chosen, n_trees=value, tree_rate=tree_rate(q, value)) if chosen.n_trees else chosen
+            return replace(chosen, n_trees=value, tree_rate=self.tree_rate(q, value)) if chosen.n_trees else chosen
         return replace(chosen, **{choice: value}) if chosen.n_trees else chosen
 
     return varied
 
 
+NUMBERS: dict[str, tuple[str, ...]] = {
+    "tightness": ("clipping.tightness",),
+    "trees_from": ("planning.kernel_from", "planning.kernel_full"),
+    "tree_noise": ("planning.tree_noise",),
+    "kernel_share": ("planning.largest_share_of_two",),
+    "fourier_part": ("planning.fourier_part",),
+    "fourier_noise": ("planning.fourier_noise",),
+    "pairs_upto": ("planning.pairs_upto",),
+    "choice_from": ("planning.choice_from",),
+    "choice_share": ("planning.choice_share",),
+    "choosing_rate": ("planning.choosing_rate",),
+    "pooled_below": ("planning.pooled_below", "planning.open_from"),
+    "intercept_doubt": ("planning.intercept_doubt",),
+    "pair_evidence": ("pairing.least_evidence",),
+    "least_tree_prior": ("planning.least_tree_prior",),
+}
+"""Choices that are numbers of the flagship: what is set to the value, and what keeps its ratio to that."""
+
 CONSTANTS: dict[str, tuple[tuple[Any, str], ...]] = {
-    "tightness": ((jointly, "TIGHTNESS"),),
     "least_bins": ((binning, "SMALLEST_OF_SHAPES"),),
-    "trees_from": ((plan, "KERNEL_FROM"), (plan, "KERNEL_FULL")),
-    "tree_noise": ((plan, "TREE_NOISE"),),
-    "kernel_share": ((plan, "LARGEST_SHARE_OF_TWO"),),
-    "fourier_part": ((plan, "FOURIER_PART"),),
-    "fourier_noise": ((plan, "FOURIER_NOISE"),),
     "rows_of_noise": ((kernel_trees, "ROWS_OF_NOISE"),),
     "of_a_point": ((kernel_trees, "OF_A_POINT"),),
-    "pairs_upto": ((plan, "PAIRS_UPTO"),),
-    "choice_from": ((plan, "CHOICE_FROM"),),
-    "choice_share": ((plan, "CHOICE_SHARE"),),
-    "choosing_rate": ((plan, "CHOOSING_RATE"),),
     "loud": ((binning, "LOUD"),),
     "family_columns": ((shape_search, "FAMILY_COLUMNS"),),
-    "lonely_below": ((plan, "LONELY_BELOW"), (plan, "COMPANY_FROM")),
-    "intercept_doubt": ((plan, "INTERCEPT_DOUBT"),),
-    "pair_evidence": ((pairs_module, "LEAST_EVIDENCE"),),
     "within_leaves": ((newton_trees, "WITHIN_LEAVES"),),
-    "least_tree_prior": ((trees_module, "LEAST_TREE_PRIOR"),),
 }
-"""Choices that are constants of a module: what is set to the value, and what keeps its ratio to that."""
+"""Choices that are constants of a module that several families use."""
+
+
+def tuned(tuning: Tuning, names: Sequence[str], value: float) -> Tuning:
+    """The numbers with the first of ``names``, each ``"group.number"``, set to a value; others keep their ratio."""
+    first = None
+    for name in names:
+        group, number = name.split(".")
+        before = getattr(getattr(tuning, group), number)
+        first = before if first is None else first
+        new = value if before == first else value * (before / first)
+        tuning = replace(tuning, **{group: replace(getattr(tuning, group), **{number: new})})
+    return tuning
 
 
 @contextmanager
@@ -173,14 +200,16 @@ def varied(choice: str, value: Any) -> Iterator[None]:
                 patch.object(gradient, "gaussian_plan", lambda *facts: replace(by_rule(*facts), **{field: value}))
             )
         elif choice == "tightness" and not value:
-            stack.enter_context(patch.object(jointly, "JOINT_BELOW", 0.0))
+            stack.enter_context(patch.object(AdditiveBoost, "tuning", tuned(TUNING, ["clipping.joint_below"], 0.0)))
+        elif choice in NUMBERS:
+            stack.enter_context(patch.object(AdditiveBoost, "tuning", tuned(TUNING, NUMBERS[choice], value)))
         elif choice in CONSTANTS:
             by_rule = getattr(*CONSTANTS[choice][0])
             for module, name in CONSTANTS[choice]:
                 ratio = getattr(module, name) / by_rule
                 stack.enter_context(patch.object(module, name, value if ratio == 1 else value * ratio))
         elif choice != RULE:
-            stack.enter_context(patch.object(first_look, "plan", _flagship_rule(choice, value)))
+            stack.enter_context(patch.object(Planner, "plan", _flagship_rule(choice, value)))
         yield
 
 

@@ -11,18 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from tacit.additive import learn as learn_module
 from tacit.additive.learn import Learned, learn
 from tacit.additive.losses import TwoClassLoss
-from tacit.additive.plan import (
-    CHOICE_FROM,
-    CHOOSING_ROWS,
-    CHOOSING_TREES,
-    COLUMNS_PER_TREE,
-    MOST_CHOOSING_TREES,
-    plan,
-    with_choices,
-)
+from tacit.additive.plan import Planner
+from tacit.additive.tuning import PLANNING
 from tacit.binning.measure import Column
 from tacit.binning.refine import MANY_ROWS
 from tacit.curator.budget import Budget
@@ -73,7 +65,7 @@ def auc(learned: Learned, triple: float) -> float:
 def test_what_three_columns_say_together_is_found_and_paid_for():
     learned, reservation, allowance = fit(1.5)
     found = auc(learned, 1.5)
-    with patch.object(learn_module, "with_choices", lambda chosen, *_: chosen):
+    with patch.object(Planner, "with_choices", lambda _, chosen, *__: chosen):
         random, _, _ = fit(1.5)
     assert found > auc(random, 1.5) + 0.02
     charges = [entry.charge for entry in reservation.entries]
@@ -106,18 +98,18 @@ def test_replaced_rows_are_paid_for_too():
 @settings(max_examples=200, deadline=None)
 @given(st.floats(100, 1e8), st.integers(1, 500), st.floats(0.01, 1e7), st.booleans())
 def test_choices_are_planned_where_rows_are_very_many_and_noise_is_little(total, columns, signal, pure):
-    random = plan(total, columns, signal, pure)
-    chosen = with_choices(random, total, columns, signal)
-    if pure or total <= MANY_ROWS or signal * math.sqrt(columns) < CHOICE_FROM:
+    random = Planner().plan(total, columns, signal, pure)
+    chosen = Planner().with_choices(random, total, columns, signal)
+    if pure or total <= MANY_ROWS or signal * math.sqrt(columns) < PLANNING.choice_from:
         assert chosen == random
         return
     assert 0 < chosen.tree_choice < 1
-    assert CHOOSING_TREES <= chosen.n_trees <= MOST_CHOOSING_TREES
-    assert chosen.n_trees == CHOOSING_TREES or chosen.n_trees * total <= CHOOSING_ROWS
-    assert chosen.tree_columns >= COLUMNS_PER_TREE
+    assert PLANNING.choosing_trees <= chosen.n_trees <= PLANNING.most_choosing_trees
+    assert chosen.n_trees == PLANNING.choosing_trees or chosen.n_trees * total <= PLANNING.choosing_rows
+    assert chosen.tree_columns >= PLANNING.columns_per_tree
     assert chosen.trees == random.trees
 
 
 def test_there_is_nothing_to_choose_without_trees():
-    glass = plan(1e6, 10, 1e6, False, trees=False)
-    assert with_choices(glass, 1e6, 10, 1e6) == glass
+    glass = Planner().plan(1e6, 10, 1e6, False, trees=False)
+    assert Planner().with_choices(glass, 1e6, 10, 1e6) == glass

@@ -9,9 +9,10 @@ import pytest
 from scipy.special import expit
 
 from tacit.additive.intercept import _GRID, PosteriorIntercept, curvature, expected_push
-from tacit.additive.plan import LARGEST_INTERCEPT_PART, intercept_share
+from tacit.additive.plan import Planner
 from tacit.additive.posterior import TYPICAL_SCATTER
 from tacit.additive.term import Directions
+from tacit.additive.tuning import PLANNING
 from tacit.binning.measure import SURE_OF_ROWS, release_total
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.curator.budget import Budget
@@ -88,10 +89,10 @@ def test_absurd_releases_leave_a_value_that_can_be_used() -> None:
 
 
 def test_its_share_grows_only_where_the_rates_are_in_doubt() -> None:
-    assert intercept_share(1000.0, 14) == 1.0
-    shares = [intercept_share(signal, 14) for signal in (40.0, 10.0, 3.0, 0.1)]
+    assert Planner().intercept_share(1000.0, 14) == 1.0
+    shares = [Planner().intercept_share(signal, 14) for signal in (40.0, 10.0, 3.0, 0.1)]
     assert shares == sorted(shares)
-    assert shares[-1] == pytest.approx(14 * LARGEST_INTERCEPT_PART / (1 - LARGEST_INTERCEPT_PART))
+    assert shares[-1] == pytest.approx(14 * PLANNING.largest_intercept_part / (1 - PLANNING.largest_intercept_part))
 
 
 @pytest.mark.parametrize(("rows", "releases"), [(200, 2), (50_000, 1)])

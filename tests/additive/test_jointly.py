@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor
-from tacit.additive import jointly
-from tacit.additive.jointly import JOINT_BELOW, Lengths, bounds_jointly
+from tacit.additive.boost import AdditiveBoost
+from tacit.additive.jointly import Lengths, bounds_jointly
+from tacit.additive.tuning import CLIPPING, TUNING
 from tacit.binning.release_map import centred_map
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import uses
@@ -38,8 +40,8 @@ def lengths_of(masses: np.ndarray, parts: int) -> Lengths:
 def test_rows_of_rare_values_are_short_and_those_of_even_ones_are_not():
     """Rows with 3 % in each column are a 17th as long as where every row counts in full."""
     rare, even = lengths_of(RARE, 40), lengths_of(EVEN, 40)
-    assert rare.limit == pytest.approx(jointly.TIGHTNESS * 2 * 0.97 * 0.03, rel=0.1)
-    assert even.limit == pytest.approx(jointly.TIGHTNESS * 11 / 12, rel=0.01)
+    assert rare.limit == pytest.approx(CLIPPING.tightness * 2 * 0.97 * 0.03, rel=0.1)
+    assert even.limit == pytest.approx(CLIPPING.tightness * 11 / 12, rel=0.01)
 
 
 def test_rows_in_rare_bins_are_expected_to_weigh_less():
@@ -53,7 +55,7 @@ def test_rows_in_rare_bins_are_expected_to_weigh_less():
         (Allowance.of(1.0, 1e-6), 100.0, True),
         (Allowance.of(1.0, 0.0), 100.0, False),
         (Allowance.of(math.inf, 0.0), 100.0, False),
-        (Allowance.of(1.0, 1e-6), 2 * JOINT_BELOW, False),
+        (Allowance.of(1.0, 1e-6), 2 * CLIPPING.joint_below, False),
     ],
 )
 def test_it_is_done_where_noise_is_gaussian_and_matters(allowance, signal, expected):
@@ -81,7 +83,8 @@ def auc(seed: int, epsilon: float) -> tuple[float, AdditiveBoostClassifier]:
 def test_rare_flags_are_learned_from_a_fraction_of_the_budget(monkeypatch):
     """With rows bounded together, epsilon 1/2 does what 1 did without, and more."""
     together = np.mean([auc(seed, 0.5)[0] for seed in range(4)])
-    monkeypatch.setattr(jointly, "JOINT_BELOW", 0.0)
+    never = replace(TUNING, clipping=replace(CLIPPING, joint_below=0.0))
+    monkeypatch.setattr(AdditiveBoost, "tuning", never)
     apart = np.mean([auc(seed, 1.0)[0] for seed in range(4)])
     assert together > apart + 0.01
 

@@ -9,19 +9,11 @@ import pytest
 from scipy.special import expit
 
 from tacit.additive.intercept import PosteriorIntercept
-from tacit.additive.plan import (
-    COMPANY_FROM,
-    INTERCEPT_CARE,
-    INTERCEPT_DOUBT,
-    LARGEST_INTERCEPT_PART,
-    LONELY_BELOW,
-    Pace,
-    intercept_share,
-    plan,
-)
+from tacit.additive.plan import Pace, Planner
 from tacit.additive.posterior import SCALES
-from tacit.additive.sweeps import LIKELY_VARIANCE, TYPICAL_VARIANCE, HyperPrior, step_length
+from tacit.additive.sweeps import HyperPrior, step_length
 from tacit.additive.term import ReleaseAverage
+from tacit.additive.tuning import PLANNING, SWEEPING
 from tacit.binning import shape_search
 from tacit.binning.measure import Column, measure_bins
 from tacit.boosting.measures.mada_boost import mada_boost
@@ -44,11 +36,11 @@ def averaged(recency: float, releases: np.ndarray, sd: float) -> ReleaseAverage:
 
 
 def test_in_loud_noise_releases_count_alike_and_in_little_noise_later_ones_more():
-    assert plan(800.0, 10, LONELY_BELOW / 2, False).pace.recency == -1.0
-    assert -1.0 < plan(800.0, 10, 16.0, False).pace.recency < 0.0
-    for signal in (COMPANY_FROM, 100.0, 400.0, 1e5):
-        assert plan(800.0, 10, signal, False).pace.recency == 0.0
-    assert plan(800.0, 10, 2.0, True).pace.recency == 0.0  # four releases, of which the last says most
+    assert Planner().plan(800.0, 10, PLANNING.pooled_below / 2, False).pace.recency == -1.0
+    assert -1.0 < Planner().plan(800.0, 10, 16.0, False).pace.recency < 0.0
+    for signal in (PLANNING.open_from, 100.0, 400.0, 1e5):
+        assert Planner().plan(800.0, 10, signal, False).pace.recency == 0.0
+    assert Planner().plan(800.0, 10, 2.0, True).pace.recency == 0.0  # four releases, of which the last says most
     assert step_length(Pace(24, recency=-1.0)) == step_length(Pace(24))
 
 
@@ -85,13 +77,13 @@ def test_an_intercept_whose_releases_count_alike_is_nearer_in_loud_noise():
 @pytest.mark.parametrize("columns", [1, 8, 60])
 def test_the_intercepts_part_balances_its_error_with_what_columns_gain(columns):
     def part(whole: float) -> float:
-        share = intercept_share(whole / math.sqrt(columns), columns)
+        share = Planner().intercept_share(whole / math.sqrt(columns), columns)
         return share / (share + columns)
 
-    assert part(5.0) == pytest.approx(LARGEST_INTERCEPT_PART)
+    assert part(5.0) == pytest.approx(PLANNING.largest_intercept_part)
     if columns > 20:  # with few columns a column's share is more than either
-        assert part(30.0) == pytest.approx(INTERCEPT_DOUBT / 30.0)
-        assert part(100.0) == pytest.approx(INTERCEPT_CARE / 100.0**2)
+        assert part(30.0) == pytest.approx(PLANNING.intercept_doubt / 30.0)
+        assert part(100.0) == pytest.approx(PLANNING.intercept_care / 100.0**2)
     parts = [part(whole) for whole in np.geomspace(1.0, 1e5, 60)]
     assert parts == sorted(parts, reverse=True)
     assert min(parts) == pytest.approx(1 / (columns + 1))
@@ -101,9 +93,9 @@ def test_the_intercepts_part_balances_its_error_with_what_columns_gain(columns):
 def test_columns_are_thought_alike_in_loud_noise_and_anything_otherwise(columns):
     loud, open_minded = (np.exp(HyperPrior(columns, 3.0, openness).log("numeric")) for openness in (0.0, 1.0))
     likeliest = SCALES[loud.argmax()]
-    assert abs(math.log(likeliest * columns / LIKELY_VARIANCE)) < math.log(3.5)  # scales are that far apart
+    assert abs(math.log(likeliest * columns / SWEEPING.likely_variance)) < math.log(3.5)  # scales are that far apart
     assert loud[0] < 0.01 < open_minded[0]  # next to no effect at all
-    start = 1 / (1 + SCALES * columns / TYPICAL_VARIANCE)
+    start = 1 / (1 + SCALES * columns / SWEEPING.typical_variance)
     assert open_minded == pytest.approx(start / start.sum())
 
 

@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 
 from tacit import AdditiveBoostClassifier
-from tacit.additive import first_look
+from tacit.additive.first_look import first_look
 from tacit.additive.losses import TwoClassLoss
 from tacit.additive.outlook import outlook
-from tacit.additive.plan import SURE_FROM, plan
+from tacit.additive.plan import Planner
+from tacit.additive.tuning import PLANNING
 from tacit.binning.measure import Column
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
@@ -44,11 +45,13 @@ def test_the_signal_is_that_of_the_fit(neighbouring: str, delta: float) -> None:
     )
     seen = []
 
-    def spied(total: float, n_columns: int, signal: float, *rest: bool, **more: Any) -> object:
-        seen.append((total, n_columns, signal))
-        return plan(total, n_columns, signal, *rest, **more)
+    planned = Planner.plan
 
-    with patch.object(first_look, "plan", spied):
+    def spied(self: Planner, total: float, n_columns: int, signal: float, *rest: bool, **more: Any) -> object:
+        seen.append((total, n_columns, signal))
+        return planned(self, total, n_columns, signal, *rest, **more)
+
+    with patch.object(Planner, "plan", spied):
         learner.fit(frame, generator.integers(0, 2, 3000))
     [(total, n_columns, signal)] = seen
     said = learner.dry_run(n=round(total))["outlook"]
@@ -65,11 +68,13 @@ def test_where_a_person_has_several_rows_noise_is_so_much_louder() -> None:
     learner = AdditiveBoostClassifier(epsilon=4.0, schema=declared, random_state=0, interactions=False)
     seen = []
 
-    def spied(total: float, n_columns: int, signal: float, *rest: bool, **more: Any) -> object:
-        seen.append((total, signal))
-        return plan(total, n_columns, signal, *rest, **more)
+    planned = Planner.plan
 
-    with patch.object(first_look, "plan", spied):
+    def spied(self: Planner, total: float, n_columns: int, signal: float, *rest: bool, **more: Any) -> object:
+        seen.append((total, signal))
+        return planned(self, total, n_columns, signal, *rest, **more)
+
+    with patch.object(Planner, "plan", spied):
         learner.fit(frame, generator.integers(0, 2, 3000))
     [(total, signal)] = seen
     said = learner.dry_run(n=round(total))["outlook"]["signal"]
@@ -94,7 +99,7 @@ def test_a_plan_believes_in_the_noise_that_releases_have() -> None:
 
         names = [Column(0, "a", True), Column(1, "b", True)]
         with patch.object(curator, "measure_all", measure):
-            first_look.first_look(Budget(curator, allowance), names, True, True, TwoClassLoss())
+            first_look(Budget(curator, allowance), names, True, True, TwoClassLoss(), Planner())
         assert len(found) > 2
         for one in found:
             assert one.sd == pytest.approx(
@@ -120,7 +125,7 @@ def test_more_rows_buy_more() -> None:
     enough = said[0]["sure_from"]
     assert outlook(enough, 4, allowance, True, True)["sure"]
     assert not outlook(enough - 1, 4, allowance, True, True)["sure"]
-    assert outlook(enough, 4, allowance, True, True)["signal"] == pytest.approx(SURE_FROM, rel=0.01)
+    assert outlook(enough, 4, allowance, True, True)["signal"] == pytest.approx(PLANNING.sure_from, rel=0.01)
     assert outlook(100_000, 4, allowance, True, False)["learns"] == ["columns", "pairs"]
     assert outlook(100_000, 4, Allowance.of(1.0, 0.0), True, True)["learns"] == ["columns", "pairs"]  # pure: no trees
 

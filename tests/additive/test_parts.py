@@ -12,16 +12,7 @@ from hypothesis import strategies as st
 
 from tacit.additive.intercept import PosteriorIntercept, curvature
 from tacit.additive.intercept import scatter as scatter_of_rows
-from tacit.additive.plan import (
-    BINNING_SHARE,
-    LEAST_BINNING_SHARE,
-    MOST_SWEEPS,
-    MOST_SWEPT,
-    PAIRS_ANYWAY,
-    kernel_share,
-    patient,
-    plan,
-)
+from tacit.additive.plan import Planner
 from tacit.additive.posterior import (
     SCALES,
     TYPICAL_SCATTER,
@@ -30,6 +21,7 @@ from tacit.additive.posterior import (
     centred,
     numeric_covariances,
 )
+from tacit.additive.tuning import PLANNING
 from tacit.binning.density import public_shapes, smooth_histograms
 from tacit.binning.release_map import principal_modes, with_missing
 from tacit.boosting.measures.mada_boost import mada_boost
@@ -163,9 +155,9 @@ def test_the_intercept_finds_the_rate_without_noise():
 
 
 def test_the_trees_share_goes_with_the_logarithm_of_mu():
-    assert [kernel_share(mu, 0.75) for mu in (0.01, 0.25, 1.5, 9.0)] == pytest.approx([0.0, 0.3, 0.75, 0.75])
-    assert [kernel_share(mu) for mu in (0.01, 0.25, 1.5)] == pytest.approx([0.0, 0.3, 0.6])
-    assert kernel_share(0.1, 0.75) == kernel_share(0.1), "in loud noise two classes are like others"
+    assert [Planner().kernel_share(mu, 0.75) for mu in (0.01, 0.25, 1.5, 9.0)] == pytest.approx([0.0, 0.3, 0.75, 0.75])
+    assert [Planner().kernel_share(mu) for mu in (0.01, 0.25, 1.5)] == pytest.approx([0.0, 0.3, 0.6])
+    assert Planner().kernel_share(0.1, 0.75) == Planner().kernel_share(0.1), "in loud noise two classes are like others"
 
 
 @pytest.mark.parametrize("columns", [2, 9, 100])
@@ -174,12 +166,14 @@ def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns, two_class
     """They cost the same however many columns there are; pairs do not."""
     wholes = [399.0, 1000.0, 2001.0, 7500.0]
     signals = [whole / math.sqrt(columns) for whole in wholes]
-    plans = [plan(5000.0, columns, signal, False, two_classes=two_classes) for signal in signals]
-    largest = [0.75 if two_classes and signal < PAIRS_ANYWAY else 0.6 for signal in signals]
-    full = [kernel_share(whole / 5000.0, most) for whole, most in zip(wholes, largest, strict=True)]
+    plans = [Planner().plan(5000.0, columns, signal, False, two_classes=two_classes) for signal in signals]
+    largest = [0.75 if two_classes and signal < PLANNING.pairs_anyway else 0.6 for signal in signals]
+    full = [Planner().kernel_share(whole / 5000.0, most) for whole, most in zip(wholes, largest, strict=True)]
     wanted = [0.0, full[1] * math.log(1000 / 400) / math.log(2000 / 400), full[2], full[3]]
-    bins = [BINNING_SHARE * (1 - share) for share in wanted]
-    kept = [(1 - max(part, LEAST_BINNING_SHARE)) / (1 - part) for part in bins]  # of all, where bins need their least
+    bins = [PLANNING.binning_share * (1 - share) for share in wanted]
+    kept = [
+        (1 - max(part, PLANNING.least_binning_share)) / (1 - part) for part in bins
+    ]  # of all, where bins need their least
     expected = [share * part for share, part in zip(wanted, kept, strict=True)]
     assert [made.rest for made in plans] == pytest.approx(expected)
     assert expected == pytest.approx(wanted, rel=0.025)
@@ -189,29 +183,29 @@ def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns, two_class
 @pytest.mark.parametrize("columns", [2, 9, 100])
 def test_trees_of_very_many_rows_are_judged_one_by_one(columns):
     wholes = [899.0, 1500.0, 3001.0, 7500.0]
-    plans = [plan(500_000.0, columns, whole / math.sqrt(columns), False) for whole in wholes]
+    plans = [Planner().plan(500_000.0, columns, whole / math.sqrt(columns), False) for whole in wholes]
     ramp = 0.5 * math.log(1500 / 900) / math.log(3000 / 900)
     assert [made.trees for made in plans] == pytest.approx([0.0, ramp, 0.5, 0.5])
     assert not any(made.tree_noise for made in plans)
 
 
 def test_pairs_stand_beside_trees_of_several_classes_and_numbers():
-    two, others = (plan(5000.0, 9, 2000.0, False, two_classes=binary) for binary in (True, False))
+    two, others = (Planner().plan(5000.0, 9, 2000.0, False, two_classes=binary) for binary in (True, False))
     assert (two.looks_for_pairs, others.looks_for_pairs) == (False, True)
     assert two.tree_noise == others.tree_noise > 0
-    quantiles = plan(5000.0, 9, 2000.0, False, two_classes=False, together=False)
+    quantiles = Planner().plan(5000.0, 9, 2000.0, False, two_classes=False, together=False)
     assert (quantiles.looks_for_pairs, quantiles.tree_noise) == (True, 0.0)
     assert quantiles.trees == 0.5
 
 
 def test_a_single_column_has_nothing_to_interact_with():
-    assert plan(5000.0, 1, 7500.0, False).trees == 0.0
+    assert Planner().plan(5000.0, 1, 7500.0, False).trees == 0.0
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.floats(30, 1e7), st.integers(1, 500), st.floats(0.01, 1e6), st.booleans(), st.booleans(), st.booleans())
 def test_a_plan_spends_the_allowance_and_no_more(total, columns, signal, pure, pairs, trees):
-    chosen = plan(total, columns, signal, pure, pairs, trees)
+    chosen = Planner().plan(total, columns, signal, pure, pairs, trees)
     looks = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint)
     parts = (*looks, chosen.fourier, chosen.trees)
     assert min(parts) >= 0
@@ -221,15 +215,15 @@ def test_a_plan_spends_the_allowance_and_no_more(total, columns, signal, pure, p
 def test_sweeps_go_on_where_noise_is_little_and_no_trees_follow():
     for columns in (5, 200):
         signals = [100.0, 400.0, 900.0, 5000.0, 1e6]
-        plans = [plan(5000.0, columns, signal, False, trees=False) for signal in signals]
-        made = [patient(known, columns, signal) for known, signal in zip(plans, signals, strict=True)]
+        plans = [Planner().plan(5000.0, columns, signal, False, trees=False) for signal in signals]
+        made = [Planner().patient(known, columns, signal) for known, signal in zip(plans, signals, strict=True)]
         assert made[:2] == plans[:2]  # where noise is loud nothing changes
         sweeps = [after.sweeps for after in made]
         assert sweeps == sorted(sweeps)
-        assert sweeps[-1] <= MOST_SWEEPS
-        assert max(sweeps[-1] * columns, 24 * columns) <= max(MOST_SWEPT, 24 * columns)
+        assert sweeps[-1] <= PLANNING.most_sweeps
+        assert max(sweeps[-1] * columns, 24 * columns) <= max(PLANNING.most_swept, 24 * columns)
         assert made[-1].recency == 1.0
         for before, after in zip(plans, made, strict=True):
             assert replace(after, sweeps=before.sweeps, joint_sweeps=before.joint_sweeps, recency=0.0) == before
-    many = plan(1e6, 5, 1e6, False, trees=False)
-    assert patient(many, 5, 1e6) == many  # sweeps over very many rows end by themselves
+    many = Planner().plan(1e6, 5, 1e6, False, trees=False)
+    assert Planner().patient(many, 5, 1e6) == many  # sweeps over very many rows end by themselves

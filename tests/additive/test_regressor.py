@@ -14,7 +14,6 @@ from tacit import AdditiveBoostRegressor, PrivacyAccount, load_model, save_model
 from tacit.additive.intercept import NewtonIntercept
 from tacit.additive.residual_loss import (
     BELIEF,
-    LEAST_INSIDE,
     QuantileLoss,
     SquaredLoss,
     first_belief,
@@ -23,6 +22,7 @@ from tacit.additive.residual_loss import (
     spread_out,
 )
 from tacit.additive.term import Directions, Prior, Term
+from tacit.additive.tuning import RESIDUALS
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.models.additive_scores import AdditiveRegressionModel
@@ -268,7 +268,7 @@ def test_noise_does_not_make_residuals_look_tiny():
             tiny[believed].append(float(weights @ (np.abs(values) < 0.1)) > 0.25)
         values, weights = spread_out(shares)
         loss._choose(shares, Allowance(1.0, 1e-6, 0.02), 1000.0)
-        assert float(weights @ (np.abs(values) < loss.bound)) >= LEAST_INSIDE - 1e-9
+        assert float(weights @ (np.abs(values) < loss.bound)) >= RESIDUALS.least_inside - 1e-9
         assert belief.min() >= -BELIEF
     assert np.mean(tiny[True]) < 0.6 * np.mean(tiny[False])
 

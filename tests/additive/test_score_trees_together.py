@@ -12,7 +12,7 @@ from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor, Schema
 from tacit.additive.first_look import FirstLook
 from tacit.additive.intercept import NewtonIntercept
 from tacit.additive.losses import ScoreLoss, SoftmaxLoss
-from tacit.additive.plan import plan as plan_of
+from tacit.additive.plan import Planner
 from tacit.additive.residual_loss import SquaredLoss
 from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.sweeps import HyperPrior, State
@@ -46,7 +46,7 @@ NUMBERS = Schema.from_dict({"label": {"column": "y", "kind": "numeric", "lower":
 
 def state_of(loss: ScoreLoss, budget: Budget, rows: SimulatedRows) -> State:
     """A state in which nothing has been learned yet."""
-    known = FirstLook((), 100.0, 1.0, plan_of(100.0, 1, 1.0, False), [], 0.0)
+    known = FirstLook((), 100.0, 1.0, Planner().plan(100.0, 1, 1.0, False), [], 0.0)
     intercept = NewtonIntercept(np.zeros(loss.n_scores), 100.0, 1.0)
     return State(known, budget, loss, Scores(loss.n_scores), intercept, HyperPrior(1, 3.0), rows)
 

@@ -11,9 +11,10 @@ import pytest
 from scipy.optimize import brentq
 
 from tacit import AdditiveBoostClassifier, load_model, save_model
-from tacit.additive.losses import LEAST_COUNTED, MOST_COUNTED, SoftmaxLoss, likely_counts
+from tacit.additive.losses import SoftmaxLoss, likely_counts
 from tacit.additive.simulated_rows import ROWS, SimulatedRows
 from tacit.additive.term import Directions, Prior, Term
+from tacit.additive.tuning import COUNTING
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.growing.newton_trees import LeafSums, NewtonPlan
@@ -145,8 +146,8 @@ def share_of_counts(epsilon, delta=1e-6):
 def test_counting_classes_takes_more_where_noise_hides_them(delta):
     loud, all_of_loud = share_of_counts(0.05, delta)
     quiet, all_of_quiet = share_of_counts(16.0, delta)
-    assert loud == pytest.approx(MOST_COUNTED)
-    assert quiet == pytest.approx(LEAST_COUNTED)
+    assert loud == pytest.approx(COUNTING.most_counted)
+    assert quiet == pytest.approx(COUNTING.least_counted)
     for spent in (all_of_loud, all_of_quiet):
         assert 0.85 < spent <= 1 + 1e-9
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from tacit import AdditiveBoostClassifier, Schema
+from tacit.additive.boost import AdditiveBoost
+from tacit.additive.tuning import PLANNING, TUNING
 from tacit.growing.fourier import STEPS
 from tacit.models.additive import SMOOTH
 from tacit.models.files import model_from_dict
@@ -44,7 +47,7 @@ def fitted(n: int = 3000, kind: Schema | None = None, **settings) -> AdditiveBoo
 def test_it_sees_small_differences_of_columns_that_vary_together(monkeypatch):
     X, y = light_for_its_size(3000, 1)
     with_it = roc_auc_score(y, fitted(8000).predict_proba(X)[:, 1])
-    monkeypatch.setattr("tacit.additive.plan.FOURIER_PART", 0.0)
+    monkeypatch.setattr(AdditiveBoost, "tuning", replace(TUNING, planning=replace(PLANNING, fourier_part=0.0)))
     without = fitted(8000)
     assert without.model_.fourier is None
     assert with_it > roc_auc_score(y, without.predict_proba(X)[:, 1]) + 0.03

@@ -7,7 +7,7 @@ alone: scikit-learn takes longer to load than most tables take to learn.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from tacit.additive.losses import SoftmaxLoss, TwoClassLoss
 from tacit.additive.outlook import outlook
 from tacit.additive.posterior import DIRECTIONS
 from tacit.additive.to_model import additive_model, additive_scores
+from tacit.additive.tuning import TUNING, Tuning
 from tacit.arrays import Floats
 from tacit.binning.measure import Column
 from tacit.curator.budget import Budget
@@ -33,6 +34,9 @@ from tacit.schema.label import MOST_CLASSES
 
 class AdditiveBoost(Weighting, Uncertainty):
     """Private boosting of an additive model: what :class:`~tacit.AdditiveBoostClassifier` says of itself holds here."""
+
+    tuning: ClassVar[Tuning] = TUNING
+    """The numbers of the learner: to fit them, not to be chosen by looking at private rows."""
 
     def __init__(
         self,
@@ -96,8 +100,9 @@ class AdditiveBoost(Weighting, Uncertainty):
         assert encoding is not None
         pairs, trees = parts_wanted(self.interactions)
         if len(names) == 2:
-            return additive_model(learn(budget, columns, TwoClassLoss(), pairs, trees), names, encoding)
-        learned = learn(budget, columns, SoftmaxLoss(len(names), budget.is_pure), pairs, trees)
+            return additive_model(learn(budget, columns, TwoClassLoss(), pairs, trees, self.tuning), names, encoding)
+        loss = SoftmaxLoss(len(names), budget.is_pure, self.tuning.counting)
+        learned = learn(budget, columns, loss, pairs, trees, self.tuning)
         return AdditiveClassesModel(names, additive_scores(learned, encoding))
 
 

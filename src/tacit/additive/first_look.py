@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tacit.additive.losses import Loss
-from tacit.additive.plan import BINNING_SHARE, Plan, plan, signal_to_noise
+from tacit.additive.plan import Plan, Planner, signal_to_noise
 from tacit.binning.measure import Bins, Column, measure_bins, release_total
 from tacit.curator.budget import Budget
 
@@ -32,7 +32,9 @@ class FirstLook:
     binning_sd: float
 
 
-def first_look(budget: Budget, columns: Sequence[Column], pairs: bool, trees: bool, loss: Loss) -> FirstLook:
+def first_look(
+    budget: Budget, columns: Sequence[Column], pairs: bool, trees: bool, loss: Loss, planner: Planner
+) -> FirstLook:
     """Counts rows, plans, and bins the columns; the columns' codes in the table are replaced by bins.
 
     Args:
@@ -41,13 +43,16 @@ def first_look(budget: Budget, columns: Sequence[Column], pairs: bool, trees: bo
         pairs: whether interactions are wanted.
         trees: whether trees over the residual are wanted.
         loss: for how much a row says, and which trees there may be.
+        planner: the rule.
     """
     count = len(columns)
-    first = BINNING_SHARE / 2 / (count + 1)  # the plan, which says how much binning may cost, needs the number of rows
+    first = (
+        planner.numbers.binning_share / 2 / (count + 1)
+    )  # the plan, which says how much binning may cost, needs the number of rows
     total, counted = release_total(budget.part(first))
     signal = signal_to_noise(total, count, budget.sd(), loss.strength)
     kinds = {"two_classes": loss.uses.smooth, "together": loss.together}
-    chosen = plan(total, count, signal, budget.is_pure, pairs, trees, **kinds)
+    chosen = planner.plan(total, count, signal, budget.is_pure, pairs, trees, **kinds)
     each = (chosen.binning - first) / count
     bins, more = measure_bins(budget.part(each), columns, total)
     planned = chosen.with_binning(chosen.binning + more + counted - first)

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from tacit.additive.tuning import CLIPPING, Clipping
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.curator.jointly import JointReleases
@@ -22,12 +23,6 @@ from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointPart
-
-TIGHTNESS = 0.6
-"""The limit on a row's squared length, relative to what is expected of it: longer rows are shortened."""
-
-JOINT_BELOW = 20_000.0
-"""Signal-to-noise up to which it is done: with less noise than that, weighing rows costs more time than it saves."""
 
 IMAGINED = 4000
 """Rows that are made up from the released bins, each column by itself, to see what is to be expected."""
@@ -50,14 +45,15 @@ class Bounded(Protocol):
         """Says what releases will be like; see :meth:`tacit.additive.term.Term.expect`."""
 
 
-def bounds_jointly(allowance: Allowance, signal: float) -> bool:
+def bounds_jointly(allowance: Allowance, signal: float, numbers: Clipping = CLIPPING) -> bool:
     """Whether rows are to be bounded together: where noise matters and is Gaussian, so that it follows squared lengths.
 
     Args:
         allowance: of the fit.
         signal: ``q``, as for the plan.
+        numbers: for up to which signal.
     """
-    return allowance.is_private and not allowance.is_pure and signal <= JOINT_BELOW
+    return allowance.is_private and not allowance.is_pure and signal <= numbers.joint_below
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +70,11 @@ class Lengths:
 
     @staticmethod
     def of(
-        maps: Sequence[Floats], masses: Sequence[Floats], shares: Sequence[float], generator: np.random.Generator
+        maps: Sequence[Floats],
+        masses: Sequence[Floats],
+        shares: Sequence[float],
+        generator: np.random.Generator,
+        tightness: float = Clipping.tightness,
     ) -> Lengths:
         """Looks at imagined rows.
 
@@ -83,13 +83,14 @@ class Lengths:
             masses: shares of the bins of each.
             shares: of each part in the budget, of any sum.
             generator: public randomness.
+            tightness: the limit relative to what is expected.
         """
         places, lengths, total = [], np.zeros(IMAGINED), math.fsum(shares)
         for matrix, mass, share in zip(maps, masses, shares, strict=True):
             place = generator.choice(len(mass), IMAGINED, p=mass)
             places.append(place)
             lengths += share / total * (matrix**2).sum(axis=0)[place]
-        limit = max(TIGHTNESS * float(lengths.mean()), 1e-6)
+        limit = max(tightness * float(lengths.mean()), 1e-6)
         weights = np.minimum(1.0, np.sqrt(limit / np.maximum(lengths, 1e-12)))
         seen = [_means(place, weights, len(mass)) for place, mass in zip(places, masses, strict=True)]
         return Lengths(limit, seen)
@@ -102,7 +103,9 @@ def _means(places: Ints, weights: Floats, bins: int) -> Floats:
     return np.asarray((sums + few * weights.mean()) / (counts + few))
 
 
-def open_sweeps(unit: Budget, sweeps: int, terms: Sequence[Bounded], stage: str = "") -> JointReleases:
+def open_sweeps(
+    unit: Budget, sweeps: int, terms: Sequence[Bounded], stage: str = "", numbers: Clipping = CLIPPING
+) -> JointReleases:
     """Opens the releases of all sweeps over the terms, and tells the terms what to expect of them.
 
     Args:
@@ -110,10 +113,11 @@ def open_sweeps(unit: Budget, sweeps: int, terms: Sequence[Bounded], stage: str 
         sweeps: how many.
         terms: with centred release maps.
         stage: of the fit, for the ledger.
+        numbers: how tightly.
     """
     maps = [term.map_values for term in terms]
     masses = [np.maximum(term.counts, 0.0) / np.maximum(term.counts, 0.0).sum() for term in terms]
-    lengths = Lengths.of(maps, masses, [term.share for term in terms], unit.public_generator)
+    lengths = Lengths.of(maps, masses, [term.share for term in terms], unit.public_generator, numbers.tightness)
     parts = []
     for term, seen in zip(terms, lengths.seen, strict=True):
         charge = unit.charge(term.share)

@@ -15,7 +15,6 @@ from tacit.additive.jointly import bounds_jointly
 from tacit.additive.losses import Loss
 from tacit.additive.pairs import (
     AVERAGING_LOSS,
-    MODE_SCALE,
     Side,
     free_columns,
     lower_shares,
@@ -24,12 +23,13 @@ from tacit.additive.pairs import (
     pair_terms,
     screen_pairs,
 )
-from tacit.additive.plan import Pace, Plan, company, intercept_share, patient, pseudo_terms, with_choices
+from tacit.additive.plan import Pace, Plan, Planner
 from tacit.additive.posterior import categorical_covariances, numeric_covariances
 from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Directions, Prior, Term
 from tacit.additive.trees import Grown, grow_rest
+from tacit.additive.tuning import PAIRING, TUNING, Tuning
 from tacit.arrays import Floats
 from tacit.binning.measure import Bins, Column
 from tacit.binning.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
@@ -64,7 +64,14 @@ class Learned:
     intercept_sd: Floats
 
 
-def learn(budget: Budget, columns: Sequence[Column], loss: Loss, pairs: bool = True, trees: bool = True) -> Learned:
+def learn(
+    budget: Budget,
+    columns: Sequence[Column],
+    loss: Loss,
+    pairs: bool = True,
+    trees: bool = True,
+    tuning: Tuning = TUNING,
+) -> Learned:
     """Learns an additive model with ``k`` scores per row.
 
     Args:
@@ -73,24 +80,25 @@ def learn(budget: Budget, columns: Sequence[Column], loss: Loss, pairs: bool = T
         loss: what rows contribute; it spends a share of its own.
         pairs: whether to look for interactions of two columns where the budget allows.
         trees: whether to boost what is left over by trees where the budget allows.
+        tuning: the numbers.
     """
-    whole, count = budget, len(columns)
-    known = first_look(whole.part(1 - loss.share).as_whole(), columns, pairs, trees, loss)
-    chosen = _plan_for(loss, known, count, trees, whole.is_pure)
-    weight = intercept_share(known.signal, count) if loss.uses.pooling else 1.0
+    whole, count, planner = budget, len(columns), Planner(tuning.planning)
+    known = first_look(whole.part(1 - loss.share).as_whole(), columns, pairs, trees, loss, planner)
+    chosen = _plan_for(loss, known, planner, trees, whole.is_pure)
+    weight = planner.intercept_share(known.signal, count) if loss.uses.pooling else 1.0
     intercept = loss.begin(whole, known.total, weight)
     budget = whole.part(1 - loss.share).as_whole()  # a loss that is content with less leaves more
-    jointly = loss.jointly and bounds_jointly(budget.allowance, known.signal)
+    jointly = loss.jointly and bounds_jointly(budget.allowance, known.signal, tuning.clipping)
     each = budget.part(chosen.mains).split(count + weight)
     mains = [
         main_term(column, found, each, known, loss, jointly) for column, found in zip(columns, known.bins, strict=True)
     ]
-    openness = company(known.signal) if loss.uses.pooling else 1.0
-    hyper_prior = HyperPrior(count, pseudo_terms(known.signal), openness)
+    openness = planner.openness(known.signal) if loss.uses.pooling else 1.0
+    hyper_prior = HyperPrior(count, planner.pseudo_terms(known.signal), openness, tuning.sweeping)
     rows = None
     if loss.uses.simulated_rows:
         rows = SimulatedRows([found.counts for found in known.bins], loss.n_scores, budget.public_generator)
-    state = State(known, whole, loss, loss.new_log(), intercept, hyper_prior, rows, jointly)
+    state = State(known, whole, loss, loss.new_log(), intercept, hyper_prior, rows, jointly, tuning=tuning)
     state.add(OneCell(), intercept.value[None, :])
     chosen = chosen.passed_on(sweep(budget.part(chosen.mains), _pace(loss, chosen.pace), mains, state))
     found: list[tuple[Side, Side, Term]] = []
@@ -117,12 +125,12 @@ def learn(budget: Budget, columns: Sequence[Column], loss: Loss, pairs: bool = T
     )
 
 
-def _plan_for(loss: Loss, known: FirstLook, count: int, trees: bool, pure: bool) -> Plan:
-    chosen = known.plan
+def _plan_for(loss: Loss, known: FirstLook, planner: Planner, trees: bool, pure: bool) -> Plan:
+    chosen, count = known.plan, len(known.columns)
     if loss.uses.choices:
-        chosen = with_choices(chosen, known.total, count, known.signal)
+        chosen = planner.with_choices(chosen, known.total, count, known.signal)
     if loss.uses.patience and not trees and not pure:
-        chosen = patient(chosen, count, known.signal)
+        chosen = planner.patient(chosen, count, known.signal)
     return chosen
 
 
@@ -140,7 +148,7 @@ def column_prior(
     release_map = None
     if bins.ordered and len(masses) > 3 and not pure:
         shares, covariance = masses[:-1] / masses[:-1].sum(), covariances[2][:-1, :-1]
-        ratio = noise_variance / (MODE_SCALE * total * curvature) ** 2
+        ratio = noise_variance / (PAIRING.mode_scale * total * curvature) ** 2
         if jointly:
             release_map = with_missing(natural_modes(shares, covariance, ratio), LONGEST)
         else:
@@ -167,14 +175,18 @@ def _learn_pairs(
 ) -> tuple[list[tuple[Side, Side, Term]], float]:
     """The pairs that were found, and the share of the allowance that was not needed."""
     columns, pace = state.known.columns, _pace(state.loss, chosen.joint_pace)
-    sides = [pair_side(columns[i].index, columns[i].name, state.known.bins[i]) for i in free_columns(columns, mains)]
-    most = most_pairs(len(columns))
+    numbers = state.tuning.pairing
+    sides = [
+        pair_side(columns[i].index, columns[i].name, state.known.bins[i], numbers)
+        for i in free_columns(columns, mains, numbers)
+    ]
+    most = most_pairs(len(columns), numbers)
     found = screen_pairs(budget.part(chosen.screening), sides, most, state) if len(sides) > 1 else []
     if not found:
         left = budget.part(chosen.joint + chosen.pair_counts)
         return [], sweep(left, pace, mains, state, "second ")
     learning = budget.part(chosen.joint)
     terms = pair_terms(budget.part(chosen.pair_counts), learning, found, len(mains), state)
-    lower_shares(mains)
+    lower_shares(mains, numbers)
     unspent = sweep(learning, pace, mains + terms, state, "joint ")
     return [(left, right, term) for (left, right), term in zip(found, terms, strict=True)], unspent

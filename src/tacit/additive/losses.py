@@ -22,6 +22,7 @@ from tacit.additive.intercept import (
 )
 from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions, strongest_order
+from tacit.additive.tuning import COUNTING, Counting
 from tacit.arrays import Floats, Ints
 from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.budget import Budget
@@ -226,18 +227,11 @@ TREE_CURVATURE = 77
 """Weight of the curvature beside the gradient in a leaf, in units of 1/256: about .3."""
 
 
-LEAST_COUNTED, MOST_COUNTED, COUNTING_CARE = 0.02, 0.05, 0.7
-"""Counting the classes takes this part of the budget: between the two, and between them in proportion to the number of
-classes and to the noise in one count per row."""
-
 LEAST_CURVATURE = 0.02
 """No curvature of scores is thought smaller."""
 
 CLASS_SPREAD = 1.2
 """Logarithms of class sizes are thought to scatter this much."""
-
-MOVES = 0.25
-"""Variance by which constants move while effects are learned."""
 
 
 def likely_counts(noisy: Floats, sd: float, total: float) -> tuple[Floats, Floats]:
@@ -263,6 +257,7 @@ class SoftmaxLoss:
     Args:
         n_classes: at least 3 (2 work too, but the margin of two classes is cheaper).
         pure: whether noise is Laplace, so that the L1 norm counts.
+        numbers: of counting the classes.
     """
 
     jointly = True
@@ -270,8 +265,9 @@ class SoftmaxLoss:
     rounded = True
     uses = Uses()
 
-    def __init__(self, n_classes: int, pure: bool) -> None:
-        self.n_scores, self.share = n_classes, MOST_COUNTED
+    def __init__(self, n_classes: int, pure: bool, numbers: Counting = COUNTING) -> None:
+        self.numbers = numbers
+        self.n_scores, self.share = n_classes, self.numbers.most_counted
         norm = 1 if pure else 2
         self.rule = SoftmaxRule(n_classes, norm)
         self.tree_rule = SoftmaxRule(n_classes, norm, TREE_CURVATURE)
@@ -309,7 +305,7 @@ class SoftmaxLoss:
         """Log-odds of the classes from their noisy counts; a class that drowns in noise is thought rare, not absent."""
         del intercept_share
         doubt = self.n_scores * budget.sd(1.0) / total
-        self.share = min(max(COUNTING_CARE * doubt, LEAST_COUNTED), MOST_COUNTED)
+        self.share = min(max(self.numbers.counting_care * doubt, self.numbers.least_counted), self.numbers.most_counted)
         counted = fine_class_count_rule(self.n_scores)
         release = budget.measure(
             Histogram(OneCell(), counted), self.share, Label(Stage.COUNTS, "counts of the classes")
@@ -317,7 +313,7 @@ class SoftmaxLoss:
         counts, variances = likely_counts(release.value[0], max(release.sd, LEAST_SD), total)
         logs = np.log(counts / counts.sum())
         start = np.asarray(logs - logs.mean())
-        return NewtonIntercept(start, total, float(np.average(variances, weights=counts)) + MOVES)
+        return NewtonIntercept(start, total, float(np.average(variances, weights=counts)) + self.numbers.moves)
 
     def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
         """Nothing: contributions have norm 1, and the model says what their curvature is."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tacit.additive.plan import SURE_FROM, plan, signal_to_noise
+from tacit.additive.plan import Planner, signal_to_noise
+from tacit.additive.tuning import Planning
 from tacit.privacy.budget import Allowance
 
 
@@ -26,11 +27,11 @@ def outlook(rows: int, n_columns: int, allowance: Allowance, pairs: bool, trees:
     """
     sd = allowance.sd(1.0)
     signal = signal_to_noise(rows, n_columns, sd)
-    chosen = plan(rows, n_columns, signal, allowance.is_pure, pairs, trees)
+    chosen = Planner().plan(rows, n_columns, signal, allowance.is_pure, pairs, trees)
     affordable = {"columns": True, "pairs": chosen.looks_for_pairs, "trees": chosen.n_trees > 0}
     return {
         "signal": signal,
         "learns": [name for name, bought in affordable.items() if bought],
-        "sure": signal >= SURE_FROM,
-        "sure_from": math.ceil(SURE_FROM * sd * math.sqrt(max(n_columns, 1))),
+        "sure": signal >= Planning.sure_from,
+        "sure_from": math.ceil(Planning.sure_from * sd * math.sqrt(max(n_columns, 1))),
     }

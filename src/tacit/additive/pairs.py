@@ -12,6 +12,7 @@ from tacit.additive.losses import MODE_CURVATURE
 from tacit.additive.posterior import centred
 from tacit.additive.sweeps import State
 from tacit.additive.term import Prior, Term
+from tacit.additive.tuning import Pairing
 from tacit.arrays import Floats, Ints
 from tacit.binning.measure import Bins, Column
 from tacit.binning.release_map import centred_map, principal_modes
@@ -22,34 +23,8 @@ from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import fine_count_rule
 
-GROUPS = 8
-"""Each column of a pair is merged to at most this many groups."""
-
-SCREENED_COLUMNS = 14
-"""Pairs are screened among this many columns of largest variance."""
-
-PAIRS_PER_COLUMN, LEAST_MOST_PAIRS = 2.0, 3
-"""At most so many pairs are learned for each column of the table, and so many however few columns there are."""
-
-QUIET_SHARE, LIVELY_SHARE = 0.15, 0.35
-"""What a column's releases cost beside a pair's: the first, and up to the second more the likelier it has an effect."""
-
-MAINS_BESIDE_PAIRS = 3
-"""So many columns then cost about what one pair does, if about every other column has an effect."""
-
-LEAST_EVIDENCE = 3.0
-"""A pair must be this much likelier (in logarithms) than noise: of the many looked at, some would pass by chance."""
-
-SCREEN_SCALES = (0.03, 0.06, 0.12, 0.25, 0.5)
-SCREEN_MODES = 5
-"""Directions of each ordered side that a screening releases at most: an interaction that is not smooth at all hides
-from it, and the rest are found with less noise."""
-
 AVERAGING_LOSS = 4 / 3
 """Variance of the weighted average of releases, relative to spending the whole share on one."""
-
-MODE_SCALE = 0.3
-"""Size of an interaction (log-odds) for which directions are chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,20 +43,20 @@ class Side:
         return len(self.masses)
 
 
-def pair_side(column: int, name: str, bins: Bins) -> Side:
-    """Merges a column's bins into at most :data:`GROUPS` groups: equal mass in order, or the largest categories."""
+def pair_side(column: int, name: str, bins: Bins, numbers: Pairing) -> Side:
+    """Merges a column's bins into at most ``groups`` groups: equal mass in order, or the largest categories."""
     counts = bins.counts
     if bins.ordered:
         shares = counts[:-1] / counts[:-1].sum()
         upto = np.cumsum(shares)
-        group = np.minimum(((upto - shares / 2) * GROUPS).astype(np.int64), GROUPS - 1)
+        group = np.minimum(((upto - shares / 2) * numbers.groups).astype(np.int64), numbers.groups - 1)
         group = np.unique(group, return_inverse=True)[1]
         merge = np.append(group, group.max())  # missing joins the last group
-    elif len(counts) <= GROUPS:
+    elif len(counts) <= numbers.groups:
         merge = np.arange(len(counts))
     else:
-        merge = np.full(len(counts), GROUPS - 1)
-        merge[np.argsort(-counts, kind="stable")[: GROUPS - 1]] = np.arange(GROUPS - 1)
+        merge = np.full(len(counts), numbers.groups - 1)
+        merge[np.argsort(-counts, kind="stable")[: numbers.groups - 1]] = np.arange(numbers.groups - 1)
     masses = np.bincount(merge, weights=counts) / counts.sum()
     size = len(masses)
     prior = np.eye(size)
@@ -91,30 +66,32 @@ def pair_side(column: int, name: str, bins: Bins) -> Side:
     return Side(column, name, merge.astype(np.int64), masses, centred(prior, masses), bins.ordered)
 
 
-def _modes(side: Side, noise_variance: float, total: float) -> Floats:
+def _modes(side: Side, noise_variance: float, total: float, numbers: Pairing) -> Floats:
     if not side.ordered:
         return np.eye(side.groups)
-    return principal_modes(side.masses, side.covariance, noise_variance / (MODE_SCALE * total * MODE_CURVATURE) ** 2)
+    return principal_modes(
+        side.masses, side.covariance, noise_variance / (numbers.mode_scale * total * MODE_CURVATURE) ** 2
+    )
 
 
-def most_pairs(n_columns: int) -> int:
+def most_pairs(n_columns: int, numbers: Pairing) -> int:
     """How many pairs are learned at most in a table of so many columns."""
-    return int(max(LEAST_MOST_PAIRS, PAIRS_PER_COLUMN * n_columns))
+    return int(max(numbers.least_most_pairs, numbers.pairs_per_column * n_columns))
 
 
-def lower_shares(terms: Sequence[Term]) -> None:
+def lower_shares(terms: Sequence[Term], numbers: Pairing) -> None:
     """Lowers the shares of columns for the sweeps beside pairs: what they have to say is mostly known by then."""
     for term in terms:
-        term.share = QUIET_SHARE + LIVELY_SHARE * term.liveliness
+        term.share = numbers.known_share + numbers.active_share * term.liveliness
 
 
 # A curve can be projected onto a declared direction; a pair, or a tree that cuts the column, could go against it.
 
 
-def free_columns(columns: Sequence[Column], terms: Sequence[Term]) -> list[int]:
+def free_columns(columns: Sequence[Column], terms: Sequence[Term], numbers: Pairing) -> list[int]:
     """The strongest columns that may be part of a pair, in their order: those without a declared direction."""
     ranked = np.argsort([-term.variance for term in terms], kind="stable")
-    return sorted([int(i) for i in ranked if not columns[i].monotone][:SCREENED_COLUMNS])
+    return sorted([int(i) for i in ranked if not columns[i].monotone][: numbers.screened_columns])
 
 
 def cut_masses(columns: Sequence[Column], bins: Sequence[Bins]) -> list[Floats]:
@@ -145,21 +122,33 @@ class Screen:
     sampling: Floats
 
     @staticmethod
-    def of(side: Side, noise_variance: float, total: float) -> Screen:
-        matrix = _modes(side, noise_variance, total)[: SCREEN_MODES if side.ordered else None]
+    def of(side: Side, noise_variance: float, total: float, numbers: Pairing) -> Screen:
+        matrix = _modes(side, noise_variance, total, numbers)[: numbers.screen_modes if side.ordered else None]
         design = matrix * side.masses[None, :]
         values, rotation = np.linalg.eigh(design @ side.covariance @ design.T)
         sampling = np.einsum("ij,ij->i", rotation.T @ design, rotation.T @ matrix)
         return Screen(matrix, rotation, np.maximum(values, 0.0), sampling)
 
 
-def log_evidence(left: Screen, right: Screen, release: Floats, sd: float, total: float, slope: float) -> float:
-    """Log marginal likelihood of an interaction (best of a few sizes) above that of noise alone."""
+def log_evidence(
+    left: Screen, right: Screen, release: Floats, sd: float, known: tuple[float, float], scales: Sequence[float]
+) -> float:
+    """Log marginal likelihood of an interaction (best of a few sizes) above that of noise alone.
+
+    Args:
+        left: one side.
+        right: the other.
+        release: of the pair, shape ``(left modes, right modes)``.
+        sd: of its noise.
+        known: the number of rows, and the curvature.
+        scales: sizes of the interaction that are looked at.
+    """
+    total, slope = known
     modes = left.rotation.T @ release @ right.rotation
     noise = sd**2 + total * slope * np.outer(left.sampling, right.sampling)
     signal = np.outer(left.signal, right.signal) * (total * slope) ** 2
     best = -np.inf
-    for scale in SCREEN_SCALES:
+    for scale in scales:
         variance = noise + scale**2 * signal
         best = max(best, float((-0.5 * np.log(variance / noise) + 0.5 * modes**2 * (1 / noise - 1 / variance)).sum()))
     return best
@@ -171,10 +160,10 @@ def screen_pairs(budget: Budget, sides: list[Side], most: int, state: State) -> 
     Every pair among ``sides`` is released once as a noisy table of residual sums, and the budget pays for all. Its
     evidence is the sum over the directions of the scores.
     """
-    candidates, total = list(combinations(sides, 2)), state.known.total
+    candidates, total, numbers = list(combinations(sides, 2)), state.known.total, state.tuning.pairing
     each = budget.split(len(candidates))
     nominal = each.sd(1.0, state.loss.bound) ** 2
-    screens = {side.column: Screen.of(side, nominal, total) for side in sides}
+    screens = {side.column: Screen.of(side, nominal, total, numbers) for side in sides}
     directions, asks, found = state.directions(), [], []
     for left, right in candidates:
         modes = np.kron(screens[left.column].matrix, screens[right.column].matrix)
@@ -184,19 +173,15 @@ def screen_pairs(budget: Budget, sides: list[Side], most: int, state: State) -> 
         a, b, sd = screens[left.column], screens[right.column], max(release.sd, LEAST_SD)
         tables = (release.value @ directions.basis).reshape(len(a.matrix), len(b.matrix), -1)
         slopes = enumerate(directions.curvatures)
-        found.append(sum(log_evidence(a, b, tables[:, :, j], sd, total, float(h)) for j, h in slopes))
-    least = LEAST_EVIDENCE * float(np.sqrt(len(directions.curvatures)))
+        found.append(
+            sum(log_evidence(a, b, tables[:, :, j], sd, (total, float(h)), numbers.screen_scales) for j, h in slopes)
+        )
+    least = numbers.least_evidence * float(np.sqrt(len(directions.curvatures)))
     order = np.argsort(-np.array(found), kind="stable")[:most]
     return [candidates[i] for i in order if found[i] > least]
 
 
-def pair_priors(
-    budget: Budget,
-    pairs: list[tuple[Side, Side]],
-    mode_variance: float,
-    total: float,
-    centre: bool,
-) -> list[Prior]:
+def pair_priors(budget: Budget, pairs: list[tuple[Side, Side]], mode_variance: float, state: State) -> list[Prior]:
     """Counts of the chosen pairs, for the budget together, and what follows from them.
 
     Counts are smoothed towards independence.
@@ -205,9 +190,9 @@ def pair_priors(
         budget: of all pairs.
         pairs: the pairs.
         mode_variance: noise variance of one release of a pair while it is learned.
-        total: released number of rows.
-        centre: whether release maps are centred, because rows are to be bounded together.
+        state: the model so far; release maps are centred where it bounds rows together.
     """
+    total, numbers = state.known.total, state.tuning.pairing
     rule, asks = fine_count_rule(budget.layout.n_labels), []
     for left, right in pairs:
         cells = pair_cells(left, right)
@@ -229,8 +214,8 @@ def pair_priors(
             )
             for mains, alone in ((0.0, 0.0), (0.3, 0.05))
         ]
-        kron = np.asarray(np.kron(_modes(left, mode_variance, total), _modes(right, mode_variance, total)), np.float64)
-        release_map = centred_map(kron, counts / total) if centre else kron
+        kron = np.asarray(np.kron(*(_modes(side, mode_variance, total, numbers) for side in (left, right))), np.float64)
+        release_map = centred_map(kron, counts / total) if state.jointly else kron
         guard = 0.5 * np.minimum(sd, expected)
         priors.append(Prior("pair", query.cells, counts, guard, covariances, release_map))
     return priors
@@ -245,9 +230,9 @@ def pair_terms(
     """
     loss = state.loss
     mode_variance = learning.split(max(n_mains, 1)).sd(1.0, loss.bound) ** 2
-    beside = len(pairs) + n_mains / MAINS_BESIDE_PAIRS
+    beside = len(pairs) + n_mains / state.tuning.pairing.mains_beside_pairs
     noise_variance = learning.split(beside).sd(1.0, loss.bound) ** 2 * 4 / 3  # averaging, rounded as it always was
-    priors = pair_priors(budget, pairs, mode_variance, state.known.total, state.jointly)
+    priors = pair_priors(budget, pairs, mode_variance, state)
     return [
         Term(pair_name(*pair), prior, noise_variance, loss.n_scores, not loss.rounded)
         for pair, prior in zip(pairs, priors, strict=True)

@@ -1,6 +1,7 @@
 """The planning rule: how the budget is divided, from public numbers alone.
 
-``docs/planning.md`` explains the rule and names the script that fits it.
+``docs/planning.md`` explains the rule and names the script that fits it; its numbers are in
+:mod:`tacit.additive.tuning`.
 """
 
 from __future__ import annotations
@@ -8,114 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from tacit.additive.tuning import PLANNING, Planning
 from tacit.binning.refine import MANY_ROWS
 from tacit.growing.chosen_trees import columns_to_cut
-
-BINNING_SHARE = 0.12
-PAIRS_FROM, PAIRS_FULL = 140.0, 1000.0
-"""Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs are tried, and at which they get their full share."""
-
-TREES_FROM, TREES_FULL = 900.0, 3000.0
-"""The same for trees, in ``n mu``: a row pays for its one leaf of a tree, however many columns there are."""
-
-LARGEST_TREE_SHARE = 0.5
-
-KERNEL_FROM, KERNEL_FULL = 400.0, 2000.0
-"""The same for trees whose splits are random where rows are not very many: deep ones that are averaged as a kernel
-(:mod:`~tacit.growing.kernel_trees`)."""
-
-PAIRS_UPTO, PAIRS_ANYWAY = 1.0, 2500.0
-"""The ``mu`` from which such trees of two classes see what pairs would, and more; and the ``q`` from which pairs cost
-so little that they are looked for all the same. Several classes and numbers always look for pairs."""
-
-LOUD_MU, CLEAR_MU = 0.25, 1.5
-KERNEL_SHARE, LARGEST_KERNEL_SHARE = 0.3, 0.6
-"""Their full share at the first ``mu``, and from the second on, where a few rows in a leaf are heard; by the logarithm
-between them, and below, down to nothing where a leaf must hold many."""
-
-LARGEST_SHARE_OF_TWO = 0.75
-"""The same for two classes, for which a smooth function and trees see what columns and pairs would, and more; up to
-the ``q`` from which pairs are looked for anyway, as they and columns have much to say then."""
-
-TREE_NOISE = 0.33
-"""They go so far that noise leaves about this standard deviation in a score (log-odds)."""
-
-FOURIER_PART = 0.2
-"""Of the share of such trees, what goes to a smooth function of all columns first
-(:mod:`~tacit.growing.fourier`)."""
-
-FOURIER_NOISE = 0.33
-"""It goes no farther than leaves about this standard deviation of noise in a score (log-odds)."""
-
-KERNEL_UPTO = 10.0
-"""The ``mu`` beyond which noise is next to nothing: trees that are Newton's fit more closely there."""
-
-KERNEL_TREES = 300
-
-LEAST_BINNING_SHARE = 0.05
-"""Trees are as deep as bins are fine."""
-
-TREES, MOST_TREES, LEAST_TREES = 400, 1000, 32
-"""How many up to :data:`FAST_FROM`, from :data:`CLEAR_FROM` on, and where rows are very many."""
-
-TREE_ROWS = 6.4e7
-"""Trees times rows: no more of them, as each takes long."""
-
-TREE_RATE, SLOW_TREE_RATE = 0.25, 0.12
-"""How far a tree steps towards the posterior mean from :data:`FAST_FROM` on, and up to :data:`SLOW_UPTO`."""
-
-SLOW_UPTO, FAST_FROM, CLEAR_FROM = 2000.0, 5000.0, 20_000.0
-"""Signal-to-noise up to which trees step slowly, from which they step far, and from which noise leaves nothing to save:
-as many trees as help."""
-
-LEAST_TREE_PRIOR = 0.006
-"""Trees learn the size of their steps; they never believe that steps are smaller than this (log-odds squared)."""
-
-RANDOM_ENOUGH, CHOOSING_ENOUGH = 0.003, 0.01
-"""Where rows are very many, trees end once steps are surely smaller than that; those that choose take longer each."""
-
-LONELY_BELOW, COMPANY_FROM = 10.0, 25.0
-"""Signal-to-noise below which a column says so little of the others that they should hardly listen to it (a strong
-hyper-prior), and from which they should."""
-
-LONELY_TERMS, COMPANY_TERMS = 40.0, 3.0
-"""How many terms the initial hyper-prior of a kind counts for, below the one and from the other on."""
-
-INTERCEPT_CARE, INTERCEPT_DOUBT, LARGEST_INTERCEPT_PART = 300.0, 4.0, 0.5
-"""The intercept's part of the budget is the first over the squared signal-to-noise of all rows, at most the second over
-that signal-to-noise, and at most the third."""
-
-COLUMNS_PER_TREE = 6
-"""How many columns a tree may cut, as columns and pairs know already what few columns say."""
-
-CHOICE_FROM = 100_000.0
-"""Signal-to-noise ``n mu`` from which trees of tables of very many rows choose their splits."""
-
-CHOICE_SHARE = 0.6
-"""Of the trees' budget goes to that."""
-
-CHOOSING_TREES, MOST_CHOOSING_TREES, CHOOSING_ROWS = 64, 256, 2e8
-"""Trees whose splits are chosen see in one look what random ones need many for, so there are fewer: at least, at most,
-and how many times the rows at most."""
-
-TREES_BY_ROOT = 0.2
-"""How many such trees, relative to the root of ``n mu``."""
-
-CHOOSING_DEPTH, CHOOSING_RATE = 6, 0.45
-"""Levels of such a tree, and how far it steps towards the posterior mean."""
-
-PATIENT_FROM, PATIENT_FULL = 400.0, 20_000.0
-"""Signal-to-noise ``q`` from which, and up to which, sweeps grow in number where no trees follow."""
-
-MOST_SWEEPS, MOST_SWEPT = 200, 6000
-"""How many sweeps there are then, and how many releases of columns at most: each is an entry of the ledger."""
-
-DEEP_FROM = (2500.0, 10_000.0)
-"""Signal-to-noise from which trees have six levels instead of five, and (unless rows are very many) seven."""
-
-
-SURE_FROM = 70.0
-"""Signal-to-noise below which probabilities may be worse than the class shares alone (``docs/planning.md``)."""
 
 
 @dataclass(frozen=True)
@@ -224,86 +120,9 @@ class Plan:
         return self.screening > 0
 
 
-def plan(
-    total: float,
-    n_columns: int,
-    signal: float,
-    pure: bool,
-    pairs: bool = True,
-    trees: bool = True,
-    two_classes: bool = True,
-    together: bool = True,
-) -> Plan:
-    """The plan.
-
-    Args:
-        total: released number of rows.
-        n_columns: columns of the model.
-        signal: ``q``: ``total * mu / sqrt(n_columns)``, the ratio of rows to the noise of one release of all columns.
-        pure: whether the allowance is pure (Laplace): its noise grows with the number of releases, so there are few.
-        pairs: whether pairs are wanted.
-        trees: whether trees over the residual are wanted.
-        two_classes: whether labels are two classes, and not several or numbers.
-        together: whether trees may be averaged as a kernel.
-    """
-    whole = signal * math.sqrt(max(n_columns, 1))
-    glass = _glass_box(total, n_columns, signal, pure, pairs)
-    if trees and together and not pure and total <= MANY_ROWS and whole <= KERNEL_UPTO * total:
-        return _with_kernel_trees(glass, total, n_columns, signal, pairs, two_classes)
-    if not trees or pure or whole <= TREES_FROM:
-        return glass
-    ramp = min(1.0, math.log(whole / TREES_FROM) / math.log(TREES_FULL / TREES_FROM))
-    n_trees = tree_count(total, signal)
-    depth = 5 + sum(signal >= deep for deep in (DEEP_FROM if total <= MANY_ROWS else DEEP_FROM[:1]))
-    rest, rate = glass.scaled(1 - LARGEST_TREE_SHARE * ramp), tree_rate(signal, n_trees)
-    enough = RANDOM_ENOUGH if total > MANY_ROWS else 0.0
-    return replace(
-        rest, n_trees=n_trees, tree_depth=depth, tree_rate=rate, tree_columns=COLUMNS_PER_TREE, tree_enough=enough
-    )
-
-
-def with_choices(plan: Plan, total: float, n_columns: int, signal: float) -> Plan:
-    """The plan with trees whose splits are chosen, where rows are very many and noise lets choices see.
-
-    Args:
-        plan: for the same table.
-        total: released number of rows.
-        n_columns: columns of the model.
-        signal: ``q``, as for :func:`plan`.
-    """
-    whole = signal * math.sqrt(max(n_columns, 1))
-    if not plan.n_trees or total <= MANY_ROWS or whole < CHOICE_FROM:
-        return plan
-    wanted = min(TREES_BY_ROOT * math.sqrt(whole), MOST_CHOOSING_TREES, CHOOSING_ROWS / total)
-    return replace(
-        plan,
-        n_trees=max(int(wanted), CHOOSING_TREES),
-        tree_depth=CHOOSING_DEPTH,
-        tree_rate=CHOOSING_RATE,
-        tree_columns=columns_to_cut(total),
-        tree_choice=CHOICE_SHARE,
-        tree_enough=CHOOSING_ENOUGH,
-    )
-
-
-def patient(plan: Plan, n_columns: int, signal: float) -> Plan:
-    """The plan where no trees follow: in little noise sweeps go on until columns that hang together are told apart.
-
-    One column takes what another should have had, and gives it back sweep by sweep. What is left of that trees would
-    learn.
-
-    Args:
-        plan: for the same table, of Gaussian noise.
-        n_columns: columns of the model.
-        signal: ``q``, as for :func:`plan`.
-    """
-    if plan.converges or signal <= PATIENT_FROM:
-        return plan
-    way = min(math.log(signal / PATIENT_FROM) / math.log(PATIENT_FULL / PATIENT_FROM), 1.0)
-    wanted = plan.sweeps * (MOST_SWEEPS / plan.sweeps) ** way
-    sweeps = max(int(min(wanted, MOST_SWEPT / max(n_columns, 1))), plan.sweeps)
-    joint_sweeps = max(sweeps // 2, plan.joint_sweeps) if plan.joint_sweeps else 0
-    return replace(plan, sweeps=sweeps, joint_sweeps=joint_sweeps, recency=way)
+def between(value: float, low: float, high: float) -> float:
+    """How much of the way from ``low``, which is 0, to ``high``, which is 1, a value has come, by its logarithm."""
+    return math.log(max(value, 1e-9) / low) / math.log(high / low)
 
 
 def signal_to_noise(total: float, n_columns: int, sd: float, strength: float = 1.0) -> float:
@@ -318,106 +137,227 @@ def signal_to_noise(total: float, n_columns: int, sd: float, strength: float = 1
     return strength * total / max(sd * math.sqrt(max(n_columns, 1)), 1e-12)
 
 
-def intercept_share(signal: float, n_columns: int) -> float:
-    """What the intercept's releases cost relative to a column's: 1, or more where the class shares would be in doubt.
+@dataclass(frozen=True)
+class Planner:
+    """The rule, with its numbers."""
 
-    An error in the intercept costs log loss ``1 / (2 P (1 - P) m**2 f)``, ``m`` the rows relative to the noise of the
-    whole budget and ``f`` the part of it that is spent; in much noise that is more than columns can gain.
+    numbers: Planning = PLANNING
 
-    Args:
-        signal: ``q``, as for :func:`plan`.
-        n_columns: columns of the model.
-    """
-    whole = max(signal**2 * max(n_columns, 1), 1e-9)
-    part = min(INTERCEPT_CARE / whole, INTERCEPT_DOUBT / math.sqrt(whole), LARGEST_INTERCEPT_PART)
-    return max(part / (1 - part) * n_columns, 1.0)
+    def plan(
+        self,
+        total: float,
+        n_columns: int,
+        signal: float,
+        pure: bool,
+        pairs: bool = True,
+        trees: bool = True,
+        two_classes: bool = True,
+        together: bool = True,
+    ) -> Plan:
+        """The plan.
 
+        Args:
+            total: released number of rows.
+            n_columns: columns of the model.
+            signal: ``q``: ``total * mu / sqrt(n_columns)``, rows relative to the noise of one release of all columns.
+            pure: whether noise is Laplace, which grows with the number of releases, so that there are few.
+            pairs: whether pairs are wanted.
+            trees: whether trees over the residual are wanted.
+            two_classes: whether labels are two classes, and not several or numbers.
+            together: whether trees may be averaged as a kernel.
+        """
+        whole = signal * math.sqrt(max(n_columns, 1))
+        glass = self._glass_box(total, n_columns, signal, pure, pairs)
+        if trees and together and not pure and total <= MANY_ROWS and whole <= self.numbers.kernel_upto * total:
+            return self._with_kernel_trees(glass, total, n_columns, signal, pairs, two_classes)
+        if not trees or pure or whole <= self.numbers.trees_from:
+            return glass
+        ramp = min(1.0, between(whole, self.numbers.trees_from, self.numbers.trees_full))
+        n_trees = self.tree_count(total, signal)
+        depth = 5 + sum(
+            signal >= deep for deep in (self.numbers.deep_from if total <= MANY_ROWS else self.numbers.deep_from[:1])
+        )
+        rest, rate = glass.scaled(1 - self.numbers.largest_tree_share * ramp), self.tree_rate(signal, n_trees)
+        enough = self.numbers.random_enough if total > MANY_ROWS else 0.0
+        return replace(
+            rest,
+            n_trees=n_trees,
+            tree_depth=depth,
+            tree_rate=rate,
+            tree_columns=self.numbers.columns_per_tree,
+            tree_enough=enough,
+        )
 
-def pseudo_terms(signal: float) -> float:
-    """How many terms the initial hyper-prior counts for: many in much noise, few in little, between by the logarithm.
+    def with_choices(self, plan: Plan, total: float, n_columns: int, signal: float) -> Plan:
+        """The plan with trees whose splits are chosen, where rows are very many and noise lets choices see.
 
-    Args:
-        signal: ``q``, as for :func:`plan`.
-    """
-    return float(LONELY_TERMS * (COMPANY_TERMS / LONELY_TERMS) ** company(signal))
+        Args:
+            plan: for the same table.
+            total: released number of rows.
+            n_columns: columns of the model.
+            signal: ``q``, as for :meth:`plan`.
+        """
+        whole = signal * math.sqrt(max(n_columns, 1))
+        if not plan.n_trees or total <= MANY_ROWS or whole < self.numbers.choice_from:
+            return plan
+        wanted = min(
+            self.numbers.trees_by_root * math.sqrt(whole),
+            self.numbers.most_choosing_trees,
+            self.numbers.choosing_rows / total,
+        )
+        return replace(
+            plan,
+            n_trees=max(int(wanted), self.numbers.choosing_trees),
+            tree_depth=self.numbers.choosing_depth,
+            tree_rate=self.numbers.choosing_rate,
+            tree_columns=columns_to_cut(total),
+            tree_choice=self.numbers.choice_share,
+            tree_enough=self.numbers.choosing_enough,
+        )
 
+    def patient(self, plan: Plan, n_columns: int, signal: float) -> Plan:
+        """The plan where no trees follow: in little noise sweeps go on until columns that hang together are told apart.
 
-def company(signal: float) -> float:
-    """From 0 to 1, how much of the way the signal has come from :data:`LONELY_BELOW` to :data:`COMPANY_FROM`.
+        One column takes what another should have had, and gives it back sweep by sweep. What is left of that
+        trees would learn.
 
-    Args:
-        signal: ``q``, as for :func:`plan`.
-    """
-    way = math.log(max(signal, 1e-9) / LONELY_BELOW) / math.log(COMPANY_FROM / LONELY_BELOW)
-    return min(max(way, 0.0), 1.0)
+        Args:
+            plan: for the same table, of Gaussian noise.
+            n_columns: columns of the model.
+            signal: ``q``, as for :meth:`plan`.
+        """
+        if plan.converges or signal <= self.numbers.patient_from:
+            return plan
+        way = min(
+            math.log(signal / self.numbers.patient_from)
+            / math.log(self.numbers.patient_full / self.numbers.patient_from),
+            1.0,
+        )
+        wanted = plan.sweeps * (self.numbers.most_sweeps / plan.sweeps) ** way
+        sweeps = max(int(min(wanted, self.numbers.most_swept / max(n_columns, 1))), plan.sweeps)
+        joint_sweeps = max(sweeps // 2, plan.joint_sweeps) if plan.joint_sweeps else 0
+        return replace(plan, sweeps=sweeps, joint_sweeps=joint_sweeps, recency=way)
 
+    def intercept_share(self, signal: float, n_columns: int) -> float:
+        """What the intercept's releases cost relative to a column's: 1, or more where class shares are in doubt.
 
-def tree_count(total: float, signal: float) -> int:
-    """How many trees: more where noise is little, fewer where rows are so many that each takes long.
+        An error in the intercept costs log loss ``1 / (2 P (1 - P) m**2 f)``, ``m`` the rows relative to the noise of
+        the whole budget and ``f`` the part of it that is spent; in much noise that is more than columns can gain.
 
-    Args:
-        total: released number of rows.
-        signal: ``q``, as for :func:`plan`.
-    """
-    way = math.log(max(signal, 1e-9) / FAST_FROM) / math.log(CLEAR_FROM / FAST_FROM)
-    wanted = TREES * (MOST_TREES / TREES) ** min(max(way, 0.0), 1.0)
-    return max(int(min(wanted, TREE_ROWS / total)), LEAST_TREES)
+        Args:
+            signal: ``q``, as for :meth:`plan`.
+            n_columns: columns of the model.
+        """
+        whole = max(signal**2 * max(n_columns, 1), 1e-9)
+        part = min(
+            self.numbers.intercept_care / whole,
+            self.numbers.intercept_doubt / math.sqrt(whole),
+            self.numbers.largest_intercept_part,
+        )
+        return max(part / (1 - part) * n_columns, 1.0)
 
+    def pseudo_terms(self, signal: float) -> float:
+        """How many terms the initial hyper-prior counts for: many in much noise, few in little.
 
-def tree_rate(signal: float, n_trees: int) -> float:
-    """How far a tree steps: slowly where noise is felt, further where trees are few.
+        Args:
+            signal: ``q``, as for :meth:`plan`.
+        """
+        return float(
+            self.numbers.pooled_terms * (self.numbers.open_terms / self.numbers.pooled_terms) ** self.openness(signal)
+        )
 
-    Args:
-        signal: ``q``, as for :func:`plan`.
-        n_trees: how many there are.
-    """
-    way = math.log(max(signal, 1e-9) / SLOW_UPTO) / math.log(FAST_FROM / SLOW_UPTO)
-    rate = float(SLOW_TREE_RATE * (TREE_RATE / SLOW_TREE_RATE) ** min(max(way, 0.0), 1.0))
-    return min(rate * math.sqrt(max(TREES / n_trees, 1.0)), 0.5)
+    def openness(self, signal: float) -> float:
+        """From 0 to 1, how much of the way the signal has come from ``pooled_below`` to ``open_from``.
 
+        Args:
+            signal: ``q``, as for :meth:`plan`.
+        """
+        way = between(signal, self.numbers.pooled_below, self.numbers.open_from)
+        return min(max(way, 0.0), 1.0)
 
-def kernel_share(mu: float, largest: float = LARGEST_KERNEL_SHARE) -> float:
-    """The full share of trees that are averaged as a kernel, and of the smooth function before them.
+    def tree_count(self, total: float, signal: float) -> int:
+        """How many trees: more where noise is little, fewer where rows are so many that each takes long.
 
-    Args:
-        mu: of the whole budget.
-        largest: the share where noise is little.
-    """
-    way = math.log(max(mu, 1e-9) / LOUD_MU) / math.log(CLEAR_MU / LOUD_MU)
-    rise = largest - KERNEL_SHARE if way > 0 else KERNEL_SHARE
-    return max(KERNEL_SHARE + rise * min(way, 1.0), 0.0)
+        Args:
+            total: released number of rows.
+            signal: ``q``, as for :meth:`plan`.
+        """
+        way = between(signal, self.numbers.fast_from, self.numbers.clear_from)
+        wanted = self.numbers.trees * (self.numbers.most_trees / self.numbers.trees) ** min(max(way, 0.0), 1.0)
+        return max(int(min(wanted, self.numbers.tree_rows / total)), self.numbers.least_trees)
 
+    def tree_rate(self, signal: float, n_trees: int) -> float:
+        """How far a tree steps: slowly where noise is felt, further where trees are few.
 
-def _with_kernel_trees(
-    glass: Plan, total: float, n_columns: int, signal: float, pairs: bool, two_classes: bool
-) -> Plan:
-    """The plan with trees, of two classes in place of pairs, where there is budget for them; otherwise ``glass``."""
-    whole = signal * math.sqrt(max(n_columns, 1))
-    largest = LARGEST_SHARE_OF_TWO if two_classes and signal < PAIRS_ANYWAY else LARGEST_KERNEL_SHARE
-    share = kernel_share(whole / total, largest)
-    if whole <= KERNEL_FROM or n_columns < 2 or not share:
-        return glass
-    ramp = min(1.0, math.log(whole / KERNEL_FROM) / math.log(KERNEL_FULL / KERNEL_FROM))
-    worth = whole / total < PAIRS_UPTO or signal >= PAIRS_ANYWAY or not two_classes
-    columns = _glass_box(total, n_columns, signal, False, pairs and worth)
-    rest = columns.scaled(1 - share * ramp)
-    rest = rest.with_binning(max(rest.binning, LEAST_BINNING_SHARE))
-    smooth = FOURIER_PART * ramp * rest.trees if two_classes else 0.0
-    rest = replace(rest, fourier=smooth, trees=rest.trees - smooth, fourier_noise=FOURIER_NOISE * math.sqrt(ramp))
-    return replace(rest, n_trees=KERNEL_TREES, tree_columns=COLUMNS_PER_TREE, tree_noise=TREE_NOISE * math.sqrt(ramp))
+        Args:
+            signal: ``q``, as for :meth:`plan`.
+            n_trees: how many there are.
+        """
+        way = between(signal, self.numbers.slow_upto, self.numbers.fast_from)
+        rate = float(
+            self.numbers.slow_tree_rate
+            * (self.numbers.tree_rate / self.numbers.slow_tree_rate) ** min(max(way, 0.0), 1.0)
+        )
+        return min(rate * math.sqrt(max(self.numbers.trees / n_trees, 1.0)), 0.5)
 
+    def kernel_share(self, mu: float, largest: float | None = None) -> float:
+        """The full share of trees that are averaged as a kernel, and of the smooth function before them.
 
-def _glass_box(total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:
-    sweeps = 4 if pure else 24
-    joint_sweeps = 3 if pure else 12
-    converges = total > MANY_ROWS and signal > 10 * PAIRS_FULL and not pure
-    mains = 1 - BINNING_SHARE
-    if not pairs or n_columns < 2 or signal < PAIRS_FROM:
-        # where noise is loud the model hardly moves: an early release then says as much as a late one
-        recency = 0.0 if pure else company(signal) - 1.0
-        return Plan(BINNING_SHARE, mains, 0.0, 0.0, 0.0, sweeps, 0, converges, recency)
-    ramp = min(1.0, math.log(signal / PAIRS_FROM) / math.log(PAIRS_FULL / PAIRS_FROM))
-    screening, pair_counts = 0.1 * (0.4 + 0.6 * ramp), 0.05
-    first = (mains - 0.1) * (1 - ramp) + 0.35 * ramp - 0.1 * (1 - ramp)
-    joint = mains - first - screening - pair_counts
-    return Plan(BINNING_SHARE, first, screening, pair_counts, joint, sweeps, joint_sweeps, converges)
+        Args:
+            mu: of the whole budget.
+            largest: the share where noise is little.
+        """
+        largest = self.numbers.largest_kernel_share if largest is None else largest
+        way = between(mu, self.numbers.noisy_mu, self.numbers.clear_mu)
+        rise = largest - self.numbers.kernel_share if way > 0 else self.numbers.kernel_share
+        return max(self.numbers.kernel_share + rise * min(way, 1.0), 0.0)
+
+    def _with_kernel_trees(
+        self, glass: Plan, total: float, n_columns: int, signal: float, pairs: bool, two_classes: bool
+    ) -> Plan:
+        """The plan with trees, of two classes in place of pairs, where the budget allows; otherwise ``glass``."""
+        whole = signal * math.sqrt(max(n_columns, 1))
+        largest = (
+            self.numbers.largest_share_of_two
+            if two_classes and signal < self.numbers.pairs_anyway
+            else self.numbers.largest_kernel_share
+        )
+        share = self.kernel_share(whole / total, largest)
+        if whole <= self.numbers.kernel_from or n_columns < 2 or not share:
+            return glass
+        ramp = min(
+            1.0,
+            between(whole, self.numbers.kernel_from, self.numbers.kernel_full),
+        )
+        worth = whole / total < self.numbers.pairs_upto or signal >= self.numbers.pairs_anyway or not two_classes
+        columns = self._glass_box(total, n_columns, signal, False, pairs and worth)
+        rest = columns.scaled(1 - share * ramp)
+        rest = rest.with_binning(max(rest.binning, self.numbers.least_binning_share))
+        smooth = self.numbers.fourier_part * ramp * rest.trees if two_classes else 0.0
+        rest = replace(
+            rest, fourier=smooth, trees=rest.trees - smooth, fourier_noise=self.numbers.fourier_noise * math.sqrt(ramp)
+        )
+        return replace(
+            rest,
+            n_trees=self.numbers.kernel_trees,
+            tree_columns=self.numbers.columns_per_tree,
+            tree_noise=self.numbers.tree_noise * math.sqrt(ramp),
+        )
+
+    def _glass_box(self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:
+        sweeps = 4 if pure else 24
+        joint_sweeps = 3 if pure else 12
+        converges = total > MANY_ROWS and signal > 10 * self.numbers.pairs_full and not pure
+        mains = 1 - self.numbers.binning_share
+        if not pairs or n_columns < 2 or signal < self.numbers.pairs_from:
+            # where noise is loud the model hardly moves: an early release then says as much as a late one
+            recency = 0.0 if pure else self.openness(signal) - 1.0
+            return Plan(self.numbers.binning_share, mains, 0.0, 0.0, 0.0, sweeps, 0, converges, recency)
+        ramp = min(
+            1.0,
+            between(signal, self.numbers.pairs_from, self.numbers.pairs_full),
+        )
+        screening, pair_counts = 0.1 * (0.4 + 0.6 * ramp), 0.05
+        first = (mains - 0.1) * (1 - ramp) + 0.35 * ramp - 0.1 * (1 - ramp)
+        joint = mains - first - screening - pair_counts
+        return Plan(self.numbers.binning_share, first, screening, pair_counts, joint, sweeps, joint_sweeps, converges)

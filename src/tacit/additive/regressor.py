@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from tacit.additive.boost import learned_columns, parts_wanted
 from tacit.additive.learn import learn
 from tacit.additive.residual_loss import QuantileLoss, ResidualLoss, SquaredLoss
 from tacit.additive.to_model import regression_scores
+from tacit.additive.tuning import TUNING, Tuning
 from tacit.curator.budget import Budget
 from tacit.estimators.base import Task
 from tacit.estimators.checks import check_choice, check_number
@@ -50,6 +51,9 @@ class AdditiveBoostRegressor(PrivateRegressor):
         n_features_in_: number of columns seen by ``fit``.
     """
 
+    tuning: ClassVar[Tuning] = TUNING
+    """The numbers of the learner."""
+
     def __init__(
         self,
         epsilon: float = 1.0,
@@ -86,11 +90,11 @@ class AdditiveBoostRegressor(PrivateRegressor):
 
     def _learn(self, budget: Budget, task: Task) -> AdditiveRegressionModel:
         columns, index = learned_columns(task), self.target_index(task)
-        loss: ResidualLoss = SquaredLoss(len(columns))
+        loss: ResidualLoss = SquaredLoss(len(columns), self.tuning.residuals)
         if self.loss == QUANTILE:
-            loss = QuantileLoss(len(columns), float(self.quantile))
+            loss = QuantileLoss(len(columns), float(self.quantile), self.tuning.residuals)
         pairs, trees = parts_wanted(self.interactions)
-        learned = learn(budget, columns, loss, pairs, trees)
+        learned = learn(budget, columns, loss, pairs, trees, self.tuning)
         assert task.encoding is not None
         return AdditiveRegressionModel(
             self.target_name(task),

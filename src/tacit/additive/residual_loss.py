@@ -15,6 +15,7 @@ from tacit.additive.intercept import INTERCEPT_VARIANCE, Intercept, NewtonInterc
 from tacit.additive.losses import LEAST_CURVATURE, Uses
 from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions, strongest_order
+from tacit.additive.tuning import RESIDUALS, Residuals
 from tacit.arrays import Floats, Ints
 from tacit.binning.density import smooth_histograms
 from tacit.curator.budget import Budget
@@ -28,34 +29,6 @@ from tacit.queries.score_rules import LARGEST_BOUND, TARGET_BITS, ResidualRule, 
 
 ONE = 1 << MARGIN_BITS
 START_CELLS = 64
-LEAST_SCALE = 1 / 256
-"""The unit of the score is at least this part of the declared range."""
-
-LOOKS, FIRST_LOOK = 12, 4
-"""What looking at residuals may cost is divided by the first; the first look, at the targets, counts for the second."""
-
-WINDOWS = (0.15, 0.2, 0.3, 0.45, 0.65, 1.0)
-"""Half-widths of the window of the quantile loss, relative to the mean size of the residuals."""
-
-SKEW = 0.25
-"""How much of what is clipped off in all counts as bias, beside what is clipped off on one side only."""
-
-
-LOOKING, LEVELLING = 0.06, 0.04
-"""Shares of the budget: of all looks at residuals, and of one at their mean when all else is learned."""
-
-LEVEL_NOISE, LIKELY_LEVEL = 0.05, 0.05
-"""The standard deviation of noise that this mean may have, in units of the score, and how large it is thought to be."""
-
-TREE_NOISE = 0.45
-"""The noise that kernel trees may leave in a score, relative to its residuals, and to the same of log-odds."""
-
-MOST_LEFT_OVER = 0.2
-"""Such trees never think that more of the residuals' variance is left for them."""
-
-LEAST_INSIDE = 0.3
-"""The squared loss's clip leaves this share of the rows unclipped, or more: what lets fewer speak costs more than its
-noise saves, and noise in the histogram would make it look cheap."""
 
 
 LADDER = 2.0 ** (np.arange(-12, 9) / 2)
@@ -154,6 +127,7 @@ class ResidualLoss:
     Args:
         n_columns: how many columns share the noise.
         middle: the quantile of the targets at which the score begins.
+        numbers: of looks at residuals, and of the clip.
 
     Attributes:
         bias: how far the smoothed loss's optimum is from the loss's own, by what was last seen of the residuals, in
@@ -161,7 +135,6 @@ class ResidualLoss:
     """
 
     n_scores = 1
-    share: float = LOOKING
     strength = 1.0
     slope = 0.9
     jointly = True
@@ -169,11 +142,12 @@ class ResidualLoss:
     rounded = True
     uses = Uses()
 
-    def __init__(self, n_columns: int, middle: float = 0.5) -> None:
-        self._n_columns, self._middle = n_columns, middle
+    def __init__(self, n_columns: int, middle: float = 0.5, numbers: Residuals = RESIDUALS) -> None:
+        self._n_columns, self._middle, self.numbers = n_columns, middle, numbers
+        self.share = numbers.looking
         self.scale = TargetScale(0, 1 << TARGET_BITS)
         self._inside, self._scatter = 0.9, 0.5
-        self._looks, self._belief = FIRST_LOOK, first_belief()
+        self._looks, self._belief = self.numbers.first_look, first_belief()
         self.bias = 0.0
         self.rule = ResidualRule(self.scale, 0, -ONE, ONE)
 
@@ -215,12 +189,12 @@ class ResidualLoss:
     @property
     def tree_noise(self) -> float:
         """In proportion to the residuals: log-odds vary by 1.8 beside what scores say."""
-        return TREE_NOISE * math.sqrt(self._scatter)
+        return self.numbers.tree_noise * math.sqrt(self._scatter)
 
     @property
     def most_variance(self) -> float:
         """No more is left over than residuals vary by."""
-        return MOST_LEFT_OVER * self._scatter
+        return self.numbers.most_left_over * self._scatter
 
     def curvature(self, rows: SimulatedRows) -> Floats:
         """The share of rows that are not clipped: the same for all."""
@@ -246,25 +220,31 @@ class ResidualLoss:
         del intercept_share
         edges = np.arange(1, START_CELLS, dtype=np.int64) << (TARGET_BITS - 6)
         query = ResidualLevels(TargetScale(0, 1 << TARGET_BITS), edges, Scores(1))
-        release = budget.measure(query, FIRST_LOOK * LOOKING / LOOKS, Label(Stage.RESIDUALS, "histogram of the target"))
+        release = budget.measure(
+            query,
+            self.numbers.first_look * self.numbers.looking / self.numbers.looks,
+            Label(Stage.RESIDUALS, "histogram of the target"),
+        )
         masses = smooth_histograms(release.value[None, :, 0], max(release.sd, LEAST_SD), np.array([total]))[0] / total
         upto = np.concatenate([[0.0], np.cumsum(masses)]) / masses.sum()
         places = np.arange(START_CELLS + 1) / START_CELLS
         low, high, centre = (float(np.interp(share, upto, places)) for share in (0.16, 0.84, self._middle))
-        unit = max((high - low) / 2, LEAST_SCALE) * 2**TARGET_BITS
+        unit = max((high - low) / 2, self.numbers.least_scale) * 2**TARGET_BITS
         self.scale = TargetScale(round(centre * 2**TARGET_BITS), round(2.0 ** (MARGIN_BITS + TARGET_BITS) / unit))
         self._set_clip(2.0, 0.9, 0.5)
         return NewtonIntercept(np.zeros(1), total, INTERCEPT_VARIANCE, lambda: self.ends)
 
     def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
         """Releases a histogram of the residuals and sets the clip by it."""
-        if self._looks >= LOOKS:
+        if self._looks >= self.numbers.looks:
             return
         self._looks += 1
         assert isinstance(log, Scores)
         edges = np.rint(residual_edges() * ONE).astype(np.int64)
         query = ResidualLevels(self.scale, edges, log)
-        release = budget.measure(query, LOOKING / LOOKS, Label(Stage.RESIDUALS, f"histogram of residuals, {stage}"))
+        release = budget.measure(
+            query, self.numbers.looking / self.numbers.looks, Label(Stage.RESIDUALS, f"histogram of residuals, {stage}")
+        )
         shares, self._belief = residual_shares(release.value[:, 0], max(release.sd, LEAST_SD), self._belief)
         total = max(float(release.value.sum()), 30.0)
         self._choose(shares, budget, total)
@@ -294,7 +274,9 @@ class ResidualLoss:
 class SquaredLoss(ResidualLoss):
     """The squared loss, as residuals clipped where clipping costs as much as noise: the clip shrinks with them."""
 
-    share = LOOKING + LEVELLING
+    def __init__(self, n_columns: int, numbers: Residuals = RESIDUALS) -> None:
+        super().__init__(n_columns, numbers=numbers)
+        self.share = numbers.looking + numbers.levelling
 
     @property
     def gain(self) -> float:
@@ -311,17 +293,20 @@ class SquaredLoss(ResidualLoss):
 
         Where even the clip of the sweeps would leave more noise than that, nothing is looked at.
         """
-        one, whole_range = max(budget.sd(LEVELLING), LEAST_SD) / total, 2**TARGET_BITS / self.scale.codes_per_unit
-        clip = min(LEVEL_NOISE / one, whole_range, LARGEST_BOUND / ONE)
+        one, whole_range = (
+            max(budget.sd(self.numbers.levelling), LEAST_SD) / total,
+            2**TARGET_BITS / self.scale.codes_per_unit,
+        )
+        clip = min(self.numbers.level_noise / one, whole_range, LARGEST_BOUND / ONE)
         if clip <= self.bound:
             return super().level(budget, log, total)
         rule = ResidualRule(self.scale, 0, -round(clip * ONE), round(clip * ONE))
         assert isinstance(log, Scores)
         query = ScoreHistogram(OneCell(), rule, log)
-        release = budget.measure(query, LEVELLING, Label(Stage.RESIDUALS, "mean of the residuals"))
+        release = budget.measure(query, self.numbers.levelling, Label(Stage.RESIDUALS, "mean of the residuals"))
         noise = max(release.sd, LEAST_SD) / total
         found = float(release.value.item()) / total
-        variance = max(found**2 - noise**2, LIKELY_LEVEL**2)
+        variance = max(found**2 - noise**2, self.numbers.likely_level**2)
         kept = variance / (variance + noise**2)
         return np.array([kept * found]), np.array([kept * noise])
 
@@ -338,14 +323,14 @@ class SquaredLoss(ResidualLoss):
             over = weights @ np.maximum(residuals - candidate, 0.0)
             under = weights @ np.maximum(-residuals - candidate, 0.0)
             inside = float(weights @ (np.abs(residuals) < candidate))
-            if inside < LEAST_INSIDE:
+            if inside < self.numbers.least_inside:
                 continue
-            cost = (candidate * noise / inside) ** 2 + (abs(over - under) + SKEW * (over + under)) ** 2
+            cost = (candidate * noise / inside) ** 2 + (abs(over - under) + self.numbers.skew * (over + under)) ** 2
             if cost < best:
                 best, clip = cost, float(candidate)
         inside = float(weights @ (np.abs(residuals) < clip))
         scatter = float(weights @ np.minimum(np.abs(residuals), clip) ** 2)
-        self._set_clip(clip, min(max(inside, LEAST_INSIDE), 1.0), max(scatter, 1e-4))
+        self._set_clip(clip, min(max(inside, self.numbers.least_inside), 1.0), max(scatter, 1e-4))
 
 
 class QuantileLoss(ResidualLoss):
@@ -359,14 +344,15 @@ class QuantileLoss(ResidualLoss):
     Args:
         n_columns: how many columns share the noise.
         quantile: in (0, 1).
+        numbers: of looks at residuals, and of the window.
     """
 
     jointly = False
     together = False
 
-    def __init__(self, n_columns: int, quantile: float) -> None:
+    def __init__(self, n_columns: int, quantile: float, numbers: Residuals = RESIDUALS) -> None:
         self.quantile = quantile
-        super().__init__(n_columns, quantile)
+        super().__init__(n_columns, quantile, numbers)
 
     def _set_clip(self, clip: float, inside: float, scatter: float) -> None:
         q, window = self.quantile, clip * ONE / 2
@@ -378,8 +364,8 @@ class QuantileLoss(ResidualLoss):
         residuals, weights = spread_out(shares)
         q, size = self.quantile, max(float(weights @ np.abs(residuals)), LADDER[0])
         centred = residuals - np.interp(q, np.cumsum(weights), residuals)
-        noise, best, chosen = self._noise(budget, total), math.inf, WINDOWS[-1]
-        for share in WINDOWS:
+        noise, best, chosen = self._noise(budget, total), math.inf, self.numbers.windows[-1]
+        for share in self.numbers.windows:
             bias, inside = _smoothed(centred, weights, q, share * size)
             cost = bias**2 + (noise * 2 * max(q, 1 - q) * share * size / inside) ** 2
             if cost < best:

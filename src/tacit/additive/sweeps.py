@@ -22,6 +22,7 @@ from tacit.additive.plan import Pace
 from tacit.additive.posterior import SCALES
 from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions, Term
+from tacit.additive.tuning import SWEEPING, TUNING, Sweeping, Tuning
 from tacit.arrays import Floats
 from tacit.curator.budget import Budget
 from tacit.privacy.label import Label, Stage
@@ -29,24 +30,6 @@ from tacit.queries.cells import Cells, OneCell
 from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.rules import RowRule
-
-REFRESHED, REFRESHED_LATER = (0, 1, 3, 7, 15), (0, 4)
-"""Sweeps before which the loss looks again at the size of contributions: of the first ones, and of later ones."""
-
-STEP, LONG_STEP = 0.5, 0.9
-"""Share of the way from the current effect to the posterior mean that one step goes; long where sweeps are few."""
-
-FEW_SWEEPS = 4
-
-CONVERGED = 0.04
-"""Effects have converged when a sweep moves scores by less than this part of what they vary by."""
-
-TYPICAL_VARIANCE = 2.0
-"""What the variance of a table's log-odds is thought to be before anything is known, all columns together."""
-
-LIKELY_VARIANCE, UNLIKELY = 1.0, 1.5
-"""The same where noise is so large that little more will be known; and by how much, in natural logarithms, a column's
-share of it may well be off."""
 
 
 class Weighted(Protocol):
@@ -66,12 +49,15 @@ class HyperPrior:
         n_columns: how many share the log-odds.
         pseudo_terms: how many terms it counts for beside what the posteriors of a kind say.
         openness: from 1, where any scale will do that is not too large, to 0, where columns are thought to be alike.
+        numbers: of what is thought beforehand.
     """
 
-    def __init__(self, n_columns: int, pseudo_terms: float, openness: float = 1.0) -> None:
+    def __init__(
+        self, n_columns: int, pseudo_terms: float, openness: float = 1.0, numbers: Sweeping = SWEEPING
+    ) -> None:
         self._pseudo_terms = pseudo_terms
-        anything = 1.0 / (1.0 + SCALES * n_columns / TYPICAL_VARIANCE)
-        alike = np.exp(-0.5 * (np.log(SCALES * n_columns / LIKELY_VARIANCE) / UNLIKELY) ** 2)
+        anything = 1.0 / (1.0 + SCALES * n_columns / numbers.typical_variance)
+        alike = np.exp(-0.5 * (np.log(SCALES * n_columns / numbers.likely_variance) / numbers.unlikely) ** 2)
         start = anything**openness * alike ** (1.0 - openness)
         self._start: Floats = start / start.sum()
         self._logs: dict[str, Floats] = {}
@@ -102,6 +88,7 @@ class State:
         rows: simulated ones, with their scores, where the loss uses them.
         jointly: whether rows are bounded together over the terms of a sweep, whose release maps are centred then.
         spread: standard deviation over the rows of the sum of terms, when last looked at.
+        tuning: the numbers.
     """
 
     known: FirstLook
@@ -113,6 +100,7 @@ class State:
     rows: SimulatedRows | None = None
     jointly: bool = False
     spread: float = 0.0
+    tuning: Tuning = TUNING
 
     def add(self, cells: Cells, values: Floats) -> Floats:
         """Adds an update, shape ``(cells, n_scores)``, to all rows; returns it as the log rounded it."""
@@ -165,16 +153,16 @@ def mean_square(counts: Floats, change: Floats) -> float:
     return float(counts @ (change**2).sum(axis=1) / max(float(counts.sum()), 1e-9))
 
 
-def have_converged(moved: float, terms: Sequence[Term]) -> bool:
+def have_converged(moved: float, terms: Sequence[Term], numbers: Sweeping = SWEEPING) -> bool:
     """Whether a sweep that moved scores by a mean square of ``moved`` was hardly worth its while."""
-    return moved < CONVERGED**2 * sum(mean_square(term.counts, term.effect) for term in terms)
+    return moved < numbers.converged**2 * sum(mean_square(term.counts, term.effect) for term in terms)
 
 
-def step_length(pace: Pace) -> float:
+def step_length(pace: Pace, numbers: Sweeping = SWEEPING) -> float:
     """How far steps go at that pace: far where sweeps are few or end early, and further with more recency."""
-    if pace.converges or (pace.adapts and pace.sweeps <= FEW_SWEEPS):
-        return LONG_STEP
-    return STEP + max(pace.recency, 0.0) * (LONG_STEP - STEP)
+    if pace.converges or (pace.adapts and pace.sweeps <= numbers.few_sweeps):
+        return numbers.long_step
+    return numbers.step + max(pace.recency, 0.0) * (numbers.long_step - numbers.step)
 
 
 def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: str = "") -> float:
@@ -191,19 +179,20 @@ def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: st
         state: the model so far.
         stage: which sweeps these are, for the ledger; empty for the first ones.
     """
-    loss, said, length = state.loss, stage if state.loss.uses.stages else "", step_length(pace)
+    loss, said, length = state.loss, stage if state.loss.uses.stages else "", step_length(pace, state.tuning.sweeping)
+    numbers = state.tuning.sweeping
     for term in terms:
         term.set_recency(pace.recency)
     state.intercept.set_recency(pace.recency)
     generator = budget.public_generator
     unit = budget.split(pace.sweeps * (state.intercept.share + sum(term.share for term in terms)))
-    joint = open_sweeps(unit, pace.sweeps, terms, said) if state.jointly else None
+    joint = open_sweeps(unit, pace.sweeps, terms, said, state.tuning.clipping) if state.jointly else None
 
     def label(name: str, number: int) -> Label:
         return Label(Stage.SWEEP, name, number + 1, f"{name}, {said}sweep {number + 1}")
 
     for number in range(pace.sweeps):
-        if number in (REFRESHED_LATER if stage else REFRESHED):
+        if number in (numbers.refreshed_later if stage else numbers.refreshed):
             loss.refresh(state.whole, state.log, f"{said}sweep {number + 1}")
         release = unit.measure(state.query(OneCell()), state.intercept.share, label("intercept", number))
         state.spread = math.sqrt(sum(term.variance for term in terms))
@@ -219,6 +208,6 @@ def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: st
             term.observe(release, directions.gain)
             moved += state.move(term, term.solve(directions, state.hyper_prior.log(term.kind)), length)
         state.hyper_prior.learn(terms)
-        if pace.converges and have_converged(moved, terms):
+        if pace.converges and have_converged(moved, terms, numbers):
             return 0.0 if joint is not None else budget.share * (1.0 - (number + 1) / pace.sweeps)
     return 0.0

@@ -8,7 +8,7 @@ from typing import cast
 
 from tacit.additive.losses import ScoreLoss
 from tacit.additive.pairs import cut_masses
-from tacit.additive.plan import LEAST_TREE_PRIOR, Plan
+from tacit.additive.plan import Plan
 from tacit.additive.sweeps import State
 from tacit.additive.term import Term
 from tacit.arrays import Floats, Ints
@@ -26,9 +26,6 @@ from tacit.models.tree import ScoreTree, Tree
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.score_rules import ScoreRule
 from tacit.queries.tree_cells import TreeCells
-
-UNEXPLAINED_PART = 0.03
-"""Of the smooth function's budget goes to the unexplained variance before it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +61,13 @@ def grow_rest(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State)
     return Grown(None, _of_scores(budget, chosen, cuts, state))
 
 
-def _newton_plan(chosen: Plan) -> NewtonPlan:
+def _newton_plan(chosen: Plan, least_prior: float) -> NewtonPlan:
     return NewtonPlan(
         trees=chosen.n_trees,
         depth=chosen.tree_depth,
         columns_per_tree=chosen.tree_columns,
         rate=chosen.tree_rate,
-        least_prior=LEAST_TREE_PRIOR,
+        least_prior=least_prior,
         choice=chosen.tree_choice,
         enough=chosen.tree_enough,
     )
@@ -82,7 +79,7 @@ def _of_margins(budget: Budget, chosen: Plan, cuts: Cuts, state: State, margins:
     if chosen.tree_noise:
         smooth, trees = _kernel_trees(budget, chosen, cuts, state, margins, noise)
     else:
-        newton = _newton_plan(chosen)
+        newton = _newton_plan(chosen, state.tuning.planning.least_tree_prior)
         structures, growing = structures_of(budget.part(chosen.trees), newton, margins, cuts, generator)
         trees = grow_trees(growing, structures, newton, margins, observe=noise.observe)
     return Grown(smooth, noise.annotate(trees, [found.counts for found in state.known.bins], generator))
@@ -94,7 +91,7 @@ def _kernel_trees(
     """A smooth function of all columns, and trees that are averaged as a kernel."""
     generator, unexplained, smooth, total = budget.public_generator, LeftOpen(), None, state.known.total
     if chosen.fourier:
-        look = UNEXPLAINED_PART * chosen.fourier
+        look = state.tuning.planning.unexplained_part * chosen.fourier
         unexplained = released_left_open(budget.part(look), total, FOURIER_CLIP, margins)
         allowed, rest = unexplained.loudness * chosen.fourier_noise, budget.part(chosen.fourier).after(look)
         smooth, left = grow_fourier_term(rest, total, unexplained.curvature, allowed, cuts, margins, generator)

@@ -54,13 +54,13 @@ def run(
 
 
 def _outlook(n: int, known: dict[str, Any]) -> str:
-    from tacit.additive.plan import SURE_FROM
+    from tacit.additive.tuning import Planning
 
-    signal = f"{known['signal']:,.0f}" if known["signal"] >= SURE_FROM else f"{known['signal']:.1f}"
+    signal = f"{known['signal']:,.0f}" if known["signal"] >= Planning.sure_from else f"{known['signal']:.1f}"
     *most, last = ("single columns", *map(str, known["learns"][1:]))
     learns = f"{', '.join(most)} and {last}" if most else last
     said = (
-        f"With {n:,} rows the signal-to-noise ratio per column is {signal} ({SURE_FROM:g} or more is enough). "
+        f"With {n:,} rows the signal-to-noise ratio per column is {signal} ({Planning.sure_from:g} or more is enough). "
         f"The model will use {learns}."
     )
     if known["sure"]:

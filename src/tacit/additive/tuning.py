@@ -1,0 +1,295 @@
+"""All numbers by which the flagship is tuned: what each is, its unit, and why it is what it is.
+
+They were chosen on made-up tables by ``tools/fit_planning_rule.py``; ``docs/planning.md`` has the tables. Numbers of
+proofs (units of integers, bounds that a sensitivity rests on) are not here: nobody may tune them. A learner takes a
+:class:`Tuning`; to vary a number, replace it::
+
+    replace(Tuning(), planning=replace(Planning(), kernel_from=800.0))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Planning:
+    """How the budget is divided (:mod:`tacit.additive.plan`)."""
+
+    binning_share: float = 0.12
+
+    # Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs are tried, and at which they get their full share.
+    pairs_from: float = 140.0
+    pairs_full: float = 1000.0
+
+    # The same for trees, in ``n mu``: a row pays for its one leaf of a tree, however many columns there are.
+    trees_from: float = 900.0
+    trees_full: float = 3000.0
+
+    largest_tree_share: float = 0.5
+
+    # The same for trees whose splits are random where rows are not very many: deep ones that are averaged as a
+    # kernel (``kernel_trees``).
+    kernel_from: float = 400.0
+    kernel_full: float = 2000.0
+
+    # The ``mu`` from which such trees of two classes see what pairs would, and more; and the ``q`` from which
+    # pairs cost so little that they are looked for all the same. Several classes and numbers always look for
+    # pairs.
+    pairs_upto: float = 1.0
+    pairs_anyway: float = 2500.0
+
+    noisy_mu: float = 0.25
+    clear_mu: float = 1.5
+
+    # Their full share at the first ``mu``, and from the second on, where a few rows in a leaf are heard; by the
+    # logarithm between them, and below, down to nothing where a leaf must hold many.
+    kernel_share: float = 0.3
+    largest_kernel_share: float = 0.6
+
+    # The same for two classes, for which a smooth function and trees see what columns and pairs would, and
+    # more; up to the ``q`` from which pairs are looked for anyway, as they and columns have much to say then.
+    largest_share_of_two: float = 0.75
+
+    # They go so far that noise leaves about this standard deviation in a score (log-odds).
+    tree_noise: float = 0.33
+
+    # Of the share of such trees, what goes to a smooth function of all columns first (``fourier``).
+    fourier_part: float = 0.2
+
+    # It goes no farther than leaves about this standard deviation of noise in a score (log-odds).
+    fourier_noise: float = 0.33
+
+    # The ``mu`` beyond which noise is next to nothing: trees that are Newton's fit more closely there.
+    kernel_upto: float = 10.0
+
+    kernel_trees: int = 300
+
+    # Trees are as deep as bins are fine.
+    least_binning_share: float = 0.05
+
+    # How many up to ``fast_from``, from ``clear_from`` on, and where rows are very many.
+    trees: int = 400
+    most_trees: int = 1000
+    least_trees: int = 32
+
+    # Trees times rows: no more of them, as each takes long.
+    tree_rows: float = 6.4e7
+
+    # How far a tree steps towards the posterior mean from ``fast_from`` on, and up to ``slow_upto``.
+    tree_rate: float = 0.25
+    slow_tree_rate: float = 0.12
+
+    # Signal-to-noise up to which trees step slowly, from which they step far, and from which noise leaves
+    # nothing to save: as many trees as help.
+    slow_upto: float = 2000.0
+    fast_from: float = 5000.0
+    clear_from: float = 20_000.0
+
+    # Trees learn the size of their steps; they never believe that steps are smaller than this (log-odds
+    # squared).
+    least_tree_prior: float = 0.006
+
+    # Where rows are very many, trees end once steps are surely smaller than that; those that choose take longer
+    # each.
+    random_enough: float = 0.003
+    choosing_enough: float = 0.01
+
+    # Signal-to-noise below which a column says so little of the others that they should hardly listen to it (a
+    # strong hyper-prior), and from which they should.
+    pooled_below: float = 10.0
+    open_from: float = 25.0
+
+    # How many terms the initial hyper-prior of a kind counts for, below the one and from the other on.
+    pooled_terms: float = 40.0
+    open_terms: float = 3.0
+
+    # The intercept's part of the budget is the first over the squared signal-to-noise of all rows, at most the
+    # second over that signal-to-noise, and at most the third.
+    intercept_care: float = 300.0
+    intercept_doubt: float = 4.0
+    largest_intercept_part: float = 0.5
+
+    # How many columns a tree may cut, as columns and pairs know already what few columns say.
+    columns_per_tree: int = 6
+
+    # Signal-to-noise ``n mu`` from which trees of tables of very many rows choose their splits.
+    choice_from: float = 100_000.0
+
+    # Of the trees' budget goes to that.
+    choice_share: float = 0.6
+
+    # Trees whose splits are chosen see in one look what random ones need many for, so there are fewer: at
+    # least, at most, and how many times the rows at most.
+    choosing_trees: int = 64
+    most_choosing_trees: int = 256
+    choosing_rows: float = 2e8
+
+    # How many such trees, relative to the root of ``n mu``.
+    trees_by_root: float = 0.2
+
+    # Levels of such a tree, and how far it steps towards the posterior mean.
+    choosing_depth: int = 6
+    choosing_rate: float = 0.45
+
+    # Signal-to-noise ``q`` from which, and up to which, sweeps grow in number where no trees follow.
+    patient_from: float = 400.0
+    patient_full: float = 20_000.0
+
+    # How many sweeps there are then, and how many releases of columns at most: each is an entry of the ledger.
+    most_sweeps: int = 200
+    most_swept: int = 6000
+
+    # Signal-to-noise from which trees have six levels instead of five, and (unless rows are very many) seven.
+    deep_from: tuple[float, ...] = (2500.0, 10000.0)
+
+    # Signal-to-noise below which probabilities may be worse than the class shares alone (``docs/planning.md``).
+    sure_from: float = 70.0
+
+    # Of the smooth function's budget, what goes to the unexplained variance before it.
+    unexplained_part: float = 0.03
+
+
+@dataclass(frozen=True)
+class Sweeping:
+    """How sweeps go, and what effects are thought to look like beforehand (:mod:`tacit.additive.sweeps`)."""
+
+    # Sweeps before which the loss looks again at the size of contributions: of the first ones, and of later
+    # ones.
+    refreshed: tuple[int, ...] = (0, 1, 3, 7, 15)
+    refreshed_later: tuple[int, ...] = (0, 4)
+
+    # Share of the way from the current effect to the posterior mean that one step goes; long where sweeps are
+    # few.
+    step: float = 0.5
+    long_step: float = 0.9
+
+    few_sweeps: int = 4
+
+    # Effects have converged when a sweep moves scores by less than this part of what they vary by.
+    converged: float = 0.04
+
+    # What the variance of a table's log-odds is thought to be before anything is known, all columns together.
+    typical_variance: float = 2.0
+
+    # The same where noise is so large that little more will be known; and by how much, in natural logarithms, a
+    # column's share of it may well be off.
+    likely_variance: float = 1.0
+    unlikely: float = 1.5
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """How pairs are looked for and learned (:mod:`tacit.additive.pairs`)."""
+
+    # Each column of a pair is merged to at most this many groups.
+    groups: int = 8
+
+    # Pairs are screened among this many columns of largest variance.
+    screened_columns: int = 14
+
+    # At most so many pairs are learned for each column of the table, and so many however few columns there are.
+    pairs_per_column: float = 2.0
+    least_most_pairs: int = 3
+
+    # What a column's releases cost beside a pair's: the first, and up to the second more the likelier it has an
+    # effect.
+    known_share: float = 0.15
+    active_share: float = 0.35
+
+    # So many columns then cost about what one pair does, if about every other column has an effect.
+    mains_beside_pairs: int = 3
+
+    # A pair must be this much likelier (in logarithms) than noise: of the many looked at, some would pass by
+    # chance.
+    least_evidence: float = 3.0
+
+    screen_scales: tuple[float, ...] = (0.03, 0.06, 0.12, 0.25, 0.5)
+
+    # Directions of each ordered side that a screening releases at most: an interaction that is not smooth at
+    # all hides from it, and the rest are found with less noise.
+    screen_modes: int = 5
+
+    # Size of an interaction (log-odds) for which directions are chosen.
+    mode_scale: float = 0.3
+
+
+@dataclass(frozen=True)
+class Clipping:
+    """How rows are bounded together over a sweep (:mod:`tacit.additive.jointly`)."""
+
+    # The limit on a row's squared length, relative to what is expected of it: longer rows are shortened.
+    tightness: float = 0.6
+
+    # Signal-to-noise up to which it is done: with less noise than that, weighing rows costs more time than it
+    # saves.
+    joint_below: float = 20_000.0
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How classes are counted, where there are several (:class:`tacit.additive.losses.SoftmaxLoss`)."""
+
+    # Counting the classes takes this part of the budget: between the two, and between them in proportion to the
+    # number of classes and to the noise in one count per row.
+    least_counted: float = 0.02
+    most_counted: float = 0.05
+    counting_care: float = 0.7
+
+    # Variance by which constants move while effects are learned.
+    moves: float = 0.25
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """How residuals of numbers are looked at and clipped (:mod:`tacit.additive.residual_loss`)."""
+
+    # The unit of the score is at least this part of the declared range.
+    least_scale: float = 1 / 256
+
+    # What looking at residuals may cost is divided by the first; the first look, at the targets, counts for the
+    # second.
+    looks: int = 12
+    first_look: int = 4
+
+    # Half-widths of the window of the quantile loss, relative to the mean size of the residuals.
+    windows: tuple[float, ...] = (0.15, 0.2, 0.3, 0.45, 0.65, 1.0)
+
+    # How much of what is clipped off in all counts as bias, beside what is clipped off on one side only.
+    skew: float = 0.25
+
+    # Shares of the budget: of all looks at residuals, and of one at their mean when all else is learned.
+    looking: float = 0.06
+    levelling: float = 0.04
+
+    # The standard deviation of noise that this mean may have, in units of the score, and how large it is
+    # thought to be.
+    level_noise: float = 0.05
+    likely_level: float = 0.05
+
+    # The noise that kernel trees may leave in a score, relative to its residuals, and to the same of log-odds.
+    tree_noise: float = 0.45
+
+    # Such trees never think that more of the residuals' variance is left for them.
+    most_left_over: float = 0.2
+
+    # The squared loss's clip leaves this share of the rows unclipped, or more: what lets fewer speak costs more
+    # than its noise saves, and noise in the histogram would make it look cheap.
+    least_inside: float = 0.3
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """All of them."""
+
+    planning: Planning = Planning()
+    sweeping: Sweeping = Sweeping()
+    pairing: Pairing = Pairing()
+    clipping: Clipping = Clipping()
+    counting: Counting = Counting()
+    residuals: Residuals = Residuals()
+
+
+PLANNING, SWEEPING, PAIRING, CLIPPING = Planning(), Sweeping(), Pairing(), Clipping()
+COUNTING, RESIDUALS, TUNING = Counting(), Residuals(), Tuning()
+"""As they were chosen."""
