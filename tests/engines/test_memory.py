@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tacit.encoding.values import DROPPED
 from tacit.engines import memory
 from tacit.engines.memory import MemoryTable
+from tacit.models.tree import complete_shape, threshold_sets
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import MARGIN_LIMIT, Margins
@@ -22,6 +23,7 @@ from tacit.queries.rules import (
     count_rule,
     signed_margin_rule,
 )
+from tacit.queries.tree_cells import TreeCells
 
 
 def mada(margin: np.ndarray) -> np.ndarray:
@@ -173,3 +175,41 @@ def test_counts_kept_for_a_column_go_when_its_codes_do():
     table.answer(Histogram(column_cells(0, 40), rule))
     table.coarsen(0, np.arange(40) // 10)
     np.testing.assert_array_equal(table.answer(Histogram(column_cells(0, 4), rule))[:, 0], np.bincount(codes // 10))
+
+
+def random_tree(generator: np.random.Generator) -> TreeCells:
+    """A complete tree of depth 2 over random columns and thresholds."""
+    columns = generator.integers(0, 3, 3)
+    return TreeCells(complete_shape(columns, threshold_sets(generator.integers(1, 7, 3))))
+
+
+@pytest.mark.parametrize("pending", [1, 2, 3, 5])
+@pytest.mark.parametrize("channels", [1, 2, 3])
+def test_leaves_are_those_of_the_tree_asked_about_however_many_updates_wait(pending: int, channels: int) -> None:
+    """A tree's leaves share memory with those of trees before: pending updates wrote over what the query was to read."""
+    generator = np.random.default_rng(pending)
+    table, codes, labels = make(400)
+    margins, updates = Margins(), []
+    for _ in range(pending):
+        cells, values = random_tree(generator), generator.normal(0, 1, 4)
+        margins.add(cells, values)
+        updates.append((cells, margins.updates[-1].values))
+    asked = random_tree(generator)
+    rule = RowRule(generator.integers(-99, 99, (2, LEVELS, channels)).astype(np.int32), 1)
+    sums = np.sum([values[cells.shape.find(list(codes))] for cells, values in updates], axis=0)
+    levels = np.clip((sums >> LEVEL_SHIFT) + LEVELS // 2, 0, LEVELS - 1)
+    expected = np.zeros((asked.size, channels), np.int64)
+    np.add.at(expected, asked.shape.find(list(codes)), rule.table[labels, levels])
+    np.testing.assert_array_equal(table.answer(Histogram(asked, rule, margins)), expected)
+
+
+def test_counts_of_derived_cells_are_not_taken_for_a_columns() -> None:
+    table, codes, _ = make(300)
+    rule, halves, thirds = count_rule(2), [0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 1, 1, 2, 2]
+    derived, other = mapped_cells(1, halves), mapped_cells(1, thirds)
+    for turn in range(2):
+        if turn:
+            table.derive(derived)
+        for cells, places in ((derived, halves), (other, thirds), (derived, halves)):
+            counts = table.answer(Histogram(cells, rule))[:, 0]
+            np.testing.assert_array_equal(counts, np.bincount(np.array(places)[codes[1]]))

@@ -189,15 +189,16 @@ class MemoryTable:
         """Sums by cell; ``joint`` in place of the labels where rows are bounded together."""
         channels, rule, labels = query.rule.channels, query.rule.table.reshape(-1), self._labels
         labels = labels if joint is None else joint
-        codes, lookup = self._codes(query.cells)
         run: Pass
         if query.margins is None or not query.rule.uses_margin:
             if joint is not None:
                 raise TypeError("rows are bounded together in sums that depend on margins")
+            codes, lookup = self._codes(query.cells)
             return _folded(self._counts(query, codes, len(lookup)), lookup, query.cells.size)
         if channels <= 2:
-            margins, last = self._caught_up(query.margins, leave=1)
+            margins, last = self._caught_up(query.margins, leave=1)  # before leaves: trees share the memory for them
             old_codes, steps = self._steps(last)
+            codes, lookup = self._codes(query.cells)
             fused = kernels.update_and_sum if channels == 1 else kernels.update_and_sum_two
 
             def run(start: int, stop: int, sums: Ints) -> None:
@@ -205,6 +206,7 @@ class MemoryTable:
 
         else:
             margins, _ = self._caught_up(query.margins)
+            codes, lookup = self._codes(query.cells)
 
             def run(start: int, stop: int, sums: Ints) -> None:
                 kernels.weighted_sum(codes, labels, rule, channels, margins, sums, start, stop)
@@ -214,7 +216,7 @@ class MemoryTable:
 
     def _counts(self, query: Histogram, codes: Codes, size: int) -> Ints:
         """Sums by code of a rule without margins. A column's last ones are kept: bins ask coarsely, then finely."""
-        rule, column = query.rule, _only_column(query.cells)
+        rule, column = query.rule, -1 if query.cells in self._derived else _only_column(query.cells)
         if column in self._counted and self._counted[column][0] is rule:
             return self._counted[column][1]
         flat, labels, channels = rule.table.reshape(-1), self._labels, rule.channels
