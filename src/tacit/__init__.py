@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tacit.curator.options import options
     from tacit.decision_lists.estimator import DecisionListClassifier
     from tacit.discovery.discover_schema import discover_schema
+    from tacit.encoding.read_table import read_table
     from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor
     from tacit.evaluation.private_score import private_score
     from tacit.evaluation.private_selection import PrivateSelection
@@ -52,6 +53,7 @@ PUBLIC = {
     "load_model": "tacit.models.files",
     "options": "tacit.curator.options",
     "private_score": "tacit.evaluation.private_score",
+    "read_table": "tacit.encoding.read_table",
     "recalibrate": "tacit.evaluation.recalibrate",
     "save_model": "tacit.models.files",
     "select_model": "tacit.evaluation.select_model",
@@ -83,6 +85,7 @@ __all__ = [
     "load_model",
     "options",
     "private_score",
+    "read_table",
     "recalibrate",
     "save_model",
     "select_model",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -56,18 +57,49 @@ def test_a_column_is_read_cell_by_cell(index: CategoryIndex | BooleanIndex | Lab
 
 
 def test_texts_numbers_and_booleans_meet_by_value() -> None:
-    numbers = CategoryIndex((3, 2.5, 10**17 + 1))
-    for value in (3, 3.0, "3", " 3 ", "3.0", "03", np.int8(3), np.float32(3), Decimal("3.0"), b"3"):
+    numbers = CategoryIndex((3, 2.5, 10**17))
+    for value in (3, 3.0, "3", " 3 ", "3.0", "03", "+3", "30e-1", np.int8(3), np.float32(3), Decimal("3.0"), b"3"):
         assert numbers.code_of(value) == 0, value
-    assert numbers.code_of(10**17 + 1) == 2
-    assert numbers.code_of(10**17) == numbers.other
-    texts = CategoryIndex(("3", "02139", "a"))
-    assert [texts.code_of(v) for v in (3, 3.0, 2139, "2139", "3.0", "A", " a ")] == [0, 0, 1, 3, 3, 3, 2]
+    for value in (10**17, 10**17 + 1, 1e17, "1e17", "100000000000000001"):
+        assert numbers.code_of(value) == 2, value
+    texts = CategoryIndex(("3", "02139", "a", "inf"))
+    assert [texts.code_of(v) for v in (3, 3.0, 2139, "2139", "3.0", "A", " a ")] == [0, 0, 1, 1, 0, 4, 2]
+    assert [texts.code_of(v) for v in (math.inf, "inf", " Infinity", "1e999", "-inf", "+-inf")] == [3, 3, 3, 3, 4, 4]
     flags = CategoryIndex((True, False))
-    assert [flags.code_of(v) for v in (True, "TRUE", 1, 1.0, np.False_, "false", 0, 2)] == [0, 0, 0, 0, 1, 1, 1, 2]
-    assert [CategoryIndex(("True", 0)).code_of(v) for v in (True, False, "true", 0)] == [0, 1, 2, 1]
+    for value, code in ((True, 0), ("TRUE", 0), (1, 0), ("1", 0), (1.0, 0), (np.False_, 1), ("false", 1), ("0.0", 1)):
+        assert flags.code_of(value) == code, value
+    assert flags.code_of(2) == flags.code_of("2") == flags.other
+    assert [CategoryIndex(("True", 0)).code_of(v) for v in (True, False, "true", 0)] == [0, 1, 0, 1]
     for nothing in (None, float("nan"), np.nan, pd.NA, pd.NaT, "", "  ", Decimal("nan")):
-        assert texts.code_of(nothing) == texts.missing == 4
+        assert texts.code_of(nothing) == texts.missing == 5
+
+
+def test_spelling_counts_where_a_schema_says_so() -> None:
+    codes = CategoryIndex(("250.1", "250.10", "007", "true", 8), exact=True)
+    assert [codes.code_of(v) for v in ("250.1", " 250.10", "007", "7", "true", "True", "8", "8.0")] == [
+        *[0, 1, 2, 5, 3],
+        *[5, 4, 4],
+    ]
+    assert [codes.code_of(v) for v in (250.1, 7, True, 8)] == [0, 2, 3, 4]
+    assert CategoryIndex.from_dict(codes.to_dict()) == codes
+    assert CategoryIndex.from_dict({"kind": "category_index", "categories": ["7"]}) == CategoryIndex(("7",))
+    labels = LabelIndex(("1.1", "1.10"), exact=True)
+    assert labels.encode(["1.10", "1.1", "1.100"]).tolist() == [1, 0, DROPPED]
+    assert LabelIndex.from_dict(labels.to_dict()) == labels
+
+
+@pytest.mark.parametrize("kind", [CategoryIndex, LabelIndex])
+@pytest.mark.parametrize(
+    "alike", [("7", "007"), ("1.1", "1.10"), ("1e3", 1000), ("true", "True"), (True, "TRUE"), ("inf", "Infinity")]
+)
+def test_values_that_some_reader_could_not_tell_apart_are_refused(kind: Any, alike: tuple[Any, Any]) -> None:
+    with pytest.raises(SchemaError, match=r"holds both .* exact = true"):
+        kind(alike)
+    with pytest.raises(SchemaError, match="exact = true"):
+        kind(("a", 2**53 + 1))
+    with pytest.raises(SchemaError, match="exact = true"):
+        kind(("a", "9007199254740993"))
+    assert kind(("a", 2**53 + 1), exact=True).code_of(2**53 + 1) == 1
 
 
 def test_every_way_to_hand_over_texts_gives_the_same_codes() -> None:

@@ -25,7 +25,7 @@ from tacit.schema import (
     SchemaError,
     Unit,
 )
-from tacit.schema.values import identity
+from tacit.schema.values import identity, needs_exact
 
 PAGE = """
 [label]
@@ -98,10 +98,15 @@ def numeric_columns(draw: st.DrawFn) -> Column:
     return NumericColumn(lower, upper, bins, spacing, draw(st.sampled_from([None, "increasing"])), draw(texts))
 
 
+@st.composite
+def listed_columns(draw: st.DrawFn) -> Column:
+    kind, named = draw(st.sampled_from([CategoricalColumn, OrdinalColumn])), draw(categories)
+    return kind(tuple(named), draw(st.booleans()), exact=needs_exact(named) or draw(st.booleans()))
+
+
 columns = (
     numeric_columns()
-    | st.builds(CategoricalColumn, categories, st.booleans())
-    | st.builds(OrdinalColumn, categories)
+    | listed_columns()
     | st.builds(BooleanColumn, texts)
     | st.just(IgnoredColumn())
     | st.just(IdColumn())
@@ -115,7 +120,14 @@ def schemas(draw: st.DrawFn) -> Schema:
     two = draw(st.lists(values, min_size=2, max_size=5, unique_by=lambda v: identity(_plain(v))))
     label = draw(
         st.none()
-        | st.just(Label("the label", classes=tuple(two), positive=draw(st.sampled_from([(), two[0], two[:1]]))))
+        | st.just(
+            Label(
+                "the label",
+                classes=tuple(two),
+                positive=draw(st.sampled_from([(), two[0], two[:1]])),
+                exact=needs_exact(two),
+            )
+        )
         | st.builds(Label, st.just("the label"), st.just("numeric"), lower=st.just(-1.5), upper=st.floats(0, 9))
     )
     unit = draw(st.none() | st.builds(Unit, st.just("the unit"), st.integers(1, 9)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tacit.cli.console import as_json, finite, progress, spent
@@ -60,6 +60,7 @@ def run(arguments: DiscoverArguments) -> None:
     as_numbers += [arguments.target] if arguments.label_kind == "numeric" else []
     with progress(arguments.data.name, quiet=arguments.as_json) as tell:
         frame = read_columns(arguments.data, names, as_numbers, lambda n: tell(f"{n:,} rows read"))
+        frame = replace(frame, untyped=not is_parquet(arguments.data))
         tell("looking for bounds and categories")
         schema, certificate = discover_schema(
             frame,

@@ -159,13 +159,13 @@ class Vault:
         table = MemoryTable([largest], self._label_codes(label_index), (middle + 1,), label_index.n_classes)
         return Curator(table, self._reservation, self._noise, self._rows_per_unit)
 
-    def keys(self, name: str | None, charge: Charge, delta: float, label: Label | str) -> Keys:
+    def keys(self, name: str | None, charge: Charge, delta: float, label: Label | str, exact: bool = False) -> Keys:
         """Values of an undeclared column (None: of the labels) that enough rows hold, with noisy counts.
 
         Guarantee: the composition of ``charge`` and ``ApproxDP(0, delta)``, which the reservation must hold; see
-        :class:`tacit.queries.keys.KeyCounts`.
+        :class:`tacit.queries.keys.KeyCounts`. ``exact``: whether values are told apart by spelling, not by meaning.
         """
-        codes, texts = key_codes(self._labels if name is None else self._frame.column(name), name or "label")
+        codes, texts = key_codes(self._labels if name is None else self._frame.column(name), name or "label", exact)
         if self._unit is not None:
             codes = np.where(self._within_unit, codes, NO_KEY)
         return release_keys(codes, texts, self._reservation, self._noise, charge, delta, label, self._rows_per_unit)

@@ -32,7 +32,7 @@ from tacit.privacy.spending import certified, reserve
 from tacit.schema import IdColumn, Label, NumericColumn, Schema, Unit, Value
 from tacit.schema.columns import MOST_CATEGORIES
 from tacit.schema.errors import nearest
-from tacit.schema.values import identity
+from tacit.schema.values import identity, needs_exact
 
 LABEL_KINDS = ("classes", "numeric")
 ID = "id"
@@ -87,7 +87,7 @@ def discover_schema(
     request = Request.of(epsilon, delta, neighbouring, random_state)
     frame = columns_of(df)
     found = _kinds(frame, label, label_kind, dict(kinds or {}), unit)
-    unknowns = Unknowns({name: kind for name, kind in found.items() if kind != ID})
+    unknowns = Unknowns({name: kind for name, kind in found.items() if kind != ID}, exact=frame.untyped)
     if not 1 <= most_categories <= MOST_CATEGORIES:
         raise RequestError(f"most_categories must lie in 1..{MOST_CATEGORIES}, got {most_categories!r}")
     allowance = unknowns.allowance(request.epsilon, request.delta)
@@ -162,4 +162,4 @@ def _label(name: str, kind: str, found: Discovered, numeric: bool, positive: Any
     if len(classes) < 2:
         return None
     wanted = None if positive is None else next((c for c in classes if identity(c) == identity(positive)), None)
-    return Label(name, "classes", classes, () if wanted is None else wanted)
+    return Label(name, "classes", classes, () if wanted is None else wanted, exact=needs_exact(classes))

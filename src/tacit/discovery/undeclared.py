@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import pyarrow as pa
@@ -105,9 +105,10 @@ class Undeclared:
         """
         keys = request.delta > 0 or math.isinf(request.epsilon)
         wanted = classes_unknown and (labels in (TEXTS, OBJECTS) or (labels in (UNTYPED, NUMBERS) and keys))
+        exact = labels in (TEXTS, UNTYPED)
         if not columns_unknown:
-            return Undeclared(Unknowns({}, wanted), labels, request.delta)
-        unknowns = unknowns_of(frame, wanted)
+            return Undeclared(Unknowns({}, wanted, exact_classes=exact), labels, request.delta)
+        unknowns = unknowns_of(frame, wanted, exact)
         if (
             not keys
         ):  # without a delta there is no asking: what has no dtype is read as numbers, and classes are 0 and 1
@@ -115,7 +116,7 @@ class Undeclared:
                 name: (KEYED if name in unknowns.objects else NUMERIC) if kind == ASKED else kind
                 for name, kind in unknowns.kinds.items()
             }
-            unknowns = Unknowns(kinds, wanted)
+            unknowns = replace(unknowns, kinds=kinds)
         if all(kind == IGNORED for kind in unknowns.kinds.values()):
             raise RequestError("there is no column to learn from: dates and nested values are ignored")
         return Undeclared(unknowns, labels, request.delta)

@@ -31,7 +31,7 @@ from tacit.queries.rules import fine_count_rule
 from tacit.schema import BooleanColumn, CategoricalColumn, Column, IgnoredColumn, NumericColumn, Value
 from tacit.schema.columns import MOST_CATEGORIES
 from tacit.schema.label import MOST_CLASSES
-from tacit.schema.values import check_name, identity, parse_number, plain_value
+from tacit.schema.values import check_name, identity, needs_exact, parse_number, plain_value
 
 DELTA_SHARE = 0.5
 """Share of a request's delta that pays for keys, when there are keys to be found."""
@@ -79,11 +79,16 @@ class Unknowns:
         kinds: per column, one of :data:`KINDS`, in the order of the columns.
         classes: whether the classes of the label vector are to be found, too.
         objects: those columns that are vectors of Python objects.
+        exact: whether categories are told apart by spelling: the columns are texts of a file that no reader took for
+            anything else.
+        exact_classes: whether classes are.
     """
 
     kinds: Mapping[str, str]
     classes: bool = False
     objects: frozenset[str] = frozenset()
+    exact: bool = False
+    exact_classes: bool = False
 
     def of_kind(self, kind: str) -> tuple[str, ...]:
         """The columns of one kind."""
@@ -125,8 +130,8 @@ class Unknowns:
         return [ApproxDP(0.0, part / self.key_releases)] * self.key_releases if part > 0 else []
 
 
-def unknowns_of(frame: Frame, classes: bool = False) -> Unknowns:
-    """What is unknown about a table without a schema, by dtypes.
+def unknowns_of(frame: Frame, classes: bool = False, exact_classes: bool = False) -> Unknowns:
+    """What is unknown about a table without a schema, by dtypes: they are public, and must not come from the rows.
 
     Columns of a matrix of objects or texts, whose dtype says nothing of any of them, may hold numbers, and so may texts
     from a file without dtypes: that is to be asked.
@@ -137,12 +142,12 @@ def unknowns_of(frame: Frame, classes: bool = False) -> Unknowns:
     for name in frame.names:
         check_name(name)
     if frame.mixed:
-        return Unknowns(dict.fromkeys(frame.names, ASKED), classes)
+        return Unknowns(dict.fromkeys(frame.names, ASKED), classes, exact_classes=exact_classes)
     kinds = {name: kind_of(frame.column(name), name) for name in frame.names}
     if frame.untyped:
         kinds = {name: ASKED if kind == KEYED else kind for name, kind in kinds.items()}
     objects = frozenset(name for name in frame.names if is_object(frame.column(name)))
-    return Unknowns(kinds, classes, objects)
+    return Unknowns(kinds, classes, objects, frame.untyped, exact_classes)
 
 
 @final
@@ -173,7 +178,8 @@ class Discovered:
         if not self.classes:
             return None
         found = plain_classes(self.classes, numeric, most)
-        return LabelIndex(found if len(found) > 1 else (stand_in(self.classes), *found))
+        classes = found if len(found) > 1 else (stand_in(self.classes), *found)
+        return LabelIndex(classes, exact=needs_exact(classes))
 
 
 def plain_classes(keys: Sequence[str], numeric: bool, most: int = MOST_CLASSES) -> tuple[Value, ...]:
@@ -227,7 +233,8 @@ def discover_within(
     each_delta = unknowns.delta_for_keys(delta) / max(unknowns.key_releases, 1)
 
     def keys(name: str | None, label: Label) -> tuple[str, ...]:
-        return vault.keys(name, allowance.charge(part), each_delta, label).keys
+        exact = unknowns.exact_classes if name is None else unknowns.exact
+        return vault.keys(name, allowance.charge(part), each_delta, label, exact).keys
 
     classes = keys(None, Label(Stage.CLASSES, "classes")) if unknowns.classes else None
     label_index = Discovered({}, {}, classes).label_index(numeric=False) or label_index
@@ -243,7 +250,8 @@ def discover_within(
         elif kind == BOOLEAN:
             columns[name] = BooleanColumn()
         elif kind == KEYED:
-            columns[name] = CategoricalColumn(tuple(sorted(found[name][:most_categories])) or (NOTHING_FOUND,))
+            kept = tuple(sorted(found[name][:most_categories])) or (NOTHING_FOUND,)
+            columns[name] = CategoricalColumn(kept, exact=needs_exact(kept))
         else:
             columns[name] = IgnoredColumn()
     return Discovered(columns, found, classes)
@@ -269,8 +277,8 @@ class _NumberOrText(ValueIndex):
         value = plain(value)
         if is_missing(value):
             return 2
-        if isinstance(value, str) and not self._spelled:
-            return 1
+        if isinstance(value, str):
+            return 0 if self._spelled and parse_number(value) is not None else 1
         return 1 if np.isnan(number_or_nan(value)) else 0
 
 

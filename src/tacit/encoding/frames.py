@@ -17,6 +17,10 @@ from tacit.encoding.numbers import Numbers, as_numbers, texts_as_numbers
 from tacit.schema.errors import nearest
 
 
+UNTYPED: Mapping[bytes, bytes] = {b"tacit": b"texts of a file without types"}
+"""Metadata of an Arrow table whose texts may stand for anything, as :func:`tacit.read_table` reads them."""
+
+
 def without_rows(values: Any) -> Any:
     """A vector like this one, of the same kind and dtype, with no rows: what raises on it is public.
 
@@ -115,6 +119,7 @@ def _frame_of(data: Any, names: Sequence[str] | None) -> Frame:
         data = pa.Table.from_batches([data])
     if isinstance(data, Mapping):
         return _from_mapping(data)
+    untyped = isinstance(data, pa.Table) and UNTYPED.items() <= (data.schema.metadata or {}).items()
     try:
         table = nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError:
@@ -127,7 +132,7 @@ def _frame_of(data: Any, names: Sequence[str] | None) -> Frame:
         columns = {str(name): table.get_column(name).to_native() for name in table.columns}  # [0] would be a row
         if len(columns) != len(table.columns):
             raise FrameError("two columns have the same name when written as text; rename one")
-        return Frame(columns, len(table))
+        return Frame(columns, len(table), untyped=untyped)
     if hasattr(data, "tocsr"):
         raise FrameError("sparse matrices are read by the learners that take fixed-point rows only; give a table")
     return _from_matrix(data, names)

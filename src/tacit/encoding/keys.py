@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from tacit.arrays import Ints
 from tacit.encoding.arrow import dictionary_of, listed, positions
-from tacit.encoding.values import as_tokens, is_missing
-from tacit.schema.values import identity
+from tacit.encoding.values import as_tokens, is_missing, plain
+from tacit.schema.values import identity, meaning
 
 K = TypeVar("K", bound=Hashable)
 
@@ -27,13 +27,27 @@ LARGEST_INTEGER = int(sys.float_info.max)
 
 
 def key_of(value: Any) -> str | None:
-    """The text that stands for a value: without surrounding blanks, whole floats as integers, booleans in lower case.
+    """The text that stands for a value, however a reader typed it: that of its :func:`~tacit.schema.values.meaning`.
 
-    None for what is missing, not finite, an integer that no float reaches, or cannot be written as UTF-8. Values with
-    one text count as one category wherever categories are declared. Depends on the value alone.
+    ``"007"``, ``7`` and ``"7.0"`` have the key ``7``, ``True`` and ``"TRUE"`` the key ``true``: a reader that makes
+    types from rows would give all of them the one or the other. None for what is missing, is not finite, or cannot be
+    written as UTF-8. Depends on the value alone.
     """
-    value = value.item() if isinstance(value, np.generic) else value
-    value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    value = plain(value)
+    if is_missing(value) or not isinstance(value, str | int | float | decimal.Decimal):
+        return None
+    kind, said = meaning(value)
+    if kind == "number":
+        return exact_key_of(said)
+    return _encodable(str(said).lower() if kind == "truth" else str(said))
+
+
+def exact_key_of(value: Any) -> str | None:
+    """The same by spelling: texts without surrounding blanks, whole floats as integers, booleans in lower case.
+
+    For texts that no reader took for anything else: ``"007"`` and ``"7"`` have two keys.
+    """
+    value = plain(value)
     if is_missing(value) or not isinstance(value, str | int | float | decimal.Decimal):
         return None
     if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
@@ -43,7 +57,10 @@ def key_of(value: Any) -> str | None:
         if not math.isfinite(number):
             return None
         value = int(number) if number.is_integer() else number
-    text = identity(value)
+    return _encodable(identity(value))
+
+
+def _encodable(text: str) -> str | None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -51,13 +68,18 @@ def key_of(value: Any) -> str | None:
     return text
 
 
-def key_codes(values: Any, name: str = "") -> tuple[Ints, tuple[str, ...]]:
+def key_codes(values: Any, name: str = "", exact: bool = False) -> tuple[Ints, tuple[str, ...]]:
     """A code per row, :data:`NO_KEY` where there is no key, and the text of every code. The texts are private.
+
+    Args:
+        values: a column.
+        name: of the column, for the error.
+        exact: whether values are told apart by spelling.
 
     Raises:
         FrameError: for dtypes that hold no texts, numbers or booleans; ``name`` names the column.
     """
-    codes, keys = codes_by(key_of, as_tokens(values, name))
+    codes, keys = codes_by(exact_key_of if exact else key_of, as_tokens(values, name))
     return codes, tuple(keys)
 
 

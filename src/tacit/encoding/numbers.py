@@ -27,6 +27,9 @@ _PLAIN = (bool, int, float, np.bool_, np.integer, np.floating)
 
 _NO_TEXT = pa.nulls(1, pa.string())[0]
 
+_TRUTH = ((r"^[tT][rR][uU][eE]$", pa.array(["1"])[0]), (r"^[fF][aA][lL][sS][eE]$", pa.array(["0"])[0]))
+"""Words for 1 and 0: a reader that makes types from rows has made 1 and 0 of them where a column holds nothing else."""
+
 
 def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
     """A vector of numbers, shape ``(n,)``; nulls become NaN.
@@ -123,7 +126,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def parse_numbers(cells: pa.Array) -> Floats:
-    """Texts as floats, cell by cell: what spells no number in plain decimal notation is NaN."""
+    """Texts as floats, cell by cell: what spells no number in plain decimal notation is NaN, true is 1 and false 0."""
     try:
         texts = pc.utf8_trim_whitespace(cells)
     except pa.ArrowInvalid:  # bytes that are no text
@@ -133,6 +136,8 @@ def parse_numbers(cells: pa.Array) -> Floats:
     try:
         numbers = pc.cast(texts, pa.float64())
     except pa.ArrowInvalid:  # slower, and the same for every cell that the fast way reads
+        for word, number in _TRUTH:
+            texts = pc.if_else(pc.match_substring_regex(texts, word), number, texts)
         texts = pc.if_else(pc.match_substring_regex(texts, _NUMBER), pc.utf8_ltrim(texts, "+"), _NO_TEXT)
         try:
             numbers = pc.cast(texts, pa.float64())
@@ -155,17 +160,20 @@ def texts_as_numbers(texts: pa.ChunkedArray, name: str = "") -> Floats:
     return np.concatenate(parts)
 
 
+_WORDS = {"true": "1", "false": "0"}
+
+
 def _is_text(kind: pa.DataType) -> bool:
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def number_or_nan(value: Any) -> float:
-    """A Python value as a float: numbers by value, texts as :func:`parse_number` reads them, anything else NaN."""
+    """A Python value as a float: numbers by value, texts as :func:`parse_numbers` reads them, anything else NaN."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, str):
-        number = parse_number(value)
+        number = _WORDS.get(value.strip().lower()) or parse_number(value)
         return math.nan if number is None else float(number)
     if isinstance(value, bool | int | float | np.number | np.bool_ | decimal.Decimal) and not isinstance(
         value, complex

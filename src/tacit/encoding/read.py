@@ -28,6 +28,8 @@ from tacit.schema.errors import nearest, resembles
 
 T = TypeVar("T")
 
+UTF8 = "utf-8"
+
 BLOCK_BYTES = 4 << 20
 """Bytes of CSV taken apart at a time: texts of one block, not of the file, are in memory at once."""
 
@@ -42,7 +44,7 @@ _ENDINGS = ((".parquet", "Parquet", _PARQUET), (".pq", "Parquet", _PARQUET), (".
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_table(
+def read_declared(
     path: str | os.PathLike[str],
     schema: Schema,
     with_label: bool = True,
@@ -74,9 +76,10 @@ def read_columns(
     names: Sequence[str],
     numeric: Iterable[str] = (),
     on_rows: Callable[[int], None] | None = None,
+    encoding: str = UTF8,
 ) -> Frame:
-    """Reads columns by name; those in ``numeric`` as numbers. Errors as in :func:`read_table`."""
-    present = column_names(path)
+    """Reads columns by name; those in ``numeric`` as numbers. Errors as in :func:`read_declared`."""
+    present = column_names(path, encoding)
     for name in names:
         if name not in present:
             hint = nearest(name, present) if resembles(name, present) else f"it has {len(present)} columns"
@@ -87,11 +90,11 @@ def read_columns(
         with _explained(path):
             table = _parquet(path).read(columns=list(names))
         return Frame({name: table[name] for name in names}, table.num_rows)
-    return _read_csv(path, list(names), frozenset(numeric), len(present), on_rows)
+    return _read_csv(path, list(names), frozenset(numeric), len(present), on_rows, encoding)
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is Parquet (else CSV), told from its first bytes; errors as in :func:`read_table`."""
+    """Whether a file is Parquet (else CSV), told from its first bytes; errors as in :func:`read_declared`."""
     return _starts(path).startswith(_PARQUET)
 
 
@@ -101,13 +104,13 @@ def _parquet(path: str | os.PathLike[str]) -> Any:
     return parquet.ParquetFile(path)
 
 
-def column_names(path: str | os.PathLike[str]) -> list[str]:
-    """The names a file gives its columns, which are public; errors as in :func:`read_table`."""
+def column_names(path: str | os.PathLike[str], encoding: str = UTF8) -> list[str]:
+    """The names a file gives its columns, which are public; errors as in :func:`read_declared`."""
     if is_parquet(path):
         with _explained(path):
             return list(_parquet(path).schema_arrow.names)
-    with _explained(path):
-        line = _header(path).rstrip("\r\n")
+    with _explained(path, encoding=encoding):
+        line = _header(path, encoding).rstrip("\r\n")
         names = next(csv.reader([line], delimiter=_delimiter(line)), [])
     if not any(name.strip() for name in names):
         raise DataError(f"{os.fspath(path)} has no names in its first line; a CSV file starts with its column names")
@@ -115,7 +118,7 @@ def column_names(path: str | os.PathLike[str]) -> list[str]:
 
 
 def read_sample(path: str | os.PathLike[str]) -> pa.Table:
-    """A PUBLIC sample with types guessed from its values; errors as in :func:`read_table`. Not for private rows."""
+    """A PUBLIC sample with types guessed from its values; errors as in :func:`read_declared`. Not for private rows."""
     names = column_names(path)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -138,8 +141,9 @@ def _read_csv(
     numeric: frozenset[str],
     width: int,
     on_rows: Callable[[int], None] | None,
+    encoding: str,
 ) -> Frame:
-    if not _header(path).endswith(("\n", "\r")):  # one line without an end: names, and no rows
+    if not _header(path, encoding).endswith(("\n", "\r")):  # one line without an end: names, and no rows
         return Frame({name: np.empty(0) if name in numeric else pa.nulls(0) for name in names}, 0)
 
     def read(block: int, ragged: list[pa_csv.InvalidRow]) -> tuple[dict[str, list[Any]], int]:
@@ -148,8 +152,8 @@ def _read_csv(
         with _opened(path) as stream:
             batches = pa_csv.open_csv(
                 stream,
-                read_options=pa_csv.ReadOptions(block_size=block),
-                parse_options=_parse_options(path, ragged, keep_empty_lines=width == 1),
+                read_options=pa_csv.ReadOptions(block_size=block, encoding="utf8" if encoding == UTF8 else encoding),
+                parse_options=_parse_options(path, ragged, keep_empty_lines=width == 1, encoding=encoding),
                 convert_options=pa_csv.ConvertOptions(
                     include_columns=names, column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
                 ),
@@ -163,7 +167,7 @@ def _read_csv(
                     on_rows(n_rows)
         return parts, n_rows
 
-    parts, n_rows = _in_blocks(path, read)
+    parts, n_rows = _in_blocks(path, read, encoding)
     columns: dict[str, Any] = {}
     for name in names:  # one column at a time, so that only one is held twice
         chunks = parts.pop(name)
@@ -174,7 +178,9 @@ def _read_csv(
     return Frame(columns, n_rows)
 
 
-def _in_blocks(path: str | os.PathLike[str], read: Callable[[int, list[pa_csv.InvalidRow]], T]) -> T:
+def _in_blocks(
+    path: str | os.PathLike[str], read: Callable[[int, list[pa_csv.InvalidRow]], T], encoding: str = UTF8
+) -> T:
     """Reads in larger and larger blocks, until no row is longer than one.
 
     How long a row is depends on what it holds, and one person's long text must not decide whether a fit fails.
@@ -182,7 +188,7 @@ def _in_blocks(path: str | os.PathLike[str], read: Callable[[int, list[pa_csv.In
     block = BLOCK_BYTES
     while True:
         ragged: list[pa_csv.InvalidRow] = []
-        with _explained(path, ragged, block):
+        with _explained(path, ragged, block, encoding):
             try:
                 return read(block, ragged)
             except pa.ArrowInvalid as error:
@@ -197,14 +203,17 @@ def _straddles(error: Exception) -> bool:
 
 
 def _parse_options(
-    path: str | os.PathLike[str], ragged: list[pa_csv.InvalidRow], keep_empty_lines: bool = False
+    path: str | os.PathLike[str],
+    ragged: list[pa_csv.InvalidRow],
+    keep_empty_lines: bool = False,
+    encoding: str = UTF8,
 ) -> pa_csv.ParseOptions:
     def refuse(row: pa_csv.InvalidRow) -> str:
         ragged.append(row)
         return "error"
 
     return pa_csv.ParseOptions(
-        delimiter=_delimiter(_header(path)),
+        delimiter=_delimiter(_header(path, encoding)),
         newlines_in_values=True,
         ignore_empty_lines=not keep_empty_lines,
         invalid_row_handler=refuse,
@@ -233,10 +242,11 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
         yield stream
 
 
-def _header(path: str | os.PathLike[str]) -> str:
+def _header(path: str | os.PathLike[str], encoding: str = UTF8) -> str:
     """The first line with its end, of a compressed file too."""
     zipped = _starts(path).startswith(_GZIP)
-    with gzip.open(path) if zipped else Path(path).open("rb") as raw, io.TextIOWrapper(raw, "utf-8-sig") as file:
+    written = "utf-8-sig" if encoding == UTF8 else encoding
+    with gzip.open(path) if zipped else Path(path).open("rb") as raw, io.TextIOWrapper(raw, written) as file:
         line = file.readline(1 << 20)
     if not line:
         raise DataError(f"{os.fspath(path)} is empty")
@@ -250,7 +260,10 @@ def _delimiter(header: str) -> str:
 
 @contextmanager
 def _explained(
-    path: str | os.PathLike[str], ragged: Sequence[pa_csv.InvalidRow] = (), block: int = 0
+    path: str | os.PathLike[str],
+    ragged: Sequence[pa_csv.InvalidRow] = (),
+    block: int = 0,
+    encoding: str = UTF8,
 ) -> Iterator[None]:
     """Turns what the readers below raise into one sentence without a cell of the file in it."""
     where = os.fspath(path)
@@ -263,22 +276,27 @@ def _explained(
     except (IsADirectoryError, PermissionError) as error:
         raise DataError(f"{where} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise DataError(f"{where} is not UTF-8 text; save it as UTF-8") from None
+        raise DataError(f"{where} {_no_text(encoding)}") from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{where} is a damaged or truncated gzip file") from None
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{where} {_reason(error, ragged, block)}") from None
+        raise DataError(f"{where} {_reason(error, ragged, block, encoding)}") from None
 
 
-def _reason(error: Exception, ragged: Sequence[pa_csv.InvalidRow], block: int) -> str:
+def _no_text(encoding: str) -> str:
+    hint = "save it as UTF-8" if encoding != UTF8 else "save it as UTF-8, or say how it is encoded"
+    return f"is not {'UTF-8' if encoding == UTF8 else encoding} text; {hint}"
+
+
+def _reason(error: Exception, ragged: Sequence[pa_csv.InvalidRow], block: int, encoding: str) -> str:
     if ragged:
         row = ragged[0]
         place = f" (row {row.number})" if row.number is not None else ""
         hint = "; its quotes may not match" if block > BLOCK_BYTES else ""  # a row that swallowed those after it
         return f"has a row with {row.actual_columns} cells where its header has {row.expected_columns}{place}{hint}"
     lowered = str(error).lower()
-    if "utf8" in lowered or "utf-8" in lowered:
-        return "is not UTF-8 text; save it as UTF-8"
+    if "utf8" in lowered or "utf-8" in lowered or isinstance(error, UnicodeError):
+        return _no_text(encoding)
     if "zlib" in lowered or "truncated" in lowered or "compressed" in lowered or "inflate" in lowered:
         return "is a damaged or truncated gzip file"
     if "parquet" in lowered or "thrift" in lowered or "snappy" in lowered:

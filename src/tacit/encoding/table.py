@@ -37,7 +37,7 @@ def encoder_of(column: Column, cells: int = MOST_BINS) -> Encoder:
     if isinstance(column, NumericColumn):
         return NumericGrid.of(column, cells)
     if isinstance(column, CategoricalColumn | OrdinalColumn):
-        return CategoryIndex(column.categories)
+        return CategoryIndex(column.categories, column.exact)
     if isinstance(column, BooleanColumn):
         return BooleanIndex()
     raise ValueError(f"a column of kind '{column.kind}' is not a feature")

@@ -20,7 +20,7 @@ from tacit.encoding.errors import FrameError
 from tacit.schema import Value
 from tacit.schema.columns import MOST_CATEGORIES
 from tacit.schema.label import Label
-from tacit.schema.values import distinct_values, parse_number
+from tacit.schema.values import Meaning, distinct_values, meaning
 
 DROPPED = 255
 """The label code of a row that a public rule drops."""
@@ -178,56 +178,42 @@ def plain(value: Any) -> Any:
 class _Matcher:
     """Position of a value among declared ones, or -1.
 
-    Texts match by text without surrounding blanks, numbers by value. Between the two: a text that spells a number
-    matches a declared number; a number matches a declared text that spells it (``2139`` matches ``"02139"``). Booleans
-    match booleans, the texts true and false in any case, and 1 and 0.
+    Values match by their :func:`~tacit.schema.values.meaning`, and truth values match 1 and 0 where only those are
+    declared. ``exact``: texts match declared texts by text alone, and those that match none the declared numbers and
+    truth values; what came as a number matches the first declared value that means it.
     """
 
-    def __init__(self, declared: Iterable[Value]) -> None:
+    def __init__(self, declared: Iterable[Value], exact: bool) -> None:
+        self._exact = exact
+        self._meant: dict[Meaning, int] = {}
+        self._typed: dict[Meaning, int] = {}
         self._texts: dict[str, int] = {}
-        self._numbers: dict[Any, int] = {}
-        self._booleans: dict[bool, int] = {}
-        self._spelled: dict[Any, int] = {}
         for position, value in enumerate(declared):
-            if isinstance(value, bool):
-                self._booleans[value] = position
-            elif isinstance(value, str):
+            self._meant.setdefault(meaning(value), position)
+            if isinstance(value, str):
                 self._texts[value.strip()] = position
-                number = parse_number(value)
-                if number is not None:
-                    self._spelled.setdefault(number, position)
             else:
-                self._numbers[value] = position
+                self._typed[meaning(value)] = position
 
     def __call__(self, value: Any) -> int:
-        if isinstance(value, str):
-            return self._text(value.strip())
-        if isinstance(value, bool):
-            return self._boolean(value)
-        return self._number(value) if isinstance(value, int | float | decimal.Decimal) else -1
+        if not isinstance(value, str | int | float | decimal.Decimal):
+            return -1
+        if not (self._exact and isinstance(value, str)):
+            return _found(self._meant, meaning(value))
+        position = self._texts.get(value.strip(), -1)
+        return position if position >= 0 else _found(self._typed, meaning(value))
 
-    def _text(self, text: str) -> int:
-        position = self._texts.get(text, -1)
-        if position < 0 and self._numbers and (number := parse_number(text)) is not None:
-            position = self._numbers.get(number, -1)
-        if position < 0 and self._booleans and text.lower() in ("true", "false"):
-            position = self._booleans.get(text.lower() == "true", -1)
-        return position
 
-    def _number(self, number: Any) -> int:
-        position = self._numbers.get(number, -1)
-        if position < 0:
-            position = self._spelled.get(number, -1)
-        if position < 0 and number in (0, 1):
-            position = self._booleans.get(number == 1, -1)
-        return position
+def _found(positions: Mapping[Meaning, int], meant: Meaning) -> int:
+    position = positions.get(meant, -1)
+    if position < 0 and meant.kind != "text" and meant.value in (0, 1):
+        position = positions.get(_other_kind(meant), -1)
+    return position
 
-    def _boolean(self, value: bool) -> int:
-        position = self._booleans.get(value, -1)
-        for spelling in (str(value), str(value).lower(), str(value).upper()):
-            if position < 0:
-                position = self._texts.get(spelling, -1)
-        return position if position >= 0 else max(self._numbers.get(int(value), -1), self._spelled.get(int(value), -1))
+
+def _other_kind(meant: Meaning) -> Meaning:
+    """0 for false and 1 for true, and the other way round."""
+    return Meaning("truth", bool(meant.value)) if meant.kind == "number" else Meaning("number", float(meant.value))
 
 
 @final
@@ -235,14 +221,17 @@ class _Matcher:
 class CategoryIndex(ValueIndex):
     """Declared categories to ``0 .. k-1``, anything else to ``other = k``, nothing to ``missing = k + 1``.
 
-    Texts are compared without surrounding blanks and by case, numbers by value (``3`` is ``3.0``); a text that spells a
-    number matches a declared number and the other way round. None, NaN and empty texts are missing.
+    Texts are compared without surrounding blanks and by case. A text that spells a number is that number, and numbers
+    are compared by value, to 15 digits: ``"03"``, ``3`` and ``3.0`` are one; ``exact`` tells texts apart by spelling.
+    None, NaN and empty texts are missing.
     """
 
     categories: tuple[Value, ...]
+    exact: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "categories", distinct_values(self.categories, "categories", 1, MOST_CATEGORIES))
+        declared = distinct_values(self.categories, "categories", 1, MOST_CATEGORIES, self.exact)
+        object.__setattr__(self, "categories", declared)
 
     @property
     def n_codes(self) -> int:
@@ -260,7 +249,7 @@ class CategoryIndex(ValueIndex):
 
     @cached_property
     def _match(self) -> _Matcher:
-        return _Matcher(self.categories)
+        return _Matcher(self.categories, self.exact)
 
     def code_of(self, value: Any) -> int:
         value = plain(value)
@@ -271,12 +260,13 @@ class CategoryIndex(ValueIndex):
 
     def to_dict(self) -> dict[str, Any]:
         """The index as plain JSON data; :meth:`from_dict` is the inverse."""
-        return {"kind": "category_index", "categories": list(self.categories)}
+        written = {"kind": "category_index", "categories": list(self.categories)}
+        return written | ({"exact": True} if self.exact else {})
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> CategoryIndex:
         """The inverse of :meth:`to_dict`."""
-        return CategoryIndex(tuple(data["categories"]))
+        return CategoryIndex(tuple(data["categories"]), bool(data.get("exact", False)))
 
 
 @final
@@ -299,9 +289,9 @@ class BooleanIndex(ValueIndex):
             text = value.strip().lower()
             if text in _TRUE or text in _FALSE:
                 return int(text in _TRUE)
-            value = parse_number(text)
-        if isinstance(value, int | float | decimal.Decimal) and not is_missing(value):
-            return 1 if value == 1 else 0 if value == 0 else self.missing
+        if isinstance(value, str | int | float | decimal.Decimal) and not is_missing(value):
+            kind, said = meaning(value)
+            return int(said) if kind != "text" and said in (0, 1) else self.missing
         return self.missing
 
     def to_dict(self) -> dict[str, Any]:
@@ -326,20 +316,22 @@ class LabelIndex(ValueIndex):
     Attributes:
         classes: declared values.
         positive: the positive ones; empty if every class stands for itself.
+        exact: whether texts that spell numbers are told apart by spelling.
     """
 
     classes: tuple[Value, ...]
     positive: tuple[Value, ...] = ()
+    exact: bool = False
 
     def __post_init__(self) -> None:
-        label = Label("label", "classes", self.classes, self.positive)  # one place checks them
+        label = Label("label", "classes", self.classes, self.positive, exact=self.exact)  # one place checks them
         object.__setattr__(self, "classes", label.classes)
         object.__setattr__(self, "positive", label.positive_classes)
 
     @staticmethod
     def of(label: Label) -> LabelIndex:
         """The index of a declared label of kind ``classes``."""
-        return LabelIndex(label.classes, label.positive)
+        return LabelIndex(label.classes, label.positive, label.exact)
 
     @property
     def n_classes(self) -> int:
@@ -369,7 +361,7 @@ class LabelIndex(ValueIndex):
 
     @cached_property
     def _match(self) -> _Matcher:
-        return _Matcher(self.classes)
+        return _Matcher(self.classes, self.exact)
 
     @cached_property
     def _bits(self) -> BooleanIndex | None:
@@ -383,16 +375,19 @@ class LabelIndex(ValueIndex):
         position = self._match(value)
         if position >= 0:
             return self._sides[position]
-        if self._bits is not None and not (isinstance(value, str) and parse_number(value) is None):
-            code = self._bits.code_of(value)
-            return code if code < 2 else DROPPED
-        return DROPPED
+        if self._bits is None or not isinstance(value, str | int | float | decimal.Decimal):
+            return DROPPED
+        if isinstance(value, str) and meaning(value).kind == "text":  # yes and no mean nothing among other classes
+            return DROPPED
+        code = self._bits.code_of(value)
+        return code if code < 2 else DROPPED
 
     def to_dict(self) -> dict[str, Any]:
         """The index as plain JSON data; :meth:`from_dict` is the inverse."""
-        return {"kind": "label_index", "classes": list(self.classes), "positive": list(self.positive)}
+        written = {"kind": "label_index", "classes": list(self.classes), "positive": list(self.positive)}
+        return written | ({"exact": True} if self.exact else {})
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> LabelIndex:
         """The inverse of :meth:`to_dict`."""
-        return LabelIndex(tuple(data["classes"]), tuple(data["positive"]))
+        return LabelIndex(tuple(data["classes"]), tuple(data["positive"]), bool(data.get("exact", False)))

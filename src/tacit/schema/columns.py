@@ -145,9 +145,11 @@ class _Listed(Column):
     categories: tuple[Value, ...]
     missing: bool = False
     description: str = ""
+    exact: bool = False
 
     def __post_init__(self) -> None:
-        self._set("categories", distinct_values(self.categories, "categories", 1, MOST_CATEGORIES))
+        self._set("exact", plain_flag(self.exact, "exact"))
+        self._set("categories", distinct_values(self.categories, "categories", 1, MOST_CATEGORIES, self.exact))
         self._set("missing", plain_flag(self.missing, "missing"))
         self._set("description", plain_text(self.description, "description"))
 
@@ -157,12 +159,17 @@ class _Listed(Column):
 class CategoricalColumn(_Listed):
     """One of a public list of values. Anything else goes to "other", nothing to the missing bin; both always exist.
 
-    One category is enough: being it, being something else and being missing are three things.
+    One category is enough: being it, being something else and being missing are three things. A cell that spells a
+    number is that number, whatever type a reader gave it: ``007``, ``7``, ``7.0`` and ``+7`` are one category, and so
+    are ``True``, ``TRUE`` and ``true``. Numbers are compared by 15 significant digits.
 
     Attributes:
-        categories: texts, numbers or booleans; two that read the same (``3`` and ``"3"``) are refused.
+        categories: texts, numbers or booleans; two that count as the same (``3`` and ``"3.0"``) are refused.
         missing: documents that missing is expected.
         description: for people.
+        exact: whether texts that spell numbers are compared as texts: ``"250.1"`` and ``"250.10"`` are two categories
+            then. The rows must be read as texts (:func:`tacit.read_table`): a reader that makes numbers of them loses
+            the difference, and one row with another text would change how all others are read.
     """
 
     kind: ClassVar[str] = "categorical"

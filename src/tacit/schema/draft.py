@@ -33,7 +33,7 @@ from tacit.schema.columns import (
 from tacit.schema.errors import SchemaError, nearest, refuse_unknown
 from tacit.schema.label import MOST_CLASSES, Label
 from tacit.schema.schema import Schema
-from tacit.schema.values import Value, identity, parse_number
+from tacit.schema.values import Value, identity, needs_exact, parse_number
 
 PUBLIC_ONLY = """\
 A schema is PUBLIC and is never charged for: make it from public data only (a public sample, a data dictionary, what
@@ -128,7 +128,7 @@ def _draft_column(series: nw.Series[Any]) -> tuple[Column, str]:
     if {text.lower() for text in kept} <= {"true", "false"} or {text.lower() for text in kept} == {"yes", "no"}:
         return BooleanColumn(), "read as true and false"
     cut = f"the {MOST_LISTED} most frequent of {len(counts)} values are listed; the rest is 'other'"
-    return CategoricalColumn(tuple(kept), missing=missing), cut if len(counts) > MOST_LISTED else ""
+    return CategoricalColumn(tuple(kept), missing=missing, exact=needs_exact(kept)), cut if len(counts) > MOST_LISTED else ""
 
 
 def _counted(texts: list[str]) -> dict[str, int]:
@@ -196,9 +196,10 @@ def _draft_label(series: nw.Series[Any], positive: Any) -> tuple[Label, str]:
     if len(distinct) > MOST_CLASSES:
         raise SchemaError(f"has {len(distinct)} distinct values", "is this the label?", where=f"column '{name}'")
     classes = sorted(distinct.values(), key=lambda value: (isinstance(value, str), value))
-    label = Label(name, "classes", tuple(classes), () if positive is None else positive)
+    exact = needs_exact(classes)
+    label = Label(name, "classes", tuple(classes), () if positive is None else positive, exact=exact)
     if label.positive_classes and positive is None:
-        label = Label(name, "classes", tuple(classes), label.positive_classes)
+        label = Label(name, "classes", tuple(classes), label.positive_classes, exact=exact)
         return label, f"{label.positive_classes[0]!r} is taken for the positive class: check it"
     return label, "classes listed as found"
 

@@ -14,6 +14,7 @@ from tacit.schema.values import (
     distinct_values,
     identity,
     plain_count,
+    plain_flag,
     plain_number,
     plain_text,
     plain_value,
@@ -43,6 +44,7 @@ class Label:
         positive: for classes: a value or several. If given, the problem has two classes: positive and the rest. Of two
             classes without it the second is the positive one; of more, each stays a class of its own.
         lower, upper: for numeric labels: finite bounds, values outside are clipped.
+        exact: for classes: whether texts that spell numbers are compared as texts, as in a categorical column.
     """
 
     column: str
@@ -51,8 +53,10 @@ class Label:
     positive: Any = ()
     lower: float | None = None
     upper: float | None = None
+    exact: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "exact", plain_flag(self.exact, "exact"))
         if not plain_text(self.column, "column"):
             raise SchemaError("is empty", "name the label's column", "column")
         if self.kind not in tuple(LabelKind):
@@ -67,7 +71,7 @@ class Label:
         for field in ("lower", "upper"):
             if getattr(self, field) is not None:
                 raise SchemaError("belongs to a numeric label", "leave it out, or set kind = 'numeric'", field)
-        classes = distinct_values(self.classes, "classes", 2, MOST_CLASSES)
+        classes = distinct_values(self.classes, "classes", 2, MOST_CLASSES, self.exact)
         given = self.positive if _is_list(self.positive) else () if self.positive is None else (self.positive,)
         names = {identity(value): value for value in classes}
         positive = []
@@ -84,8 +88,8 @@ class Label:
         object.__setattr__(self, "positive", tuple(value for value in classes if identity(value) in chosen))
 
     def _check_numeric(self) -> None:
-        for field in ("classes", "positive"):
-            if getattr(self, field) not in ((), None):
+        for field in ("classes", "positive", "exact"):
+            if getattr(self, field) not in ((), None, False):
                 raise SchemaError("belongs to a label of kind 'classes'", "leave it out", field)
         for field in ("lower", "upper"):
             if getattr(self, field) is None:
@@ -128,6 +132,8 @@ class Label:
         written: dict[str, Any] = {"column": self.column, "kind": str(self.kind), "classes": list(self.classes)}
         if self.positive:
             written["positive"] = self.positive[0] if len(self.positive) == 1 else list(self.positive)
+        if self.exact:
+            written["exact"] = True
         return written
 
     @staticmethod

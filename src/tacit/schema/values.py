@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 import numbers
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -100,11 +101,84 @@ def parse_number(text: str) -> int | float | None:
     number = float(text)
     if not math.isfinite(number):
         return None
-    return int(text) if text.lstrip("+-").isdigit() else number
+    if not text.lstrip("+-").isdigit():
+        return number
+    return int(text) if len(text) <= MOST_DIGITS else int(number)  # zeros in front, or Python would not read it
 
 
-def distinct_values(values: Any, field: str, least: int, most: int) -> tuple[Value, ...]:
-    """Declared values in plain form, checked to be a list of distinct, non-empty ones."""
+MOST_DIGITS = 310
+"""Digits of the largest integer that is finite as a number."""
+
+COMPARED_DIGITS = 15
+"""Significant digits by which numbers are compared: as many as every reader of decimals gets right."""
+
+_TRUTH = {"true": True, "false": False}
+_INFINITE = {"inf": math.inf, "infinity": math.inf}
+
+
+class Meaning(NamedTuple):
+    """What a value counts as, however a reader typed it: ``"number"``, ``"truth"`` or ``"text"``, and which."""
+
+    kind: str
+    value: float | bool | str
+
+
+def meaning(value: str | float | decimal.Decimal) -> Meaning:
+    """What a value counts as where its spelling does not matter. Depends on the value alone.
+
+    Readers that make types from rows (``pandas.read_csv``) turn ``007`` and ``1.10`` into numbers and ``True`` into a
+    truth value, or leave them texts where another row of the column spells no number. So that no row decides how
+    others are read, a text that such a reader can take for a number *is* that number, rounded to
+    :data:`COMPARED_DIGITS`, and ``true`` or ``false`` in any case *are* truth values.
+    """
+    if isinstance(value, bool):
+        return Meaning("truth", value)
+    if isinstance(value, str):
+        text = value.strip()
+        lowered = text.lower()
+        if lowered in _TRUTH:
+            return Meaning("truth", _TRUTH[lowered])
+        if lowered.lstrip("+-") in _INFINITE and len(lowered) - len(lowered.lstrip("+-")) <= 1:
+            return Meaning("number", -math.inf if lowered.startswith("-") else math.inf)
+        if not _DECIMAL.fullmatch(text):
+            return Meaning("text", text)
+        return Meaning("number", _rounded(float(text)))
+    try:
+        return Meaning("number", _rounded(float(value)))
+    except OverflowError:
+        return Meaning("number", math.inf if value > 0 else -math.inf)
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.{COMPARED_DIGITS}g}") + 0.0
+
+
+def needs_exact(values: Iterable[Value]) -> bool:
+    """Whether declared values can only be told apart by their spelling: some have one :func:`meaning`, or lose digits."""
+    listed = list(values)
+    return len({meaning(value) for value in listed}) < len(listed) or any(map(_loses_digits, listed))
+
+
+def _loses_digits(value: Value) -> bool:
+    """Whether a number has more significant digits than are compared."""
+    kind, counted = meaning(value)
+    if kind != "number" or not math.isfinite(counted):
+        return False
+    written = decimal.Decimal(value.strip() if isinstance(value, str) else repr(value))
+    return written != decimal.Decimal(repr(counted))
+
+
+def distinct_values(values: Any, field: str, least: int, most: int, exact: bool = False) -> tuple[Value, ...]:
+    """Declared values in plain form, checked to be a list of distinct, non-empty ones.
+
+    Args:
+        values: as given.
+        field: whose they are, for errors.
+        least: how many there must be.
+        most: how many there may be.
+        exact: whether texts that spell numbers stand for themselves; otherwise values of one :func:`meaning`, and
+            numbers of more than :data:`COMPARED_DIGITS`, are refused.
+    """
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise SchemaError(f"must be a list, got {values!r}", 'write it as ["a", "b"]', field)
     plain = tuple(plain_value(value, field) for value in values)
@@ -119,7 +193,24 @@ def distinct_values(values: Any, field: str, least: int, most: int) -> tuple[Val
         if key in seen:
             raise SchemaError(f"holds both {seen[key]!r} and {value!r}, which read the same", "keep one", field)
         seen[key] = value
+    if not exact:
+        _require_meanings(plain, field)
     return plain
+
+
+def _require_meanings(plain: Iterable[Value], field: str) -> None:
+    exactly = "keep one, or set exact = true and have the cells read as texts (tacit.read_table)"
+    meant: dict[Meaning, Value] = {}
+    for value in plain:
+        other = meant.setdefault(meaning(value), value)
+        if other is not value:
+            raise SchemaError(f"holds both {other!r} and {value!r}, which are one number or truth value", exactly, field)
+        if _loses_digits(value):
+            raise SchemaError(
+                f"holds {value!r}, and numbers are compared by {COMPARED_DIGITS} significant digits",
+                exactly.replace("keep one", "shorten it"),
+                field,
+            )
 
 
 def _require_encodable(text: str, field: str) -> None:

@@ -1,0 +1,87 @@
+"""`read_table`: a file of rows as an Arrow table, read cell by cell; the way of the command line for Python."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tacit.encoding.errors import DataError
+from tacit.encoding.frames import UNTYPED
+from tacit.encoding.read import UTF8, column_names, is_parquet, read_columns
+from tacit.privacy.request import declared_schema
+from tacit.schema import NumericColumn, Schema
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    schema: Schema | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    encoding: str = UTF8,
+) -> pa.Table:
+    """Reads a table row by row: what a cell becomes depends on that cell and the schema alone.
+
+    A reader that makes types from rows, such as ``pandas.read_csv``, does not: one text among numbers makes a column of
+    texts, one gap makes floats of integers, ``007`` becomes ``7``. Differential privacy is a promise about the way from
+    rows to model, and that way begins with the file; this is how ``tacit fit`` reads it, too.
+
+    Numeric columns of the schema become floats, NaN where a cell spells no number in plain decimal notation; all others
+    stay texts. ``NA``, ``null`` and the like are texts like any other; only empty cells are missing. Without a schema
+    all are texts, and a fit asks what they stand for and pays for that. The columns of a Parquet file keep its types,
+    which are public: they must not come from the rows.
+
+    Args:
+        path: a CSV file (``.gz`` too; commas, semicolons or tabs) or a Parquet file.
+        schema: says which columns are read and which of them are numbers: a schema, its dictionary, or its file. Its
+            label and its unit are read where the file has them.
+        columns: which columns to read; by default those of the schema, or all.
+        encoding: of a CSV file: ``"utf-8"``, or for example ``"latin-1"`` or ``"windows-1252"``.
+
+    Returns:
+        The table, columns in the order of the schema: features, label, unit. ``table.drop_columns("y")`` and
+        ``table["y"]`` are what ``fit`` takes; ``table.to_pandas()`` is a data frame of the same cells.
+
+    Raises:
+        ValueError: one sentence that names the file and what is wrong with it; never what a cell holds.
+    """
+    encoding = _known(encoding)
+    declared = declared_schema(schema)
+    present = column_names(path, encoding)
+    wanted, numeric = _wanted(declared, present)
+    if columns is not None:
+        wanted = list(columns)
+    frame = read_columns(path, wanted, [name for name in numeric if name in wanted], encoding=encoding)
+    table = pa.table({name: _arrow(frame.column(name)) for name in frame.names})
+    untyped = declared is None and not is_parquet(path)
+    return table.replace_schema_metadata(dict(UNTYPED)) if untyped else table
+
+
+def _known(encoding: str) -> str:
+    try:
+        name = codecs.lookup(encoding).name
+    except (LookupError, TypeError):
+        raise DataError(f"unknown encoding {encoding!r}; give one such as 'utf-8', 'latin-1' or 'windows-1252'") from None
+    return UTF8 if name in (UTF8, "utf-8-sig", "ascii") else name
+
+
+def _wanted(schema: Schema | None, present: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Which columns to read, and which of them are numbers."""
+    if schema is None:
+        return list(present), []
+    wanted = list(schema.features)
+    numeric = [name for name in wanted if isinstance(schema.columns[name], NumericColumn)]
+    if schema.label is not None and schema.label.column in present:
+        wanted.append(schema.label.column)
+        numeric += [schema.label.column] if schema.label.kind == "numeric" else []
+    if schema.unit is not None and schema.unit.column in present and schema.unit.column not in wanted:
+        wanted.append(schema.unit.column)
+    return wanted, numeric
+
+
+def _arrow(values: Any) -> Any:
+    return pa.array(values) if isinstance(values, np.ndarray) else values
