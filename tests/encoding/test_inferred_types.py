@@ -1,7 +1,7 @@
 """Readers that make types from rows: whatever type a column came with, every cell is read by itself.
 
-`pandas.read_csv` makes numbers or truth values of a column, unless one cell of it is neither: then all are texts, and an
-empty one makes floats of integers. With a declared schema none of this may change a code.
+`pandas.read_csv` makes numbers or truth values of a column, unless one cell of it is neither: then all are texts, and
+an empty one makes floats of integers. With a declared schema none of this may change a code.
 """
 
 from __future__ import annotations
@@ -43,12 +43,17 @@ LABELS = {
     "words": LabelIndex(("no", "yes")),
 }
 
-NASTY = st.sampled_from(
-    """1 2 1.0 2.0 +1 -1 01 007 7 7.0 1.10 1.1 1e3 1000 1E+3 0 -0 0.0 .5 5. 1e400 -1e400 1e-400 inf -Infinity +INF nan NaN
-    True TRUE true tRue False false T yes no y t 9007199254740992 9007199254740993 9223372036854775807 9223372036854775808
-    18446744073709551615 18446744073709551616 1000000000000000000 1000000000000000001 1,5 1_0 0x1 1j 1e 1e+ - + . -- +-1
-    unknown b x inf3 NA N/A null None #N/A -nan <NA> 1.7976931348623159e308 5e-324 1e22 1e23 123456.789 0.1 0.3""".split()
-) | st.sampled_from(["", " ", " 1", "1 ", " 1.0", "\t2", "a b", " True", "1 2", "\u00a01", "１", "0" * 5000, "9" * 400])
+NASTY_WORDS = """
+    1 2 1.0 2.0 +1 -1 01 007 7 7.0 1.10 1.1 1e3 1000 1E+3 0 -0 0.0 .5 5. 1e400 -1e400 1e-400 inf -Infinity +INF nan
+    NaN     True TRUE true tRue False false T yes no y t 9007199254740992 9007199254740993 9223372036854775807
+    9223372036854775808
+    18446744073709551615 18446744073709551616 1000000000000000000 1000000000000000001 1,5 1_0 0x1 1j 1e 1e+ - +
+    . -- +-1 unknown b x inf3 NA N/A null None #N/A -nan <NA> 1.7976931348623159e308 5e-324 1e22 1e23
+    123456.789 0.1 0.3
+"""
+NASTY = st.sampled_from(NASTY_WORDS.split()) | st.sampled_from(
+    ["", " ", " 1", "1 ", " 1.0", "\t2", "a b", " True", "1 2", "\u00a01", "１", "0" * 5000, "9" * 400]
+)
 PLAIN = st.decimals(-2000, 2000, places=2).map(str) | st.integers(-3, 2**70).map(str)
 CELLS = NASTY | PLAIN
 

@@ -106,7 +106,7 @@ def test_parquet_keeps_its_types(path: Path, tmp_path: Path) -> None:
 
 
 def test_the_attack_moves_no_other_row(tmp_path: Path) -> None:
-    """Declared texts, cells 1.0 and 2.0: a row of the ward `unknown` made texts of all cells, and moved every effect."""
+    """Declared texts, cells 1.0 and 2.0: a row of the ward `unknown` made all cells texts, and moved every effect."""
     rows = "ward,age,note,y\n" + "1.0,20,b,yes\n2.0,30,b,no\n" * 500
     before, after = tmp_path / "before.csv", tmp_path / "after.csv"
     before.write_text(rows)

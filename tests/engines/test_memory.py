@@ -186,7 +186,7 @@ def random_tree(generator: np.random.Generator) -> TreeCells:
 @pytest.mark.parametrize("pending", [1, 2, 3, 5])
 @pytest.mark.parametrize("channels", [1, 2, 3])
 def test_leaves_are_those_of_the_tree_asked_about_however_many_updates_wait(pending: int, channels: int) -> None:
-    """A tree's leaves share memory with those of trees before: pending updates wrote over what the query was to read."""
+    """A tree's leaves share memory with those of others: pending updates wrote over what the query was to read."""
     generator = np.random.default_rng(pending)
     table, codes, labels = make(400)
     margins, updates = Margins(), []

@@ -16,7 +16,6 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import Numbers, as_numbers, texts_as_numbers
 from tacit.schema.errors import nearest
 
-
 UNTYPED: Mapping[bytes, bytes] = {b"tacit": b"texts of a file without types"}
 """Metadata of an Arrow table whose texts may stand for anything, as :func:`tacit.read_table` reads them."""
 

@@ -65,7 +65,9 @@ def _known(encoding: str) -> str:
     try:
         name = codecs.lookup(encoding).name
     except (LookupError, TypeError):
-        raise DataError(f"unknown encoding {encoding!r}; give one such as 'utf-8', 'latin-1' or 'windows-1252'") from None
+        raise DataError(
+            f"unknown encoding {encoding!r}; give one such as 'utf-8', 'latin-1' or 'windows-1252'"
+        ) from None
     return UTF8 if name in (UTF8, "utf-8-sig", "ascii") else name
 
 

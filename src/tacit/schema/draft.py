@@ -128,7 +128,9 @@ def _draft_column(series: nw.Series[Any]) -> tuple[Column, str]:
     if {text.lower() for text in kept} <= {"true", "false"} or {text.lower() for text in kept} == {"yes", "no"}:
         return BooleanColumn(), "read as true and false"
     cut = f"the {MOST_LISTED} most frequent of {len(counts)} values are listed; the rest is 'other'"
-    return CategoricalColumn(tuple(kept), missing=missing, exact=needs_exact(kept)), cut if len(counts) > MOST_LISTED else ""
+    return CategoricalColumn(tuple(kept), missing=missing, exact=needs_exact(kept)), cut if len(
+        counts
+    ) > MOST_LISTED else ""
 
 
 def _counted(texts: list[str]) -> dict[str, int]:

@@ -154,7 +154,7 @@ def _rounded(number: float) -> float:
 
 
 def needs_exact(values: Iterable[Value]) -> bool:
-    """Whether declared values can only be told apart by their spelling: some have one :func:`meaning`, or lose digits."""
+    """Whether only spelling tells declared values apart: two have one :func:`meaning`, or a number loses digits."""
     listed = list(values)
     return len({meaning(value) for value in listed}) < len(listed) or any(map(_loses_digits, listed))
 
@@ -162,7 +162,7 @@ def needs_exact(values: Iterable[Value]) -> bool:
 def _loses_digits(value: Value) -> bool:
     """Whether a number has more significant digits than are compared."""
     kind, counted = meaning(value)
-    if kind != "number" or not math.isfinite(counted):
+    if kind != "number" or not math.isfinite(float(counted)):
         return False
     written = decimal.Decimal(value.strip() if isinstance(value, str) else repr(value))
     return written != decimal.Decimal(repr(counted))
@@ -204,7 +204,9 @@ def _require_meanings(plain: Iterable[Value], field: str) -> None:
     for value in plain:
         other = meant.setdefault(meaning(value), value)
         if other is not value:
-            raise SchemaError(f"holds both {other!r} and {value!r}, which are one number or truth value", exactly, field)
+            raise SchemaError(
+                f"holds both {other!r} and {value!r}, which are one number or truth value", exactly, field
+            )
         if _loses_digits(value):
             raise SchemaError(
                 f"holds {value!r}, and numbers are compared by {COMPARED_DIGITS} significant digits",
