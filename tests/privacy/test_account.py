@@ -301,19 +301,20 @@ def test_a_damaged_store_refuses_further_fits(account: PrivacyAccount, tmp_path:
 
 def test_a_newer_format_is_refused(account: PrivacyAccount, url: str, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "budget.db") as connection:
-        connection.execute("INSERT INTO tacit_store VALUES (2)")
-        connection.execute("DROP TRIGGER tacit_store_no_delete")
-        connection.execute("DELETE FROM tacit_store WHERE version = 1")
+        connection.execute("INSERT INTO tacit_store VALUES (3)")
     connection.close()
-    with pytest.raises(AccountError, match="format 2"):
+    with pytest.raises(AccountError, match="format 3"):
         PrivacyAccount(url, "adult")
 
 
-@pytest.mark.parametrize("table", ["tacit_reservations", "tacit_accounts", "tacit_entries", "tacit_closings"])
+@pytest.mark.parametrize(
+    "table", ["tacit_reservations", "tacit_accounts", "tacit_entries", "tacit_closings", "tacit_units"]
+)
 def test_the_store_is_append_only(account: PrivacyAccount, tmp_path: Path, table: str) -> None:
     with account.reserve([Pure(0.4)], "x") as reservation:
         reservation.record(Pure(0.1), "release", "theorem")
-    column = {"tacit_accounts": "dataset", "tacit_reservations": "label"}.get(table, "reservation")
+    named = {"tacit_accounts": "dataset", "tacit_reservations": "label", "tacit_units": "max_rows"}
+    column = named.get(table, "reservation")
     connection = sqlite3.connect(tmp_path / "budget.db")
     for statement in (f"UPDATE {table} SET {column} = 0", f"DELETE FROM {table}"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):

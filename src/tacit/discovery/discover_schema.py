@@ -92,9 +92,8 @@ def discover_schema(
         raise RequestError(f"most_categories must lie in 1..{MOST_CATEGORIES}, got {most_categories!r}")
     allowance = unknowns.allowance(request.epsilon, request.delta)
     numeric_label = kind_of(frame.column(label), label) == NUMERIC
-    with reserve(
-        account, request, [allowance.whole, *unknowns.charges(request.delta)], "schema discovery"
-    ) as reservation:
+    charges = [allowance.whole, *unknowns.charges(request.delta)]
+    with reserve(account, request, charges, "schema discovery", unit) as reservation:
         vault = Vault(
             _readable(frame, unknowns),
             np.zeros(frame.n_rows, np.int64),  # no row is left out for its label

@@ -92,9 +92,10 @@ class _Batchwise(BaseEstimator):
         """Reserves the next batch: the first is paid for, and so are the later ones where this account has seen it."""
         charges, number = fresh.declared_charge(fresh.neighbouring), self._batches + 1
         labels = [f"batch {n} of {series} by {type(fresh).__name__}, one charge for all batches" for n in (1, number)]
+        unit = fresh._declared_schema().unit
         if number == 1 or account is None:
-            return reserve(account, request, charges if number == 1 else (), labels[1])
-        return account.reserve_batch(charges, labels[1], labels[0])
+            return reserve(account, request, charges if number == 1 else (), labels[1], unit)
+        return account.reserve_batch(charges, labels[1], labels[0], unit)
 
     def declared(self) -> tuple[Any, Any]:
         """The schema and the classes that the estimator of the batches declares."""

@@ -160,7 +160,7 @@ def measure_errors(
     shares = [CLIP_SHARE] * (wanted.clip is None) + [REACH_SHARE, TARGET_SHARE] * wanted.spread
     shares.append(1.0 - sum(shares))
     grid, norm, paid = ErrorGrid.of(groups.n_codes), *_charges(request.allowance, shares, account is None)
-    with reserve(account, request, [reserved for reserved, _ in paid], wanted.label) as reservation:
+    with reserve(account, request, [reserved for reserved, _ in paid], wanted.label, unit) as reservation:
         columns: dict[str, Any] = scorer.columns(frame, wanted.data, wanted.targets)
         if groups.name is not None:
             columns["group"] = frame.column(groups.name)

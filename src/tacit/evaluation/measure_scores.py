@@ -271,7 +271,7 @@ def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, accou
     paid, by_cell = best_charges(request.allowance, cells, account is None, list(parts.values()))
     charges = {part: charge for part, (_, charge) in zip(parts, paid, strict=True)}
     by_group = shared(groups.n_codes, 1 if isinstance(paid[0][1], Laplace) else 2)
-    with reserve(account, request, [reserved for reserved, _ in paid], wanted.label) as reservation:
+    with reserve(account, request, [reserved for reserved, _ in paid], wanted.label, unit) as reservation:
         columns: dict[str, Any] = scorer.columns(frame, wanted.data, wanted.labels, wanted.each_class)
         if groups.name is not None:
             columns["group"] = frame.column(groups.name)

@@ -154,7 +154,9 @@ class PrivateSelection(BaseEstimator):
         for candidate in self.candidates:
             check_fit(fresh_candidate(candidate, plan, request, None, assumed), data, checked)
         EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(plan.charges, "dry run")
-        with reserve(self.account, request, plan.charges, f"search of {len(self.candidates)} candidates") as held:
+        label, protected = f"search of {len(self.candidates)} candidates", None if schema is None else schema.unit
+        # How long a search takes tells how many candidates it tried, which is not released.
+        with reserve(self.account, request, plan.charges, label, protected, timeless=True) as held:
             search = _Search(self, plan, request, schema, held, assumed)
             rows = _Rows(data, self._read(labels, kind, declared), frame, unit)
             index, best = search.each(rows) if plan.strategy == EACH else search.random_stopping(rows)

@@ -105,7 +105,7 @@ def select_model(
     unit = None if declared is None else declared.unit
     identifiers = None if unit is None else frame.column(unit.column)
     charge = selection_charge(request.epsilon, request.delta)
-    with reserve(account, request, [charge], f"choice among {len(models)} models") as reservation:
+    with reserve(account, request, [charge], f"choice among {len(models)} models", unit) as reservation:
         names = tuple(f"model {index}" for index in range(len(models)))
         columns = {name: judge.utilities(frame, X, labels) for name, judge in zip(names, judges, strict=True)}
         made, unit = with_unit(columns, frame.n_rows, unit, identifiers)

@@ -376,7 +376,7 @@ class Winnow(_base()):  # type: ignore[misc]
             raise RequestError(f"{error}") from None
         charges = [part.charge for part in spec.charges(request.neighbouring)]
         label = type(self).__name__
-        with reserve(self.account, request, charges, label) as reservation:
+        with reserve(self.account, request, charges, label, None) as reservation:
             stream = open_row_stream(spec, reservation, request.random_state, Label(Stage.STREAM, label))
         self.certificate_ = certified(self.account, request, reservation, stream, label)
         self._stream = stream

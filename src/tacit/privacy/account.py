@@ -21,9 +21,10 @@ from tacit.privacy.errors import AccountError
 from tacit.privacy.gaussian import gaussian_epsilon
 from tacit.privacy.ledger import TOLERANCE, BudgetExceeded, Entry, Reservation
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.schema import Unit
 
 if TYPE_CHECKING:
-    from tacit.privacy.store import Line, Reserved, Store
+    from tacit.privacy.store import Held, Line, Store
 
 
 def compact(charges: Sequence[Charge]) -> tuple[Charge, ...]:
@@ -46,6 +47,26 @@ def _check_promise(epsilon: float, delta: float) -> None:
     accountants.check_delta(delta)
     if not epsilon > 0:
         raise ValueError(f"epsilon must be positive, got {epsilon}")
+
+
+UNIT_OF_A_ROW = ("", 1)
+"""What is protected where no unit is declared: column and most rows."""
+
+ROW = "row"
+"""The same for callers."""
+
+
+def unit_key(unit: Unit | str | None) -> tuple[str, int]:
+    """What is protected, as accounts compare it: a unit's column and most rows; None and ``"row"`` are a single row."""
+    if isinstance(unit, str) and unit != ROW:
+        raise ValueError(f"unit must be a Unit(column, max_rows) or {ROW!r}, got {unit!r}")
+    return UNIT_OF_A_ROW if unit is None or isinstance(unit, str) else (unit.column, unit.max_rows)
+
+
+def words_of(unit: tuple[str, int]) -> str:
+    """A unit for people."""
+    column, rows = unit
+    return "single rows" if unit == UNIT_OF_A_ROW else f"one {column!r} with up to {rows} row{'s' * (rows > 1)}"
 
 
 class _Budget:
@@ -114,6 +135,21 @@ class _Budget:
             "; nothing was spent or read now",
         )
 
+    @staticmethod
+    def _check_unit(known: tuple[str, int] | None, asked: tuple[str, int], earlier: bool, label: str) -> None:
+        """Raises where what a reservation protects is not what those before it do: their costs do not add up then."""
+        if known == asked or (known is None and (not earlier or asked == UNIT_OF_A_ROW)):
+            return
+        if known is None:
+            raise AccountError(
+                f"{label!r} protects {words_of(asked)}, and the account holds reservations from before accounts kept "
+                "what they protect: they count for single rows. Open a new account for units; nothing was spent"
+            )
+        raise AccountError(
+            f"{label!r} protects {words_of(asked)}, and the account {words_of(known)}: costs of the two do not add up. "
+            "Declare the same [unit] in every schema, or open another account; nothing was spent"
+        )
+
     def _check_relation(self, neighbouring: Neighbouring | None) -> None:
         if neighbouring is not None and Neighbouring(neighbouring) is not self.neighbouring:
             raise AccountError(
@@ -156,6 +192,7 @@ class PrivacyAccount(_Budget):
         epsilon: float,
         delta: float,
         neighbouring: Neighbouring | str = Neighbouring.ADD_OR_REMOVE_ONE,
+        unit: Unit | str | None = None,
     ) -> Self:
         """Creates an account, and its store if need be.
 
@@ -165,6 +202,8 @@ class PrivacyAccount(_Budget):
             epsilon: the promise, positive; ``inf`` promises nothing and records all.
             delta: the promise, in [0, 1); with 0, only fits that ask for ``delta=0`` can be paid for.
             neighbouring: the relation of the promise; fixed for good.
+            unit: who is protected, fixed for good: a :class:`~tacit.schema.Unit`, ``"row"``, or None for what the first
+                reservation protects.
 
         Raises:
             AccountError: if there is such an account already, or the store cannot be written.
@@ -176,7 +215,7 @@ class PrivacyAccount(_Budget):
         if not dataset:
             raise ValueError("an account needs the name of a data set")
         facts = Facts(float(epsilon), float(delta), Neighbouring(neighbouring))
-        Store(normal_url(os.fspath(url))).create_account(dataset, facts)
+        Store(normal_url(os.fspath(url))).create_account(dataset, facts, None if unit is None else unit_key(unit))
         return cls(url, dataset)
 
     @staticmethod
@@ -197,28 +236,48 @@ class PrivacyAccount(_Budget):
         """All that was ever reserved, open, failed and interrupted reservations included."""
         return self._store.charges(self.dataset)
 
-    def reserve(self, charges: Sequence[Charge], label: str, neighbouring: Neighbouring | None = None) -> Reservation:
+    @property
+    def unit(self) -> Unit | str | None:
+        """Who is protected: a :class:`~tacit.schema.Unit`, ``"row"``, or None as long as no reservation says so."""
+        known = self._store.unit(self.dataset)
+        if known is None:
+            return None
+        return ROW if known == UNIT_OF_A_ROW else Unit(*known)
+
+    def reserve(
+        self,
+        charges: Sequence[Charge],
+        label: str,
+        neighbouring: Neighbouring | None = None,
+        unit: Unit | None = None,
+        *,
+        timeless: bool = False,
+    ) -> Reservation:
         """Reserves a whole planned charge in one durable write.
 
         Args:
             charges: everything the fit may release.
             label: what the fit is, for people.
             neighbouring: the relation the charges were computed for; must be the account's.
+            unit: who they protect; None for a row. Must be the account's unit, which the first reservation fixes. An
+                account that is older than units counts what it holds as single rows.
+            timeless: whether the history is not to say when it ended, because that tells what must not be told.
 
         Raises:
             BudgetExceeded: if all reservations together would cost more than the account promises; nothing changes.
-            AccountError: if the relation is another, or the store cannot be written; nothing changes.
+            AccountError: if the relation or the unit is another, or the store cannot be written; nothing changes.
         """
         self._check_relation(neighbouring)
         planned = compact(charges)
 
-        def decide(earlier: Sequence[Reserved]) -> Sequence[Charge]:
-            self._check([charge for held in earlier for charge in held.charges], planned, label)
+        def decide(held: Held) -> Sequence[Charge]:
+            self._check_unit(held.unit, unit_key(unit), bool(held.reserved), label)
+            self._check(held.charges, planned, label)
             return planned
 
-        return self._reserve(label, decide)
+        return self._reserve(label, unit, decide, timeless=timeless)
 
-    def reserve_batch(self, charges: Sequence[Charge], label: str, first: str) -> Reservation:
+    def reserve_batch(self, charges: Sequence[Charge], label: str, first: str, unit: Unit | None = None) -> Reservation:
         """Reserves a later batch of rows, of other persons than the first: what that paid is for both.
 
         Nothing is charged (parallel composition: McSherry 2009, Theorem 4), unless a batch of this label was begun
@@ -228,6 +287,7 @@ class PrivacyAccount(_Budget):
             charges: what a batch may release.
             label: of the batch, no other's.
             first: label of the reservation that paid for the first batch.
+            unit: who is protected; None for a row.
 
         Raises:
             AccountError: if this account has not paid ``charges`` for the first batch, or the store cannot be written;
@@ -238,27 +298,30 @@ class PrivacyAccount(_Budget):
 
         planned = compact(charges)
 
-        def decide(earlier: Sequence[Reserved]) -> Sequence[Charge]:
-            if Reserved(first, planned) not in earlier:
+        def decide(held: Held) -> Sequence[Charge]:
+            self._check_unit(held.unit, unit_key(unit), bool(held.reserved), label)
+            if Reserved(first, planned) not in held.reserved:
                 raise AccountError(
                     f"the account of {self.dataset!r} did not pay for the first batch ({first!r}): go on under the "
                     "account that did, or begin anew"
                 )
-            if label not in [held.label for held in earlier]:
+            if label not in [reserved.label for reserved in held.reserved]:
                 return ()
-            self._check([charge for held in earlier for charge in held.charges], planned, f"{label}, begun before,")
+            self._check(held.charges, planned, f"{label}, begun before,")
             return planned
 
-        return self._reserve(label, decide)
+        return self._reserve(label, unit, decide)
 
-    def _reserve(self, label: str, decide: Callable[[Sequence[Reserved]], Sequence[Charge]]) -> Reservation:
+    def _reserve(
+        self, label: str, unit: Unit | None, decide: Callable[[Held], Sequence[Charge]], *, timeless: bool = False
+    ) -> Reservation:
         """A reservation of what is decided on all earlier ones."""
         store = self._store
-        identifier, planned = store.reserve(self.dataset, label, decide)
+        identifier, planned = store.reserve(self.dataset, label, unit_key(unit), decide)
 
         def on_close(entries: tuple[Entry, ...], outcome: str) -> None:
             try:
-                store.close(identifier, entries, outcome)
+                store.close(identifier, entries, outcome, timeless=timeless)
             except AccountError as error:
                 # The charge stands, and a finished fit is not worth losing for its history.
                 message = f"{label!r} will show as interrupted: {error}"
@@ -302,6 +365,7 @@ class EphemeralAccount(_Budget):
         _check_promise(epsilon, delta)
         self.epsilon, self.delta, self.neighbouring = float(epsilon), float(delta), Neighbouring(neighbouring)
         self._charges: list[Charge] = []
+        self._unit: tuple[str, int] | None = None
         self._lock = threading.Lock()
         self._process = os.getpid()
 
@@ -311,20 +375,28 @@ class EphemeralAccount(_Budget):
         with self._lock:
             return tuple(self._charges)
 
-    def reserve(self, charges: Sequence[Charge], label: str, neighbouring: Neighbouring | None = None) -> Reservation:
+    def reserve(
+        self,
+        charges: Sequence[Charge],
+        label: str,
+        neighbouring: Neighbouring | None = None,
+        unit: Unit | None = None,
+    ) -> Reservation:
         """Reserves a whole planned charge.
 
         Raises:
             BudgetExceeded: if all reservations together would cost more than was promised; nothing changes.
-            AccountError: if the relation is another; nothing changes.
+            AccountError: if the relation or the unit is another than before; nothing changes.
         """
         self._check_relation(neighbouring)
         if os.getpid() != self._process:  # a forked copy would spend the same budget again
             raise AccountError("this budget belongs to another process: use a PrivacyAccount, which is shared")
         planned = compact(charges)
         with self._lock:
+            self._check_unit(self._unit, unit_key(unit), bool(self._charges), label)
             self._check(self._charges, planned, label)
             self._charges.extend(planned)
+            self._unit = unit_key(unit)
         return Reservation(planned, self.neighbouring, label)
 
     def __copy__(self) -> Self:

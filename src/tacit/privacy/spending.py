@@ -10,7 +10,7 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError
-from tacit.schema import Schema
+from tacit.schema import Schema, Unit
 
 
 def check_account(account: object) -> None:
@@ -22,18 +22,34 @@ def check_account(account: object) -> None:
         )
 
 
-def reserve(account: PrivacyAccount | None, request: Request, charges: Sequence[Charge], label: str) -> Reservation:
+def reserve(
+    account: PrivacyAccount | None,
+    request: Request,
+    charges: Sequence[Charge],
+    label: str,
+    unit: Unit | None,
+    *,
+    timeless: bool = False,
+) -> Reservation:
     """Reserves a whole planned charge before a row is read; without an account, from a budget of the request alone.
+
+    Args:
+        account: what pays.
+        request: what was asked for.
+        charges: everything that may be released.
+        label: what it is, for people.
+        unit: who is protected; None for a row.
+        timeless: whether the account's history is not to say when it ended.
 
     Raises:
         RequestError: if it is no account.
-        AccountError: if it is about another neighbouring relation.
+        AccountError: if it is about another neighbouring relation, or protects another unit.
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
     check_account(account)
     if account is None:
-        return EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(charges, label)
-    return account.reserve(charges, label, request.neighbouring)
+        return EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(charges, label, unit=unit)
+    return account.reserve(charges, label, request.neighbouring, unit, timeless=timeless)
 
 
 class Noisy(Protocol):

@@ -1,4 +1,4 @@
-"""Where accounts are kept: four append-only tables in any database SQLAlchemy can reach, SQLite by default.
+"""Where accounts are kept: append-only tables in any database SQLAlchemy can reach, SQLite by default.
 
 Loaded only when an account is used: SQLAlchemy is slow to import. Every operation opens its own connection, so a store
 can be used from forked and spawned processes and from threads.
@@ -44,8 +44,8 @@ from tacit.privacy.label import Label
 from tacit.privacy.ledger import Entry
 from tacit.privacy.neighbouring import Neighbouring
 
-VERSION = 1
-"""Version of the tables. A store of another version is refused."""
+VERSION = 2
+"""Version of the tables. A store of a later one is refused; one of an earlier gets what it lacks when it is written."""
 
 WAIT = 60.0
 """Seconds to wait for another process that holds the store."""
@@ -62,6 +62,14 @@ ACCOUNTS = Table(
     Column("delta", Float(53), nullable=False),
     Column("neighbouring", String(32), nullable=False),
     Column("created", String(32), nullable=False),
+)
+
+UNITS = Table(
+    "tacit_units",
+    METADATA,
+    Column("dataset", ForeignKey("tacit_accounts.dataset"), primary_key=True),
+    Column("column", String(255), nullable=False),
+    Column("max_rows", Integer, nullable=False),
 )
 
 RESERVATIONS = Table(
@@ -101,6 +109,24 @@ class Facts:
     epsilon: float
     delta: float
     neighbouring: Neighbouring
+
+
+@dataclass(frozen=True)
+class Held:
+    """What an account holds when a reservation is decided on.
+
+    Attributes:
+        reserved: all reservations so far, whatever became of them.
+        unit: what they protect, as column and most rows (no column for single rows); None if nobody said.
+    """
+
+    reserved: tuple[Reserved, ...]
+    unit: tuple[str, int] | None
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """All that was ever reserved."""
+        return tuple(charge for held in self.reserved for charge in held.charges)
 
 
 @dataclass(frozen=True)
@@ -220,12 +246,14 @@ class Store:
             engine.dispose()
 
     def _make_tables(self, connection: Connection) -> None:
-        if inspect(connection).has_table(META.name):
+        present = set(inspect(connection).get_table_names())
+        missing = [table for table in METADATA.sorted_tables if table.name not in present]
+        if not missing:
             return
-        METADATA.create_all(connection)
+        METADATA.create_all(connection, missing)
         connection.execute(insert(META).values(version=VERSION))
         if self._is_sqlite:  # elsewhere the operator grants no right to update or delete
-            for table in METADATA.sorted_tables:
+            for table in missing:
                 for verb in ("UPDATE", "DELETE"):
                     connection.exec_driver_sql(
                         f"CREATE TRIGGER {table.name}_no_{verb.lower()} BEFORE {verb} ON {table.name} "
@@ -235,12 +263,14 @@ class Store:
     def _check_version(self, connection: Connection) -> None:
         if not inspect(connection).has_table(META.name):
             raise AccountError(f"{self.name} holds no budgets; create the account first")
-        found = connection.execute(select(META.c.version)).scalar()
-        if found != VERSION:
-            raise AccountError(f"{self.name} has format {found}, this version of tacit reads format {VERSION}")
+        found = max(connection.execute(select(META.c.version)).scalars(), default=None)
+        if found is None or found > VERSION:
+            raise AccountError(
+                f"{self.name} has format {found}, this version of tacit reads formats up to {VERSION}"
+            )
 
-    def create_account(self, dataset: str, facts: Facts) -> None:
-        """Writes a new account."""
+    def create_account(self, dataset: str, facts: Facts, unit: tuple[str, int] | None = None) -> None:
+        """Writes a new account, and its unit if there is one yet."""
         row = {"dataset": dataset, "epsilon": facts.epsilon, "delta": facts.delta, "created": _now()}
         with self._transaction(create=True) as connection:
             try:
@@ -250,6 +280,24 @@ class Store:
                     f"{self.name} already has an account for {dataset!r}; a budget cannot be replaced: open it with "
                     f"PrivacyAccount(url, {dataset!r}), or see tacit budget show"
                 ) from None
+            if unit is not None:
+                self._write_unit(connection, dataset, unit)
+
+    @staticmethod
+    def _write_unit(connection: Connection, dataset: str, unit: tuple[str, int]) -> None:
+        connection.execute(insert(UNITS).values(dataset=dataset, column=unit[0], max_rows=unit[1]))
+
+    def unit(self, dataset: str) -> tuple[str, int] | None:
+        """What the account protects; None if no fit has said so yet."""
+        with self._transaction() as connection:
+            return self._unit(connection, dataset)
+
+    @staticmethod
+    def _unit(connection: Connection, dataset: str) -> tuple[str, int] | None:
+        if not inspect(connection).has_table(UNITS.name):  # of a store that was made before there were units
+            return None
+        row = connection.execute(select(UNITS).where(UNITS.c.dataset == dataset)).one_or_none()
+        return None if row is None else (row.column, row.max_rows)
 
     def datasets(self) -> tuple[str, ...]:
         """The names of all accounts."""
@@ -282,28 +330,33 @@ class Store:
         self,
         dataset: str,
         label: str,
-        decide: Callable[[Sequence[Reserved]], Sequence[Charge]],
+        unit: tuple[str, int],
+        decide: Callable[[Held], Sequence[Charge]],
     ) -> tuple[int, tuple[Charge, ...]]:
         """Adds a reservation in one durable write: of what ``decide`` says on all so far, unless it raises.
 
-        No other process can reserve between the decision and the write.
+        No other process can reserve between the decision and the write. The first reservation fixes the account's unit.
 
         Returns:
             The reservation's identifier, and its charges.
         """
         row = {"dataset": dataset, "label": label, "holder": _holder(), "created": _now()}
         with self._transaction(write=True) as connection:
+            self._make_tables(connection)
             # Where a transaction does not lock the whole database, this locks the account until it ends.
             locked = select(ACCOUNTS.c.dataset).where(ACCOUNTS.c.dataset == dataset).with_for_update()
             if connection.execute(locked).scalar() is None:
                 raise AccountError(f"{self.name} has lost its account for {dataset!r}")
-            charges = tuple(decide(self._reserved(connection, dataset)))
+            held = Held(tuple(self._reserved(connection, dataset)), self._unit(connection, dataset))
+            charges = tuple(decide(held))
+            if held.unit is None:
+                self._write_unit(connection, dataset, unit)
             text = json.dumps([charge.to_dict() for charge in charges])
             added = insert(RESERVATIONS).values(charges=text, **row).returning(RESERVATIONS.c.id)
             return int(connection.execute(added).scalar_one()), charges
 
-    def close(self, identifier: int, entries: Sequence[Entry], outcome: str) -> None:
-        """Adds the entries and the outcome of a reservation."""
+    def close(self, identifier: int, entries: Sequence[Entry], outcome: str, *, timeless: bool = False) -> None:
+        """Adds the entries and the outcome of a reservation; ``timeless``: and not when it ended."""
         rows = [
             {
                 "reservation": identifier,
@@ -317,7 +370,9 @@ class Store:
         with self._transaction(write=True, consequence="the reservation keeps its full charge") as connection:
             if rows:
                 connection.execute(insert(ENTRIES), rows)
-            connection.execute(insert(CLOSINGS).values(reservation=identifier, outcome=outcome, closed=_now()))
+            connection.execute(
+                insert(CLOSINGS).values(reservation=identifier, outcome=outcome, closed="" if timeless else _now())
+            )
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         """The history of an account, oldest first."""
@@ -340,7 +395,7 @@ class Store:
                 charges=_read_charges(row.charges),
                 status=row.outcome or ("interrupted" if _is_gone(row.holder) else "open"),
                 created=row.created,
-                closed=row.closed,
+                closed=row.closed or None,
                 entries=tuple(entries.get(row.id, ())),
             )
             for row in rows
