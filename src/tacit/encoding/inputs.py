@@ -13,7 +13,7 @@ import pyarrow as pa
 from tacit.arrays import Floats
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered, without_rows
-from tacit.encoding.numbers import as_numbers, is_object
+from tacit.encoding.numbers import as_numbers
 from tacit.privacy.request import RequestError
 from tacit.schema import NumericColumn, Schema
 
@@ -61,27 +61,38 @@ def _alone(label: Any) -> Any:
 
 
 def numbers_of(targets: Any, name: str = "target") -> Floats:
-    """Targets as numbers; what is none is missing. A dtype of anything else raises ``FrameError``."""
-    loose = is_object(targets)  # says nothing: taken value by value, so that none raises
-    return np.asarray(as_numbers(targets, name, loose), np.float64)
+    """Targets as numbers; what is none is missing. A dtype of dates and the like raises ``FrameError``.
+
+    Texts are taken value by value: a reader makes them of all targets for a single one's sake.
+    """
+    return np.asarray(as_numbers(targets, name, loose=True), np.float64)
 
 
 def warn_of_texts(frame: Frame, schema: Schema) -> None:
     """Warns of columns that are declared numeric and came as texts or objects: a fit reads them value by value."""
+    numeric = [name for name, column in schema.columns.items() if isinstance(column, NumericColumn)]
+    _warn_of_texts(frame, numeric, "is declared numeric and came as texts or objects: what spells no number is missing")
+
+
+def warn_of_undeclared(frame: Frame, algorithm: str) -> None:
+    """The same where no schema declares anything, and the learner takes every column for numbers."""
+    what = (
+        f"came as texts or objects, and {algorithm} without a schema takes all for numbers: what spells none is missing"
+    )
+    _warn_of_texts(frame, frame.names, what)
+
+
+def _warn_of_texts(frame: Frame, names: Iterable[str], what: str) -> None:
     if frame.untyped or frame.mixed:
         return
-    for name, column in schema.columns.items():
-        if not isinstance(column, NumericColumn) or isinstance(frame.column(name), list | tuple):
+    for name in names:
+        if isinstance(frame.column(name), list | tuple):
             continue
         try:
             as_numbers(without_rows(frame.column(name)), name)
         except FrameError:
-            warnings.warn(
-                f"column {name!r} is declared numeric and came as texts or objects: what spells no number is missing. "
-                "If they were read from a file, tell its reader the types",
-                UserWarning,
-                stacklevel=6,
-            )
+            hint = "If they were read from a file, read it with tacit.read_table"
+            warnings.warn(f"column {name!r} {what}. {hint}", UserWarning, stacklevel=7)
 
 
 def by_position(frame: Frame, names: npt.NDArray[Any], algorithm: str) -> Frame:

@@ -11,20 +11,21 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.encoding.dense import DenseRows, RowClipper
 from tacit.encoding.errors import FrameError
-from tacit.encoding.frames import Frame, numbered
+from tacit.encoding.frames import Frame, numbered, rows_of_objects
 from tacit.encoding.grid import BLOCK
+from tacit.encoding.numbers import number_or_nan
 
 ROWS = "(rows)"
 """Name of the one column of a frame that holds a whole matrix."""
 
 
 def matrix_frame(data: Any) -> Frame:
-    """A numeric matrix, full or CSR, as a frame of one column of rows.
+    """A numeric matrix, full or CSR, as a frame of one column of rows; what spells no number is missing.
 
     Raises:
-        FrameError: if it is not a numeric matrix; decided by shape and dtype, never by values.
+        FrameError: if it is no matrix, or one of dates or complex numbers; decided by shape and dtype, never by values.
     """
-    matrix = data.tocsr() if hasattr(data, "tocsr") else np.asarray(data)
+    matrix = data.tocsr() if hasattr(data, "tocsr") else _full(data)
     if matrix.dtype.kind == "c":
         raise FrameError("Complex data not supported")
     if matrix.ndim != 2:
@@ -34,6 +35,14 @@ def matrix_frame(data: Any) -> Frame:
     if matrix.shape[1] == 0:
         raise FrameError(f"0 feature(s) (shape={matrix.shape}) while a minimum of 1 is required.")
     return Frame({ROWS: matrix}, int(matrix.shape[0]))
+
+
+def _full(data: Any) -> Any:
+    """A matrix; one of texts or objects, which a single value makes of all, number by number."""
+    matrix = rows_of_objects(data) if isinstance(data, list | tuple) else np.asarray(data)
+    if matrix.ndim != 2 or matrix.dtype.kind not in "OUS":
+        return matrix
+    return np.fromiter(map(number_or_nan, matrix.ravel().tolist()), np.float64, matrix.size).reshape(matrix.shape)
 
 
 @final

@@ -67,13 +67,13 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
 
 def is_object(values: Any) -> bool:
     """Whether a vector is one of Python objects, by its dtype."""
-    return str(getattr(values, "dtype", "")) == "object"
+    return str(getattr(values, "dtype", "")).lower() == "object"  # polars writes it with a capital
 
 
 def _loosely(series: nw.Series[Any]) -> Numbers | None:
     """Texts and objects value by value; None for another dtype."""
     native = series.to_native()
-    if is_object(native):
+    if is_object(native) or str(getattr(native, "dtype", "")) == "category":
         return np.fromiter(map(number_or_nan, native.to_list()), np.float64, len(series))
     if not isinstance(series.dtype, nw.String) or str(getattr(native, "dtype", "")).startswith("Sparse["):
         return None

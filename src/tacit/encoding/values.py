@@ -17,6 +17,7 @@ import pyarrow as pa
 from tacit.arrays import Codes, Ints
 from tacit.encoding.arrow import dictionary_of, listed, positions
 from tacit.encoding.errors import FrameError
+from tacit.encoding.numbers import is_object
 from tacit.schema import Value
 from tacit.schema.columns import MOST_CATEGORIES
 from tacit.schema.label import Label
@@ -73,7 +74,7 @@ class ValueIndex(ABC):
             key = (type(value), value)  # 1, 1.0 and True are equal in Python
             try:
                 code = known.get(key)
-            except TypeError:
+            except Exception:  # noqa: BLE001 - whatever an object says when it is asked for its hash, no row stops a fit
                 out[row] = self.code_of(value)
                 continue
             if code is None:
@@ -110,6 +111,9 @@ def as_tokens(values: Any, name: str = "") -> pa.ChunkedArray | npt.NDArray[np.o
 def _of_series(series: nw.Series[Any], name: str) -> pa.ChunkedArray | npt.NDArray[np.object_]:
     native = series.to_native()
     dtype = str(getattr(native, "dtype", ""))
+    if dtype == "category" and not _holds_texts(native.dtype.categories):
+        # What a categorical lists was made from rows, and so was its type: every value is read by itself.
+        return _from_objects(np.array([*native.to_list(), None], object)[:-1])
     if dtype.startswith("Sparse["):
         return as_tokens(np.asarray(native), name)
     if dtype.lower() not in ("object", "int128", "uint128"):  # Arrow has no type for them
@@ -119,6 +123,13 @@ def _of_series(series: nw.Series[Any], name: str) -> pa.ChunkedArray | npt.NDArr
         except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
             pass  # for one value's sake, a category or a text that is not UTF-8: each is read by itself
     return _from_objects(np.array([*native.to_list(), None], object)[:-1])
+
+
+def _holds_texts(categories: Any) -> bool:
+    """Whether the categories of pandas are a vector of texts, which Arrow takes as they are."""
+    return isinstance(nw.from_native(categories.to_series(), series_only=True).dtype, nw.String) and not is_object(
+        categories
+    )
 
 
 def _of_vector(values: Any, name: str) -> pa.ChunkedArray | npt.NDArray[np.object_]:

@@ -22,7 +22,16 @@ from tacit.discovery.undeclared import Undeclared, label_kind, refuse_texts
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered, without_rows
 from tacit.encoding.grid import NumericGrid
-from tacit.encoding.inputs import by_number, by_position, is_boolean, label_vector, plain, table_of, warn_of_texts
+from tacit.encoding.inputs import (
+    by_number,
+    by_position,
+    is_boolean,
+    label_vector,
+    plain,
+    table_of,
+    warn_of_texts,
+    warn_of_undeclared,
+)
 from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
@@ -160,8 +169,8 @@ class PrivateLearner:
                 raise RequestError(f"there are {frame.n_rows} rows, and sample_weight has {len(row_weights)} weights")
         allowance = self._allowance(request, task)
         charges, label = self._whole_charge(allowance, task), f"fit of {self._algorithm}"
-        with reserve(self.account, request, charges, label) as reservation:
-            unit = None if task.schema is None else task.schema.unit
+        unit = None if task.schema is None else task.schema.unit
+        with reserve(self.account, request, charges, label, unit) as reservation:
             frame, labels = self._read(frame, labels, task)
             vault = Vault(frame, labels, reservation, request.random_state, unit, row_weights)
             with threadpool_limits(1, "blas"):  # many small matrices: threads of BLAS would only wait for each other
@@ -352,7 +361,7 @@ class PrivateLearner:
             public = frame.without_rows()
             for name in frame.names:
                 try:
-                    as_numbers(public.column(name), name, loose=frame.mixed or frame.untyped)
+                    as_numbers(public.column(name), name, loose=True)  # one text made texts of all: no reason to stop
                 except FrameError as error:
                     raise FrameError(
                         with_remark(
@@ -360,6 +369,7 @@ class PrivateLearner:
                             "Without a schema every column must be numeric: declare categories in a schema",
                         )
                     ) from None
+            warn_of_undeclared(frame, self._algorithm)
             return Task(None, frame.names, label_index, None), frame, labels
         encoding = TableEncoding.of(schema, FINE_CELLS)
         encoding.check(frame)
