@@ -198,10 +198,13 @@ def test_a_table_of_dates_is_refused():
         AdditiveBoostClassifier().fit(frame[["seen"]], labels)
 
 
-def test_other_learners_still_ask_for_a_schema():
+def test_other_learners_take_texts_for_numbers_and_say_so():
     frame, labels = people(50)
-    with pytest.raises(FrameError, match="'ward'"):
-        HalfspaceBoostClassifier(classes=["no", "yes"]).fit(frame, labels)
+    learner = HalfspaceBoostClassifier(classes=["no", "yes"])
+    with pytest.raises(FrameError, match="'seen' is numeric"):
+        learner.fit(frame, labels)
+    with pytest.warns(UserWarning, match="'ward' came as texts"):
+        learner.fit(frame.drop(columns="seen"), labels)
 
 
 def test_a_search_does_not_discover(tmp_path):

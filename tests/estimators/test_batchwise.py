@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +13,7 @@ from sklearn.base import clone
 
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.encoding.fingerprint import fingerprint
 from tacit.encoding.frames import columns_of
 from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor, released_rows
 from tacit.evaluation.private_score import private_score
@@ -94,7 +96,8 @@ def test_batches_do_not_touch_each_other():
 
 def test_the_same_seed_is_not_the_same_noise():
     learner = BatchwiseClassifier(AdditiveBoostClassifier(epsilon=1.0, schema=SCHEMA, random_state=5))
-    learner.partial_fit(*batch(500, 0)).partial_fit(*batch(500, 0))
+    (frame, labels), (more, answers) = batch(500, 0), batch(1, 1)
+    learner.partial_fit(frame, labels).partial_fit(pd.concat([frame, more]), np.append(labels, answers))
     assert learner.model_.members[0].body() != learner.model_.members[1].body()
     assert not learner.certificate_.releasable
 
@@ -220,6 +223,66 @@ def test_the_same_batch_again_costs_again(account):
         account.reserve(charges, "something else").close()
     with pytest.raises(BudgetExceeded, match="begun before"):
         in_batches(account).resume(begun.model_, begun.certificate_).partial_fit(*batch(60, 1))
+
+
+def test_a_batch_comes_only_once_however_its_rows_are_ordered(account):
+    """One file could be added to a model again and again, each time under a new number, at no charge."""
+    learner = in_batches(account).partial_fit(*batch(60, 0)).partial_fit(*batch(60, 1))
+    spent = account.spent
+    for seed in (0, 1):
+        frame, labels = batch(60, seed)
+        order = np.random.default_rng(seed).permutation(60)
+        with pytest.raises(AccountError, match="learned from before"):
+            learner.partial_fit(frame.iloc[order], labels[order])
+    begun = in_batches(account).resume(learner.model_, learner.certificate_)
+    with pytest.raises(AccountError, match="nothing was spent"):
+        begun.partial_fit(*batch(60, 1))
+    assert account.spent == spent
+    assert len(account.reservations()) == len(learner.model_.members) == 2
+    frame, labels = batch(60, 1)
+    labels[0] = "no" if labels[0] == "yes" else "yes"
+    assert learner.partial_fit(frame, labels).charged_ is False
+    assert learner.partial_fit(*batch(60, 2)).charged_ is False
+
+
+def test_few_persons_may_be_alike(account):
+    frame, labels = batch(5, 0)
+    learner = in_batches(account)
+    for _ in range(3):
+        learner.partial_fit(frame, labels)
+    assert len(learner.model_.members) == 3
+    assert learner.partial_fit(frame[:0], labels[:0]).partial_fit(frame[:0], labels[:0]).charged_ is False
+
+
+def test_without_an_account_copies_go_on_once_and_files_not_at_all(tmp_path):
+    learner = in_batches(None).partial_fit(*batch(60, 0))
+    copies = [copy.deepcopy(learner), copy.copy(learner)]
+    learner.partial_fit(*batch(60, 1))
+    for other in copies:
+        with pytest.raises(BudgetExceeded, match="a batch number 2 was begun before"):
+            other.partial_fit(*batch(60, 2))
+    with pytest.raises(BudgetExceeded, match="rows were learned from before"):
+        learner.partial_fit(*batch(60, 0))
+    learner.partial_fit(*batch(60, 3))
+    stored = pickle.loads(pickle.dumps(learner))
+    assert np.isfinite(stored.predict_proba(batch(5, 0)[0])).all()
+    with pytest.raises(RequestError, match="goes on only under the account"):
+        stored.partial_fit(*batch(60, 4))
+    with pytest.raises(RequestError, match="takes the account that paid"):
+        in_batches(None).resume(learner.model_, learner.certificate_)
+    assert len(learner.fit(*batch(60, 0)).model_.members) == 1  # anew, under a budget of its own
+
+
+def test_fingerprints_of_two_accounts_have_nothing_in_common(account, tmp_path):
+    other = PrivacyAccount.create(f"sqlite:///{tmp_path}/b.db", "arrivals", 1.0, 1e-6)
+    assert account.batch_key() != other.batch_key()
+    assert account.batch_key() == PrivacyAccount(account.url, "arrivals").batch_key()
+    columns = [np.arange(50), np.arange(50) % 3]
+    known = fingerprint(columns, account.batch_key())
+    assert known != fingerprint(columns, other.batch_key())
+    assert known == fingerprint([column[::-1] for column in columns], account.batch_key())
+    assert known != fingerprint(columns[::-1], account.batch_key())
+    assert known != fingerprint([columns[0], columns[1][::-1]], account.batch_key())
 
 
 def test_a_batch_that_failed_costs_when_it_is_tried_again(account, monkeypatch):

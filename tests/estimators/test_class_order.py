@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -83,11 +84,12 @@ def test_intervals_are_about_the_last_of_two_classes() -> None:
     assert ((below <= chance) & (chance <= above)).all()
 
 
-def test_batches_too() -> None:
+def test_batches_too(tmp_path: Path) -> None:
     X, y, schema = table()
-    learner = tacit.BatchwiseClassifier(tacit.AdditiveBoostClassifier(epsilon=4.0, schema=schema))
+    account = tacit.PrivacyAccount.create(str(tmp_path / "a.db"), "people", 4.0, 1e-6)
+    learner = tacit.BatchwiseClassifier(tacit.AdditiveBoostClassifier(epsilon=4.0, schema=schema, account=account))
     learner.fit(X, y)
-    again = tacit.BatchwiseClassifier(tacit.AdditiveBoostClassifier(epsilon=4.0, schema=schema))
+    again = tacit.BatchwiseClassifier(tacit.AdditiveBoostClassifier(epsilon=4.0, schema=schema, account=account))
     again.resume(learner.model_, learner.certificate_)
     for model in (learner, again):
         assert model.classes_.tolist() == ["bad", "good"]

@@ -271,7 +271,7 @@ def test_a_cell_that_is_no_sign_makes_its_own_round_null_and_no_other(odd: objec
     table = cells if kind == "lists" else pd.DataFrame(cells)
     one = Winnow(horizon=50, labels=(-1, 1), seed=1, invalid="null")
     one.learn_many(table, labels)
-    other = Winnow(horizon=50, labels=(-1, 1), seed=1, invalid="null")
+    other = Winnow(horizon=50, labels=(-1, 1), seed=1, invalid="null", columns=tuple(range(5)))
     for row, label in zip(cells, labels, strict=True):
         other.learn_one(dict(enumerate(row)), label)
     assert one._stream is not None
@@ -434,8 +434,22 @@ def test_more_mistakes_with_privacy_than_without_on_point_functions() -> None:
 
 
 def test_a_number_too_large_for_a_float_is_no_sign():
-    learner = Winnow(invalid="null")
+    learner = Winnow(invalid="null", columns=("a", "b"))
     learner.learn_one({"a": 10**400, "b": 1}, True)
     assert learner.rounds_ == 1
     with pytest.raises(ValueError, match="other than -1 and 1"):
         Winnow().learn_one({"a": 10**400, "b": 1}, True)
+
+
+@pytest.mark.parametrize("kind", [Winnow, DecisionListWinnow])
+def test_no_row_says_which_features_there_are_where_none_may_stop_the_stream(kind: Any) -> None:
+    """The first row's keys decided which rows were refused after it, also where no row was to be refused."""
+    model = kind(invalid="null")
+    with pytest.raises(ValueError, match=r"name them in columns, or declare a schema\. Nothing was spent"):
+        model.learn_one({"a": 1}, True)
+    assert model.certificate_ is None
+    declared = kind(invalid="null", columns=("a", "b"), horizon=50)
+    for row in ({"zebra": 1}, {"a": 1, "b": -1, "c": "x"}, {}):
+        declared.learn_one(row, True)
+    assert declared.rounds_ == 3
+    kind(invalid="null", horizon=50).learn_many(np.ones((3, 2), np.int8), [True] * 3)  # a table's width is public

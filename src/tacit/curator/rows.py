@@ -71,6 +71,7 @@ class Vault:
         self._noise = chosen_source(random_state)
         self._unit = unit
         self._rows_per_unit = 1 if unit is None else unit.max_rows
+        self._is_whole = True  # a child of a view has rows that do not count, marked by their labels
 
     @property
     def noise_name(self) -> str:
@@ -165,6 +166,8 @@ class Vault:
         Guarantee: the composition of ``charge`` and ``ApproxDP(0, delta)``, which the reservation must hold; see
         :class:`tacit.queries.keys.KeyCounts`. ``exact``: whether values are told apart by spelling, not by meaning.
         """
+        if not self._is_whole:
+            raise TypeError("children of a view discover nothing: rows that a view leaves out would count")
         codes, texts = key_codes(self._labels if name is None else self._frame.column(name), name or "label", exact)
         if self._unit is not None:
             codes = np.where(self._within_unit, codes, NO_KEY)

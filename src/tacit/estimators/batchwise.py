@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import time
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
+from tacit.estimators.begun import Begun, batch_fingerprint
 from tacit.estimators.classes import InOrder
 from tacit.estimators.classifier import PrivateClassifier, PrivateEstimator
 from tacit.estimators.regressor import PrivateRegressor
@@ -53,7 +55,7 @@ class _Batchwise(BaseEstimator):
             ValueError: for public mistakes; nothing was spent.
             BudgetExceeded: if the account cannot pay; nothing was read.
         """
-        for name in ("model_", "certificate_", "certificates_", "charged_", "classes_", "n_features_in_"):
+        for name in ("model_", "certificate_", "certificates_", "charged_", "classes_", "n_features_in_", "_begun"):
             self.__dict__.pop(name, None)
         return self.partial_fit(X, y)
 
@@ -66,18 +68,26 @@ class _Batchwise(BaseEstimator):
 
         Raises:
             ValueError: for public mistakes; nothing was spent, and the model stays as it was.
-            AccountError: if the account did not pay for the first batch; nothing was read.
+            AccountError: if the account did not pay for the first batch, or saw these rows in an earlier one; nothing
+                was spent.
             BudgetExceeded: if the account cannot pay for the first batch, or for one that was begun before; nothing
                 was read.
         """
         fresh = self._fresh()
-        request, *_ = fresh._checked(X, y)
+        request, task, frame, labels = fresh._checked(X, y)
         first = self._batches == 0
         if not first:
             self._check_same(fresh, self.certificate_)
         account: PrivacyAccount | None = self.estimator.account
         series = new_series() if first else series_of(self.certificate_)
-        with self._reserve(fresh, request, account, series) as held:
+
+        def known_by(key: bytes) -> str:
+            return batch_fingerprint(fresh, task, frame, labels, key)
+
+        # Rows of a later batch are read before anything is written down: it is not charged, or charged in full.
+        with self._reserve(fresh, request, account, series, known_by) as held:
+            if first:
+                self._remember(account, known_by)
             for charge in held.charges:
                 held.record(charge, Label(Stage.BATCHES, series), THEOREM)
             fresh.fit(X, y)
@@ -88,14 +98,38 @@ class _Batchwise(BaseEstimator):
         self.charged_ = bool(held.charges)
         return self
 
-    def _reserve(self, fresh: Any, request: Request, account: PrivacyAccount | None, series: str) -> Reservation:
+    def _remember(self, account: PrivacyAccount | None, known_by: Callable[[bytes], str]) -> None:
+        """Keeps what the first batch is known by, once it is paid for."""
+        if account is not None:
+            account.take_batch(known_by(account.batch_key()))
+            return
+        self._begun = Begun()
+        self._begun.take(1, known_by(self._begun.key))
+
+    def _reserve(
+        self,
+        fresh: Any,
+        request: Request,
+        account: PrivacyAccount | None,
+        series: str,
+        known_by: Callable[[bytes], str],
+    ) -> Reservation:
         """Reserves the next batch: the first is paid for, and so are the later ones where this account has seen it."""
         charges, number = fresh.declared_charge(fresh.neighbouring), self._batches + 1
         labels = [f"batch {n} of {series} by {type(fresh).__name__}, one charge for all batches" for n in (1, number)]
         unit = fresh._declared_schema().unit
-        if number == 1 or account is None:
-            return reserve(account, request, charges if number == 1 else (), labels[1], unit)
-        return account.reserve_batch(charges, labels[1], labels[0], unit)
+        if number == 1:
+            return reserve(account, request, charges, labels[1], unit)
+        if account is not None:
+            return account.reserve_batch(charges, labels[1], labels[0], unit, known_by(account.batch_key()))
+        begun: Begun | None = getattr(self, "_begun", None)
+        if begun is None:
+            raise RequestError(
+                "a learner that was stored goes on only under the account that paid for its first batch: without one "
+                "nobody can tell whether another copy went on, too"
+            )
+        begun.take(number, known_by(begun.key))
+        return reserve(None, request, (), labels[1], unit)
 
     def declared(self) -> tuple[Any, Any]:
         """The schema and the classes that the estimator of the batches declares."""
@@ -106,7 +140,7 @@ class _Batchwise(BaseEstimator):
         """Goes on from a model that was written to a file: the next batch is not charged, if its number is a new one.
 
         An account remembers the batches of a series by their numbers. Who goes on from one file twice has two batches
-        of one number, whose rows may be the same: the second is charged in full.
+        of one number, whose rows may be the same: the second is charged in full. So goes nobody on without an account.
 
         Args:
             model: ``model_`` of such a learner.
@@ -124,6 +158,11 @@ class _Batchwise(BaseEstimator):
         if certificate.verify():
             raise RequestError(f"the certificate does not hold: {'; '.join(certificate.verify())}")
         self._check_same(fresh, certificate)
+        if self.estimator.account is None:
+            raise RequestError(
+                "going on from a stored model takes the account that paid for its first batch: without one the same "
+                "rows could be added again and again, and nobody would notice. Make the first batch under an account"
+            )
         self.model_, self.certificate_, self.certificates_ = model, certificate, ()
         self.__dict__.pop("_last", None)
         self._describe()
@@ -212,7 +251,8 @@ class BatchwiseClassifier(ClassifierMixin, InOrder, _Batchwise):
     Guarantee: all fits together are as private as one of them, (epsilon, delta) of ``estimator``. Of two tables that
     differ in one person, who is in batch k, all other batches are equal. What is made of those is the same on both
     (fits see nothing of one another), and the fit to batch k is (epsilon, delta)-close: so is everything together.
-    This holds only if **every person is in one batch**: who comes again, spends again. Nothing here can notice that.
+    This holds only if **every person is in one batch**: who comes again, spends again. Only that a whole batch comes
+    again, in whatever order, is noticed and refused.
     Under ``replace_one`` a person is replaced by another one who arrives in the same batch.
 
     The first batch is charged to the account; the later ones are written into its history, without a charge. A batch

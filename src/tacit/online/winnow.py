@@ -98,8 +98,9 @@ class Winnow(_base()):  # type: ignore[misc]
         margin: a margin of the target, for the schedule with a mistake bound; None for the schedule that does best.
         signed: whether weights may be negative.
         constant: whether to add a coordinate that is always 1.
-        columns: names of the features, if they may come and go; None takes those of the first row. Values are -1, 1 or
-            booleans.
+        columns: names of the features; what a row lacks is -1, what it has beside them does not count. None takes those
+            of the first row, which are public then, as the columns of a table are: only for streams whose rows all have
+            the same, and not for ``invalid="null"``, unless rows come in tables. Values are -1, 1 or booleans.
         schema: a :class:`~tacit.Schema` (or its dict, or path) for other values: numbers become thresholds, categories
             indicators.
         bins: bins of a numeric column under a schema.
@@ -321,6 +322,11 @@ class Winnow(_base()):  # type: ignore[misc]
             rows = self._declared_rows()
             if rows is None:
                 if isinstance(x, Mapping):
+                    if self.invalid == "null":  # no row may stop the stream, nor say which features it has
+                        raise RequestError(
+                            "with invalid='null' no row may decide which features there are: name them in columns, or "
+                            "declare a schema"
+                        )
                     names: tuple[Any, ...] = tuple(x)
                 else:
                     shape = matrix_of(x).shape if isinstance(x, list | tuple) else np.shape(x)

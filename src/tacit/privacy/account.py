@@ -21,6 +21,7 @@ from tacit.privacy.errors import AccountError
 from tacit.privacy.gaussian import gaussian_epsilon
 from tacit.privacy.ledger import TOLERANCE, BudgetExceeded, Entry, Reservation
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import ROW, UNIT_OF_A_ROW, unit_key, words_of
 from tacit.schema import Unit
 
 if TYPE_CHECKING:
@@ -47,26 +48,6 @@ def _check_promise(epsilon: float, delta: float) -> None:
     accountants.check_delta(delta)
     if not epsilon > 0:
         raise ValueError(f"epsilon must be positive, got {epsilon}")
-
-
-UNIT_OF_A_ROW = ("", 1)
-"""What is protected where no unit is declared: column and most rows."""
-
-ROW = "row"
-"""The same for callers."""
-
-
-def unit_key(unit: Unit | str | None) -> tuple[str, int]:
-    """What is protected, as accounts compare it: a unit's column and most rows; None and ``"row"`` are a single row."""
-    if isinstance(unit, str) and unit != ROW:
-        raise ValueError(f"unit must be a Unit(column, max_rows) or {ROW!r}, got {unit!r}")
-    return UNIT_OF_A_ROW if unit is None or isinstance(unit, str) else (unit.column, unit.max_rows)
-
-
-def words_of(unit: tuple[str, int]) -> str:
-    """A unit for people."""
-    column, rows = unit
-    return "single rows" if unit == UNIT_OF_A_ROW else f"one {column!r} with up to {rows} row{'s' * (rows > 1)}"
 
 
 class _Budget:
@@ -277,7 +258,14 @@ class PrivacyAccount(_Budget):
 
         return self._reserve(label, unit, decide, timeless=timeless)
 
-    def reserve_batch(self, charges: Sequence[Charge], label: str, first: str, unit: Unit | None = None) -> Reservation:
+    def reserve_batch(
+        self,
+        charges: Sequence[Charge],
+        label: str,
+        first: str,
+        unit: Unit | None = None,
+        fingerprint: str | None = None,
+    ) -> Reservation:
         """Reserves a later batch of rows, of other persons than the first: what that paid is for both.
 
         Nothing is charged (parallel composition: McSherry 2009, Theorem 4), unless a batch of this label was begun
@@ -288,10 +276,12 @@ class PrivacyAccount(_Budget):
             label: of the batch, no other's.
             first: label of the reservation that paid for the first batch.
             unit: who is protected; None for a row.
+            fingerprint: of its rows, made with :meth:`batch_key`. Rows that were learned from before are refused where
+                they would not be charged.
 
         Raises:
-            AccountError: if this account has not paid ``charges`` for the first batch, or the store cannot be written;
-                nothing changes.
+            AccountError: if this account has not paid ``charges`` for the first batch, or has seen these rows, or the
+                store cannot be written; nothing changes.
             BudgetExceeded: if the batch was begun before and the account cannot pay for it again; nothing changes.
         """
         from tacit.privacy.store import Reserved
@@ -306,18 +296,37 @@ class PrivacyAccount(_Budget):
                     "account that did, or begin anew"
                 )
             if label not in [reserved.label for reserved in held.reserved]:
+                if held.seen:
+                    raise AccountError(
+                        f"the rows of {label!r} were learned from before: who is in two batches is not protected by "
+                        "one charge. Leave them out, or begin anew with fit, which is charged; nothing was spent"
+                    )
                 return ()
             self._check(held.charges, planned, f"{label}, begun before,")
             return planned
 
-        return self._reserve(label, unit, decide)
+        return self._reserve(label, unit, decide, fingerprint=fingerprint)
+
+    def batch_key(self) -> bytes:
+        """The secret that fingerprints of batches are made with: equal batches of two accounts look different."""
+        return self._store.key(self.dataset)
+
+    def take_batch(self, fingerprint: str) -> None:
+        """Writes down that a batch was learned from, under a fingerprint made with :meth:`batch_key`."""
+        self._store.take_batch(self.dataset, fingerprint)
 
     def _reserve(
-        self, label: str, unit: Unit | None, decide: Callable[[Held], Sequence[Charge]], *, timeless: bool = False
+        self,
+        label: str,
+        unit: Unit | None,
+        decide: Callable[[Held], Sequence[Charge]],
+        *,
+        timeless: bool = False,
+        fingerprint: str | None = None,
     ) -> Reservation:
         """A reservation of what is decided on all earlier ones."""
         store = self._store
-        identifier, planned = store.reserve(self.dataset, label, unit_key(unit), decide)
+        identifier, planned = store.reserve(self.dataset, label, unit_key(unit), decide, fingerprint)
 
         def on_close(entries: tuple[Entry, ...], outcome: str) -> None:
             try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,6 +73,20 @@ UNITS = Table(
     Column("max_rows", Integer, nullable=False),
 )
 
+SECRETS = Table(
+    "tacit_secrets",
+    METADATA,
+    Column("dataset", ForeignKey("tacit_accounts.dataset"), primary_key=True),
+    Column("key", String(64), nullable=False),
+)
+
+BATCHES = Table(
+    "tacit_batches",
+    METADATA,
+    Column("dataset", ForeignKey("tacit_accounts.dataset"), primary_key=True),
+    Column("fingerprint", String(64), primary_key=True),
+)
+
 RESERVATIONS = Table(
     "tacit_reservations",
     METADATA,
@@ -118,10 +133,12 @@ class Held:
     Attributes:
         reserved: all reservations so far, whatever became of them.
         unit: what they protect, as column and most rows (no column for single rows); None if nobody said.
+        seen: whether the batch of rows that the reservation is for was learned from before.
     """
 
     reserved: tuple[Reserved, ...]
     unit: tuple[str, int] | None
+    seen: bool = False
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -299,6 +316,28 @@ class Store:
         row = connection.execute(select(UNITS).where(UNITS.c.dataset == dataset)).one_or_none()
         return None if row is None else (row.column, row.max_rows)
 
+    def key(self, dataset: str) -> bytes:
+        """The secret that this account makes fingerprints of batches with; made when it is first asked for."""
+        with self._transaction(write=True) as connection:
+            self._make_tables(connection)
+            known = connection.execute(select(SECRETS.c.key).where(SECRETS.c.dataset == dataset)).scalar()
+            if known is None:
+                known = secrets.token_hex(32)
+                connection.execute(insert(SECRETS).values(dataset=dataset, key=known))
+            return bytes.fromhex(str(known))
+
+    def take_batch(self, dataset: str, fingerprint: str) -> None:
+        """Writes down that a batch was learned from."""
+        with self._transaction(write=True) as connection:
+            self._make_tables(connection)
+            if not self._seen(connection, dataset, fingerprint):
+                connection.execute(insert(BATCHES).values(dataset=dataset, fingerprint=fingerprint))
+
+    @staticmethod
+    def _seen(connection: Connection, dataset: str, fingerprint: str) -> bool:
+        mine = BATCHES.c.dataset == dataset, BATCHES.c.fingerprint == fingerprint
+        return connection.execute(select(BATCHES.c.dataset).where(*mine)).first() is not None
+
     def datasets(self) -> tuple[str, ...]:
         """The names of all accounts."""
         with self._transaction() as connection:
@@ -332,10 +371,12 @@ class Store:
         label: str,
         unit: tuple[str, int],
         decide: Callable[[Held], Sequence[Charge]],
+        fingerprint: str | None = None,
     ) -> tuple[int, tuple[Charge, ...]]:
         """Adds a reservation in one durable write: of what ``decide`` says on all so far, unless it raises.
 
         No other process can reserve between the decision and the write. The first reservation fixes the account's unit.
+        ``fingerprint``: of the batch of rows it is for, which is written down with it.
 
         Returns:
             The reservation's identifier, and its charges.
@@ -347,8 +388,11 @@ class Store:
             locked = select(ACCOUNTS.c.dataset).where(ACCOUNTS.c.dataset == dataset).with_for_update()
             if connection.execute(locked).scalar() is None:
                 raise AccountError(f"{self.name} has lost its account for {dataset!r}")
-            held = Held(tuple(self._reserved(connection, dataset)), self._unit(connection, dataset))
+            seen = fingerprint is not None and self._seen(connection, dataset, fingerprint)
+            held = Held(tuple(self._reserved(connection, dataset)), self._unit(connection, dataset), seen)
             charges = tuple(decide(held))
+            if fingerprint is not None and not seen:
+                connection.execute(insert(BATCHES).values(dataset=dataset, fingerprint=fingerprint))
             if held.unit is None:
                 self._write_unit(connection, dataset, unit)
             text = json.dumps([charge.to_dict() for charge in charges])

@@ -88,6 +88,16 @@ def test_the_parent_is_charged_before_rows_are_read_and_children_have_their_own_
         child._reservation.record(Pure(1.1), "more than declared", "none")
 
 
+@pytest.mark.parametrize("view", [Sample(0.5, LABELS, (Pure(1.0),)), Parts(LABELS, ((Pure(1.0),), (Pure(1.0),)))])
+def test_children_of_a_view_discover_nothing(view: Sample | Parts) -> None:
+    """Their tables hold rows that a label marks as left out, and keys would have counted them."""
+    children = open_view(vault(10, [Pure(1.0)]), view, "part")
+    for child in children:
+        with pytest.raises(TypeError, match="children of a view discover nothing"):
+            child.keys(None, Pure(0.1), 1e-6, "classes")
+        assert child._reservation.entries == ()
+
+
 def test_relabel_charges_the_choice_and_the_child() -> None:
     view = Relabel(ENCODING, LABELS, (), lambda points: None, 1.0, 0.9, (Gaussian(2.0),), "claim")  # type: ignore[arg-type, return-value]
     assert [charge for charge, _ in view.charges(ADD)] == [BoundedRange(0.9), Gaussian(2.0)]

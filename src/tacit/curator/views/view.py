@@ -113,6 +113,7 @@ def _child(parent: Vault, rows: Rows, label_index: LabelIndex, reservation: Rese
     child._labels = labels_as_values(rows.labels, label_index)
     child._reservation = reservation
     child._unit = None
+    child._is_whole = False
     return child
 
 
