@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit.encoding.fingerprint import fingerprint
 from tacit.encoding.frames import Frame
+from tacit.errors import UNSPENT
 from tacit.estimators.base import Task
 from tacit.privacy.ledger import BudgetExceeded
 
@@ -44,7 +45,8 @@ class Begun:
                 what = "its rows were learned from" if not (forked or again) else f"a batch number {number} was begun"
                 raise BudgetExceeded(
                     f"{what} before, or may have been in another process, and would have to be charged again, for "
-                    "which there is no account: give the estimator one. Nothing was spent"
+                    "which there is no account: give the estimator one",
+                    UNSPENT,
                 )
             self._numbers.add(number)
             self._fingerprints.add(fingerprint)

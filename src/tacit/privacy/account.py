@@ -124,11 +124,11 @@ class _Budget:
         if known is None:
             raise AccountError(
                 f"{label!r} protects {words_of(asked)}, and the account holds reservations from before accounts kept "
-                "what they protect: they count for single rows. Open a new account for units; nothing was spent"
+                "what they protect: they count for single rows. Open a new account for units"
             )
         raise AccountError(
             f"{label!r} protects {words_of(asked)}, and the account {words_of(known)}: costs of the two do not add up. "
-            "Declare the same [unit] in every schema, or open another account; nothing was spent"
+            "Declare the same [unit] in every schema, or open another account"
         )
 
     def _check_relation(self, neighbouring: Neighbouring | None) -> None:
@@ -299,7 +299,7 @@ class PrivacyAccount(_Budget):
                 if held.seen:
                     raise AccountError(
                         f"the rows of {label!r} were learned from before: who is in two batches is not protected by "
-                        "one charge. Leave them out, or begin anew with fit, which is charged; nothing was spent"
+                        "one charge. Leave them out, or begin anew with fit, which is charged"
                     )
                 return ()
             self._check(held.charges, planned, f"{label}, begun before,")

@@ -282,9 +282,7 @@ class Store:
             raise AccountError(f"{self.name} holds no budgets; create the account first")
         found = max(connection.execute(select(META.c.version)).scalars(), default=None)
         if found is None or found > VERSION:
-            raise AccountError(
-                f"{self.name} has format {found}, this version of tacit reads formats up to {VERSION}"
-            )
+            raise AccountError(f"{self.name} has format {found}, this version of tacit reads formats up to {VERSION}")
 
     def create_account(self, dataset: str, facts: Facts, unit: tuple[str, int] | None = None) -> None:
         """Writes a new account, and its unit if there is one yet."""
