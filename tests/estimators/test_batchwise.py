@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.regressor import AdditiveBoostRegressor
+from tacit.curator.fresh_key import fresh_key
 from tacit.encoding.fingerprint import fingerprint
 from tacit.encoding.frames import columns_of
 from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor, released_rows
@@ -275,14 +276,16 @@ def test_without_an_account_copies_go_on_once_and_files_not_at_all(tmp_path):
 
 def test_fingerprints_of_two_accounts_have_nothing_in_common(account, tmp_path):
     other = PrivacyAccount.create(f"sqlite:///{tmp_path}/b.db", "arrivals", 1.0, 1e-6)
-    assert account.batch_key() != other.batch_key()
-    assert account.batch_key() == PrivacyAccount(account.url, "arrivals").batch_key()
+    key = account.batch_key(fresh_key())
+    assert len(key) == 32
+    assert key != other.batch_key(fresh_key())
+    assert key == PrivacyAccount(account.url, "arrivals").batch_key(fresh_key())
     columns = [np.arange(50), np.arange(50) % 3]
-    known = fingerprint(columns, account.batch_key())
-    assert known != fingerprint(columns, other.batch_key())
-    assert known == fingerprint([column[::-1] for column in columns], account.batch_key())
-    assert known != fingerprint(columns[::-1], account.batch_key())
-    assert known != fingerprint([columns[0], columns[1][::-1]], account.batch_key())
+    known = fingerprint(columns, key)
+    assert known != fingerprint(columns, other.batch_key(fresh_key()))
+    assert known == fingerprint([column[::-1] for column in columns], key)
+    assert known != fingerprint(columns[::-1], key)
+    assert known != fingerprint([columns[0], columns[1][::-1]], key)
 
 
 def test_a_batch_that_failed_costs_when_it_is_tried_again(account, monkeypatch):

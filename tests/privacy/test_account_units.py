@@ -180,7 +180,7 @@ def test_a_fork_of_a_reservation_spends_and_closes_nothing(path: Path) -> None:
     process = context.Process(target=child)
     process.start()
     process.join(60)
-    assert "another process" in answers.get()
+    assert "a fork of the process" in answers.get()
     assert account.reservations()[0].status == "open"
     reservation.record(Pure(0.5), "once", "none")
     reservation.close()

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Floats
+from tacit.curator.fresh_key import fresh_key
 from tacit.encoding.frames import Frame
 from tacit.estimators.begun import Begun, batch_fingerprint
 from tacit.estimators.classes import InOrder
@@ -101,7 +102,7 @@ class _Batchwise(BaseEstimator):
     def _remember(self, account: PrivacyAccount | None, known_by: Callable[[bytes], str]) -> None:
         """Keeps what the first batch is known by, once it is paid for."""
         if account is not None:
-            account.take_batch(known_by(account.batch_key()))
+            account.take_batch(known_by(account.batch_key(fresh_key())))
             return
         self._begun = Begun()
         self._begun.take(1, known_by(self._begun.key))
@@ -121,7 +122,7 @@ class _Batchwise(BaseEstimator):
         if number == 1:
             return reserve(account, request, charges, labels[1], unit)
         if account is not None:
-            return account.reserve_batch(charges, labels[1], labels[0], unit, known_by(account.batch_key()))
+            return account.reserve_batch(charges, labels[1], labels[0], unit, known_by(account.batch_key(fresh_key())))
         begun: Begun | None = getattr(self, "_begun", None)
         if begun is None:
             raise RequestError(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 import threading
 from typing import Any, Self
 
 import numpy as np
 
+from tacit.curator.fresh_key import fresh_key
 from tacit.encoding.fingerprint import fingerprint
 from tacit.encoding.frames import Frame
 from tacit.errors import UNSPENT
@@ -27,7 +27,7 @@ class Begun:
     """
 
     def __init__(self) -> None:
-        self.key = secrets.token_bytes(32)
+        self.key = fresh_key()
         self._numbers: set[int] = set()
         self._fingerprints: set[str] = set()
         self._lock = threading.Lock()
@@ -68,7 +68,7 @@ def batch_fingerprint(learner: Any, task: Task, frame: Frame, labels: Any, key: 
     """
     assert task.encoding is not None
     if frame.n_rows < LEAST_ROWS:
-        return secrets.token_hex(32)
+        return fresh_key().hex()
     columns = [codes.astype(np.int64) for codes in task.encoding.encode(frame)]
     columns.append(np.asarray(task.label_index.encode(learner._read(frame, labels, task)[1]), np.int64))
     return fingerprint(columns, key)

@@ -307,9 +307,13 @@ class PrivacyAccount(_Budget):
 
         return self._reserve(label, unit, decide, fingerprint=fingerprint)
 
-    def batch_key(self) -> bytes:
-        """The secret that fingerprints of batches are made with: equal batches of two accounts look different."""
-        return self._store.key(self.dataset)
+    def batch_key(self, fresh: bytes) -> bytes:
+        """The secret that fingerprints of batches are made with: equal batches of two accounts look different.
+
+        Args:
+            fresh: 32 bytes that nobody knows, for an account that has none yet.
+        """
+        return self._store.key(self.dataset, fresh)
 
     def take_batch(self, fingerprint: str) -> None:
         """Writes down that a batch was learned from, under a fingerprint made with :meth:`batch_key`."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -314,13 +313,13 @@ class Store:
         row = connection.execute(select(UNITS).where(UNITS.c.dataset == dataset)).one_or_none()
         return None if row is None else (row.column, row.max_rows)
 
-    def key(self, dataset: str) -> bytes:
-        """The secret that this account makes fingerprints of batches with; made when it is first asked for."""
+    def key(self, dataset: str, fresh: bytes) -> bytes:
+        """The secret that this account makes fingerprints of batches with: ``fresh`` when it is first asked for."""
         with self._transaction(write=True) as connection:
             self._make_tables(connection)
             known = connection.execute(select(SECRETS.c.key).where(SECRETS.c.dataset == dataset)).scalar()
             if known is None:
-                known = secrets.token_hex(32)
+                known = fresh.hex()
                 connection.execute(insert(SECRETS).values(dataset=dataset, key=known))
             return bytes.fromhex(str(known))
 
