@@ -7,11 +7,14 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from tacit.cli.use import predicted
 from tacit.encoding.frames import columns_of
 from tacit.models.files import load_model, save_model
-from tacit.models.tree_ensemble import Link
+from tacit.models.tree_ensemble import Link, TreeEnsembleModel
 from tacit.trees.estimator import BoostedTreesClassifier
 from tacit.trees.random_estimator import RandomTreesClassifier
+
+PRINTED = {"analysis": "paper", "delta": 0.0, "neighbouring": "replace_one"}
 
 SCHEMA = {
     "label": {"column": "income", "kind": "classes", "classes": ["low", "high"], "positive": "high"},
@@ -158,7 +161,11 @@ def test_weights_of_classes_are_positive_and_of_rows_at_most_one() -> None:
 def test_links() -> None:
     assert Link("logistic").probability(0.0) == 0.5
     assert Link("share").probability([-2.0, 0.2]).tolist() == [0.0, 0.6]
-    assert float(Link("m_alpha", 0.5).probability(0.4)) == 0.5
+    assert float(Link("m_alpha", 1.0).probability(2.0)) == pytest.approx(0.5 + 0.5 / 2**0.5)
+    assert float(Link("m_alpha", 0.5, 4.0).probability(0.5)) == pytest.approx(0.5 + 0.5 / 2**0.5)
+    for scale in (0.0, -1.0, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="positive and finite"):
+            Link("m_alpha", 0.5, scale)
     with pytest.raises(ValueError, match="unknown link"):
         Link("probit")
 
@@ -176,6 +183,47 @@ def test_m_alpha_trees_have_a_face() -> None:
         assert np.isfinite(model.predict_proba(X)).all()
         assert model.certificate_.epsilon == 20.0
         assert (model.predict_proba(X)[:, 1] > 0.5).tolist() == (model.decision_function(X) > 0).tolist()
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.3, 0.5, 0.9])
+@pytest.mark.parametrize(("epsilon", "more"), [(np.inf, {}), (20.0, {}), (20.0, PRINTED)])
+def test_every_alpha_predicts_by_the_sign(alpha: float, epsilon: float, more: dict, tmp_path) -> None:
+    """The inverse canonical link is 1/2 where nearly all scores are: neither predictions nor probabilities may tie."""
+    X, y = table(4000, 7)
+    learner = BoostedTreesClassifier(
+        epsilon=epsilon, schema=SCHEMA, alpha=alpha, n_trees=3, max_depth=3, random_state=0, **more
+    )
+    model = learner.fit(X, y)
+    score, chances = model.decision_function(X), model.predict_proba(X)
+    assert np.array_equal(model.predict(X) == model.classes_[1], score > 0)
+    order = np.argsort(score)
+    assert (np.diff(chances[order, 1]) >= 0).all()
+    assert len(np.unique(chances[:, 1])) > 0.9 * len(np.unique(score))
+    truth = (1 - y).astype(bool)  # classes_ are sorted: "high", "low"
+    losses = -np.log(np.where(truth, chances[:, 1], chances[:, 0]))
+    rate = truth.mean()
+    if not more:
+        assert np.mean((score > 0) != truth) < 0.2
+        assert losses.mean() < 0.95 * -(rate * np.log(rate) + (1 - rate) * np.log(1 - rate))
+    save_model(model.model_, tmp_path / "model.json")
+    again, _ = load_model(tmp_path / "model.json")
+    assert np.array_equal(again.predict(columns_of(X)) == "low", score > 0)
+    assert np.array_equal(again.predict_proba(columns_of(X))[:, ::-1], chances)
+    assert np.array_equal(np.array(predicted(again, columns_of(X))["prediction"]) == "low", score > 0)  # command line
+
+
+def test_old_files_of_small_alpha_predict_by_the_sign() -> None:
+    X, y = table(500, 7)
+    body = (
+        BoostedTreesClassifier(epsilon=20.0, schema=SCHEMA, alpha=0.1, n_trees=2, random_state=0)
+        .fit(X, y)
+        .model_.body()
+    )
+    body["link"].pop("scale", None)
+    old = TreeEnsembleModel.from_body(body)
+    assert np.array_equal(old.predict(X) == "high", old.decision_function(X) > 0)
+    tiny = old.link.probability([-1e-300, 0.0, 1e-300])
+    assert tiny[0] < 0.5 == tiny[1] < tiny[2]
 
 
 def test_m_alpha_trees_find_bounds_too() -> None:

@@ -26,17 +26,23 @@ class Link:
     """How a score becomes the probability of the positive class.
 
     Attributes:
-        name: ``logistic`` (log-odds), ``m_alpha`` (the inverse canonical link of the M-alpha loss) or ``share`` (a mean
-            of votes of -1 and 1).
-        alpha: the loss parameter, for ``m_alpha``.
+        name: ``logistic`` (log-odds), ``m_alpha`` (for sums of trees on the M-alpha loss) or ``share`` (a mean of votes
+            of -1 and 1).
+        alpha: the loss parameter, for ``m_alpha``. At 1 the inverse canonical link. Below 1 that is 1/2 on ``|score| <=
+            2 (1 - alpha)``, where most scores are: it would tell no row from another. There the score times ``scale``
+            goes through the inverse link of Matsushita's loss, which rises everywhere, and is 1/2 at a score of 0 only.
+        scale: positive, for ``m_alpha`` below 1; from released class weights.
     """
 
     name: str
     alpha: float = 1.0
+    scale: float = 1.0
 
     def __post_init__(self) -> None:
         if self.name not in LINKS:
             raise ValueError(f"unknown link {self.name!r}; known: {', '.join(LINKS)}")
+        if not 0.0 < self.scale < float("inf"):
+            raise ValueError(f"the scale of a link must be positive and finite, got {self.scale}")
 
     def probability(self, score: npt.ArrayLike) -> Floats:
         """Probability of the positive class at a score."""
@@ -44,8 +50,20 @@ class Link:
         if self.name == "logistic":
             return 0.5 * (1.0 + np.tanh(0.5 * z))
         if self.name == "m_alpha":
-            return m_alpha_inverse_link(self.alpha, z)
+            return m_alpha_inverse_link(1.0, z) if self.alpha == 1.0 else _rising(self.scale * z)
         return np.clip(0.5 * (1.0 + z), 0.0, 1.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The link as plain data; a scale of 1, which old files do not have, is left out."""
+        plain: dict[str, Any] = {"name": self.name, "alpha": self.alpha}
+        return plain if self.scale == 1.0 else {**plain, "scale": self.scale}
+
+
+def _rising(z: Floats) -> Floats:
+    """The inverse link of Matsushita's loss, on the side of 1/2 that the sign says even where rounding would tie."""
+    chance = m_alpha_inverse_link(1.0, z)
+    up, down = np.nextafter(0.5, 1.0), np.nextafter(0.5, 0.0)
+    return np.where(z > 0, np.maximum(chance, up), np.where(z < 0, np.minimum(chance, down), chance))
 
 
 @dataclass(frozen=True)
@@ -180,7 +198,7 @@ class TreeEnsembleModel(Model):
             "intercept": self.intercept,
             "features": [feature.to_dict() for feature in self.features],
             "trees": [tree.to_dict() for tree in self.trees],
-            "link": {"name": self.link.name, "alpha": self.link.alpha},
+            "link": self.link.to_dict(),
             "spending": {"levels": list(self.spending.levels), "leaves": self.spending.leaves},
             "intercept_sd": self.intercept_sd,
         }
@@ -192,7 +210,7 @@ class TreeEnsembleModel(Model):
             float(body["intercept"]),
             tuple(Feature.from_dict(item) for item in body["features"]),
             tuple(Tree.from_dict(item) for item in body["trees"]),
-            Link(body["link"]["name"], float(body["link"]["alpha"])),
+            Link(body["link"]["name"], float(body["link"]["alpha"]), float(body["link"].get("scale", 1.0))),
             TreeSpending(tuple(body["spending"]["levels"]), float(body["spending"]["leaves"])),
             float(body.get("intercept_sd", 0.0)),
         )

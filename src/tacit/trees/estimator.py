@@ -209,5 +209,5 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
             budget.curator, self._split_budget(task), columns, [not paper] * len(columns), settings, task.public_rows
         )
         boosted = boost.run()
-        link = Link("m_alpha", settings.loss.alpha)
-        return TreeEnsembleModel(names, 0.0, features_of(task, boosted.bins), boosted.trees, link, boosted.spending)
+        features = features_of(task, boosted.bins)
+        return TreeEnsembleModel(names, 0.0, features, boosted.trees, boosted.link, boosted.spending)

@@ -24,7 +24,7 @@ from tacit.arrays import Floats
 from tacit.binning.tree_bins import Column, TreeBins, grid, release_rows
 from tacit.curator.curator import Curator
 from tacit.models.tree import Tree, TreeShape
-from tacit.models.tree_ensemble import TreeSpending
+from tacit.models.tree_ensemble import Link, TreeSpending
 from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
@@ -92,6 +92,7 @@ class BoostedTrees:
         rows: the number of rows, public or released.
         coefficients: the leveraging coefficients.
         spending: what each tree took of the budget.
+        link: from scores to probabilities.
     """
 
     bins: tuple[TreeBins, ...]
@@ -99,6 +100,7 @@ class BoostedTrees:
     rows: float
     coefficients: tuple[float, ...]
     spending: TreeSpending
+    link: Link
 
 
 def trees_rule(rows: float, budget: SplitBudget) -> int:
@@ -144,6 +146,37 @@ def smoothed_shares(weights: Floats, sd: float) -> tuple[Floats, Floats]:
     return shares, np.maximum(weights.sum(axis=1), 0.0)
 
 
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What the leaves of a tree say before leveraging, and the released proportions and weights behind it."""
+
+    values: Floats
+    shares: Floats
+    weights: Floats
+
+
+def scale_of_scores(coefficients: Sequence[float], trees: Sequence[Said]) -> float:
+    """The factor that makes scores the argument of Matsushita's inverse link, fitted to released leaves.
+
+    Leveraging coefficients keep scores far below what one leaf says. Were all trees to say the same of a row, its
+    score would be the sum of the coefficients times that. The scale is the one under which such scores have the least
+    log loss against the leaves' released proportions; where trees differ, scores are smaller and probabilities nearer
+    to 1/2. A grid of quarters of an octave: no more is known. Everything in it was released before.
+    """
+    total = math.fsum(coefficients)
+    said, shares, weights = (
+        np.concatenate([getattr(t, name) for t in trees]) for name in ("values", "shares", "weights")
+    )
+    reach = total * float(np.abs(said).max())
+    if reach <= 0.0 or not weights.any():
+        return 1.0
+    steps = np.arange(-40, 41) / 4.0 - round(4.0 * math.log2(reach)) / 4.0
+    scales = 2.0**steps
+    log_odds = 2.0 * np.arcsinh(0.5 * scales[:, None] * total * said)
+    losses = np.logaddexp(0.0, log_odds) - shares * log_odds
+    return float(scales[int((losses @ weights).argmin())])
+
+
 class MAlphaBoost:
     """One fit, analysed sharply: monotone scores, parallel levels, released class weights in leaves.
 
@@ -177,6 +210,7 @@ class MAlphaBoost:
         candidates = SplitCandidates.of(columns, [b.size for b in self.bins], missing)
         self.induction = Induction(curator, candidates, max(math.ceil(cap), 2), settings.depth)
         self.margins = Margins()
+        self.said: list[Said] = []
         self._class_weights: tuple[int, tuple[RowRule, float]] | None = None
         self.trees = settings.trees or trees_rule(self.rows, budget)
         self.split_share = settings.split_share * self.left / self.trees
@@ -194,7 +228,10 @@ class MAlphaBoost:
             coefficients.append(coefficient)
         depth = max(tree.shape.depth for tree in trees)
         spending = TreeSpending((self.split_share / depth,) * depth, self.leaf_share)
-        return BoostedTrees(self.bins, tuple(trees), self.rows, tuple(coefficients), spending)
+        alpha = self.settings.loss.alpha
+        scale = 1.0 if alpha == 1.0 else scale_of_scores(coefficients, self.said)
+        link = Link("m_alpha", alpha, scale)
+        return BoostedTrees(self.bins, tuple(trees), self.rows, tuple(coefficients), spending, link)
 
     def grow(self, tree: int) -> TreeShape:
         """The splits of the next tree."""
@@ -252,6 +289,7 @@ class MAlphaBoost:
         )
         shares, total = smoothed_shares(released.value, released.sd)
         said = np.clip(loss.link(np.clip(shares, 1e-4, 1.0 - 1e-4)), -self.settings.bound, self.settings.bound)
+        self.said.append(Said(said, shares, total))
         edge = largest * float(((released.value[:, 1] - released.value[:, 0]) * said).sum()) / self.rows
         bound = max(float(np.abs(said).max()), 1e-9)
         coefficient = leveraging_constant(loss.alpha, bound, sharp=True) * float(np.clip(edge, -bound, bound))

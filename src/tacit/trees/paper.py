@@ -30,7 +30,7 @@ from tacit.queries.rules import signed_margin_rule
 from tacit.queries.tree_cells import TreeCells, class_weight_rule
 from tacit.theory.trees import leveraging_constant, paper_m_alpha_sensitivity, paper_sensitivity
 from tacit.trees.losses import Loss, MAlphaLoss
-from tacit.trees.m_alpha_boost import CALIBRATED, ERRORS_SHARE, MAlphaBoost
+from tacit.trees.m_alpha_boost import CALIBRATED, ERRORS_SHARE, MAlphaBoost, Said
 from tacit.trees.splits import SCORE_UNIT
 
 CLAMP = 1e-4
@@ -76,6 +76,9 @@ class PaperBoost(MAlphaBoost):
         query = CellFunction(weights, said_by(loss), int(bound * SAID_UNIT), SAID_UNIT)
         said = self.curator.measure(query, charge, Label(Stage.LEAVES, "leaves", tree)).value
         said = np.clip(said, -bound, bound)
+        self.said.append(
+            Said(said, loss.inverse_link(said), np.ones(shape.n_leaves))
+        )  # leaves' weights are not released
         signed = signed_margin_rule(loss.boosting_weight)
         through = ReleaseMap.from_floats(said[None, :])
         edge_query = Histogram(cells, signed, self.margins, through)
