@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from tacit.theory import decision_lists as theory
 from tests.decision_lists import cover_reference as reference
@@ -64,6 +65,38 @@ def test_sample_sizes_grow_and_shrink_as_they_should() -> None:
     assert theory.theorem_3_5(50, 0.1, 0.1, 0.005, 1e-6, vc_dimension=5) == pytest.approx(2 * base)
     assert theory.corollary_a_8(10, 2, 0.1, 0.1, 1.0, 1e-6) == theory.theorem_3_5(201, 0.1, 0.1, 1.0, 1e-6)
     assert theory.theorem_3_5(1, 0.1, 0.1, 1.0, 1e-6, vc_dimension=1e6) == theory.vc_sample_size(1e6, 0.1, 0.1)
+
+
+def test_theorem_a_6_by_value() -> None:
+    literal = 640 * (200 * math.log(640) + math.log(320))
+    assert theory.vc_sample_size(200, 0.1, 0.05) == pytest.approx(literal, rel=1e-12)
+
+
+@pytest.mark.parametrize(("lists", "alpha", "beta"), [(1, 0.1, 0.05), (50, 0.2, 0.1), (2000, 0.05, 0.01)])
+def test_occam_s_bound_holds_and_is_not_loose(lists: int, alpha: float, beta: float) -> None:
+    """Of so many independent lists of error just above alpha, one is seen to err on alpha / 2 or less: exactly."""
+    rows = math.ceil(theory.occam_sample_size(math.log(lists), alpha, beta))
+    assert lists * binom.cdf(math.floor(alpha / 2 * rows), rows, alpha) <= beta
+    fewer = int(0.4 * rows)
+    assert 1 - (1 - binom.cdf(math.floor(alpha / 2 * fewer), fewer, alpha)) ** lists > beta
+    half = alpha / 2
+    divergence = half * math.log(1 / 2) + (1 - half) * math.log((1 - half) / (1 - alpha))
+    assert theory.occam_sample_size(math.log(lists), alpha, beta) == pytest.approx(math.log(lists / beta) / divergence)
+
+
+def test_half_of_beta_is_for_each_step_of_the_proof() -> None:
+    """M = 41, alpha .1: Theorem A.6 asks for 854,000 rows, Occam's bound for 8,750, and Lemma A.4 for 57,000."""
+    log_lists = math.lgamma(42) + 41 * math.log(2)
+    assert theory.vc_sample_size(theory.list_vc_bound(41), 0.1, 0.05) == pytest.approx(854_000, rel=0.01)
+    assert theory.occam_sample_size(log_lists, 0.1, 0.025) == pytest.approx(8_748, rel=0.001)
+    scale = 0.17
+    private = theory.list_sample_size(41, 0.1, 0.025, scale)
+    assert theory.paper_learner_rows(41, 0.1, 0.05, scale) == private
+    literal = 20 * 2 * 41 / scale * math.log(41 * math.sqrt(2 / 0.025))
+    assert private == pytest.approx(literal)
+    assert theory.paper_learner_rows(41, 0.1, 0.05, 1e9) == pytest.approx(
+        theory.occam_sample_size(log_lists, 0.1, 0.025)
+    )
 
 
 def test_the_vc_bound_counts_lists() -> None:

@@ -178,6 +178,23 @@ def test_the_game_view_of_a_fitted_ensemble_is_marked_not_private() -> None:
     assert model.certificate_.entries == spent
 
 
+def test_the_game_view_knows_the_classes() -> None:
+    """The positive class is the last one declared, whatever it is called; labels are read as fit reads them."""
+    rows, labels, _ = margin_rows(2000, 10, 0.4, seed=1)
+    found = []
+    for names in ([0, 1], [1, 0], ["no", "yes"], ["yes", "no"]):
+        values = np.array(["no", "yes"])[labels] if isinstance(names[0], str) else labels
+        learner = HalfspaceBoostClassifier(math.inf, row_norm=1.0, measure="smooth", classes=names)
+        diagnosis = learner.fit(rows, values).diagnose(rows, values, density=0.2)
+        assert diagnosis.theta > 0
+        assert diagnosis.mistakes < 0.01
+        found.append(diagnosis.theta)
+        odd = values.astype(object)
+        odd[0] = "neither"
+        assert learner.diagnose(rows, odd, density=0.2).bad_share == pytest.approx(400 / 1999, abs=1e-3)
+    assert found == pytest.approx([found[0]] * 4, abs=0.01)
+
+
 def test_pure_privacy_is_supported() -> None:
     rows, labels, _ = margin_rows(4000, 5, 0.4, seed=1)
     model = HalfspaceBoostClassifier(4.0, 0.0, row_norm=1.0, random_state=0).fit(rows, labels)

@@ -24,7 +24,7 @@ from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
 from tacit.privacy.request import Request, RequestError
 from tacit.queries.covers.candidates import TooManyCandidates
-from tacit.theory.decision_lists import list_sample_size, list_vc_bound, vc_sample_size
+from tacit.theory.decision_lists import paper_learner_rows
 
 OBJECTIVES = ("coverage", "errors")
 ANALYSES = ("sharp", "moments", "curve", "exact", "paper")
@@ -104,6 +104,9 @@ class DecisionListClassifier(PrivateClassifier):
     ) -> Self:
         """The paper's learner: with probability ``1 - beta`` its true error is at most ``alpha``, by Theorem 3.5.
 
+        With ``beta / 2`` for each of its two steps, and Occam's bound for a finite class in place of Theorem A.6
+        (:func:`~tacit.theory.decision_lists.paper_learner_rows`).
+
         Args:
             alpha: the error, in (0, 1).
             beta: the probability of failure, in (0, 1).
@@ -139,8 +142,7 @@ class DecisionListClassifier(PrivateClassifier):
         count = len(estimator._candidates(task, task.encoding).conjunctions)
         strength = estimator._plan(request.allowance, task).steps[0].scale
         try:
-            private = list_sample_size(count, alpha, beta, strength)
-            rows = max(private, vc_sample_size(list_vc_bound(count), alpha, beta))
+            rows = paper_learner_rows(count, alpha, beta, strength)
         except ValueError as error:
             raise RequestError(f"{error}") from None
         if n < rows:

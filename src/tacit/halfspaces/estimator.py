@@ -22,7 +22,7 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.inputs import label_vector
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
 from tacit.encoding.table import TableEncoding
-from tacit.encoding.values import LabelIndex
+from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.estimators.base import Task
 from tacit.estimators.checks import check_truth, check_two_classes
 from tacit.estimators.classifier import PrivateClassifier
@@ -247,17 +247,19 @@ class HalfspaceBoostClassifier(PrivateClassifier):
 
         Args:
             X: rows, as for ``fit``.
-            y: labels 0/1 with 1 the positive class, shape ``(rows,)``.
+            y: labels as for ``fit``, shape ``(rows,)``; rows with other labels are left out.
             density: kappa, the share of rows in the bad set.
         """
         model = cast(HalfspaceModel, self.model_)
         rows = model.encoder.encode(self._frame_for_model(X))
-        signs = 2 * np.asarray(y, dtype=np.int64) - 1
+        codes = self._label_index(self._declared_schema()).encode(label_vector(y))
+        known = codes != DROPPED
+        signs = 2 * codes.astype(np.int64) - 1
         values = [
             np.clip(np.asarray(rows @ hypothesis.direction).reshape(-1) / model.encoder.clipper.radius, -1, 1)
             for hypothesis in self.ensemble_.hypotheses
         ]
-        return diagnose(signs * np.array(values), density)
+        return diagnose((signs * np.array(values))[:, known], density)
 
     def _options(self, constant: float = 0.0) -> Options:
         return Options(

@@ -44,6 +44,36 @@ def vc_sample_size(vc_dimension: float, alpha: float, beta: float) -> float:
     return 64.0 / alpha * (vc_dimension * math.log(64.0 / alpha) + math.log(16.0 / beta))
 
 
+def occam_sample_size(log_lists: float, alpha: float, beta: float) -> float:
+    """Rows from which every list of a finite class that errs on ``alpha / 2`` of them has error at most ``alpha``.
+
+    ``(ln |H| + ln(1 / beta)) / kl(alpha / 2 || alpha)``: a list of a larger error is seen to err on ``alpha / 2`` or
+    less with probability at most ``exp(-n kl)`` (Chernoff), and there are ``|H|`` of them (Blumer and others 1987).
+    Theorem A.6, by the VC dimension, needs 70 to 100 times as many.
+
+    Args:
+        log_lists: natural logarithm of the number of lists.
+        alpha: the error.
+        beta: the probability of failure.
+    """
+    _check_probability(alpha=alpha, beta=beta)
+    half = alpha / 2
+    divergence = half * math.log(0.5) + (1 - half) * math.log((1 - half) / (1 - alpha))
+    return (log_lists + math.log(1 / beta)) / divergence
+
+
+def paper_learner_rows(n_features: int, alpha: float, beta: float, score_scale: float) -> float:
+    """Rows that make the greedy cover an ``(alpha, beta)``-PAC learner, at a given strength of choices.
+
+    The cover errs on more than ``alpha / 2`` of the rows with probability at most ``beta / 2`` (Lemma A.4), and so few
+    errors mean ``alpha`` on new rows but for ``beta / 2`` (Occam). The paper spends ``beta`` on each, which proves
+    ``1 - 2 beta``.
+    """
+    log_lists = math.log(2.0) * list_vc_bound(n_features)
+    generalises = occam_sample_size(log_lists, alpha, beta / 2)
+    return max(generalises, list_sample_size(n_features, alpha, beta / 2, score_scale))
+
+
 def list_sample_size(n_features: int, alpha: float, beta: float, score_scale: float) -> float:
     """Rows at which the errors of Lemma A.4 are at most ``alpha / 2`` of the sample, for any accounting."""
     _check_probability(alpha=alpha)
