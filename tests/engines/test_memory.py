@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.encoding.values import DROPPED
-from tacit.engines import memory
+from tacit.engines import rows
 from tacit.engines.memory import MemoryTable
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
@@ -74,7 +74,7 @@ def test_answers_equal_a_row_by_row_sum(n, seed, interleave):
 
 
 def test_one_thread_or_several_give_the_same_integers(monkeypatch):
-    monkeypatch.setattr(memory, "BLOCK", 100)
+    monkeypatch.setattr(rows, "BLOCK", 100)
     answers = []
     for threads in (1, 2, 17):
         table, _, _ = make(1709, threads=threads)

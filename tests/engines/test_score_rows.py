@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit.engines import memory
+from tacit.engines import rows
 from tacit.engines.memory import MemoryTable
 from tacit.queries.cells import ProductCells, column_cells
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
@@ -77,7 +77,7 @@ def test_residual_sums_equal_a_row_by_row_sum():
 
 
 def test_one_thread_or_several_give_the_same_integers(monkeypatch):
-    monkeypatch.setattr(memory, "BLOCK", 100)
+    monkeypatch.setattr(rows, "BLOCK", 100)
     answers = []
     for threads in (1, 2, 13):
         table, *_ = make(1501, 4, threads)

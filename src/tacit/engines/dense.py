@@ -24,10 +24,6 @@ from tacit.queries.dense.vector_sum import VectorSum
 Parallel = Callable[[Callable[[int, int, Ints], None], int, int], Ints]
 """Runs a pass over row ranges of at least a given number of rows; adds up its int64 sums of a given size."""
 
-DenseQuery = VectorSum | CappedSum | MeasureSize | MomentSum | MarginCounts
-DENSE_QUERIES = (VectorSum, CappedSum, MeasureSize, MomentSum, MarginCounts)
-"""What can be asked of dense rows."""
-
 THREAD_CELLS = 1 << 19
 """Cells below which a second thread costs more than it saves."""
 
@@ -151,21 +147,7 @@ class DenseEngine:
             self._block = min(self._block, self._light_block)
         self._thread_rows = max(1, int(THREAD_CELLS / max(1.0, self._row_cells)))
 
-    def answer(self, query: DenseQuery) -> Ints:
-        """The exact answer to a query over the rows, shape ``query.shape``."""
-        match query:
-            case VectorSum():
-                return self._vector_sum(query)
-            case CappedSum():
-                return self._capped_sum(query)
-            case MeasureSize():
-                return self._measure_size(query)
-            case MomentSum():
-                return self._moments(query)
-            case MarginCounts():
-                return self._margin_counts(query)
-
-    def _vector_sum(self, query: VectorSum) -> Ints:
+    def vector_sum(self, query: VectorSum) -> Ints:
         """The exact answer under a stateless measure: one pass over the rows."""
         cache, pending = self._open(query.log)
         table, limit = query.table.astype(np.int32), int(np.abs(query.table).max())
@@ -187,7 +169,7 @@ class DenseEngine:
         cache.applied = len(query.log.steps)
         return answer
 
-    def _capped_sum(self, query: CappedSum) -> Ints:
+    def capped_sum(self, query: CappedSum) -> Ints:
         """The exact answer under a capped measure: a pass for the margins, then one for the sum."""
         cache, pending = self._open(query.log)
         counted: list[tuple[int, Ints]] = []
@@ -215,14 +197,14 @@ class DenseEngine:
 
         return self.parallel(run, width, self._thread_rows)
 
-    def _measure_size(self, query: MeasureSize) -> Ints:
+    def measure_size(self, query: MeasureSize) -> Ints:
         """The exact size of a stateless measure: one pass over the rows."""
         cache, pending = self._open(query.log)
         histogram = self._level_histogram(query.levels, cache, pending, [])
         cache.applied = len(query.log.steps)
         return np.array([int(histogram @ query.table)], np.int64)
 
-    def _margin_counts(self, query: MarginCounts) -> Ints:
+    def margin_counts(self, query: MarginCounts) -> Ints:
         """The exact counts by margin level and label: one pass."""
         cache, pending = self._open(query.log)
         count, levels = query.levels.count, self._levels
@@ -236,7 +218,7 @@ class DenseEngine:
         cache.applied = len(query.log.steps)
         return answer * query.unit
 
-    def _moments(self, query: MomentSum) -> Ints:
+    def moments(self, query: MomentSum) -> Ints:
         """The exact sum of rows, or of squared rows: one pass."""
         rows = self.rows
         if query.n_features != rows.n_features or query.radius != rows.radius:

@@ -10,6 +10,7 @@ import numba as nb
 import numpy as np
 
 from tacit.arrays import Bytes, Codes, Ints, Numbers32, Signs
+from tacit.engines.rows import Rows
 from tacit.models.fourier_features import FourierFeatures
 from tacit.queries.fourier import OFF_DIAGONAL, ON_DIAGONAL, FourierSum, ScatterSum
 from tacit.queries.margins import FourierUpdate
@@ -85,6 +86,13 @@ class FourierRows:
         if known < self._n_codes()[column]:
             raise ValueError(f"column {column} has {self._n_codes()[column]} codes, and {known} of them have a score")
         return codes  # type: ignore[return-value]
+
+
+def fourier_of(rows: Rows) -> FourierRows:
+    """Those of a block."""
+    return rows.kept(
+        FourierRows, lambda rows: FourierRows(rows.columns, lambda: rows.layout.n_codes, rows.labels, rows.run)
+    )
 
 
 HALF = LEVELS // 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -11,14 +10,12 @@ import numpy as np
 
 from tacit.arrays import Codes, Ints, Numbers32
 from tacit.engines import score_kernels
-from tacit.queries.cells import Cells
-from tacit.queries.histogram import ResidualLevels, ScoreHistogram, ScoreQuery
+from tacit.engines.rows import RowRange, Rows
+from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.margins import Scores
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT
 from tacit.queries.score_rules import SoftmaxRule, exponentials
-
-Pass = Callable[[int, int, Ints], Any]
 
 FACTOR_BITS = WEIGHT_UNIT.bit_length() - 1
 UNWEIGHTED = LabelWeights(np.arange(256, dtype=np.uint8), np.full(256, WEIGHT_UNIT, np.int64))
@@ -37,45 +34,33 @@ class _ScoreCache:
 
 
 class ScoreRows:
-    """Answers queries about rows with scores.
+    """Running scores, kept for as long as their logs live, and the sums that queries ask for."""
 
-    Args:
-        labels: class codes, or those that a query's weights explain.
-        targets: numeric targets in fixed point, int32; None where the label has classes.
-        codes_of: the engine's codes of all rows for a rule of cells, and the table from code to cell.
-        in_parallel: the engine's runner of passes over row ranges.
-    """
-
-    def __init__(
-        self,
-        labels: Codes,
-        targets: Numbers32 | None,
-        codes_of: Callable[[Cells], tuple[Codes, Numbers32]],
-        in_parallel: Callable[[Pass, int], Ints],
-    ) -> None:
-        self._labels, self._targets = labels, targets
-        self._codes_of, self._in_parallel = codes_of, in_parallel
+    def __init__(self, rows: Rows) -> None:
+        self._labels, self._targets = rows.labels, rows.targets
+        self._codes_of, self._in_parallel = rows.codes, rows.run
         self._scores: WeakKeyDictionary[Scores, _ScoreCache] = WeakKeyDictionary()
         self._exponentials = exponentials()
 
-    def answer(self, query: ScoreQuery, joint: Codes | None = None) -> Ints:
-        """The exact answer, shape ``query.shape``; ``joint`` in place of the labels where rows are bounded together."""
-        if isinstance(query, ResidualLevels):
-            return self._levels(query)
-        return query.finish(self._histogram(query, self._labels if joint is None else joint))
+    @classmethod
+    def of(cls, rows: Rows) -> ScoreRows:
+        """Those of a block."""
+        return rows.kept(cls, cls)
 
-    def catch_up(self) -> None:
-        """Applies all logs: codes are about to change, and updates so far speak of the old ones."""
+    def before_codes_change(self, column: int) -> None:
+        """Applies all logs: updates so far speak of the old codes."""
+        del column
         for scores in list(self._scores):
             self._caught_up(scores)
 
-    def _histogram(self, query: ScoreHistogram, labels: Codes) -> Ints:
+    def histogram(self, query: ScoreHistogram, labels: Codes) -> Ints:
+        """Sums by cell, shape ``(cells, channels)``; ``labels`` are the table's, or those of rows bounded together."""
         rule, scores = query.rule, self._caught_up(query.scores)
         codes, lookup = self._codes_of(query.cells)
         weights = UNWEIGHTED if query.weights is None else query.weights
         classes, factors = weights.classes, weights.factors
         bits = FACTOR_BITS - (0 if query.weights is None else rule.finer)
-        run: Pass
+        run: RowRange
         if isinstance(rule, SoftmaxRule):
             exps, curvature, norm = self._exponentials, rule.curvature, rule.norm
 
@@ -96,7 +81,8 @@ class ScoreRows:
         np.add.at(by_cell, lookup, by_code)
         return by_cell
 
-    def _levels(self, query: ResidualLevels) -> Ints:
+    def levels(self, query: ResidualLevels) -> Ints:
+        """Rows between edges, shape ``query.shape``."""
         scores, targets = self._caught_up(query.scores), self._required_targets()
         edges, labels = np.ascontiguousarray(query.edges, np.int64), self._labels
         factors = ONE_EACH if query.weights is None else query.weights.factors

@@ -1,0 +1,197 @@
+"""A block of rows in memory, as passes see it: codes of cells, running sums of logs, and all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, Protocol, TypeVar, runtime_checkable
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tacit.arrays import Bytes, Codes, Ints, Numbers32
+from tacit.engines import kernels
+from tacit.engines.cover import first_match
+from tacit.engines.dense import DenseRows
+from tacit.engines.joint_rows import joint_labels
+from tacit.engines.tree_rows import LeafCache
+from tacit.queries.cells import Cells, OneCell, ProductCells
+from tacit.queries.covers.candidates import FirstMatch
+from tacit.queries.joint_bound import JointBound
+from tacit.queries.query import Layout
+from tacit.queries.tree_cells import TreeCells
+
+BLOCK = 1 << 16
+"""Rows below which a second thread costs more than it saves."""
+
+RowRange = Callable[[int, int, Ints], Any]
+"""What looks at rows ``start .. stop - 1`` and adds to a vector of int64 sums."""
+
+S = TypeVar("S")
+
+
+@runtime_checkable
+class FollowsCodes(Protocol):
+    """What a pass keeps, if it depends on codes."""
+
+    def before_codes_change(self, column: int) -> None:
+        """Told before the codes of a column are replaced."""
+
+
+class Rows:
+    """A block of rows. What passes keep about it lives as long as it does.
+
+    Args:
+        columns: one vector of codes per column, uint8 or uint16, all of one length.
+        labels: one code per row.
+        layout: what is public about them.
+        threads: how many cores to use; None for all.
+        dense: fixed-point rows beside the columns.
+        targets: numeric labels in fixed point, int32.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Codes],
+        labels: Codes,
+        layout: Layout,
+        threads: int | None,
+        dense: DenseRows | None,
+        targets: Numbers32 | None,
+    ) -> None:
+        self.columns: list[Codes] = list(columns)
+        self.labels, self.targets, self.dense = labels, targets, dense
+        self.layout = layout
+        self.threads = threads or os.cpu_count() or 1
+        self.zeros = np.zeros(len(labels), np.uint8)
+        self._pool: ThreadPoolExecutor | None = None
+        self._kept: dict[type, Any] = {}
+        self._derived: WeakKeyDictionary[Cells, Codes] = WeakKeyDictionary()
+        self._joint: WeakKeyDictionary[JointBound, Codes] = WeakKeyDictionary()
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def kept(self, kind: type[S], make: Callable[[Rows], S]) -> S:
+        """What a pass keeps about these rows: made when it is first asked for."""
+        found: S | None = self._kept.get(kind)
+        if found is None:
+            found = self._kept[kind] = make(self)
+        return found
+
+    def run(self, run: RowRange, size: int = 0, least: int = 0) -> Ints:
+        """Runs over all rows in row ranges, one per thread, and adds their int64 sums up.
+
+        Args:
+            run: looks at a range.
+            size: of the vector of sums.
+            least: rows below which a second thread costs more than it saves; 0 for :data:`BLOCK`.
+        """
+        n_rows = len(self.labels)
+        parts = min(self.threads, max(1, n_rows // (least or BLOCK)))
+        if parts == 1:
+            sums = np.zeros(size, np.int64)
+            run(0, n_rows, sums)
+            return sums
+        bounds = [n_rows * part // parts for part in range(parts + 1)]
+        results = [np.zeros(size, np.int64) for _ in range(parts)]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads - 1)
+        others = [self._pool.submit(run, *part) for part in zip(bounds[1:-1], bounds[2:], results[1:], strict=True)]
+        run(bounds[0], bounds[1], results[0])  # the first part here: one thread fewer to wake
+        for other in others:
+            other.result()
+        total: Ints = np.sum(results, axis=0, dtype=np.int64)
+        return total
+
+    # Cells.
+
+    def codes(self, cells: Cells) -> tuple[Codes, Numbers32]:
+        """Codes of all rows and the table from code to cell."""
+        derived = self._derived.get(cells)
+        if derived is not None:
+            return derived, np.arange(cells.size, dtype=np.int32)
+        if isinstance(cells, OneCell):
+            return self.zeros, np.zeros(1, np.int32)
+        if isinstance(cells, ProductCells):
+            if len(cells.columns) == 1:
+                return self.columns[cells.columns[0]], cells.offsets[0]
+            return self._product(cells), np.arange(cells.size, dtype=np.int32)
+        if isinstance(cells, FirstMatch):
+            return first_match(cells, self.columns, len(self.labels)), np.arange(cells.size, dtype=np.int32)
+        if isinstance(cells, TreeCells):
+            return leaves_of(self).of(cells), np.arange(cells.size, dtype=np.int32)
+        raise TypeError(f"the memory engine has no rule for {type(cells).__name__}")
+
+    def _product(self, cells: ProductCells) -> Codes:
+        n_rows = len(self.labels)
+        out: Codes = np.zeros(n_rows, np.uint8) if cells.size <= 256 else np.zeros(n_rows, np.uint16)
+        if len(cells.columns) == 2:
+            one, two = (self.columns[column] for column in cells.columns)
+            a, b = (offsets.astype(out.dtype) for offsets in cells.offsets)
+            self.run(lambda start, stop, _: kernels.map_two(one, a, two, b, out, start, stop))
+            return out
+        for column, offsets in zip(cells.columns, cells.offsets, strict=True):
+            codes = self.columns[column]
+            table: Codes = offsets.astype(np.uint8) if out.dtype == np.uint8 else offsets.astype(np.uint16)
+            self.run(partial(_add_mapped, codes, table, out))
+        return out
+
+    # Labels.
+
+    def classes(self) -> Bytes:
+        """The labels, for passes over plain classes."""
+        if self.labels.dtype == np.uint16:
+            raise TypeError("these labels hold weights beside classes")
+        return self.labels.astype(np.uint8, copy=False)
+
+    def bounded_labels(self, bound: JointBound) -> Codes:
+        """Labels of rows that are bounded together; see :meth:`bind`."""
+        return self._joint[bound]
+
+    # What changes.
+
+    def coarsen(self, column: int, mapping: Ints) -> None:
+        """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""
+        size = int(mapping.max()) + 1
+        if len(mapping) != self.layout.n_codes[column] or mapping.min() < 0 or size > 256:
+            raise ValueError(f"a map for column {column} needs {self.layout.n_codes[column]} values in 0..255")
+        if len(self._joint):
+            raise RuntimeError("rows are bounded together by their codes: those cannot change now")
+        for kept in list(self._kept.values()):
+            if isinstance(kept, FollowsCodes):
+                kept.before_codes_change(column)
+        coarse = np.empty(len(self.labels), np.uint8)
+        old, table = self.columns[column], mapping.astype(np.uint8)
+        self.run(lambda start, stop, _: kernels.map_codes(old, table, coarse, start, stop))
+        self.columns[column] = coarse
+        n_codes = list(self.layout.n_codes)
+        n_codes[column] = size
+        self.layout = Layout(tuple(n_codes), self.layout.n_labels, self.layout.n_dense)
+
+    def derive(self, cells: Cells) -> None:
+        """Keeps the codes of ``cells`` for as long as the object lives, because many queries will use them."""
+        if not isinstance(cells, ProductCells | OneCell):
+            raise TypeError(f"codes of columns can be kept, not those of {type(cells).__name__}")
+        if cells not in self._derived:  # kept codes stay what they are, whatever becomes of their columns
+            self._derived[cells] = self._product(cells) if isinstance(cells, ProductCells) else self.zeros
+
+    def is_derived(self, cells: Cells) -> bool:
+        """Whether the codes of ``cells`` are kept."""
+        return cells in self._derived
+
+    def bind(self, bound: JointBound, own_levels: int) -> None:
+        """Weighs every row down until it keeps the bound, for as long as that lives. Codes stay as they are then."""
+        n_labels = self.layout.n_labels
+        self._joint[bound] = joint_labels(bound, self.labels, n_labels, own_levels, self.codes, self.run)
+
+
+def leaves_of(rows: Rows) -> LeafCache:
+    """The leaves of rows under the trees that were asked for last."""
+    return rows.kept(LeafCache, lambda rows: LeafCache(rows.columns, rows.run))
+
+
+def _add_mapped(codes: Codes, offsets: Codes, out: Codes, start: int, stop: int, _: Any) -> None:
+    kernels.add_mapped_codes(codes, offsets, out, start, stop)
