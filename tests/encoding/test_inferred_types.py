@@ -121,7 +121,7 @@ def test_one_row_more_changes_no_other(cells: list[str], odd: str) -> None:
 
 @pytest.mark.parametrize("odd", ["unknown", "", "1.5", "True", "18446744073709551616"])
 def test_the_attack_on_declared_texts_moves_nobody(odd: str) -> None:
-    cells = ["1", "2"] * 20
+    cells = ["1.0", "2.0"] * 20
     index = CategoricalColumn(("1", "2"))
     encoding = TableEncoding.of(Schema({"ward": index}))
     [before] = encoding.encode({"ward": inferred([*cells, "1.0"])})
