@@ -60,7 +60,7 @@ PUBLIC = {
 }
 """Public name -> the module that defines it. A new family adds its line here and above."""
 
-ROOMS = ("audit", "closure", "models", "online", "privacy", "resampling", "theory")
+ROOMS = ("audit", "boosting", "closure", "models", "online", "privacy", "resampling", "theory")
 """Rooms whose modules are public by their own names."""
 
 __all__ = [

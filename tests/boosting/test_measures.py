@@ -14,7 +14,8 @@ from tacit.boosting.measures.bregman import BregmanSum, NotPrivate, bregman_meas
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.mada_boost import mada_boost
-from tacit.boosting.measures.smooth import DENSE_WEIGHT_UNIT, SmoothMeasure
+from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT
+from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.privacy.charges import NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.dense.capped_scaling import capped_scaling

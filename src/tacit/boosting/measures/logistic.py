@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from tacit.arrays import Floats, Ints
-from tacit.boosting.measures.smooth import DENSE_WEIGHT_UNIT
+from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MeasureSize
 from tacit.queries.dense.vector_sum import VectorSum
 

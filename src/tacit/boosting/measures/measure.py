@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
-from tacit.queries.dense.halfspace_log import HalfspaceLog
+import numpy as np
+
+from tacit.arrays import Floats
+from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels
+from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.query import Query
+
+DENSE_WEIGHT_UNIT = 1 << 10
+"""Units of a weight of 1: 64 products with a 16-bit row fit an int32."""
 
 
 class Measure(Protocol):
@@ -30,3 +38,24 @@ class Measure(Protocol):
 
     def total(self, n_rows: float) -> float:
         """The total weight that the sum is divided by to make it an average, given the released number of rows."""
+
+
+def stateless_sum(log: HalfspaceLog, weights: Callable[[Floats], Floats], reach: float) -> VectorSum:
+    """The query of a measure whose weights follow from a row's own margin: ``sum of weight(margin) * sign * row``.
+
+    Sensitivity: the largest weight times the largest norm of a row, twice that for replacing one. Truncation
+    to integers never enlarges a weight.
+
+    Args:
+        log: the released hypotheses.
+        weights: signed margins, shape ``(k,)``, to weights in [0, 1].
+        reach: a public bound on all margins; beyond it, weights are those at its ends.
+
+    Raises:
+        ValueError: for weights outside [0, 1].
+    """
+    levels = Levels.covering(reach)
+    found = np.asarray(weights(levels.middles), np.float64)
+    if found.shape != levels.middles.shape or not ((found >= 0) & (found <= 1)).all():
+        raise ValueError("a measure gives every margin a weight in [0, 1]")
+    return VectorSum(log, levels, np.floor(found * DENSE_WEIGHT_UNIT).astype(np.int64), DENSE_WEIGHT_UNIT)

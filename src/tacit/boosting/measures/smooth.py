@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Floats, Ints
+from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MeasureSize
 from tacit.queries.dense.vector_sum import VectorSum
-
-DENSE_WEIGHT_UNIT = 1 << 10
-"""Units of a weight of 1: 64 products with a 16-bit row fit an int32."""
 
 
 @dataclass(frozen=True)

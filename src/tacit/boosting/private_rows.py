@@ -1,0 +1,108 @@
+"""Rows behind a gate, for boosting with a measure and a weak learner of one's own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tacit.curator.budget import Budget
+from tacit.curator.rows import Vault
+from tacit.encoding.dense import RowClipper
+from tacit.encoding.inputs import label_vector
+from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
+from tacit.encoding.values import LabelIndex
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label, Stage
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import Request, RequestError
+from tacit.privacy.spending import certified, reserve
+from tacit.queries.cells import OneCell
+from tacit.queries.dense.halfspace_log import DENSE_COUNT_UNIT, RADIUS_16, HalfspaceLog
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import RowRule
+
+NAME = "boosting"
+"""What accounts and certificates call a block."""
+
+
+@dataclass(eq=False)
+class PrivateRows:
+    """Rows of two classes in a ball, and a budget. Made by :func:`private_rows`; there is no way to look at a row.
+
+    Attributes:
+        budget: answers queries for shares of the budget; its ``curator`` is what :func:`tacit.boosting.boost` takes.
+        width: number of columns.
+        certificate: what was released, by which theorem; None until the ``with`` block has ended.
+    """
+
+    budget: Budget
+    width: int
+    certificate: Certificate | None = field(default=None)
+
+    def log(self) -> HalfspaceLog:
+        """An empty log of released halfspaces over these rows."""
+        return HalfspaceLog(self.width, RADIUS_16)
+
+    def charge(self, share: float) -> Charge:
+        """What one release costs that takes this share of the budget."""
+        return self.budget.charge(share)
+
+    def count(self, share: float) -> float:
+        """The noisy number of rows, at least 1; one release, of sensitivity 1."""
+        rule = RowRule(np.full((self.budget.layout.n_labels, 1, 1), DENSE_COUNT_UNIT, np.int32), DENSE_COUNT_UNIT)
+        release = self.budget.measure(Histogram(OneCell(), rule), share, Label(Stage.COUNTS, "number of rows"))
+        return max(1.0, float(release.value[0, 0]))
+
+
+@contextmanager
+def private_rows(
+    X: Any,
+    y: Any,
+    *,
+    row_norm: float,
+    epsilon: float,
+    delta: float = 1e-6,
+    neighbouring: str | Neighbouring = Neighbouring.ADD_OR_REMOVE_ONE,
+    account: PrivacyAccount | None = None,
+    random_state: int | None = None,
+) -> Iterator[PrivateRows]:
+    """Reserves a budget, seals rows behind the gate, and certifies what was released when the block ends.
+
+    Formal guarantee: whatever the block asks of ``budget``, and makes of the answers, is (epsilon, delta)-
+    differentially private under ``neighbouring``, if its queries say their sensitivity right, as the library's do. A
+    release that the budget does not cover is refused before a row is read.
+
+    Args:
+        X: a numeric matrix, shape ``(rows, columns)``; longer rows are shortened to ``row_norm``, NaN counts as 0.
+        y: labels 0 and 1; rows with another label do not count.
+        row_norm: a public bound on the length of a row. Answers are in units of it.
+        epsilon: privacy parameter.
+        delta: in [0, 1); 0 for Laplace noise throughout.
+        neighbouring: the relation.
+        account: an account that pays; None for a budget of this block alone.
+        random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
+
+    Raises:
+        RequestError: for arguments that make no sense; nothing was spent.
+        BudgetExceeded: from the account, or from a release that the budget does not cover.
+    """
+    request = Request.of(epsilon, delta, neighbouring, random_state)
+    if not (math.isfinite(row_norm) and row_norm > 0):
+        raise RequestError(f"row_norm must be a positive number, got {row_norm!r}")
+    frame, labels = matrix_frame(X), label_vector(y)
+    if len(labels) != frame.n_rows:
+        raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
+    encoder = MatrixEncoder(int(frame.column(ROWS).shape[1]), RowClipper(float(row_norm), RADIUS_16))
+    allowance = request.allowance
+    with reserve(account, request, [allowance.whole], NAME, None) as reservation:
+        vault = Vault(frame, labels, reservation, request.random_state)
+        rows = PrivateRows(Budget(vault.seal_rows(encoder, LabelIndex((0, 1))), allowance), encoder.width)
+        yield rows
+    rows.certificate = certified(account, request, reservation, vault, NAME)
