@@ -17,7 +17,7 @@ from tacit.closure.online import (
     StandardOptimal,
     UnionLearner,
 )
-from tacit.closure.online_boosting import OnlineBoosting, OnlineComposition, potentials
+from tacit.closure.online_boosting import BoostedComposition, OnlineBoosting, potentials
 from tacit.theory.closure.formula import TruthTable, named_function
 from tacit.theory.closure.witnesses import MistakeTree
 from tacit.theory.dimensions import littlestone_dimension
@@ -191,13 +191,13 @@ def test_potentials_are_tail_probabilities_and_the_invariant_holds() -> None:
 
 
 @pytest.mark.parametrize("name", ["majority", "or", "xor"])
-def test_compositions_are_learned_within_their_bound(name: str) -> None:
+def test_compositions_are_boosted_within_their_bound(name: str) -> None:
     rng = np.random.default_rng(6)
     arity = 3 if name == "majority" else 2
     function = named_function(name, arity)
     thresholds = (np.arange(6) >= np.arange(7)[:, None]).astype(int)
     rounds = 400
-    learner = OnlineComposition(function, [thresholds] * arity, rounds, rng, copies=15)
+    learner = BoostedComposition(function, [thresholds] * arity, rounds, rng, copies=15)
     chosen = rng.integers(0, 7, arity)
     wrong, late = 0, 0
     for t, x in enumerate(rng.integers(0, 6, rounds)):
@@ -212,8 +212,8 @@ def test_compositions_are_learned_within_their_bound(name: str) -> None:
 def test_compositions_check_their_parts() -> None:
     rng = np.random.default_rng(7)
     with pytest.raises(ValueError, match="2 inputs, and there are 1"):
-        OnlineComposition(named_function("or", 2), [np.eye(2, dtype=int)], 10, rng)
-    single = OnlineComposition(TruthTable((1, 0)), [np.eye(3, dtype=int)], 30, rng, copies=3)
+        BoostedComposition(named_function("or", 2), [np.eye(2, dtype=int)], 10, rng)
+    single = BoostedComposition(TruthTable((1, 0)), [np.eye(3, dtype=int)], 30, rng, copies=3)
     for _ in range(10):
         for x in range(3):
             single.learn_one(x, x != 1)

@@ -118,6 +118,60 @@ def test_compositions_stay_below_their_bounds() -> None:
         bounds.littlestone_of_majority(2, 5)
 
 
+@pytest.mark.parametrize(
+    ("name", "arity", "dimension", "papers", "least"),
+    [("or", 2, 1, 404, 5), ("majority", 3, 3, 666_649, 40), ("xor", 6, 5, 9_009_193_846, 184)],
+)
+def test_composition_bounds_by_value(name: str, arity: int, dimension: int, papers: int, least: int) -> None:
+    table, dimensions = named_function(name, arity), [dimension] * arity
+    assert bounds.littlestone_of_composition_by_majorities(table, dimensions) == papers
+    assert bounds.littlestone_of_composition(table, dimensions) == least
+    # 2^T <= product of C(T, <= d), by hand
+    count = [sum(math.comb(rounds, i) for i in range(dimension + 1)) ** arity for rounds in (least, least + 1)]
+    assert count[0] >= 2**least
+    assert count[1] < 2 ** (least + 1)
+
+
+def test_bounds_of_tuples_and_unions_by_value() -> None:
+    assert bounds.littlestone_of_union_by_voting([10] * 1000) == 48
+    assert bounds.littlestone_of_union([10] * 1000) == 40
+    assert bounds.littlestone_of_union([1, 2]) == bounds.littlestone_of_two(1, 2) == 4
+    assert [bounds.littlestone_of_union([0] * k) for k in (1, 2, 7, 8)] == [0, 1, 2, 3]
+    assert [bounds.littlestone_of_tuples(d) for d in ([], [0, 0], [1], [7], [1, 0], [1, 1], [3, 3])] == [
+        0, 0, 1, 7, 1, 5, 21,
+    ]  # fmt: skip
+    idle = TruthTable((0, 1, 0, 1))  # the first input alone counts
+    assert bounds.littlestone_of_composition(idle, [2, 9]) == 2
+    assert bounds.littlestone_of_composition(TruthTable((1, 1, 1, 1)), [2, 9]) == 0
+
+
+def test_random_compositions_and_unions_stay_below_the_counts_of_experts() -> None:
+    """Counted apart from :mod:`tacit.theory.closure.bounds`; the counts are not far off either."""
+    tight, compared = 0, 0
+    rng = np.random.default_rng(12)
+    for arity in (2, 3):
+        for classes in random_classes(20 + arity, arity, 40):
+            table = TruthTable(tuple(int(v) for v in rng.integers(0, 2, 1 << arity)))
+            d = [littlestone_dimension(c).value for c in classes]
+            for whole, counts in (
+                (composed(table, classes), lambda rounds, d=d: math.prod(experts(rounds, each) for each in d)),
+                (np.vstack(classes), lambda rounds, d=d: sum(experts(rounds, each) for each in d)),
+            ):
+                found = littlestone_dimension(whole).value
+                assert 2**found <= counts(found)
+                tight += 2 ** (found + 1) > counts(found + 1)
+                compared += 1
+            assert littlestone_dimension(np.vstack(classes)).value <= bounds.littlestone_of_union(d)
+            assert littlestone_dimension(composed(table, classes)).value <= bounds.littlestone_of_composition(table, d)
+    assert compared == 160
+    assert tight >= 5
+
+
+def experts(rounds: int, dimension: int) -> int:
+    """Sets of at most ``dimension`` of the rounds, one by one."""
+    return sum(1 for size in range(dimension + 1) for _ in combinations(range(rounds), size))
+
+
 def test_majority_bound_needs_its_factor() -> None:
     """The step of the proof that counts errors: the best of k functions may err on ``(1/2 - 1/(2k))`` of the rounds."""
     k = 3

@@ -8,6 +8,7 @@ the docstring; logarithms are to base 2 where the paper writes ``log``.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from tacit.theory.closure.formula import TruthTable, disjunctive_terms
@@ -54,6 +55,21 @@ def weighted_majority_mistakes(count: int, mistakes: int, weight: float = MISTAK
 
 
 def littlestone_of_union(dimensions: Sequence[int]) -> int:
+    """The least of :func:`littlestone_of_union_by_voting` and the largest T with ``2^T <= sum C(T, <= d_i)``.
+
+    Proof of the second, in short: an expert of class i is a set of at most ``d_i`` of T rounds in which its Standard
+    Optimal Algorithm is told that it erred. Some expert of some class follows each of the ``2^T`` branches of a tree
+    that the union shatters, and an expert follows one branch. In full: docs/theory/compositions.md.
+    """
+    counted = Counter(dimensions)
+
+    def fits(rounds: int) -> bool:
+        return sum(number * patterns_at_most(rounds, d) for d, number in counted.items()) >= 1 << rounds
+
+    return min(littlestone_of_union_by_voting(dimensions), _largest(fits, max(dimensions)))
+
+
+def littlestone_of_union_by_voting(dimensions: Sequence[int]) -> int:
     """Propositions 4.2 and 4.3: the better of ``sum d_i + k - 1`` and Weighted Majority's ``2.41 (d + log k)``.
 
     The paper states the second as ``3 d + 3 log k``; see :func:`littlestone_of_union_stated`.
@@ -102,8 +118,10 @@ def littlestone_of_majority(count: int, dimension: float) -> int:
 
 
 def _largest(fits: Callable[[int], bool], start: int) -> int:
-    """The largest integer that fits, for a condition that holds at ``start`` and stops holding once."""
-    low, high = start, 2 * start
+    """The largest integer that fits, at least ``start``, where the condition holds; from 1 on it stops holding once."""
+    if start < 1 and not fits(1):
+        return start
+    low, high = max(start, 1), 2 * max(start, 1)
     while fits(high):
         low, high = high, 2 * high
     while high - low > 1:
@@ -112,16 +130,41 @@ def _largest(fits: Callable[[int], bool], start: int) -> int:
     return low
 
 
-def littlestone_of_composition(table: TruthTable, dimensions: Sequence[int]) -> int:
-    """Theorem 2.1 with constants: the Littlestone dimension of ``G(H_1, .., H_k)``.
+def littlestone_of_tuples(dimensions: Sequence[int]) -> int:
+    """Any function of k hypotheses, one from each class: the largest T with ``2^T <= product of C(T, <= d_i)``.
 
-    As in the paper, G is an OR of at most ``2^k`` ANDs of literals and each of these a majority (section 4.2.2); of G
-    and its negation, which have one dimension, the one with fewer terms is taken. The bound is
-    :func:`littlestone_of_majority`, applied twice; ``log2`` of the product of the classes' sizes may be smaller.
+    As for unions, with tuples of experts: their common prediction, through the function, follows one branch, and some
+    tuple follows every branch of a shattered tree. It is :func:`vc_of_composition`'s number, of the larger dimension:
+    polynomial, ``O(sum d_i log k)``, whatever the function. (The paper left open whether its exponential ``k`` is
+    needed; Ghazi, Golowich, Kumar, Manurangsi 2021 showed that it is not.)
+    """
+    return vc_of_composition(dimensions)
+
+
+def littlestone_of_composition(table: TruthTable, dimensions: Sequence[int]) -> int:
+    """The Littlestone dimension of ``G(H_1, .., H_k)``: the least of all bounds.
+
+    :func:`littlestone_of_tuples` for the inputs that G depends on, and the paper's
+    :func:`littlestone_of_composition_by_majorities`.
 
     Args:
         table: truth table of G, index ``sum of bit_i * 2^i``.
         dimensions: Littlestone dimensions of the k classes.
+    """
+    needed = [d for i, d in enumerate(dimensions) if _depends_on(table, i)]
+    return min(littlestone_of_tuples(needed), littlestone_of_composition_by_majorities(table, dimensions))
+
+
+def _depends_on(table: TruthTable, place: int) -> bool:
+    return any(value != table.values[index ^ 1 << place] for index, value in enumerate(table.values))
+
+
+def littlestone_of_composition_by_majorities(table: TruthTable, dimensions: Sequence[int]) -> int:
+    """Theorem 2.1 with constants: the paper's bound on the Littlestone dimension of ``G(H_1, .., H_k)``.
+
+    As in the paper, G is an OR of at most ``2^k`` ANDs of literals and each of these a majority (section 4.2.2); of G
+    and its negation, which have one dimension, the one with fewer terms is taken. The bound is
+    :func:`littlestone_of_majority`, applied twice; ``log2`` of the product of the classes' sizes may be smaller.
     """
     terms = min(disjunctive_terms(table), disjunctive_terms(table.negated()), key=len)
     if not terms:
@@ -132,10 +175,10 @@ def littlestone_of_composition(table: TruthTable, dimensions: Sequence[int]) -> 
         if not literals:
             continue
         padded = [*literals, 0] if len(literals) > 1 else literals  # the constant that fills the majority up
-        inner = max(inner, littlestone_of_majority(2 * len(literals) - 1, littlestone_of_union(padded)))
+        inner = max(inner, littlestone_of_majority(2 * len(literals) - 1, littlestone_of_union_by_voting(padded)))
     if len(terms) == 1:
         return inner
-    return littlestone_of_majority(2 * len(terms) - 1, littlestone_of_union([inner] * len(terms) + [0]))
+    return littlestone_of_majority(2 * len(terms) - 1, littlestone_of_union_by_voting([inner] * len(terms) + [0]))
 
 
 def ramsey_size(size: int, colours: int) -> int:
@@ -170,7 +213,7 @@ def vc_of_composition(dimensions: Sequence[int]) -> int:
             product *= patterns_at_most(n, dimension)
         return product >= 1 << n
 
-    return _largest(fits, 1) if sum(dimensions) else 0
+    return _largest(fits, max(dimensions, default=0))
 
 
 def patterns_at_most(points: int, dimension: int) -> int:

@@ -1,0 +1,151 @@
+"""The learner of compositions: its guarantee by value, against every sequence of tiny classes, and on long ones."""
+
+from __future__ import annotations
+
+import math
+from copy import copy
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tacit.arrays import Ints
+from tacit.closure.online import FiniteDomain
+from tacit.closure.online_boosting import BoostedComposition
+from tacit.closure.online_composition import OnlineComposition
+from tacit.theory.closure.formula import TruthTable, named_function
+from tacit.theory.dimensions import littlestone_dimension
+
+
+def thresholds(points: int) -> Ints:
+    return (np.arange(points) >= np.arange(points + 1)[:, None]).astype(int)
+
+
+def composed(table: TruthTable, classes: list[Ints]) -> Ints:
+    rows = [[table(bits) for bits in zip(*chosen, strict=True)] for chosen in product(*classes)]
+    return np.unique(np.array(rows), axis=0)
+
+
+def most_mistakes(learner: OnlineComposition, whole: Ints) -> int:
+    """What the best adversary makes of it; labels of one hypothesis of the composition throughout.
+
+    Rounds in which nothing changes are left out, so that the search ends.
+    """
+    best = learner.mistakes
+    for x, label in product(range(whole.shape[1]), (0, 1)):
+        agreeing = whole[whole[:, x] == label]
+        if len(agreeing) == 0:
+            continue
+        after = copy(learner).learn_one(x, label)
+        if after.mistakes == learner.mistakes and after._left == learner._left and len(agreeing) == len(whole):
+            continue
+        best = max(best, most_mistakes(after, agreeing))
+    return best
+
+
+@pytest.mark.parametrize(("name", "arity"), [("or", 2), ("xor", 2), ("majority", 3)])
+def test_no_sequence_forces_more_mistakes_than_promised(name: str, arity: int) -> None:
+    rng = np.random.default_rng(0)
+    table, forced = named_function(name, arity), []
+    for _ in range(4):
+        classes = [np.unique(rng.integers(0, 2, (3, 4 if arity == 2 else 3)), axis=0) for _ in range(arity)]
+        whole = composed(table, classes)
+        learner = OnlineComposition(table, classes)
+        most = most_mistakes(learner, whole)
+        assert littlestone_dimension(whole).value <= most <= learner.mistake_bound
+        forced.append(most)
+    assert max(forced) >= 2
+
+
+@pytest.mark.parametrize(
+    ("name", "arity", "points", "bound"), [("or", 2, 10, 21), ("xor", 2, 20, 29), ("majority", 3, 10, 40)]
+)
+def test_thresholds_are_learned_with_few_mistakes_whatever_the_horizon(
+    name: str, arity: int, points: int, bound: int
+) -> None:
+    """Where boosting, as in the paper, errs dozens of times within a guarantee beyond the number of rounds."""
+    rng = np.random.default_rng(0)
+    table = named_function(name, arity)
+    classes = [thresholds(points) if i % 2 else 1 - thresholds(points) for i in range(arity)]
+    learner = OnlineComposition(table, classes)
+    assert learner.mistake_bound == bound
+    chosen = rng.integers(0, points + 1, arity)
+    late = 0
+    for t, x in enumerate(rng.integers(0, points, 300)):
+        y = table([int(m[c, x]) for m, c in zip(classes, chosen, strict=True)])
+        before = learner.mistakes
+        learner.learn_one(int(x), y)
+        late += t >= 100 and learner.mistakes > before
+    assert learner.mistakes <= 10
+    assert late == 0
+
+
+@pytest.mark.parametrize("name", ["or", "and", "xor"])
+def test_a_greedy_adversary_stays_below_the_bound(name: str) -> None:
+    """It answers the opposite of what is predicted as long as some hypothesis of the composition agrees."""
+    rng = np.random.default_rng(1)
+    table, classes = named_function(name, 2), [thresholds(6), 1 - thresholds(6)]
+    worst = 0
+    for _ in range(5):
+        learner, alive = OnlineComposition(table, classes), composed(table, classes)
+        for x in rng.permutation(np.repeat(np.arange(6), 4)):
+            label = 1 - learner.predict_one(int(x))
+            if not (alive[:, x] == label).any():
+                label = 1 - label
+            alive = alive[alive[:, x] == label]
+            learner.learn_one(int(x), label)
+        worst = max(worst, learner.mistakes)
+    assert 2 <= worst <= learner.mistake_bound
+
+
+@pytest.mark.parametrize("name", ["or", "xor"])
+def test_a_mistake_halves_the_number_of_experts(name: str) -> None:
+    """The step of the proof, with weights written out here: R is one less after a mistake; no round adds to them."""
+    rng = np.random.default_rng(2)
+    table, halved = named_function(name, 2), 0
+    for _ in range(30):
+        classes = [rng.integers(0, 2, (rows, 6)) for rows in (10, 3)]
+        dimensions = [FiniteDomain(c).dimension for c in classes]
+
+        def weight(left: frozenset[tuple[int, ...]], rounds: int, dimensions=dimensions) -> int:
+            return sum(
+                math.prod(
+                    sum(math.comb(rounds, i) for i in range(f(v) + 1)) for f, v in zip(dimensions, t, strict=True)
+                )
+                for t in left
+            )
+
+        learner, alive = OnlineComposition(table, classes), composed(table, classes)
+        rounds = learner.mistake_bound + 1
+        for x in rng.integers(0, 6, 25):
+            label = 1 - learner.predict_one(int(x)) if rng.random() < 0.7 else int(rng.integers(2))
+            if not (alive[:, x] == label).any():
+                label = 1 - label
+            alive = alive[alive[:, x] == label]
+            before, mistakes = weight(learner._left, rounds), learner.mistakes
+            learner.learn_one(int(x), label)
+            wrong = learner.mistakes - mistakes
+            rounds -= wrong
+            assert 1 <= weight(learner._left, rounds) <= before / 2**wrong
+            halved += wrong
+    assert halved > 50
+
+
+def test_its_guarantee_is_below_that_of_boosting() -> None:
+    table, classes = named_function("or", 2), [thresholds(6)] * 2
+    boosted = BoostedComposition(table, classes, 400, np.random.default_rng(0), copies=15)
+    assert OnlineComposition(table, classes).mistake_bound < boosted.mistake_bound / 10
+
+
+def test_points_may_be_rows_and_unexplained_labels_change_nothing() -> None:
+    points = [{"age": a} for a in range(3)]
+    learner = OnlineComposition(TruthTable((1, 0)), [np.eye(3, dtype=int)], points)
+    for x in points:
+        learner.learn_one(x, x["age"] != 1)
+    assert [learner.predict_one(x) for x in points] == [1, 0, 1]
+    learner.learn_one(points[0], 0)
+    assert [learner.predict_one(x) for x in points] == [1, 0, 1]
+    with pytest.raises(ValueError, match="2 inputs, and there are 1"):
+        OnlineComposition(named_function("or", 2), [np.eye(2, dtype=int)])
+    with pytest.raises(ValueError, match="at least one hypothesis"):
+        OnlineComposition(named_function("or", 1), [np.zeros((0, 2), dtype=int)])
