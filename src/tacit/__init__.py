@@ -9,6 +9,8 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tacit import compilation
+
 if TYPE_CHECKING:
     from tacit.additive.estimator import AdditiveBoostClassifier
     from tacit.additive.regressor import AdditiveBoostRegressor
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from tacit.discovery.discover_schema import discover_schema
     from tacit.encoding.read_table import read_table
     from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor
+    from tacit.estimators.files import load, save
     from tacit.evaluation.private_score import private_score
     from tacit.evaluation.private_selection import PrivateSelection
     from tacit.evaluation.recalibrate import recalibrate
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from tacit.schema import Schema, SchemaError
     from tacit.trees.estimator import BoostedTreesClassifier
     from tacit.trees.random_estimator import RandomTreesClassifier
+
+compilation.settle()
 
 PUBLIC = {
     "AdditiveBoostClassifier": "tacit.additive.estimator",
@@ -50,11 +55,13 @@ PUBLIC = {
     "Schema": "tacit.schema",
     "SchemaError": "tacit.schema",
     "discover_schema": "tacit.discovery.discover_schema",
+    "load": "tacit.estimators.files",
     "load_model": "tacit.models.files",
     "options": "tacit.curator.options",
     "private_score": "tacit.evaluation.private_score",
     "read_table": "tacit.encoding.read_table",
     "recalibrate": "tacit.evaluation.recalibrate",
+    "save": "tacit.estimators.files",
     "save_model": "tacit.models.files",
     "select_model": "tacit.evaluation.select_model",
 }
@@ -82,11 +89,13 @@ __all__ = [
     "SchemaError",
     "__version__",
     "discover_schema",
+    "load",
     "load_model",
     "options",
     "private_score",
     "read_table",
     "recalibrate",
+    "save",
     "save_model",
     "select_model",
 ]

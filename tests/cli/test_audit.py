@@ -39,13 +39,13 @@ def test_json_says_the_same_to_machines(folder, tacit):
     assert found["seconds"] > 0
 
 
-def test_a_violated_claim_is_exit_code_1(folder, tacit, monkeypatch):
+def test_a_violated_claim_is_exit_code_4(folder, tacit, monkeypatch):
     (folder / "schema.toml").write_text(FLAG)
     monkeypatch.setattr(SeededSource, "laplace", lambda self, scale, size: [0] * size)
     monkeypatch.setattr(SeededSource, "gaussian", lambda self, scale, size: [0] * size)
     arguments = ("--schema", "schema.toml", "--learner", "halfspace", "--epsilon", "0.1", "--random-state", "1")
     done = tacit("audit", *arguments, "--trials", "21")
-    assert done.exit_code == 1
+    assert done.exit_code == 4
     assert "VIOLATED" in done.output
 
 

@@ -79,10 +79,14 @@ def test_a_seed_repeats_and_is_not_releasable(folder: Path, tacit: Callable[...,
     assert bodies[0] == bodies[1]
 
 
-def test_no_number_of_rows_is_printed(folder: Path, tacit: Callable[..., Any]) -> None:
-    done = tacit("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json")
+def test_no_number_of_rows_is_printed_but_the_released_one(folder: Path, tacit: Callable[..., Any]) -> None:
+    done = tacit("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--json")
     assert done.exit_code == 0
-    assert "400" not in done.stdout
+    rows = json.loads(done.stdout)["saw"]["rows"]
+    model = json.loads(Path("m.json").read_text())["model"]
+    assert rows["value"] == pytest.approx(sum(model["mains"][0]["counts"]))
+    assert 0 < abs(rows["value"] - 400) < 6 * rows["sd"]
+    assert "400" not in done.stdout.replace(str(rows["value"]), "")
 
 
 def test_dry_run_reads_no_row_and_charges_nothing(folder: Path, tacit: Callable[..., Any]) -> None:
@@ -109,8 +113,16 @@ def test_fits_share_an_account(folder: Path, tacit: Callable[..., Any]) -> None:
     assert "largest next fit epsilon 0." in shown
     assert "(more than what remains, because composed costs are smaller than their sum)" in shown
     assert [line["status"] for line in spent["reservations"]] == ["completed"]
+    assert tacit(*fit).exit_code == 2  # m.json is there
+    fit = (*fit, "--force")
     assert tacit(*fit).exit_code == 0  # two of .6 compose to less than 1
-    assert tacit(*fit).exit_code == 2
+    refused = tacit(*fit, "--json")
+    assert refused.exit_code == 3
+    error = json.loads(refused.stdout)["error"]
+    assert (error["kind"], error["exit_code"]) == ("budget", 3)
+    assert "nothing was spent" in error["message"]
+    for more in ((), ("--json",)):
+        assert tacit(*fit, "--dry-run", *more).exit_code == 3
 
 
 def test_verify_accepts_what_holds_and_names_what_does_not(
@@ -124,7 +136,7 @@ def test_verify_accepts_what_holds_and_names_what_does_not(
     forged["epsilon"] = 0.01
     Path("forged.json").write_text(json.dumps(forged))
     done = tacit("verify", "forged.json", "--json")
-    assert done.exit_code == 1, done.output
+    assert done.exit_code == 4, done.output
     assert json.loads(done.stdout)["holds"] is False
 
 

@@ -50,14 +50,13 @@ def test_evaluate_pays_from_an_account(fitted: Path, folder: Path, tacit: Run) -
     assert tacit(*paid).exit_code == 0
     assert 0.7 < account.spent < 0.9
     done = tacit(*paid)
-    assert done.exit_code == 2
+    assert done.exit_code == 3
     assert "nothing was spent" in done.stderr.lower()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["data.csv", "--epsilon", "1"], "which column is to be predicted"),
         (["data.csv", "--epsilon", "1", "--target", "bough"], "no column 'bough'"),
         (["data.csv", "--epsilon", "0", "--target", "bought"], "epsilon must be a positive number"),
         (["data.csv", "--epsilon", "1", "--target", "bought", "--cost", "3"], "--cost"),
@@ -72,6 +71,15 @@ def test_mistakes_of_evaluate(fitted: Path, folder: Path, tacit: Run, arguments:
     assert done.exit_code == 2
     assert message in " ".join(done.stderr.split())
     assert "Nothing was spent" in done.stderr
+
+
+def test_the_model_remembers_what_it_predicts(fitted: Path, folder: Path, tacit: Run) -> None:
+    assert tacit("evaluate", fitted / "model.json", "data.csv", "--epsilon", "1").exit_code == 0
+    model = json.loads((fitted / "model.json").read_text())
+    (folder / "bare.json").write_text(json.dumps({**model, "certificate": None}))
+    done = tacit("evaluate", "bare.json", "data.csv", "--epsilon", "1")
+    assert done.exit_code == 2
+    assert "which column is to be predicted" in " ".join(done.stderr.split())
 
 
 def test_discover_writes_a_schema_that_a_fit_can_use(folder: Path, tacit: Run) -> None:

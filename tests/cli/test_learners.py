@@ -29,7 +29,7 @@ def test_the_whole_way(folder: Path, tacit: Callable[..., Any], learner: str) ->
         done = tacit(*command)
         assert done.exit_code == 0, done.output
     assert len(Path("p.csv").read_text().splitlines()) == 401
-    assert "Releasable" in Path("m.html").read_text()
+    assert "Internally consistent" in Path("m.html").read_text()
 
 
 @pytest.mark.parametrize("learner", sorted(LEARNERS))

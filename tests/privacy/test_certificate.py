@@ -63,7 +63,12 @@ def test_an_honest_certificate_says_what_happened_and_verifies() -> None:
     assert certificate.entries[2].label == "sweep 2: age"
     assert certificate.versions["numpy"]
     summary = certificate.summary()
-    for part in ("epsilon 1 at delta 1e-06", "up to 3 rows", "number of rows is private", "May be released: yes"):
+    for part in (
+        "epsilon 1 at delta 1e-06",
+        "one person, at most 3 rows",
+        "number of rows is private",
+        "May be released: yes",
+    ):
         assert part in summary
     assert "releasable=True" in repr(certificate)
 
@@ -149,15 +154,32 @@ CHANGES: dict[str, Any] = {
     "versions": {},
     "created": "2000-01-01T00:00:00+00:00",
     "digest": "0" * 64,
+    "unit": "person",
+    "target": "y",
+    "data": "a survey",
+    "columns": ["age"],
+    "parameters": {"epsilon": 1.0},
+    "model_digest": "0" * 64,
+    "schema_digest": "0" * 64,
+    "ledger_digest": "0" * 64,
+    "version": 1,
 }
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Certificate)])
+def test_every_field_is_tried() -> None:
+    names = {field.name for field in fields(Certificate)} - {"signature", "format_version"}
+    assert names | {"version"} == set(CHANGES)
+
+
+@pytest.mark.parametrize("name", CHANGES)
 def test_a_change_in_any_field_is_found(name: str) -> None:
     data = fitted().to_dict()
     assert data[name] != CHANGES[name]
     data[name] = CHANGES[name]
-    assert Certificate.from_dict(data).verify() != []
+    try:
+        assert Certificate.from_dict(data).verify() != []
+    except CertificateError:
+        assert name == "version"  # format 1 knows nothing of models
 
 
 def resealed(certificate: Certificate, **changes: Any) -> list[str]:
@@ -165,6 +187,7 @@ def resealed(certificate: Certificate, **changes: Any) -> list[str]:
     changed = replace(certificate, **changes)
     for problem in changed.verify():
         if "digest" in problem:
+            changed = replace(changed, ledger_digest=changed._computed_ledger_digest())
             changed = replace(changed, digest=changed._computed_digest())
     return changed.verify()
 
@@ -201,7 +224,7 @@ def test_what_is_no_certificate_is_refused() -> None:
     for bad_version in (None, "1", True, 0):
         with pytest.raises(CertificateError, match="format version"):
             Certificate.from_dict({**good, "version": bad_version})
-    for name in CHANGES:
+    for name in set(CHANGES) - {"version"}:
         missing = {key: value for key, value in good.items() if key != name}
         with pytest.raises(CertificateError, match="damaged"):
             Certificate.from_dict(missing)

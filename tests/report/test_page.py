@@ -36,11 +36,11 @@ def test_says_what_it_must(visit: Any, sample_portrait: Portrait, sample_claim: 
     assert page.get_by_role("heading", name="Who earns more").is_visible()
     for heading in ("The promise", "The budget, step by step", "The model", "What was public", "What is not promised"):
         assert page.get_by_role("heading", name=heading).is_visible()
-    assert page.get_by_text("Releasable", exact=True).is_visible()
+    assert page.get_by_text("Internally consistent", exact=True).is_visible()
     size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('.verdict strong')).fontSize)")
     assert size >= 24
     text = page.inner_text("main")
-    assert "had any one person never been in the table" in text
+    assert "had any one row never been in the table" in text
     assert "factor of at most 2.72" in text
     assert "1 in 1 million" in text
     assert "46 releases" in text

@@ -7,7 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from tacit.report.promise import best_guess, count, describe
+from tacit.privacy.calibration import gaussian_noise_multiplier
+from tacit.privacy.charges import Gaussian
+from tacit.privacy.strength import best_guess, sharp_advantage, strength
+from tacit.report.promise import count, describe
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
@@ -50,7 +53,37 @@ def test_counts_are_words(value: float, words: str) -> None:
 
 
 def test_a_weak_promise_does_not_say_almost() -> None:
-    assert "almost as likely" in describe(1.0, 0.0, "add_or_remove_one", 1, None).headline
+    assert "almost as likely" in describe(1.0, 1e-6, "add_or_remove_one", 1, 0.094).headline
     weak = describe(4.0, 0.0, "add_or_remove_one", 1, None)
     assert "within a factor of 54.60" in weak.headline
     assert weak.strength == "weak"
+
+
+def test_the_word_follows_the_best_guess_and_not_epsilon() -> None:
+    """`plan --delta 0.5` called a promise strong beside a guess that is right 84 % of the time."""
+    bare = describe(1.0, 0.5, "add_or_remove_one", 1, 0.676)
+    assert bare.best == pytest.approx(0.838)
+    assert bare.strength == "weak"
+    assert "Delta 0.5 is above 1e-05" in " ".join(bare.warnings)
+    for epsilon, word in ((1.0, "strong"), (3.0, "moderate"), (10.0, "weak")):
+        charge = [Gaussian(gaussian_noise_multiplier(epsilon, 1e-6))]
+        assert strength(epsilon, 1e-6, sharp_advantage(charge, epsilon)).word == word
+
+
+def test_warnings_of_delta_and_epsilon() -> None:
+    assert strength(1.0, 1e-5).warnings == ()
+    assert "above 1e-05" in strength(1.0, 1.1e-5).warnings[0]
+    assert "1 in 1,000, the number of rows" in strength(1.0, 2e-3, rows=1000.0).warnings[0]
+    assert "the number of rows" in strength(1.0, 9e-6, rows=1e6).warnings[0]
+    assert strength(1.0, 9e-7, rows=1e6).warnings == ()
+    assert strength(10.0, 1e-6).warnings == ()
+    assert "next to nothing" in strength(10.1, 1e-6).warnings[0]
+    assert "nothing is protected" in strength(math.inf, 0.0).warnings[0]
+
+
+def test_words_say_row_unless_a_unit_is_declared() -> None:
+    row = describe(1.0, 1e-6, "add_or_remove_one", 1, None)
+    assert "person" not in f"{row.headline} {row.who} {row.unknown}"
+    unit = describe(1.0, 1e-6, "replace_one", 3, None, "patient_id")
+    assert "all rows of one patient_id (at most 3)" in unit.who
+    assert "any one patient_id" in unit.headline

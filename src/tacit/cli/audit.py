@@ -2,52 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, counting, stopwatch, table
+from tacit.cli.failures import CLAIM
 from tacit.cli.learners import copyable_class
 
 if TYPE_CHECKING:
     from tacit.audit import Audit, Counts
 
-VIOLATED = 1
-"""Exit code where the claim does not hold."""
+
+@dataclass(frozen=True, kw_only=True)
+class AuditArguments:
+    """What the command line asked for."""
+
+    schema: shared.SchemaFile = None
+    epsilon: shared.Epsilon = 1.0
+    delta: shared.Delta = 1e-6
+    neighbouring: shared.Relation = "add_or_remove_one"
+    learner: shared.Learner = "additive"
+    trials: Annotated[int, typer.Option("--trials", help="Fits to each of two synthetic tables.")] = 300
+    confidence: Annotated[float, typer.Option("--confidence", help="Of the bounds, between 0 and 1.")] = 0.95
+    random_state: Annotated[int | None, typer.Option("--random-state", help="Makes an audit repeatable.")] = None
+    as_json: shared.Json = False
 
 
-def run(
-    schema: Path | None,
-    epsilon: float,
-    delta: float,
-    neighbouring: str,
-    learner: str,
-    trials: int,
-    confidence: float,
-    random_state: int | None,
-    json: bool,
-) -> None:
-    """Fits the learner to two synthetic tables again and again, and says what that proves."""
+def run(asked: AuditArguments) -> None:
+    """Attack a learner on synthetic tables: what epsilon has it at least? Exit code 4 if that is more than claimed."""
     from tacit.audit import audit_estimator
     from tacit.schema import Schema
 
     seconds = stopwatch()
-    declared = None if schema is None else Schema.from_toml(schema)
+    declared = None if asked.schema is None else Schema.from_toml(asked.schema)
     numbers = declared is not None and declared.label is not None and declared.label.is_numeric
-    estimator = copyable_class(learner, numbers)(
-        epsilon=epsilon, delta=delta, neighbouring=neighbouring, schema=declared
+    estimator = copyable_class(asked.learner, numbers)(
+        epsilon=asked.epsilon, delta=asked.delta, neighbouring=asked.neighbouring, schema=declared
     )
-    with counting(f"fits of {learner}", quiet=json) as tell:
+    with counting(f"fits of {asked.learner}", quiet=asked.as_json) as tell:
         found = audit_estimator(
-            estimator, trials=trials, confidence=confidence, random_state=random_state, progress=tell
+            estimator,
+            trials=asked.trials,
+            confidence=asked.confidence,
+            random_state=asked.random_state,
+            progress=tell,
         )
-    if json:
+    if asked.as_json:
         as_json({**found.to_dict(), "seconds": round(seconds(), 1)})
     else:
-        _summary(found, learner, schema, seconds())
+        _summary(found, asked.learner, asked.schema, seconds())
     if not found.holds:
-        raise typer.Exit(VIOLATED)
+        raise typer.Exit(CLAIM)
 
 
 def _summary(found: Audit, learner: str, schema: Path | None, seconds: float) -> None:

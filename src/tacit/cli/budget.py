@@ -2,45 +2,106 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
+import typer
+
+from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, table
 
 
-def create(url: str, dataset: str, epsilon: float, delta: float, neighbouring: str, json: bool) -> None:
-    """Opens an account."""
+@dataclass(frozen=True, kw_only=True)
+class CreateArguments:
+    """What the command line asked for."""
+
+    account: shared.Url
+    dataset: shared.Dataset
+    epsilon: shared.Epsilon
+    delta: shared.Delta
+    neighbouring: shared.Relation = "add_or_remove_one"
+    unit: Annotated[
+        str | None,
+        typer.Option("--unit", help="Column that tells persons apart, or row; by default what the first fit protects."),
+    ] = None
+    max_rows: Annotated[int, typer.Option("--max-rows", help="With --unit: rows of one person that count.")] = 1
+    as_json: shared.Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowArguments:
+    """What the command line asked for."""
+
+    account: shared.Url
+    dataset: shared.Dataset
+    as_json: shared.Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListArguments:
+    """What the command line asked for."""
+
+    account: shared.Url
+    as_json: shared.Json = False
+
+
+def create(asked: CreateArguments) -> None:
+    """Open an account: all fits on one data set, together, may spend this much."""
     from tacit.privacy.account import PrivacyAccount
     from tacit.privacy.neighbouring import Neighbouring
+    from tacit.schema import Unit
 
     try:
-        relation = Neighbouring(neighbouring)
+        relation = Neighbouring(asked.neighbouring)
     except ValueError:
         known = " or ".join(Neighbouring)
-        raise ValueError(f"--neighbouring must be {known}, got {neighbouring!r}") from None
-    account = PrivacyAccount.create(url, dataset, epsilon, delta, relation)
-    _print(account, f"Opened an account for {dataset}", json)
+        raise ValueError(f"--neighbouring must be {known}, got {asked.neighbouring!r}") from None
+    unit = asked.unit if asked.unit in (None, "row") else Unit(str(asked.unit), asked.max_rows)
+    account = PrivacyAccount.create(asked.account, asked.dataset, asked.epsilon, asked.delta, relation, unit)
+    _print(account, f"Opened an account for {asked.dataset}", asked.as_json)
 
 
-def show(url: str, dataset: str, json: bool) -> None:
-    """Prints what is spent, what remains, and the history."""
+def show(asked: ShowArguments) -> None:
+    """Show what an account has spent, what remains, and on what."""
     from tacit.privacy.account import PrivacyAccount
 
-    _print(PrivacyAccount(url, dataset), f"The account of {dataset}", json)
+    _print(PrivacyAccount(asked.account, asked.dataset), f"The account of {asked.dataset}", asked.as_json)
+
+
+def list_accounts(asked: ListArguments) -> None:
+    """List the accounts that a store holds, with what each has left."""
+    from tacit.privacy.account import PrivacyAccount
+
+    accounts = [PrivacyAccount(asked.account, name) for name in PrivacyAccount.datasets(asked.account)]
+    if asked.as_json:
+        as_json({"accounts": [_facts(account) for account in accounts]})
+        return
+    rows = {
+        account.dataset: f"epsilon {account.remaining:.4g} of {account.epsilon:g} left at delta {account.delta:g}, "
+        f"{account.neighbouring}"
+        for account in accounts
+    }
+    table(f"{len(rows)} account{'s' if len(rows) != 1 else ''}", rows)
+
+
+def _facts(account: Any) -> dict[str, Any]:
+    return {
+        "dataset": account.dataset,
+        "epsilon": finite(account.epsilon),
+        "delta": account.delta,
+        "neighbouring": str(account.neighbouring),
+        "protected": _protected(account.unit),
+        "spent": finite(account.spent),
+        "remaining": finite(account.remaining),
+        "affordable": finite(account.affordable()),
+    }
 
 
 def _print(account: Any, title: str, json: bool) -> None:
     from tacit.privacy.accountants import epsilon
 
     history = account.reservations()
-    facts = {
-        "dataset": account.dataset,
-        "epsilon": finite(account.epsilon),
-        "delta": account.delta,
-        "neighbouring": str(account.neighbouring),
-        "spent": finite(account.spent),
-        "remaining": finite(account.remaining),
-        "affordable": finite(account.affordable()),
-    }
+    facts = _facts(account)
     alone = [epsilon(line.charges, account.delta) for line in history]
     if json:
         lines = [
@@ -59,6 +120,7 @@ def _print(account: Any, title: str, json: bool) -> None:
         title,
         {
             "promise": f"epsilon {account.epsilon:g}, delta {account.delta:g}, {account.neighbouring}",
+            "protects": _protected(account.unit),
             "spent": f"epsilon {account.spent:.4g}",
             "remaining": f"epsilon {account.remaining:.4g}",
             "largest next fit": _affordable(account),
@@ -68,6 +130,13 @@ def _print(account: Any, title: str, json: bool) -> None:
             },
         },
     )
+
+
+def _protected(unit: Any) -> str:
+    """Who is protected, in words."""
+    if unit is None:
+        return "what the first fit protects"
+    return "one row" if isinstance(unit, str) else f"one {unit.column}, at most {unit.max_rows} rows"
 
 
 def _affordable(account: Any) -> str:

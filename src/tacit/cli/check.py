@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli import arguments as shared
 from tacit.cli.console import as_json as print_json
 from tacit.cli.console import progress
+from tacit.cli.failures import COMPLAINTS
+from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:
     from tacit.cli.findings import Findings
@@ -19,25 +23,31 @@ NOT_FOR_RELEASE = (
 """What every output of the command begins with."""
 
 
-def check(
-    data: Annotated[Path, typer.Argument(help="CSV (also .gz) or Parquet.")],
-    schema: Annotated[Path, typer.Option("--schema", help="What is public about the columns (TOML).")],
-    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 if there is anything to complain of.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CheckArguments:
+    """What the command line asked for."""
+
+    data: shared.Data
+    schema: Annotated[Path, typer.Option("--schema", help="What is public about the columns (TOML).")]
+    encoding: shared.Encoding = "utf-8"
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 if there is anything to complain of.")] = False
+    as_json: shared.Json = False
+
+
+def run(asked: CheckArguments) -> None:
     """Look at rows and complain about what a fit would silently clip, drop or call missing. Not for release."""
     from tacit.cli.findings import find
     from tacit.schema import Schema
 
-    declared = Schema.from_toml(schema)
-    with progress(data.name, quiet=as_json) as tell:
+    declared = Schema.from_toml(asked.schema)
+    with rows_of(asked.data, asked.encoding) as data, progress(asked.data.name, quiet=asked.as_json) as tell:
         findings = find(data, declared, lambda rows: tell(f"{rows:,} rows read"))
-    if as_json:
+    if asked.as_json:
         print_json({"notice": NOT_FOR_RELEASE, **findings.to_dict()})
     else:
-        _print(data, findings)
-    if strict and findings.complaints:
-        raise typer.Exit(1)
+        _print(asked.data, findings)
+    if asked.strict and findings.complaints:
+        raise typer.Exit(COMPLAINTS)
 
 
 def _print(data: Path, findings: Findings) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, progress, table
 from tacit.cli.failures import Mistake
 from tacit.cli.files import write_text, write_with
@@ -49,18 +53,29 @@ def survey() -> tuple[dict[str, Any], Any]:
     return {name: data[name].to_numpy() for name in data.columns if name != "affairs"}, answers
 
 
-def run(folder: Path, epsilon: float, delta: float, json_wanted: bool) -> None:
-    """Learns twice, compares on held-out women, writes model, certificate and report."""
+@dataclass(frozen=True, kw_only=True)
+class DemoArguments:
+    """What the command line asked for."""
+
+    folder: Annotated[Path, typer.Option("--folder", help="Where to write.")] = Path("demo")
+    epsilon: shared.Epsilon = 1.0
+    delta: shared.Delta = 1e-6
+    as_json: shared.Json = False
+
+
+def run(asked: DemoArguments) -> None:
+    """Learn from a real survey (6,366 women, 1974), with and without privacy, and compare."""
     import numpy as np
     import pyarrow as pa
     from pyarrow import csv
     from sklearn.metrics import roc_auc_score
 
     from tacit.additive.estimator import AdditiveBoostClassifier
-    from tacit.models.files import save_model
+    from tacit.estimators.files import save
     from tacit.report.page import render
     from tacit.schema import Schema
 
+    folder, epsilon, delta = asked.folder, asked.epsilon, asked.delta
     columns, answers = survey()
     folder.mkdir(parents=True, exist_ok=True)
     with resources.as_file(resources.files("tacit.cli.demo_data").joinpath("survey.toml")) as path:
@@ -72,7 +87,7 @@ def run(folder: Path, epsilon: float, delta: float, json_wanted: bool) -> None:
     held_out = np.arange(len(answers)) % HELD_OUT == HELD_OUT - 1
     train = {name: values[~held_out] for name, values in columns.items()}
     test = {name: values[held_out] for name, values in columns.items()}
-    with progress("learning from the survey", quiet=json_wanted) as tell:
+    with progress("learning from the survey", quiet=asked.as_json) as tell:
         tell(f"epsilon {epsilon:g}")
         private = AdditiveBoostClassifier(epsilon=epsilon, delta=delta, schema=schema).fit(train, answers[~held_out])
         tell("without privacy")
@@ -80,10 +95,10 @@ def run(folder: Path, epsilon: float, delta: float, json_wanted: bool) -> None:
     scores = [float(roc_auc_score(answers[held_out], m.predict_proba(test)[:, 1])) for m in (private, open_one)]
     certificate = private.certificate_.to_dict()
     written = {name: folder / file for name, file in FILES.items()}
-    save_model(private.model_, written["model"], certificate)
+    save(private, written["model"])
     write_text(written["certificate"], json.dumps(certificate, indent=1) + "\n")
     write_text(written["report"], render(private.model_, certificate, "Who reported an affair, 1974"))
-    if json_wanted:
+    if asked.as_json:
         auc = {"private_auc": round(scores[0], 4), "non_private_auc": round(scores[1], 4)}
         as_json({**auc, "epsilon": finite(epsilon), "delta": delta, "written": _texts(written)})
         return

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, progress, spent
 from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs, write_text, write_with
+from tacit.cli.files import check_outputs, refuse_overwriting, write_text, write_with
 from tacit.cli.options import account_of, listed
 
 
@@ -15,39 +19,44 @@ from tacit.cli.options import account_of, listed
 class DiscoverArguments:
     """What the command line asked for."""
 
-    data: Path
-    target: str
-    output: Path
-    epsilon: float
-    delta: float
-    neighbouring: str
-    numeric: str | None
-    categories: str | None
-    ignore: str | None
-    label_kind: str
-    positive: str | None
-    unit: str | None
-    max_rows: int
-    certificate: Path | None
-    account: str | None
-    dataset: str | None
-    random_state: int | None
-    force: bool
-    as_json: bool
+    data: Annotated[Path, typer.Argument(help="The private rows: CSV (also .gz) or Parquet.")]
+    target: Annotated[str, typer.Option("--target", help="Column to predict.")]
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy to spend on finding the schema.")]
+    delta: Annotated[float, typer.Option("--delta", help="Positive, unless nothing but numbers is to be found.")] = 1e-6
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write.")] = Path("schema.toml")
+    neighbouring: shared.Relation = "add_or_remove_one"
+    numeric: Annotated[
+        str | None, typer.Option("--numeric", help="Columns known to hold numbers, comma-separated.")
+    ] = None
+    categories: Annotated[
+        str | None, typer.Option("--categories", help="Columns known to hold categories, comma-separated.")
+    ] = None
+    ignore: Annotated[str | None, typer.Option("--ignore", help="Columns to leave out, comma-separated.")] = None
+    label_kind: Annotated[str, typer.Option("--label-kind", help="classes or numeric.")] = "classes"
+    positive: Annotated[
+        str | None, typer.Option("--positive", help="The positive class; by default the last of two.")
+    ] = None
+    unit: Annotated[str | None, typer.Option("--unit", help="Column whose equal values are one protected person.")] = (
+        None
+    )
+    max_rows: Annotated[int, typer.Option("--max-rows", help="Rows of one person that count.")] = 1
+    certificate: shared.CertificateFile = None
+    account: shared.AccountUrl = None
+    dataset: shared.AccountDataset = None
+    random_state: shared.Seed = None
+    force: shared.Force = False
+    as_json: shared.Json = False
 
 
 def run(arguments: DiscoverArguments) -> None:
-    """Finds a schema, writes it, and says what was spent."""
-    import typer
-
+    """Find a schema in PRIVATE rows: every bound and category costs budget, and none comes from a single person."""
     from tacit.discovery.discover_schema import discover_schema
     from tacit.encoding.read import column_names, is_parquet, read_columns
     from tacit.schema import Unit
 
     outputs = {"--output": arguments.output, "--certificate": arguments.certificate}
     check_outputs(outputs, {"the data": arguments.data}, arguments.account)
-    if arguments.output.exists() and not arguments.force:
-        raise Mistake(f"{arguments.output} exists; give another --output, or --force to overwrite it")
+    refuse_overwriting({"--output": arguments.output}, arguments.force)
     account = account_of(arguments.account, arguments.dataset)
     names = column_names(arguments.data)
     kinds = _kinds(arguments)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, progress, releasable, spent, table
 from tacit.cli.files import check_outputs, write_text
 from tacit.cli.options import account_of, costs_of, listed, target_column
+from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:
     from tacit.evaluation.private_number_score import PrivateNumberScore
@@ -20,29 +23,43 @@ if TYPE_CHECKING:
 class EvaluateArguments:
     """What the command line asked for."""
 
-    model: Path
-    data: Path
-    target: str | None
-    schema: Path | None
-    epsilon: float
-    delta: float
-    neighbouring: str
-    threshold: float
-    cost: str | None
-    subgroups: str | None
-    categories: str | None
-    certificate: Path | None
-    account: str | None
-    dataset: str | None
-    random_state: int | None
-    metrics: str | None
-    quantile: float | None
-    error_clip: float | None
-    as_json: bool
+    model: shared.ModelFile
+    data: shared.Data
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy to spend on this evaluation.")]
+    target: Annotated[
+        str | None,
+        typer.Option("--target", help="Column with the truth; by default the schema's label, or the model's."),
+    ] = None
+    schema: shared.SchemaFile = None
+    delta: shared.Delta = 1e-6
+    neighbouring: shared.Relation = "add_or_remove_one"
+    threshold: Annotated[float, typer.Option("--threshold", help="Probability that counts as positive.")] = 0.5
+    cost: Annotated[
+        str | None, typer.Option("--cost", help="Cost of a false positive and a false negative, such as 1,5.")
+    ] = None
+    subgroups: Annotated[str | None, typer.Option("--subgroups", help="Figures by this column, too.")] = None
+    categories: Annotated[
+        str | None, typer.Option("--categories", help="Its values, comma-separated, unless schema or model have them.")
+    ] = None
+    certificate: shared.CertificateFile = None
+    account: shared.AccountUrl = None
+    dataset: shared.AccountDataset = None
+    random_state: shared.Seed = None
+    metrics: Annotated[
+        str | None, typer.Option("--metrics", help="Which figures, comma-separated: auc,log_loss or mae,r2,pinball ...")
+    ] = None
+    quantile: Annotated[
+        float | None, typer.Option("--quantile", help="Of a number: which quantile the pinball loss is about.")
+    ] = None
+    error_clip: Annotated[
+        float | None, typer.Option("--error-clip", help="Of a number: larger errors count as this large.")
+    ] = None
+    encoding: shared.Encoding = "utf-8"
+    as_json: shared.Json = False
 
 
 def run(arguments: EvaluateArguments) -> None:
-    """Reads the rows, asks once, and prints figures with their intervals."""
+    """Say how good a model is on private rows it was not made from, with intervals, for one charge."""
     from tacit.cli.tables import encoders_of
     from tacit.encoding.grid import NumericGrid
     from tacit.encoding.read import read_columns
@@ -55,8 +72,8 @@ def run(arguments: EvaluateArguments) -> None:
     inputs = {"the data": arguments.data, "the model": arguments.model, "the schema": arguments.schema}
     check_outputs({"--certificate": arguments.certificate}, inputs, arguments.account)
     schema = None if arguments.schema is None else Schema.from_toml(arguments.schema)
-    target = target_column(arguments.target, schema)
     model, promise = load_model(arguments.model)
+    target = target_column(arguments.target, schema, None if promise is None else promise.get("target"))
     if promise is not None:
         check_unit(int(promise.get("rows_per_unit", 1)), schema)
     account = account_of(arguments.account, arguments.dataset)
@@ -68,8 +85,11 @@ def run(arguments: EvaluateArguments) -> None:
     numeric = [name for name, encoder in encoders.items() if isinstance(encoder, NumericGrid)]
     numeric += [target] if model.says_numbers else []
     names = list(dict.fromkeys([*model.feature_names, target, *_more(arguments, schema)]))
-    with progress(arguments.data.name, quiet=arguments.as_json) as tell:
-        frame = read_columns(arguments.data, names, numeric, lambda n: tell(f"{n:,} rows read"))
+    with (
+        rows_of(arguments.data, arguments.encoding) as data,
+        progress(arguments.data.name, quiet=arguments.as_json) as tell,
+    ):
+        frame = read_columns(data, names, numeric, lambda n: tell(f"{n:,} rows read"))
         tell("evaluating")
         score = private_score(
             model,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.cli.console import as_json as print_json
@@ -11,30 +10,22 @@ from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, write_text
 
 if TYPE_CHECKING:
+    from tacit.cli.plan_arguments import PlanArguments
     from tacit.halfspaces.expectation import Expectation, Setting
 
 WIDTH, HEIGHT = 640, 360
 
 
-def run(
-    margin: float,
-    dimension: int,
-    rows: int | None,
-    error: float | None,
-    epsilon: float,
-    delta: float,
-    repeats: int,
-    plot: Path | None,
-    json: bool,
-) -> None:
+def run(asked: PlanArguments, margin: float) -> None:
     """Prints a table of figures, each with its source; with ``plot``, draws error against rows as SVG."""
     from tacit.halfspaces.expectation import Setting, expect_error, expect_rows
 
+    rows, error, plot = asked.rows, asked.error, asked.plot
     if (rows is None) == (error is None):
         raise Mistake("with --margin, give either --rows (what error can be expected?) or --error (how many rows?)")
     check_outputs({"--plot": plot}, {})
-    setting = Setting(dimension, margin, epsilon, delta, repeats=repeats)
-    with progress("simulating", quiet=json) as stage:
+    setting = Setting(asked.dimension, margin, asked.epsilon, asked.delta, repeats=asked.repeats)
+    with progress("simulating", quiet=asked.as_json) as stage:
         if rows is not None:
             figures = expect_error(setting, rows)
         else:
@@ -42,9 +33,9 @@ def run(
             figures = expect_rows(setting, error, stage)
     if plot is not None:
         write_text(plot, drawing(setting, figures))
-    if json:
-        asked = {"dimension": dimension, "margin": margin, "epsilon": epsilon, "delta": delta}
-        print_json({**asked, "figures": [vars(figure) for figure in figures], "plot": plot and str(plot)})
+    if asked.as_json:
+        said = {"dimension": asked.dimension, "margin": margin, "epsilon": asked.epsilon, "delta": asked.delta}
+        print_json({**said, "figures": [vars(figure) for figure in figures], "plot": plot and str(plot)})
         return
     show(setting, figures)
 

@@ -1,8 +1,9 @@
-"""One sentence and exit code 2 for everything a user can mend; tracebacks are for faults of the program."""
+"""One sentence and an exit code for everything a user can mend; tracebacks are for faults of the program."""
 
 from __future__ import annotations
 
 import functools
+import json
 import sys
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
@@ -10,19 +11,38 @@ from typing import ParamSpec, TypeVar
 import typer
 
 from tacit.errors import STANDS, UNSPENT, TacitError, was_spent, with_remark
+from tacit.privacy.ledger import BudgetExceeded
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-MISTAKE = 2
+COMPLAINTS = 1
+"""Exit code of a command that was told to be strict and found something to complain of."""
+
+USAGE = 2
 """Exit code of a mistake that the message tells how to mend."""
+
+BUDGET = 3
+"""Exit code where a budget does not pay for what was asked."""
+
+CLAIM = 4
+"""Exit code where a claim does not hold: a certificate, a signature, or what an audit found."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
+KINDS = {USAGE: "usage", BUDGET: "budget", CLAIM: "claim", INTERRUPTED: "interrupted"}
+"""What JSON calls them."""
+
 
 class Mistake(TacitError):  # noqa: N818 - made by the user, no fault of the program
     """A mistake in what was asked for. The message says what would be right."""
+
+
+class Unpaid(Mistake):
+    """A budget does not pay for what was asked."""
+
+    usual = UNSPENT
 
 
 def with_spending(error: Exception) -> str:
@@ -33,8 +53,23 @@ def with_spending(error: Exception) -> str:
     return with_remark(message, STANDS if was_spent(error) else UNSPENT)
 
 
-def tell(message: str) -> None:
-    """Prints one error to stderr."""
+def code_of(error: BaseException) -> int:
+    """The exit code of an error."""
+    from tacit.models.binding import ClaimError
+
+    if isinstance(error, BudgetExceeded | Unpaid):
+        return BUDGET
+    if isinstance(error, ClaimError):
+        return CLAIM
+    return USAGE
+
+
+def tell(message: str, code: int = USAGE, as_json: bool = False) -> None:
+    """Prints one error: to stderr, or as a JSON document to stdout."""
+    if as_json:
+        said = {"error": {"kind": KINDS[code], "exit_code": code, "message": message}}
+        typer.echo(json.dumps(said, indent=2))
+        return
     from rich.console import Console
     from rich.text import Text
 
@@ -49,7 +84,7 @@ def file_message(error: OSError) -> str:
 
 
 def guarded(command: Callable[P, R]) -> Callable[P, R]:
-    """A command whose public mistakes end in one message and exit code 2.
+    """A command whose public mistakes end in one message and an exit code.
 
     ``ValueError`` is what the library raises for public mistakes, ``OSError`` what files do. Anything else is a fault
     and keeps its traceback.
@@ -57,18 +92,21 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        as_json = bool(kwargs.get("as_json", False))
         try:
             return command(*args, **kwargs)
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 sys.stderr.close()
                 raise typer.Exit(1) from None
-            tell(with_spending(error))
+            code = USAGE
+            tell(with_spending(error), code, as_json)
         except ValueError as error:
-            tell(with_spending(error))
+            code = code_of(error)
+            tell(with_spending(error), code, as_json)
         except KeyboardInterrupt:
-            tell("interrupted. What a budget account had reserved stays charged")
+            tell("interrupted. What a budget account had reserved stays charged", INTERRUPTED, as_json)
             raise typer.Exit(INTERRUPTED) from None
-        raise typer.Exit(MISTAKE)
+        raise typer.Exit(code)
 
     return wrapper

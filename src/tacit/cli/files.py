@@ -37,6 +37,17 @@ def check_outputs(
         taken[path.resolve()] = f"what {option} writes"
 
 
+def refuse_overwriting(outputs: Mapping[str, Path | None], force: bool) -> None:
+    """Raises for outputs that are there already, unless they may be overwritten.
+
+    Raises:
+        Mistake: names the option and the file.
+    """
+    for option, path in outputs.items():
+        if path is not None and path.exists() and not force:
+            raise Mistake(f"{path} exists; give another {option}, or --force to overwrite it")
+
+
 def _files_of(account: str | None) -> list[Path]:
     """The files of an account's store, if it is kept in one."""
     if account is None:

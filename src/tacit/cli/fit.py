@@ -2,97 +2,95 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import dataclass
-from pathlib import Path
+import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.console import as_json, charge_words, finite, progress, releasable, spent, stopwatch, table
-from tacit.cli.failures import Mistake
-from tacit.cli.files import check_outputs, write_text
-from tacit.cli.learners import batchwise_class, learner_class
+from tacit.cli.console import as_json, charge_words, finite, progress, stopwatch, table
+from tacit.cli.failures import Mistake, Unpaid
+from tacit.cli.files import check_outputs, refuse_overwriting, write_text
+from tacit.cli.fit_arguments import FitArguments
+from tacit.cli.fitted import summarise
+from tacit.cli.learners import batchwise_class, learner_class, set_parameters
 from tacit.cli.options import account_of, check_account, listed, target_column
-from tacit.cli.tables import training_table
+from tacit.cli.tables import rows_of, training_table
 
 if TYPE_CHECKING:
     from tacit.schema import Schema
 
-MOST_SHOWN = 6
-"""Columns named in the summary."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class FitArguments:
-    """What the command line asked for."""
-
-    data: Path
-    target: str | None
-    schema: Path | None
-    epsilon: float
-    delta: float
-    neighbouring: str
-    learner: str
-    model: Path | None
-    report: Path | None
-    certificate: Path | None
-    account: str | None
-    dataset: str | None
-    random_state: int | None
-    classes: str | None
-    loss: str | None
-    quantile: float | None
-    target_bounds: str | None
-    batches: bool
-    adds_to: Path | None
-    dry_run: bool
-    as_json: bool
-
-
-def run(arguments: FitArguments) -> None:
-    """Learns, writes what was asked for, and says what was spent. Everything that can be checked is checked before."""
+def run(asked: FitArguments) -> None:
+    """Learn a private model from a table: of classes, or of a number."""
     seconds = stopwatch()
-    _check_outputs(arguments)
-    schema = _schema(arguments)
-    in_batches = arguments.batches or arguments.adds_to is not None
-    learner = _batchwise(arguments, schema) if in_batches else _estimator(arguments, schema)
+    _check_outputs(asked)
+    schema = _schema(asked)
+    in_batches = asked.batches or asked.adds_to is not None
+    learner = _batchwise(asked, schema) if in_batches else _estimator(asked, schema)
     estimator = learner.estimator if in_batches else learner
-    target = target_column(arguments.target, schema)
-    _check_classes(arguments, schema, estimator)
-    if arguments.dry_run:
-        _dry_run(arguments, estimator, target)
+    target = target_column(asked.target, schema)
+    _check_classes(asked, schema, estimator)
+    if asked.dry_run:
+        _dry_run(asked, estimator, target)
         return
-    with progress(arguments.data.name, quiet=arguments.as_json) as tell:
-        numbers = not _discovers(arguments, estimator)
-        frame, labels = training_table(
-            arguments.data, target, schema, tell, numbers, predicts_numbers(arguments, schema)
-        )
+    key = _key(asked)
+    with rows_of(asked.data, asked.encoding) as data, progress(asked.data.name, quiet=asked.as_json) as tell:
+        numbers = not discovers(asked, estimator)
+        frame, labels = training_table(data, target, schema, tell, numbers, predicts_numbers(asked, schema))
         tell("learning")
-        (learner.partial_fit if in_batches else learner.fit)(frame, labels)
-    written = _write(arguments, learner, target)
-    _summary(arguments, learner, written, seconds())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the summary says the same in its own place
+            (learner.partial_fit if in_batches else learner.fit)(frame, labels)
+    learner.certificate_ = learner.certificate_.named(target, asked.name)
+    written = _write(asked, learner, key)
+    summarise(asked, learner, schema, written, seconds(), discovers(asked, learner))
 
 
-def _check_outputs(arguments: FitArguments) -> None:
-    if arguments.model is None and arguments.certificate is None and arguments.report is None and not arguments.dry_run:
+def _check_outputs(asked: FitArguments) -> None:
+    if asked.model is None and asked.certificate is None and asked.report is None and not asked.dry_run:
         raise Mistake("a fit spends budget and would leave nothing behind: give --model OUT.json (or --dry-run)")
-    outputs = {"--model": arguments.model, "--report": arguments.report, "--certificate": arguments.certificate}
-    check_outputs(outputs, {"the data": arguments.data, "the schema": arguments.schema}, arguments.account)
-    check_account(arguments.account, arguments.dataset)
+    outputs = {"--model": asked.model, "--report": asked.report, "--certificate": asked.certificate}
+    inputs = {"the data": asked.data, "the schema": asked.schema, "the key": asked.sign}
+    check_outputs(outputs, inputs, asked.account)
+    if not asked.dry_run and asked.model != asked.adds_to:  # batches may go on in the file that they are kept in
+        refuse_overwriting({"--model": asked.model}, asked.force)
+    check_account(asked.account, asked.dataset)
 
 
-def _schema(arguments: FitArguments) -> Schema | None:
-    if arguments.schema is None:
+def _schema(asked: FitArguments) -> Schema | None:
+    from tacit.schema import Schema, Unit
+
+    if asked.max_rows is not None and asked.unit is None:
+        raise Mistake("--max-rows is about the rows of one person: name the column that tells persons apart by --unit")
+    if asked.schema is None:
+        if asked.unit is not None:
+            raise Mistake("--unit needs a --schema, which says what the other columns are")
         return None
-    from tacit.schema import Schema
+    schema = Schema.from_toml(asked.schema)
+    if asked.unit is None:
+        return schema
+    unit = Unit(asked.unit, 1 if asked.max_rows is None else asked.max_rows)
+    if schema.unit is not None and schema.unit != unit:
+        raise Mistake(
+            f"--unit: {asked.schema} declares {schema.unit.column!r}, with at most {schema.unit.max_rows} rows: leave "
+            "--unit out, or change the schema"
+        )
+    return replace(schema, unit=unit)
 
-    return Schema.from_toml(arguments.schema)
+
+def _key(asked: FitArguments) -> Any:
+    """The key to sign with, read before anything is spent."""
+    if asked.sign is None:
+        return None
+    from tacit.privacy.signatures import read_private_key
+
+    return read_private_key(asked.sign)
 
 
-def predicts_numbers(arguments: FitArguments, schema: Schema | None) -> bool:
+def predicts_numbers(asked: FitArguments, schema: Schema | None) -> bool:
     """Whether the label is a number: the schema says so, or an option that makes sense for nothing else."""
     declared = schema is not None and schema.label is not None and schema.label.is_numeric
-    return declared or arguments.loss is not None or arguments.target_bounds is not None
+    return declared or asked.loss is not None or asked.target_bounds is not None
 
 
 def _target_bounds(text: str | None) -> tuple[float, float] | None:
@@ -105,56 +103,56 @@ def _target_bounds(text: str | None) -> tuple[float, float] | None:
     return lower, upper
 
 
-def _batchwise(arguments: FitArguments, schema: Schema | None) -> Any:
+def _batchwise(asked: FitArguments, schema: Schema | None) -> Any:
     """What learns in batches: anew, or going on from a file."""
-    outer, inner = batchwise_class(arguments.learner, predicts_numbers(arguments, schema))
-    learner = outer(_estimator(arguments, schema, inner))
-    if arguments.adds_to is None:
+    outer, inner = batchwise_class(asked.learner, predicts_numbers(asked, schema))
+    learner = outer(_estimator(asked, schema, inner))
+    if asked.adds_to is None:
         return learner
     from tacit.models.files import load_model
     from tacit.privacy.certificate import Certificate
 
-    model, written = load_model(arguments.adds_to)
+    model, written = load_model(asked.adds_to)
     if written is None:
-        raise Mistake(f"--adds-to: {arguments.adds_to} holds no certificate, so nobody knows what was charged for it")
+        raise Mistake(f"--adds-to: {asked.adds_to} holds no certificate, so nobody knows what was charged for it")
     return learner.resume(model, Certificate.from_dict(written))
 
 
-def _estimator(arguments: FitArguments, schema: Schema | None, cls: Any = None) -> Any:
-    numbers = predicts_numbers(arguments, schema)
-    cls = cls or learner_class(arguments.learner, numbers)
-    _check_label_options(arguments, schema, numbers)
+def _estimator(asked: FitArguments, schema: Schema | None, cls: Any = None) -> Any:
+    numbers = predicts_numbers(asked, schema)
+    cls = cls or learner_class(asked.learner, numbers)
+    _check_label_options(asked, schema, numbers)
     return cls(
-        epsilon=arguments.epsilon,
-        delta=arguments.delta,
-        neighbouring=arguments.neighbouring,
+        epsilon=asked.epsilon,
+        delta=asked.delta,
+        neighbouring=asked.neighbouring,
         schema=schema,
-        account=account_of(arguments.account, arguments.dataset),
-        random_state=arguments.random_state,
-        **_of_label(arguments, numbers),
+        account=account_of(asked.account, asked.dataset),
+        random_state=asked.random_state,
+        **{**_of_label(asked, numbers), **set_parameters(cls, asked.settings, asked.interactions)},
     )
 
 
-def _check_label_options(arguments: FitArguments, schema: Schema | None, numbers: bool) -> None:
+def _check_label_options(asked: FitArguments, schema: Schema | None, numbers: bool) -> None:
     """Raises for options about the label that would be ignored."""
-    if numbers and arguments.classes is not None:
+    if numbers and asked.classes is not None:
         raise Mistake("--classes is for labels that are classes, and the label is a number")
     declared = None if schema is None else schema.label
-    for option, given in (("--classes", arguments.classes), ("--target-bounds", arguments.target_bounds)):
+    for option, given in (("--classes", asked.classes), ("--target-bounds", asked.target_bounds)):
         if given is not None and declared is not None:
             raise Mistake(
-                f"{option} is for a label that no schema declares, and {arguments.schema} declares it: leave it out"
+                f"{option} is for a label that no schema declares, and {asked.schema} declares it: leave it out"
             )
-    if arguments.quantile is not None and arguments.loss != "quantile":
+    if asked.quantile is not None and asked.loss != "quantile":
         raise Mistake("--quantile is for --loss quantile, which learns a quantile of a number: give both")
 
 
-def _check_classes(arguments: FitArguments, schema: Schema | None, estimator: Any) -> None:
+def _check_classes(asked: FitArguments, schema: Schema | None, estimator: Any) -> None:
     """Raises where nobody says which classes there are: a file does not, and rows of others would not count."""
-    declared = arguments.classes is not None or (schema is not None and schema.label is not None)
-    if declared or predicts_numbers(arguments, schema) or _discovers(arguments, estimator):
+    declared = asked.classes is not None or (schema is not None and schema.label is not None)
+    if declared or predicts_numbers(asked, schema) or discovers(asked, estimator):
         return
-    why = f"the learner {arguments.learner} finds no classes"
+    why = f"the learner {asked.learner} finds no classes"
     if getattr(estimator, "_discovers", False):
         why = "finding classes takes a delta"
     raise Mistake(
@@ -162,129 +160,101 @@ def _check_classes(arguments: FitArguments, schema: Schema | None, estimator: An
     )
 
 
-def _of_label(arguments: FitArguments, numbers: bool) -> dict[str, Any]:
+def _of_label(asked: FitArguments, numbers: bool) -> dict[str, Any]:
     if not numbers:
-        return {"classes": listed(arguments.classes)}
-    bounds = _target_bounds(arguments.target_bounds)
+        return {"classes": listed(asked.classes)}
+    bounds = _target_bounds(asked.target_bounds)
     return {
-        "loss": arguments.loss or "squared",
-        "quantile": 0.5 if arguments.quantile is None else arguments.quantile,
+        "loss": asked.loss or "squared",
+        "quantile": 0.5 if asked.quantile is None else asked.quantile,
         "target_bounds": bounds,
     }
 
 
-def _discovers(arguments: FitArguments, estimator: Any) -> bool:
+def discovers(asked: FitArguments, estimator: Any) -> bool:
     """Whether the fit itself finds out what columns hold: it takes a learner that does, and a delta."""
-    return bool(getattr(estimator, "_discovers", False)) and (arguments.delta > 0 or math.isinf(arguments.epsilon))
+    return bool(getattr(estimator, "_discovers", False)) and (asked.delta > 0 or math.isinf(asked.epsilon))
 
 
-def _dry_run(arguments: FitArguments, estimator: Any, target: str) -> None:
+def _dry_run(asked: FitArguments, estimator: Any, target: str) -> None:
+    from tacit.privacy.charges import charge_from_dict
+
     shown: dict[str, Any] | None = None
     if estimator.schema is None:
         import numpy as np
 
         from tacit.encoding.read import column_names
 
-        names = column_names(arguments.data)
+        names = column_names(asked.data)
         if target not in names:
-            raise Mistake(f"{arguments.data} has no column {target!r}")
+            raise Mistake(f"{asked.data} has no column {target!r}")
         # a list has no dtype, as a CSV file has none
-        empty: Any = [] if _discovers(arguments, estimator) else np.empty(0)
+        empty: Any = [] if discovers(asked, estimator) else np.empty(0)
         shown = {name: empty for name in names if name != target}
     planned = estimator.dry_run(X=shown)
-    if arguments.as_json:
+    account = estimator.account
+    covered = account is None or account.covers([charge_from_dict(charge) for charge in planned["charges"]])
+    if asked.as_json:
+        if not covered:
+            raise Unpaid(_unpaid(asked))
         as_json({"dry_run": True, **{k: finite(v) if isinstance(v, float) else v for k, v in planned.items()}})
         return
     rows = {
         "would charge": f"epsilon {planned['epsilon']:g}, delta {planned['delta']:g}, {planned['neighbouring']}",
         "as": ", ".join(charge_words(charge) for charge in planned["charges"]),
         "columns": ", ".join(planned["columns"]),
-        "to": "this fit alone" if arguments.account is None else f"{arguments.dataset} in {arguments.account}",
+        "to": "this fit alone" if asked.account is None else f"{asked.dataset} in {asked.account}",
     }
     if planned["bounds_share"]:
-        what = "bounds and categories" if _discovers(arguments, estimator) else "bounds"
+        what = "bounds and categories" if discovers(asked, estimator) else "bounds"
         rows["discovery"] = f"{planned['bounds_share']:.0%} of it would find {what} that no schema declares"
-    account = estimator.account
     if account is not None:
-        from tacit.privacy.charges import charge_from_dict
-
-        covered = account.covers([charge_from_dict(charge) for charge in planned["charges"]])
         rows["account"] = (
             f"epsilon {account.remaining:.4g} left; {'it covers this' if covered else 'NOT enough for this'}"
         )
     table("A fit would charge, and nothing was charged now", rows)
+    if not covered:
+        raise Unpaid(_unpaid(asked))
 
 
-def _write(arguments: FitArguments, estimator: Any, target: str) -> dict[str, str]:
-    """Writes model, certificate and report; a failure says that the budget is gone."""
-    certificate = estimator.certificate_.to_dict()
+def _unpaid(asked: FitArguments) -> str:
+    return f"the account of {asked.dataset!r} does not pay for this; see tacit budget show"
+
+
+def _write(asked: FitArguments, estimator: Any, key: Any) -> dict[str, str]:
+    """Writes model, certificate and report, signed if there is a key; a failure says that the budget is gone."""
+    if key is not None:
+        _sign(estimator, key)
+    certificate = estimator.certificate_
     written: dict[str, str] = {}
     try:
-        if arguments.model is not None:
-            from tacit.models.files import save_model
+        if asked.model is not None:
+            from tacit.estimators.files import save
 
-            save_model(estimator.model_, arguments.model, certificate)
-            written["model"] = str(arguments.model)
-        if arguments.certificate is not None:
-            write_text(arguments.certificate, json.dumps(certificate, indent=1) + "\n")
-            written["certificate"] = str(arguments.certificate)
-        if arguments.report is not None:
+            save(estimator, asked.model)
+            written["model"] = str(asked.model)
+        if asked.certificate is not None:
+            write_text(asked.certificate, certificate.to_json())
+            written["certificate"] = str(asked.certificate)
+        if asked.report is not None:
             from tacit.report.page import render
 
-            write_text(arguments.report, render(estimator.model_, certificate, target=target))
-            written["report"] = str(arguments.report)
+            schema = getattr(estimator, "schema_", None)
+            write_text(asked.report, render(estimator.model_, certificate.to_dict(), schema=schema))
+            written["report"] = str(asked.report)
     except OSError as error:
         there = ", ".join(written.values()) or "nothing"
         raise Mistake(
             f"{error.filename or 'a file'}: {error.strerror or error}",
-            f"The fit was done and its budget (epsilon {arguments.epsilon:g}) is spent; written so far: {there}",
+            f"The fit was done and its budget (epsilon {asked.epsilon:g}) is spent; written so far: {there}",
         ) from error
     return written
 
 
-def _found(arguments: FitArguments, estimator: Any) -> str:
-    """What discovery found, for the summary."""
-    schema = getattr(estimator, "schema_", None)
-    if schema is None or not _discovers(arguments, estimator):
-        named = ", ".join(str(name) for name in getattr(estimator, "classes_", ()))
-        classes = f"; classes {named}, and rows of others do not count" if named else ""
-        return f"all columns were read as numbers; a column of texts is missing throughout{classes}"
-    kinds = [column.kind for column in schema.columns.values()]
-    found = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    names = getattr(estimator, "classes_", ())
-    classes = f"; classes {', '.join(str(name) for name in names)}" if len(names) else ""
-    return f"found and paid for: {found}{classes}"
-
-
-def _summary(arguments: FitArguments, estimator: Any, written: dict[str, str], seconds: float) -> None:
-    certificate = estimator.certificate_
-    importance = estimator.model_.importance() if hasattr(estimator.model_, "importance") else {}
-    if arguments.as_json:
-        as_json(
-            {
-                "learner": arguments.learner,
-                "written": written,
-                "epsilon": finite(certificate.epsilon),
-                "delta": certificate.delta,
-                "neighbouring": str(certificate.neighbouring),
-                "releasable": certificate.releasable,
-                "releases": certificate.releases,
-                "importance": importance,
-                "seconds": round(seconds, 3),
-            }
-        )
-        return
-    rows = dict(written)
-    if arguments.adds_to is not None:
-        charged = "was charged, as it was begun before" if estimator.charged_ else "was not charged"
-        rows["batches"] = f"{len(estimator.model_.members)}; this one {charged}: all of them cost what one does"
-    rows["spent"] = spent(certificate)
-    rows["releases"] = str(certificate.releases)
-    rows["releasable"] = releasable(certificate)
-    if importance:
-        strongest = list(importance.items())[:MOST_SHOWN]
-        rows["matters most"] = ", ".join(f"{name} ({size:.2f})" for name, size in strongest)
-    if arguments.schema is None:
-        rows["no schema"] = _found(arguments, estimator)
-    rows["took"] = f"{seconds:.1f} s"
-    table("A model without privacy" if math.isinf(certificate.epsilon) else "A private model", rows)
+def _sign(estimator: Any, key: Any) -> None:
+    """Signs the certificate, and writes a line about it into the account, if there is one."""
+    estimator.certificate_ = estimator.certificate_.signed(key)
+    account = getattr(getattr(estimator, "estimator", estimator), "account", None)
+    if account is not None:
+        schema = getattr(estimator, "schema_", None)
+        account.note(estimator.certificate_.transparency_line, None if schema is None else schema.unit)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import inspect
+import json
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -63,3 +66,42 @@ def learner_class(name: str, numbers: bool = False) -> Any:
         raise Mistake(f"--learner: {name!r} learns classes, and the label is a number: use {', '.join(REGRESSORS)}")
     module, cls = (REGRESSORS if numbers else LEARNERS)[name]
     return getattr(import_module(module), cls)
+
+
+OWN_OPTIONS = (
+    "epsilon", "delta", "neighbouring", "schema", "account", "random_state", "classes", "loss", "quantile",
+    "target_bounds",
+)  # fmt: skip
+"""Parameters that have options of their own."""
+
+
+def set_parameters(cls: Any, settings: Sequence[str] | None, interactions: str | None) -> dict[str, Any]:
+    """Parameters of a learner from ``--set NAME=VALUE`` and ``--interactions``; values are JSON, or else texts.
+
+    Raises:
+        Mistake: for a parameter that the learner does not have, or that has an option of its own.
+    """
+    asked = [*(settings or []), *([] if interactions is None else [f"interactions={interactions}"])]
+    known = [name for name in inspect.signature(cls.__init__).parameters if name not in ("self", *OWN_OPTIONS)]
+    found: dict[str, Any] = {}
+    for setting in asked:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise Mistake(f"--set: give NAME=VALUE, got {setting!r}")
+        if name in OWN_OPTIONS:
+            raise Mistake(f"--set: {name} has an option of its own: --{name.replace('_', '-')}")
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise Mistake(f"--set: this learner has no parameter {name!r}; {hint}it has: {', '.join(known) or 'none'}")
+        if name in found:
+            raise Mistake(f"--set: {name} is given twice")
+        found[name] = _value(text)
+    return found
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return {"True": True, "False": False, "None": None}.get(text, text)

@@ -44,9 +44,10 @@ def refuse_given(context: typer.Context, names: Sequence[str], why: str) -> None
         raise Mistake(f"{', '.join(given)}: these options {why}")
 
 
-def target_column(target: str | None, schema: Schema | None) -> str:
-    """The column to predict: the option's, the schema's, and an error when they differ."""
+def target_column(target: str | None, schema: Schema | None, remembered: str | None = None) -> str:
+    """The column to predict: the option's, the schema's, and an error when they differ; or what a model remembers."""
     declared = None if schema is None or schema.label is None else schema.label.column
+    declared = declared if target is not None or declared is not None else remembered
     if target is None and declared is None:
         raise Mistake("which column is to be predicted? give --target, or a [label] in the schema")
     if target is not None and declared is not None and target != declared:

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from tacit.cli.console import as_json, charge_words, finite, table
 from tacit.cli.failures import Mistake
 from tacit.cli.learners import learner_class
+from tacit.cli.options import refuse_given
+from tacit.cli.plan_arguments import PlanArguments
 
 
-def run(
-    schema: Path | None, epsilon: float, delta: float, neighbouring: str, learner: str, n: int | None, json: bool
-) -> None:
-    """Prints the planned charge of a fit, what it means for one person, and what ``n`` rows could teach."""
-    from tacit.privacy.accountants import delta as delta_of
+def run(asked: PlanArguments) -> None:
+    """Show what a budget would buy, without any data."""
+    context = asked.context
+    if asked.margin is None:
+        refuse_given(context, ("error", "dimension", "repeats", "plot"), "say something with --margin only")
+        _plan(asked)
+        return
+    refuse_given(context, ("schema", "learner"), "have no meaning with --margin, which is about a halfspace")
+    if asked.neighbouring != "add_or_remove_one":
+        raise Mistake("--margin is answered for --neighbouring add_or_remove_one only")
+    from tacit.cli.expect import run as expect
+
+    expect(asked, asked.margin)
+
+
+def _plan(asked: PlanArguments) -> None:
+    """Prints the planned charge of a fit, what it means for one person, and what so many rows could teach."""
+    from tacit.estimators.binding import unit_question
     from tacit.privacy.charges import charge_from_dict
-    from tacit.report.page import percent
+    from tacit.privacy.strength import percent, sharp_advantage
     from tacit.report.promise import describe
     from tacit.schema import Schema
 
-    declared = None if schema is None else Schema.from_toml(schema)
+    epsilon, delta, neighbouring, learner, n = (
+        asked.epsilon, asked.delta, asked.neighbouring, asked.learner, asked.rows,
+    )  # fmt: skip
+    declared = None if asked.schema is None else Schema.from_toml(asked.schema)
     estimator = learner_class(learner)(epsilon=epsilon, delta=delta, neighbouring=neighbouring, schema=declared)
     if n is not None and n < 1:
         raise Mistake(f"--rows must be at least 1, got {n}")
@@ -32,14 +49,18 @@ def run(
         )
     charges = [charge_from_dict(charge) for charge in planned["charges"]]
     rows_per_unit = 1 if declared is None or declared.unit is None else declared.unit.max_rows
-    promise = describe(epsilon, delta, neighbouring, rows_per_unit, min(1.0, delta_of(charges, 0.0)))
-    guess = promise.guess if promise.sharp_guess is None else min(promise.guess, promise.sharp_guess)
-    if json:
+    unit = None if declared is None or declared.unit is None else declared.unit.column
+    promise = describe(epsilon, delta, neighbouring, rows_per_unit, sharp_advantage(charges, epsilon), unit, n)
+    guess = promise.best
+    question = "" if declared is None else unit_question(declared)
+    warned = [*promise.warnings, *([question] if question else [])]
+    if asked.as_json:
         numbers = {k: finite(v) if isinstance(v, float) else v for k, v in planned.items()}
-        as_json({**numbers, "best_guess": guess, "strength": promise.strength})
+        as_json({**numbers, "best_guess": guess, "strength": promise.strength, "warnings": warned})
         return
     rows = {
         "promise": f"epsilon {epsilon:g}, delta {delta:g}, {neighbouring}: {promise.strength}",
+        **{f"warning {i}": words for i, words in enumerate(warned, start=1)},
         "in words": promise.headline,
         "a guess": f"{promise.unknown} can be guessed right at most {percent(guess)} of the time (a coin toss: 50 %)",
         "as": ", ".join(charge_words(charge) for charge in planned["charges"]),

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import codecs
+import contextlib
+import gzip
+import io
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.failures import Mistake
+from tacit.encoding.errors import DataError
 
 if TYPE_CHECKING:
     from tacit.encoding.frames import Frame
@@ -15,6 +24,8 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
 
 Tell = Callable[[str], None]
+
+GZIP, BLOCK = b"\x1f\x8b", 1 << 20
 
 
 def _rows(tell: Tell) -> Callable[[int], None]:
@@ -48,8 +59,53 @@ def training_table(
     return replace(frame.select(features), untyped=untyped), frame.column(target)
 
 
-def model_table(path: Path, model: Model, tell: Tell) -> Frame:
-    """The columns that a model needs for prediction; errors as in :func:`training_table`.
+STREAM = Path("-")
+"""The name of standard input and output."""
+
+
+@contextmanager
+def rows_of(path: Path, encoding: str = "utf-8") -> Iterator[Path]:
+    """A file of rows as readers know it: standard input, and text in other encodings, as UTF-8 in memory.
+
+    A byte that is no character of the encoding becomes the replacement character: what rows hold is no error.
+
+    Raises:
+        Mistake: if Python knows no such encoding.
+    """
+    try:
+        known = codecs.lookup(encoding).name
+    except LookupError:
+        raise Mistake(f"--encoding: Python knows no encoding {encoding!r}; try latin-1 or windows-1252") from None
+    if path != STREAM and (known == "utf-8" or path.suffix.lower() in (".parquet", ".pq")):
+        yield path
+        return
+    with os.fdopen(os.memfd_create("rows"), "w+b") as memory:
+        _transcode(path, known, memory)
+        place = f"/proc/self/fd/{memory.fileno()}"
+        try:
+            yield Path(place)
+        except DataError as error:
+            raise DataError(str(error).replace(place, "standard input" if path == STREAM else str(path))) from None
+
+
+def _transcode(path: Path, encoding: str, memory: Any) -> None:
+    """Copies rows as UTF-8; those that are UTF-8, or no text, as they are."""
+    if path == STREAM and encoding == "utf-8":
+        shutil.copyfileobj(sys.stdin.buffer, memory)
+        memory.flush()
+        return
+    with contextlib.ExitStack() as stack:
+        raw: Any = sys.stdin.buffer if path == STREAM else stack.enter_context(path.open("rb"))
+        if raw.peek(2)[:2] == GZIP:
+            raw = stack.enter_context(gzip.open(raw))
+        text = io.TextIOWrapper(raw, encoding, errors="replace", newline="")
+        while part := text.read(BLOCK):
+            memory.write(part.encode("utf-8"))
+    memory.flush()
+
+
+def model_table(path: Path, model: Model, tell: Tell, more: Sequence[str] = ()) -> Frame:
+    """The columns that a model needs for prediction, and ``more``; errors as in :func:`training_table`.
 
     Raises:
         Mistake: if the model was made for a matrix without column names.
@@ -61,7 +117,7 @@ def model_table(path: Path, model: Model, tell: Tell) -> Frame:
     if model.feature_names == (ROWS,):
         raise Mistake("the model was made for matrices without column names: predict from Python")
     numeric = [name for name, encoder in encoders_of(model) if isinstance(encoder, NumericGrid)]
-    return read_columns(path, list(model.feature_names), numeric, _rows(tell))
+    return read_columns(path, list(dict.fromkeys([*model.feature_names, *more])), numeric, _rows(tell))
 
 
 def encoders_of(model: Any) -> Iterator[tuple[str, Any]]:

@@ -36,6 +36,7 @@ from tacit.encoding.numbers import as_numbers
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.errors import with_remark
+from tacit.estimators.binding import bound, told
 from tacit.models.base import Model
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
@@ -117,8 +118,8 @@ class Task:
 class PrivateLearner:
     """Base of the private learners. A subclass lists its parameters, and implements :meth:`_learn`.
 
-    After ``fit``: ``model_`` (public, frozen), ``certificate_``, ``n_features_in_``, and ``schema_``, the schema
-    declared or found (None where the learner looked for bounds itself).
+    After ``fit``: ``model_`` (public, frozen), ``certificate_``, ``summary_`` (what the fit saw), ``n_features_in_``,
+    and ``schema_``, the schema declared or found (None where the learner looked for bounds itself).
     """
 
     epsilon: float
@@ -127,6 +128,9 @@ class PrivateLearner:
     schema: Any
     account: PrivacyAccount | None
     random_state: int | None
+
+    tells: bool = True
+    """Whether a fit warns of a weak promise and of what it saw; not inside a search, where that would be a release."""
 
     least_budget: ClassVar[float] = LEAST_EPSILON
     """The smallest epsilon, or Gaussian privacy parameter, whose noise integers hold in the learner's units."""
@@ -184,7 +188,8 @@ class PrivateLearner:
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.asarray(names, dtype=object)
-        self.certificate_ = self._certify(request, task, reservation, vault)
+        self.certificate_ = bound(self, self._certify(request, task, reservation, vault), y)
+        self.summary_ = told(self.model_, self.certificate_, task.schema, quiet=not self.tells)
         return self
 
     def dry_run(self, n: int | None = None, X: Any = None) -> dict[str, Any]:

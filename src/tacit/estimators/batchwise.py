@@ -17,6 +17,7 @@ from tacit.arrays import Floats
 from tacit.curator.fresh_key import fresh_key
 from tacit.encoding.frames import Frame
 from tacit.estimators.begun import Begun, batch_fingerprint
+from tacit.estimators.binding import bound, told
 from tacit.estimators.classes import InOrder
 from tacit.estimators.classifier import PrivateClassifier, PrivateEstimator
 from tacit.estimators.regressor import PrivateRegressor
@@ -91,12 +92,14 @@ class _Batchwise(BaseEstimator):
                 self._remember(account, known_by)
             for charge in held.charges:
                 held.record(charge, Label(Stage.BATCHES, series), THEOREM)
+            fresh.tells = False  # the batches say it together
             fresh.fit(X, y)
             within = Reservation(fresh.declared_charge(fresh.neighbouring), request.neighbouring, "what was declared")
             for charge in fresh.certificate_.charges:  # a fit that charges more than it declared is a fault
                 within.record(charge, Label(Stage.FIT, text="what was charged"), "")
         self._take(fresh, held if first else None, account)
         self.charged_ = bool(held.charges)
+        self.summary_ = told(fresh.model_, self.certificate_, fresh.schema_)
         return self
 
     def _remember(self, account: PrivacyAccount | None, known_by: Callable[[bytes], str]) -> None:
@@ -235,6 +238,8 @@ class _Batchwise(BaseEstimator):
         self.model_ = self._mean(members, (*earlier[1], released_rows(fresh.model_)))
         self.certificates_, self._last = (*self.certificates_, fresh.certificate_), fresh
         self._describe()
+        self.schema_ = fresh.schema_
+        self.certificate_ = bound(self, self.certificate_)
 
     def _describe(self) -> None:
         """What scikit-learn wants to know, from the model."""

@@ -137,7 +137,9 @@ def combined_certificate(first: Certificate, second: Certificate, algorithm: str
         reservation.record(entry.charge, entry.what, entry.theorem)
     reservation.close()
     sources = sorted({*first.noise_source.split(BOTH), *second.noise_source.split(BOTH)})
-    facts = _Facts(_Unit(first.rows_per_unit), first.schema_fingerprint or "", first.dataset or second.dataset)
+    row = first.unit is None and first.rows_per_unit == 1
+    unit = None if row else _Unit(first.unit or "", first.rows_per_unit)
+    facts = _Facts(unit, first.schema_fingerprint or "", first.dataset or second.dataset)
     return Certificate.of(
         reservation,
         epsilon=0.0,
@@ -153,6 +155,7 @@ def combined_certificate(first: Certificate, second: Certificate, algorithm: str
 
 @dataclass(frozen=True)
 class _Unit:
+    column: str
     max_rows: int
 
 

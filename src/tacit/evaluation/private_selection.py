@@ -22,6 +22,7 @@ from tacit.encoding.frames import Frame, take, take_rows
 from tacit.encoding.inputs import numbers_of
 from tacit.encoding.values import LabelIndex
 from tacit.estimators.base import check_fit
+from tacit.estimators.binding import bound, told
 from tacit.evaluation.candidates import about_numbers, measure_of
 from tacit.evaluation.measure_scores import rows_and_labels, with_unit
 from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
@@ -163,8 +164,7 @@ class PrivateSelection(BaseEstimator):
         algorithm = f"PrivateSelection of {type(best).__name__}"
         trusted = any(candidate.takes_on_trust for candidate in self.candidates)
         certificate = certified(self.account, request, held, search, algorithm, schema, trusted)
-        best.certificate_ = certificate
-        self.best_, self.best_index_, self.certificate_ = best, index, certificate
+        self.best_, self.best_index_ = best, index
         self.model_, self.n_features_in_ = best.model_, best.n_features_in_
         names = getattr(X, "columns", None)
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
@@ -172,6 +172,9 @@ class PrivateSelection(BaseEstimator):
             self.feature_names_in_ = best.feature_names_in_ = np.asarray(names, dtype=object)
         if not self._numbers:
             self.classes_ = best.classes_
+        self.certificate_ = best.certificate_ = bound(best, certificate, y)
+        best.tells = True
+        self.summary_ = best.summary_ = told(best.model_, certificate, schema)
         return self
 
     def declared(self) -> tuple[Schema | None, Any]:
@@ -277,7 +280,7 @@ def fresh_candidate(candidate: Any, plan: SearchPlan, request: Request, seed: in
         classes: what nobody declared and a search does not look for; None for what the candidate says.
     """
     named = {} if classes is None else {"classes": classes}
-    return clone(candidate).set_params(
+    fresh = clone(candidate).set_params(
         epsilon=plan.fit_epsilon,
         delta=plan.fit_delta,
         neighbouring=str(request.neighbouring),
@@ -285,6 +288,8 @@ def fresh_candidate(candidate: Any, plan: SearchPlan, request: Request, seed: in
         random_state=seed,
         **named,
     )
+    fresh.tells = False  # what a candidate warns of would be a release of its own, and tell how many there were
+    return fresh
 
 
 class _Search:

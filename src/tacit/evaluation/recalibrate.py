@@ -16,6 +16,7 @@ from tacit.evaluation.candidates import check_combinable, combined_certificate, 
 from tacit.evaluation.measure_scores import CountRequest, ScoreCounts, ScoreGroups, measure_scores, rows_and_labels
 from tacit.evaluation.scorer import Scorer
 from tacit.models.base import Model
+from tacit.models.binding import model_digest
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -114,6 +115,9 @@ def recalibrate(
     whole = released.certificate
     if isinstance(own, Certificate):
         whole = combined_certificate(own, released.certificate, f"{own.algorithm}, recalibrated")
+        whole = whole.bound(
+            model_digest(better), own.schema_digest, target=own.target, columns=own.columns, parameters=own.parameters
+        )
     return Recalibration(better, curve is not None, released.certificate, whole, released.overall)
 
 

@@ -19,6 +19,7 @@ from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.errors import TacitError
 from tacit.models.tree import Tree
 from tacit.models.tree_leaves import add_values
+from tacit.schema import Schema
 
 FORMAT_VERSION = 1
 
@@ -139,13 +140,14 @@ class Model:
         """The inverse of :meth:`body`."""
         raise NotImplementedError
 
-    def to_dict(self, certificate: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Versioned plain data, with the certificate beside the model."""
+    def to_dict(self, certificate: Mapping[str, Any] | None = None, schema: Schema | None = None) -> dict[str, Any]:
+        """Versioned plain data, with schema and certificate beside the model."""
         return {
             "format": "tacit model",
             "version": FORMAT_VERSION,
             "kind": self.kind,
             "model": self.body(),
+            **({} if schema is None else {"schema": json.loads(schema.canonical_json())}),
             "certificate": None if certificate is None else dict(certificate),
         }
 
@@ -201,7 +203,8 @@ def checked_file(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ModelError(f"{path} is not a model file: {error}") from error
     if not isinstance(data, dict) or data.get("format") != "tacit model":
         raise ModelError(f"{path} is not a model file: it lacks format = 'tacit model'")
-    if not isinstance(data.get("version"), int) or data["version"] > FORMAT_VERSION:
+    found = data.get("version")
+    if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= FORMAT_VERSION:
         raise ModelError(
             f"{path} has model format {data.get('version')}, and this version of tacit reads up to {FORMAT_VERSION}: "
             "use a newer tacit"

@@ -1,4 +1,4 @@
-"""Model files: one JSON document with the model and its certificate."""
+"""Model files: one JSON document with the model, its schema and its certificate, which belong together."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
 from tacit.models.base import Model, ModelError, Nest, checked_file, write_atomically
+from tacit.models.binding import ClaimError, binding_problems
 from tacit.models.decision_list import DecisionListModel
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.mean import MeanModel, MeanNumberModel
@@ -17,6 +18,7 @@ from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.rule import ComposedModel, RuleModel, VoteModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.certificate import Certificate
+from tacit.schema import Schema
 
 
 def kinds() -> dict[str, type[Model]]:
@@ -41,12 +43,23 @@ def kinds() -> dict[str, type[Model]]:
 
 
 def save_model(
-    model: Model, path: str | os.PathLike[str], certificate: Certificate | Mapping[str, Any] | None = None
+    model: Model,
+    path: str | os.PathLike[str],
+    certificate: Certificate | Mapping[str, Any] | None = None,
+    *,
+    schema: Schema | None = None,
 ) -> None:
     """Writes a model, and the certificate it was released under, as one JSON file.
 
+    Args:
+        model: any model.
+        path: of the file.
+        certificate: of this model: ``certificate_`` of the estimator that made it.
+        schema: what was known about the columns, if the certificate names it; it is written beside the model.
+
     Raises:
         TypeError: if it is no model, but an estimator, or the certificate is none. Nothing was spent or written.
+        ClaimError: if the certificate is that of another model or schema. Nothing was written.
     """
     given: Any = model
     if not isinstance(given, Model):
@@ -58,7 +71,11 @@ def save_model(
             f"certificate must be a certificate or its to_dict(), got a {type(stated).__name__}: give the "
             "certificate_ of an estimator. Nothing was spent."
         )
-    write_atomically(path, json.dumps(model.to_dict(stated), allow_nan=False))
+    written = json.loads(json.dumps(model.to_dict(stated, schema), allow_nan=False))
+    problems = binding_problems(written)
+    if problems:
+        raise ClaimError(f"this certificate is not that of this model: {'; '.join(problems)}")
+    write_atomically(path, json.dumps(written, allow_nan=False))
 
 
 def model_from_dict(data: Mapping[str, Any]) -> Model:
@@ -79,7 +96,17 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any] | No
     """Reads a model file: the model, and its certificate as plain data.
 
     Raises:
-        ModelError: if the file cannot be used.
+        ModelError: if the file cannot be used; a :class:`ClaimError` if model, schema and certificate do not belong
+            together.
     """
     data = checked_file(path)
+    problems = binding_problems(data)
+    if problems:
+        raise ClaimError(f"{path}: {'; '.join(problems)}")
     return model_from_dict(data), data.get("certificate")
+
+
+def schema_of(data: Mapping[str, Any]) -> Schema | None:
+    """The schema in the plain data of a model file; None if there is none."""
+    written = data.get("schema")
+    return None if written is None else Schema.from_dict({**written, "columns": dict(written["columns"])})

@@ -342,6 +342,18 @@ class PrivacyAccount(_Budget):
 
         return Reservation(planned, self.neighbouring, label, on_close)
 
+    def note(self, line: str, unit: Unit | None = None) -> None:
+        """Adds a line that costs nothing and cannot be taken back, such as the digests of what was signed.
+
+        Args:
+            line: for people.
+            unit: of what the line is about.
+
+        Raises:
+            AccountError: if the store cannot be written.
+        """
+        self._reserve(line, unit, lambda _: ()).close()
+
     def reservations(self) -> tuple[Line, ...]:
         """The history, oldest first: charges, entries and status.
 

@@ -1,43 +1,49 @@
 """The certificate: the readable, checkable summary of what a fit released and what that costs.
 
-It can be written on its own or inside a model file, and checked again from its charges alone. Its digest finds
-accidents and careless edits; it is not a signature, and says nothing about who made it.
+It can be written on its own or inside a model file, and checked again from its charges alone. It names its model, its
+schema and its ledger by their SHA-256, so that it fits no other model. Its own digest finds accidents and edits; who
+edits everything and computes every digest anew is found by a signature alone (:mod:`tacit.privacy.signatures`).
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-import platform
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol, Self
 
 from tacit.errors import TacitError
 from tacit.privacy import accountants
-from tacit.privacy.charges import Charge, NonPrivate, Repeated, charge_from_dict
-from tacit.privacy.label import Label, Stage
-from tacit.privacy.ledger import COMPLETED, Coverage, Entry, Reservation, uses
+from tacit.privacy.canonical import canonical_json, finite, infinite, sha256
+from tacit.privacy.charges import Charge, NonPrivate, charge_from_dict
+from tacit.privacy.gathering import summarise, uncovered, versions
+from tacit.privacy.label import Label
+from tacit.privacy.ledger import COMPLETED, Entry, Reservation, uses
 from tacit.privacy.neighbouring import Neighbouring
 
 FORMAT = "tacit certificate"
 FORMAT_VERSION = 2
-"""2 keeps what a release is for as facts beside its label; certificates of format 1 have the labels alone."""
+"""2 binds a certificate to its model, and keeps what a release is for as facts beside its label; 1 has labels alone."""
+
+UNBOUND = "not bound to its model: written before 0.1"
+"""What is said of a certificate of format 1, which names no model."""
+
+SINCE_2 = ("unit", "target", "data", "columns", "parameters", "model_digest", "schema_digest", "ledger_digest")
+"""Fields that format 1 lacks."""
+
+OUTSIDE = ("digest", "signature", "format_version")
+"""Fields that are no part of what the digest is of, or are written under another name."""
+
+MOST_DELTA = 0.01
+"""From this delta on nothing is promised: one row in a hundred might be published as it stands."""
 
 RELEASABLE_SOURCES = ("tacit", "opendp")
 """Sources of noise that nobody can replay, by whose samplers they use."""
 
 BOTH = " and "
 """Between the names of sources, where there are several."""
-
-LIBRARIES = ("tacit", "numpy", "numba", "dp-accounting", "opendp")
-
-MANY = 100
-"""So many entries of one pattern, charge and theorem are written as one."""
 
 AGREEMENT = 1e-6
 """Relative difference granted to an accountant on another machine or of another version."""
@@ -46,6 +52,7 @@ NO_NOISE = "it was made without noise: epsilon is infinite"
 REPLAYABLE = "its noise came from a seed and can be subtracted by whoever knows it"
 UNVERIFIED = "it ran a foreign learner on the rows, and what that learner promises was not verified"
 UNFINISHED = "the fit did not complete"
+NO_PROMISE = f"a delta above {MOST_DELTA:g} promises nothing: rows might be published as they stand"
 
 
 class CertificateError(TacitError):
@@ -71,32 +78,6 @@ class FingerprintedSchema(Protocol):
         """A hash of the schema."""
 
 
-def summarise(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Entries with the large families gathered: a hundred or more whose labels differ in numbers alone become one.
-
-    The label of such an entry has ``#`` for the numbers, its charge is ``Repeated``, its place is that of the first.
-    """
-    families = [(entry.stage, entry.what.pattern, entry.charge, entry.theorem) for entry in entries]
-    sizes = Counter(families)
-    kept: list[Entry] = []
-    seen: set[tuple[Stage, str, Charge, str]] = set()
-    for entry, family in zip(entries, families, strict=True):
-        *_, charge, theorem = family
-        if sizes[family] < MANY:
-            kept.append(Entry(len(kept), entry.what, charge, theorem))
-        elif family not in seen:
-            seen.add(family)
-            kept.append(Entry(len(kept), _gathered(entry.what), Repeated(charge, sizes[family]), theorem))
-    return tuple(kept)
-
-
-def _gathered(first: Label) -> Label:
-    """A family in place of its first member."""
-    if first.stage is Stage.OTHER:
-        return Label.of(first.pattern)
-    return Label(first.stage, text=first.pattern)
-
-
 @dataclass(frozen=True, repr=False)
 class Certificate:
     """What was promised, what was reserved for it, what was released, and whether it may leave the room.
@@ -118,6 +99,17 @@ class Certificate:
         dataset: name of the account's data set, None if there was no account.
         versions: of the libraries.
         created: UTC, ISO format.
+        digest: of everything above and below but the signature.
+        unit: the column whose equal values are one protected person, None where a row is protected.
+        target: name of what was learned to predict, None if nobody gave it a name.
+        columns: names of the columns a fit was given, or their number where they had no names; None if it was no fit.
+        parameters: of the learner, as plain data.
+        model_digest: SHA-256 of the model, None if this is the certificate of no model.
+        schema_digest: SHA-256 of the schema beside the model: the one declared, or the one found.
+        ledger_digest: SHA-256 of the charges and the entries.
+        format_version: of the text it was read from; 1 names no model.
+        signature: who stands for it, None if nobody signed.
+        data: what people call the data, None if nobody gave them a name.
     """
 
     epsilon: float
@@ -137,6 +129,16 @@ class Certificate:
     versions: Mapping[str, str]
     created: str
     digest: str = ""
+    unit: str | None = None
+    target: str | None = None
+    columns: tuple[str, ...] | int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    model_digest: str | None = None
+    schema_digest: str | None = None
+    ledger_digest: str = ""
+    format_version: int = FORMAT_VERSION
+    signature: Mapping[str, Any] | None = None
+    data: str | None = None
 
     @classmethod
     def of(
@@ -166,7 +168,7 @@ class Certificate:
             unverified: whether a foreign learner with an unverified claim saw rows.
         """
         promised = max(epsilon, accountants.epsilon(reservation.charges, delta))
-        evident = _reasons(promised, reservation.charges, reservation.outcome or "open")
+        evident = _reasons(promised, delta, reservation.charges, reservation.outcome or "open")
         reasons = evident + (REPLAYABLE,) * (not noise_releasable) + (UNVERIFIED,) * unverified
         unit = None if schema is None else schema.unit
         made = cls(
@@ -184,10 +186,73 @@ class Certificate:
             outcome=reservation.outcome or "open",
             schema_fingerprint=None if schema is None else schema.fingerprint(),
             dataset=None if account is None else account.dataset,
-            versions=_versions(),
+            versions=versions(),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
+            unit=None if unit is None else str(unit.column) or None,
         )
-        return cls(**{**_shallow(made), "digest": made._computed_digest()})
+        return replace(made, ledger_digest=made._computed_ledger_digest())._sealed()
+
+    def bound(
+        self,
+        model_digest: str,
+        schema_digest: str | None = None,
+        *,
+        target: str | None = None,
+        columns: tuple[str, ...] | int | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """The same certificate as that of one model and no other.
+
+        Args:
+            model_digest: SHA-256 of the model (:func:`tacit.models.binding.model_digest`).
+            schema_digest: fingerprint of the schema that is kept beside the model.
+            target: name of what the model predicts.
+            columns: what the fit was given.
+            parameters: of the learner.
+        """
+        return replace(
+            self, model_digest=model_digest, schema_digest=schema_digest, target=target, columns=columns,
+            parameters=dict(parameters or {}), signature=None,
+        )._sealed()  # fmt: skip
+
+    def named(self, target: str | None, data: str | None = None) -> Self:
+        """The same certificate with the names of what is predicted, and of the data, for people."""
+        return replace(self, target=target, data=data, signature=None)._sealed()
+
+    @property
+    def signable(self) -> dict[str, str | None]:
+        """What a signature is about."""
+        return {
+            "model": self.model_digest,
+            "schema": self.schema_digest,
+            "ledger": self.ledger_digest,
+            "certificate": self.digest,
+        }
+
+    def signed(self, key: Any) -> Self:
+        """With a signature under a private key (:func:`tacit.privacy.signatures.read_private_key`)."""
+        from tacit.privacy.signatures import signature  # loads cryptography
+
+        return replace(self, signature=signature(self.signable, key))
+
+    @property
+    def transparency_line(self) -> str:
+        """What an account keeps of a signed certificate: one line that cannot be taken back."""
+        digests = ", ".join(f"{name} {digest}" for name, digest in self.signable.items() if digest is not None)
+        return f"signed: {digests}, by key {None if self.signature is None else self.signature['key']}"
+
+    @property
+    def protected(self) -> str:
+        """What is protected, in words: ``"one row"`` or ``"one patient_id, at most 3 rows"``."""
+        if self.unit is None and self.rows_per_unit == 1:
+            return "one row"
+        rows = "one row" if self.rows_per_unit == 1 else f"{self.rows_per_unit} rows"
+        return f"one {self.unit or 'person'}, at most {rows}"
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader must know, and is no fault."""
+        return (UNBOUND,) if self.format_version == 1 else ()
 
     @property
     def releases(self) -> int:
@@ -196,7 +261,8 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data without infinities; :meth:`from_dict` is the inverse."""
-        return {"format": FORMAT, "version": FORMAT_VERSION, **self._content(), "digest": self.digest}
+        signed = {} if self.signature is None else {"signature": dict(self.signature)}
+        return {"format": FORMAT, "version": self.format_version, **self._content(), "digest": self.digest, **signed}
 
     def to_json(self) -> str:
         """The certificate as a JSON document."""
@@ -220,9 +286,13 @@ class Certificate:
                 "use a newer version"
             )
         try:
-            return cls(**_read_fields(data))
+            read = cls(**_read_fields(data, found))
+            same = canonical_json(read.to_dict()) == canonical_json(data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise CertificateError(f"the certificate is damaged: {type(error).__name__}: {error}") from error
+        if not same:
+            raise CertificateError("the certificate is damaged: it holds what no certificate of its format does")
+        return read
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -252,20 +322,33 @@ class Certificate:
             problems.append("it says it is releasable, and gives reasons why not")
         if not self.releasable and not self.reasons:
             problems.append("it says it is not releasable, and gives no reason")
-        if self.releasable and (evident := _reasons(self.epsilon, self.charges, self.outcome)):
+        if self.releasable and (evident := _reasons(self.epsilon, self.delta, self.charges, self.outcome)):
             problems.append(f"it says it is releasable, but {'; '.join(evident)}")
         if self.releasable and not set(self.noise_source.split(BOTH)) <= set(RELEASABLE_SOURCES):
             problems.append(f"it says it is releasable, but noise from {self.noise_source!r} is not")
+        if self.model_digest is not None and self.outcome == COMPLETED and not self.entries:
+            problems.append("it is of a model, and lists no release that the model could be made from")
+        return [*problems, *self.integrity()]
+
+    def integrity(self) -> list[str]:
+        """What of its digests and its signature does not fit; quick, as nothing is accounted for."""
+        problems = []
         if self.digest != self._computed_digest():
             problems.append("its digest does not belong to its text: it was changed after it was made")
+        if self.format_version > 1 and self.ledger_digest != self._computed_ledger_digest():
+            problems.append("its ledger is not the one it was made with")
+        if self.signature is not None:
+            from tacit.privacy.signatures import signature_problems  # loads cryptography, for signed ones alone
+
+            problems += signature_problems(self.signature, self.signable)
         return problems
 
     def summary(self) -> str:
         """The certificate in plain words."""
-        whom = "one row" if self.rows_per_unit == 1 else f"one person with up to {self.rows_per_unit} rows"
+        whom = self.protected
         relation = f"{whom} added or removed; the number of rows is private"
         if self.n_public:
-            public = "rows" if self.rows_per_unit == 1 else "persons"
+            public = "rows" if self.unit is None and self.rows_per_unit == 1 else "persons"
             relation = f"{whom} replaced; the number of {public} is public"
         promise = f"epsilon {self.epsilon:.6g} at delta {self.delta:g}"
         if math.isinf(self.epsilon):
@@ -300,92 +383,66 @@ class Certificate:
 
     def _coverage_problems(self) -> list[str]:
         """Gathering changes the order, and pure charges are packed in order: the large ones first is tried as well."""
-        missing = _uncovered(self.charges, self.entries)
+        missing = uncovered(self.charges, self.entries)
         if missing:
             by_size = sorted(self.entries, key=lambda entry: -accountants.epsilon([entry.charge], 0.0))
-            missing = _uncovered(self.charges, by_size)
+            missing = uncovered(self.charges, by_size)
         if not missing:
             return []
         return [f"{len(missing)} of its entries are not covered by what was reserved: {', '.join(missing[:3])}"]
 
+    def _sealed(self) -> Self:
+        """With the digest of what it says now."""
+        return replace(self, digest=self._computed_digest())
+
     def _content(self) -> dict[str, Any]:
-        written = _shallow(self)
-        del written["digest"]
+        left_out = (*OUTSIDE, *(SINCE_2 if self.format_version == 1 else ()))
+        written = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in left_out}
         written["neighbouring"] = str(self.neighbouring)
         written["reasons"] = list(self.reasons)
         written["versions"] = dict(self.versions)
-        written["charges"] = [charge.to_dict() for charge in self.charges]
-        written["entries"] = [
-            {"label": entry.label, **entry.what.facts(), "charge": entry.charge.to_dict(), "theorem": entry.theorem}
-            for entry in self.entries
-        ]
-        content: dict[str, Any] = _finite(written)
+        written |= self._ledger()
+        content: dict[str, Any] = finite(written)
         return content
 
+    def _ledger(self) -> dict[str, Any]:
+        return {
+            "charges": [charge.to_dict() for charge in self.charges],
+            "entries": [
+                {"label": entry.label, **entry.what.facts(), "charge": entry.charge.to_dict(), "theorem": entry.theorem}
+                for entry in self.entries
+            ],
+        }
+
+    def _computed_ledger_digest(self) -> str:
+        return sha256(finite(self._ledger()))
+
     def _computed_digest(self) -> str:
-        text = json.dumps(self._content(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        of_version = {} if self.format_version == 1 else {"version": self.format_version}
+        return sha256({**self._content(), **of_version})
 
 
-def _uncovered(charges: Sequence[Charge], entries: Sequence[Entry]) -> list[str]:
-    """Labels of the entries that the charges do not pay for."""
-    coverage = Coverage(charges)
-    return [entry.label for entry in entries if not coverage.take(entry.charge)]
-
-
-def _shallow(certificate: Certificate) -> dict[str, Any]:
-    return {field.name: getattr(certificate, field.name) for field in fields(certificate)}
-
-
-def _reasons(epsilon: float, charges: Sequence[Charge], outcome: str) -> tuple[str, ...]:
+def _reasons(epsilon: float, delta: float, charges: Sequence[Charge], outcome: str) -> tuple[str, ...]:
     """Why a model may not be released, as far as it shows in the certificate."""
     bare = math.isinf(epsilon) or any(isinstance(charge, NonPrivate) for charge, _ in uses(charges))
-    unfinished = outcome != COMPLETED
-    return (*((NO_NOISE,) if bare else ()), *((UNFINISHED,) if unfinished else ()))
+    found = ((NO_NOISE, bare), (NO_PROMISE, delta > MOST_DELTA and not bare), (UNFINISHED, outcome != COMPLETED))
+    return tuple(reason for reason, holds in found if holds)
 
 
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed as a package"
-    return found
-
-
-def _finite(data: Any) -> Any:
-    """Plain data with infinities as words, because JSON has none."""
-    if isinstance(data, float) and not math.isfinite(data):
-        return str(data)
-    if isinstance(data, Mapping):
-        return {key: _finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    return data
-
-
-def _infinite(data: Any) -> Any:
-    """The inverse of :func:`_finite`, for charges, which hold no other words."""
-    if data in ("inf", "-inf"):
-        return float(data)
-    if isinstance(data, Mapping):
-        return {key: _infinite(value) for key, value in data.items()}
-    if isinstance(data, list):
-        return [_infinite(value) for value in data]
-    return data
-
-
-def _read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
-    read = {field.name: data[field.name] for field in fields(Certificate)}
+def _read_fields(data: Mapping[str, Any], written_as: int) -> dict[str, Any]:
+    left_out = ("signature", "format_version", *(SINCE_2 if written_as == 1 else ()))
+    read = {item.name: data[item.name] for item in fields(Certificate) if item.name not in left_out}
+    read["format_version"], read["signature"] = written_as, data.get("signature")
+    if written_as > 1 and isinstance(read["columns"], list):
+        read["columns"] = tuple(str(name) for name in read["columns"])
     read["epsilon"], read["delta"] = float(data["epsilon"]), float(data["delta"])
     read["neighbouring"] = Neighbouring(data["neighbouring"])
     read["rows_per_unit"] = int(data["rows_per_unit"])
     read["reasons"] = tuple(str(reason) for reason in data["reasons"])
     read["versions"] = {str(name): str(value) for name, value in data["versions"].items()}
-    read["charges"] = tuple(charge_from_dict(_infinite(charge)) for charge in data["charges"])
+    read["charges"] = tuple(charge_from_dict(infinite(charge)) for charge in data["charges"])
     read["entries"] = tuple(
-        Entry(i, Label.from_dict(entry), charge_from_dict(_infinite(entry["charge"])), str(entry["theorem"]))
+        Entry(i, Label.from_dict(entry), charge_from_dict(infinite(entry["charge"])), str(entry["theorem"]))
         for i, entry in enumerate(data["entries"])
     )
     for name in ("n_public", "releasable"):

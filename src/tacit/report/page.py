@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from tacit.privacy.accountants import delta
+from tacit.models.claims import Claim, claim_of_model
+from tacit.models.summary import Summary, seen
 from tacit.privacy.certificate import Certificate
+from tacit.privacy.strength import percent, sharp_advantage
 from tacit.report.budget import stages, words
 from tacit.report.drawing import Drawing
 from tacit.report.portrait import Portrait, portrait
-from tacit.report.promise import count, describe
+from tacit.report.promise import Promise, count, describe
 
 if TYPE_CHECKING:
     from tacit.models.base import Model
-
-
-def percent(share: float) -> str:
-    """A share in per cent, never rounded up to a certainty it is not."""
-    for digits in (1, 2, 3, 6):
-        written = f"{100 * share:.{digits}f}"
-        if share >= 1.0 or float(written) < 100.0:
-            return f"{written} %"
-    return "over 99.9999 %"
+    from tacit.schema import Schema
 
 
 def share(part: float) -> str:
@@ -61,23 +58,70 @@ def limits(claim: Certificate | None) -> list[str]:
     if claim is None:
         return [EVERYBODY, OTHERS, DATA, QUALITY]
     family = f"for four relatives epsilon is {4 * claim.epsilon:.3g}, and delta grows too"
-    group = f"A group is protected less than one person: {family}."
-    dropped = f"Rows of one person beyond {claim.rows_per_unit} are dropped before anything is measured."
-    several = ROWS if claim.rows_per_unit == 1 else dropped
+    by_row = claim.unit is None and claim.rows_per_unit == 1
+    name = claim.unit or "person"
+    group = f"A group is protected less than one {'row' if by_row else name}: {family}."
+    dropped = f"Rows of one {name} beyond {claim.rows_per_unit} are dropped before anything is measured."
+    several = ROWS if by_row else dropped
     groups = [] if math.isinf(claim.epsilon) else [group]
     return [EVERYBODY, *groups, several, OTHERS, DATA, QUALITY]
 
 
-def verdict(claim: Certificate | None) -> str:
-    """The sentence beside the large letters."""
-    if claim is None:
-        return "There is no certificate with this model."
-    if claim.releasable:
-        return (
-            "The noise came from the operating system, every release is accounted for, and the total is within what "
-            "was granted. The model and this page may leave the room."
+@dataclass(frozen=True)
+class Verdict:
+    """What the top of the page says.
+
+    Attributes:
+        good: whether nothing speaks against the claim.
+        heading: in a few large letters.
+        words: in a sentence or two.
+        problems: what does not hold, in sentences.
+    """
+
+    good: bool
+    heading: str
+    words: str
+    problems: tuple[str, ...] = ()
+
+
+def verdict(claim: Certificate | None, problems: Sequence[str] = ()) -> Verdict:
+    """The verdict on a claim; the report verifies before it praises.
+
+    Args:
+        claim: the certificate, None if there is none.
+        problems: what of it does not hold.
+    """
+    if problems:
+        return Verdict(
+            False, "Does not hold", "The claim of this model does not hold. Do not rely on it:", tuple(problems)
         )
-    return f"The model and this page must not leave the room: {'; '.join(claim.reasons)}."
+    if claim is None:
+        return Verdict(False, "Not releasable", "There is no certificate with this model.")
+    if not claim.releasable:
+        return Verdict(
+            False, "Not releasable", f"The model and this page must not leave the room: {'; '.join(claim.reasons)}."
+        )
+    remark = "".join(f" It is {remark}." for remark in claim.remarks)
+    bound = "" if claim.model_digest is None else "The certificate belongs to this model; "
+    begin = f"{bound}the charges cost at most what is promised, and every release is paid for by them."
+    return Verdict(
+        True,
+        "Internally consistent",
+        f"{begin[0].upper()}{begin[1:]}{remark} That says nothing about who made it, nor whether the bounds in the "
+        "schema came from the data.",
+    )
+
+
+def checks(claim: Certificate | None) -> list[tuple[str, str]]:
+    """How a reader checks the claim himself: commands, and what each tells."""
+    if claim is None:
+        return []
+    said = [("tacit verify MODEL.json", "does model, schema and certificate belong together, and do the sums add up?")]
+    if claim.signature is not None:
+        said.append(("tacit verify MODEL.json --key SIGNER.pub", "was it signed by somebody whose key you know?"))
+    if claim.dataset is not None:
+        said.append(("tacit budget show --account URL --dataset NAME", "what else was released from the same data?"))
+    return said
 
 
 def public_facts(claim: Certificate | None, classes: Sequence[Any], label: str = "") -> list[str]:
@@ -88,7 +132,7 @@ def public_facts(claim: Certificate | None, classes: Sequence[Any], label: str =
     if claim is not None:
         said.append(
             "The number of rows."
-            if claim.n_public and claim.rows_per_unit == 1
+            if claim.n_public and claim.unit is None and claim.rows_per_unit == 1
             else "Not the number of rows: where it was needed it was measured."
         )
     return said
@@ -97,18 +141,20 @@ def public_facts(claim: Certificate | None, classes: Sequence[Any], label: str =
 def versions(claim: Certificate) -> list[tuple[str, str]]:
     """What made the model, and when."""
     said = [("learner", claim.algorithm), ("made", claim.created), ("noise from", claim.noise_source)]
+    if claim.data is not None:
+        said.append(("learned from", claim.data))
     if claim.dataset is not None:
         said.append(("paid from the account of", claim.dataset))
     if claim.schema_fingerprint is not None:
         said.append(("fingerprint of the schema", claim.schema_fingerprint))
-    return [*said, *sorted(claim.versions.items()), ("digest of the certificate", claim.digest)]
-
-
-def sharp_advantage(claim: Certificate) -> float | None:
-    """Delta of the whole composition at epsilon 0: how well the two tables can be told apart at all."""
-    if not claim.charges or math.isinf(claim.epsilon):
-        return None
-    return min(1.0, delta(claim.charges, 0.0))
+    if claim.signature is not None:
+        said.append(("signed with the key", str(claim.signature["key"])))
+    digests = [
+        ("digest of the model", claim.model_digest),
+        ("digest of the ledger", claim.ledger_digest or None),
+        ("digest of the certificate", claim.digest),
+    ]
+    return [*said, *sorted(claim.versions.items()), *((name, text) for name, text in digests if text is not None)]
 
 
 def subject(model: Model, target: str | None = None) -> str:
@@ -121,7 +167,11 @@ def subject(model: Model, target: str | None = None) -> str:
 
 
 def render(
-    model: Model, certificate: Mapping[str, Any] | None, title: str | None = None, target: str | None = None
+    model: Model,
+    certificate: Mapping[str, Any] | None,
+    title: str | None = None,
+    target: str | None = None,
+    schema: Schema | None = None,
 ) -> str:
     """The report of a model.
 
@@ -129,41 +179,111 @@ def render(
         model: any model; a kind without a painter is described in words.
         certificate: the certificate as plain data, as it stands in the model file; None if there is none.
         title: heading of the page.
-        target: name of what the model predicts, for the heading; a model does not know what its classes are classes of.
+        target: name of what the model predicts, for the heading; by default the one that the certificate remembers.
+        schema: what was known about the columns, for their descriptions.
 
     Returns:
         A complete HTML document without references to anything outside itself.
     """
-    claim = None if certificate is None else Certificate.from_dict(certificate)
-    open_one = claim is not None and math.isinf(claim.epsilon)
+    data = {**model.to_dict(certificate), **({} if schema is None else {"schema": json.loads(schema.canonical_json())})}
+    return render_claim(claim_of_model(data), title, target, model)
+
+
+def render_claim(claim: Claim, title: str | None = None, target: str | None = None, model: Model | None = None) -> str:
+    """The report of what is in a model file, whether its claim holds or not.
+
+    Args:
+        claim: what was read and checked.
+        title: heading of the page.
+        target: name of what the model predicts; by default the one that the certificate remembers.
+        model: if it is at hand as it was learned.
+    """
+    certificate, model = claim.certificate, model if model is not None else claim.model
+    if model is None:
+        nothing = Portrait("The model in the file cannot be read.", "There is nothing to draw.", ())
+        return compose(nothing, (), certificate, title or "A model that cannot be read", claim.problems)
+    if target is None and certificate is not None:
+        target = certificate.target
+    open_one = certificate is not None and math.isinf(certificate.epsilon)
     heading = title or f"{'A model without privacy' if open_one else 'A private model'} of {subject(model, target)}"
-    return compose(portrait(model), model.classes, claim, heading)
+    painted = portrait(model) if claim.holds else _portrait_of_a_doubtful(model)
+    return compose(
+        described(painted, claim.schema), model.classes, certificate, heading, claim.problems, _seen(model, certificate)
+    )
 
 
-def compose(painted: Portrait, classes: Sequence[Any], claim: Certificate | None, title: str) -> str:
-    """The page from its parts."""
+def _seen(model: Model, certificate: Certificate | None) -> Summary | None:
+    """What the fit saw; None if a forged model does not even have the shape of one."""
+    try:
+        return seen(model, certificate)
+    except Exception:  # noqa: BLE001 - as below
+        return None
+
+
+def _portrait_of_a_doubtful(model: Model) -> Portrait:
+    """The portrait of a model that was perhaps edited by hand, and may not be drawn at all."""
+    try:
+        return portrait(model)
+    except Exception as error:  # noqa: BLE001 - whatever a forged model makes a drawing do, the page says that it is one
+        return Portrait(f"The model cannot be drawn: {type(error).__name__}.", "There is nothing to draw.", ())
+
+
+def described(painted: Portrait, schema: Schema | None) -> Portrait:
+    """The portrait with what the schema says of columns in words."""
+    if schema is None:
+        return painted
+    words = {name: column.description for name, column in schema.columns.items() if column.description}
+    public = tuple(
+        replace(column, facts=f"{column.facts}. {words[column.name]}" if column.facts else words[column.name])
+        if column.name in words
+        else column
+        for column in painted.public
+    )
+    return replace(painted, public=public)
+
+
+def compose(
+    painted: Portrait,
+    classes: Sequence[Any],
+    claim: Certificate | None,
+    title: str,
+    problems: Sequence[str] | None = None,
+    summary: Summary | None = None,
+) -> str:
+    """The page from its parts.
+
+    Args:
+        painted: the drawings.
+        classes: of the model.
+        claim: the certificate.
+        title: the heading.
+        problems: what does not hold of the claim; None to ask the certificate alone.
+        summary: what the fit saw.
+    """
     environment = Environment(
         loader=PackageLoader("tacit.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
     one_drawing = environment.get_template("drawing.html.j2")
     names = [column.name for column in painted.public]
+    if problems is None:
+        problems = () if claim is None else tuple(claim.verify())
 
     def shown(drawing: Drawing) -> Markup:
         return Markup(one_drawing.render(drawing=drawing, markup=Markup(drawing.markup)))  # noqa: S704 - rendered above
 
     style = resources.files("tacit.report").joinpath("templates/style.css").read_text("utf-8")
-    promise = None
-    if claim is not None:
-        advantage = sharp_advantage(claim)
-        promise = describe(claim.epsilon, claim.delta, claim.neighbouring, claim.rows_per_unit, advantage)
+    rows = None if summary is None else summary.rows
+    promise = None if claim is None else promise_of(claim, None if rows is None else rows.value)
     return environment.get_template("page.html.j2").render(
         title=title,
         style=Markup(style),  # noqa: S704 - our own file
         portrait=painted,
         shown=shown,
-        releasable=claim is not None and claim.releasable,
-        verdict=verdict(claim),
+        verdict=verdict(claim, problems),
+        checks=checks(claim),
+        remarks=() if claim is None else claim.remarks,
+        seen=() if summary is None else summary.sentences,
         promise=promise,
         epsilon="∞" if claim is None or math.isinf(claim.epsilon) else f"{claim.epsilon:.4g}",
         delta="" if claim is None else _small(claim.delta),
@@ -180,6 +300,14 @@ def compose(painted: Portrait, classes: Sequence[Any], claim: Certificate | None
         words=words,
         count=count,
     )
+
+
+def promise_of(claim: Certificate, rows: float | None = None) -> Promise:
+    """The promise of a certificate in words."""
+    advantage = None
+    with contextlib.suppress(ValueError):  # of a forged one, whose charges no accountant takes
+        advantage = sharp_advantage(claim.charges, claim.epsilon)
+    return describe(claim.epsilon, claim.delta, claim.neighbouring, claim.rows_per_unit, advantage, claim.unit, rows)
 
 
 def _small(delta: float) -> Markup | str:

@@ -1,0 +1,64 @@
+"""Arguments that commands share, and how a dataclass of arguments becomes a command: each is written once.
+
+A command is a frozen dataclass, whose fields say what may be given, and a function that takes it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+from tacit.cli.failures import guarded
+from tacit.cli.learners import LEARNERS
+
+A = TypeVar("A")
+
+Data = Annotated[Path, typer.Argument(help="CSV (also .gz) or Parquet; - reads CSV from standard input.")]
+ModelFile = Annotated[Path, typer.Argument(help="A model file.")]
+SchemaFile = Annotated[Path | None, typer.Option("--schema", help="What is public about the columns (TOML).")]
+Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy budget; inf means no noise and no privacy.")]
+Delta = Annotated[float, typer.Option("--delta", help="Slack added to the bound of epsilon; 0 for pure privacy.")]
+Relation = Annotated[str, typer.Option("--neighbouring", help="add_or_remove_one or replace_one.")]
+Learner = Annotated[str, typer.Option("--learner", help=f"One of: {', '.join(LEARNERS)}.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
+Url = Annotated[str, typer.Option("--account", help="URL of a budget account, such as sqlite:///budget.tacit.db.")]
+Dataset = Annotated[str, typer.Option("--dataset", help="Name of the data set in the account.")]
+AccountUrl = Annotated[str | None, typer.Option("--account", help="Spend from this budget account (a URL).")]
+AccountDataset = Annotated[str | None, typer.Option("--dataset", help="Name of the data set in the account.")]
+CertificateFile = Annotated[Path | None, typer.Option("--certificate", help="Write the certificate here (JSON).")]
+Seed = Annotated[
+    int | None, typer.Option("--random-state", help="Makes a run repeatable, and what it makes not releasable.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")]
+Encoding = Annotated[
+    str, typer.Option("--encoding", help="Of a CSV file: utf-8, latin-1, windows-1252 or another that Python knows.")
+]
+
+
+def command(app: typer.Typer, name: str, arguments: type[A], run: Callable[[A], None]) -> None:
+    """Adds a command to an app: its options are the fields of ``arguments``, its help is the docstring of ``run``."""
+    hints = get_type_hints(arguments, include_extras=True)
+    given = fields(arguments)  # type: ignore[arg-type]
+
+    def invoked(**values: Any) -> None:
+        run(arguments(**values))
+
+    invoked.__doc__, invoked.__name__ = run.__doc__, name
+    invoked.__annotations__ = {field.name: hints[field.name] for field in given}
+    invoked.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=hints[field.name],
+                default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            )
+            for field in given
+        ]
+    )
+    app.command(name)(guarded(invoked))

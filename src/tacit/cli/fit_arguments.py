@@ -1,0 +1,72 @@
+"""What `tacit fit` may be asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli import arguments as shared
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitArguments:
+    """What the command line asked for."""
+
+    data: shared.Data
+    target: Annotated[
+        str | None, typer.Option("--target", help="Column to predict; by default the schema's label.")
+    ] = None
+    schema: shared.SchemaFile = None
+    epsilon: shared.Epsilon = 1.0
+    delta: shared.Delta = 1e-6
+    neighbouring: shared.Relation = "add_or_remove_one"
+    unit: Annotated[
+        str | None, typer.Option("--unit", help="Column whose equal values are one protected person; else it is a row.")
+    ] = None
+    max_rows: Annotated[
+        int | None, typer.Option("--max-rows", help="With --unit: rows of one person that count; the rest is dropped.")
+    ] = None
+    learner: shared.Learner = "additive"
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A parameter of the learner, NAME=VALUE, such as n_trees=50; may be repeated."),
+    ] = None
+    interactions: Annotated[
+        str | None, typer.Option("--interactions", help="Of the learner additive: true, pairs (no trees) or false.")
+    ] = None
+    model: Annotated[Path | None, typer.Option("--model", help="Write the model here (JSON).")] = None
+    report: Annotated[Path | None, typer.Option("--report", help="Write the report here (HTML).")] = None
+    certificate: shared.CertificateFile = None
+    sign: Annotated[Path | None, typer.Option("--sign", help="Sign with this private key (see tacit keys new).")] = None
+    name: Annotated[
+        str | None, typer.Option("--name", help="What the data are called; the model and its report remember it.")
+    ] = None
+    account: shared.AccountUrl = None
+    dataset: shared.AccountDataset = None
+    random_state: shared.Seed = None
+    classes: Annotated[
+        str | None, typer.Option("--classes", help="Without a schema: the classes, comma-separated, positive one last.")
+    ] = None
+    loss: Annotated[
+        str | None, typer.Option("--loss", help="For a target that is a number: squared (means) or quantile.")
+    ] = None
+    quantile: Annotated[
+        float | None, typer.Option("--quantile", help="Which quantile, with --loss quantile; the median if not given.")
+    ] = None
+    target_bounds: Annotated[
+        str | None, typer.Option("--target-bounds", help="Bounds of such a target, such as 0,100, without a schema.")
+    ] = None
+    batches: Annotated[
+        bool, typer.Option("--batches", help="The first batch of several, of other persons each: one charge for all.")
+    ] = False
+    adds_to: Annotated[
+        Path | None,
+        typer.Option("--adds-to", help="A model begun with --batches: learn from new persons too, at no new charge."),
+    ] = None
+    encoding: shared.Encoding = "utf-8"
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a model that is there.")] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be charged; read no row.")] = False
+    as_json: shared.Json = False

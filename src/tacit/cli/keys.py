@@ -1,0 +1,42 @@
+"""`tacit keys`: keys to sign models with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli import arguments as shared
+from tacit.cli.console import as_json, table
+from tacit.cli.files import check_outputs, refuse_overwriting
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewArguments:
+    """What the command line asked for."""
+
+    output: Annotated[Path, typer.Argument(help="Where to write the private key; the public one goes beside it.")]
+    as_json: shared.Json = False
+
+
+def new(asked: NewArguments) -> None:
+    """Make a key pair (Ed25519): OUTPUT, to sign with and to keep secret, and OUTPUT.pub, to give away."""
+    from tacit.privacy.signatures import new_key
+
+    outputs = {"OUTPUT": asked.output, "OUTPUT.pub": Path(f"{asked.output}.pub")}
+    check_outputs(outputs, {})
+    for option, path in outputs.items():
+        refuse_overwriting({option: path}, force=False)
+    public = new_key(asked.output)
+    if asked.as_json:
+        as_json({"private": str(asked.output), "public": str(public)})
+        return
+    table(
+        "A key pair",
+        {
+            "private": f"{asked.output} (keep it secret: whoever has it can sign in your name)",
+            "public": f"{public} (give it to whoever verifies)",
+        },
+    )

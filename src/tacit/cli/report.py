@@ -1,0 +1,47 @@
+"""`tacit report`: the page of a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli import arguments as shared
+from tacit.cli.console import as_json, table
+from tacit.cli.failures import CLAIM
+from tacit.cli.files import check_outputs, write_text
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportArguments:
+    """What the command line asked for."""
+
+    model: shared.ModelFile
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write; by default beside the model.")
+    ] = None
+    title: Annotated[str | None, typer.Option("--title", help="Heading of the page.")] = None
+    as_json: shared.Json = False
+
+
+def run(asked: ReportArguments) -> None:
+    """Write the report of a model: one page that opens offline. Exit code 4 if its claim does not hold."""
+    from tacit.models.base import checked_file
+    from tacit.models.claims import claim_of_model
+    from tacit.report.page import render_claim
+
+    target = asked.output if asked.output is not None else asked.model.with_suffix(".html")
+    check_outputs({"--output": target}, {"the model": asked.model})
+    claim = claim_of_model(checked_file(asked.model))
+    write_text(target, render_claim(claim, asked.title))
+    if asked.as_json:
+        as_json({"written": str(target), "holds": claim.holds, "findings": list(claim.problems)})
+    else:
+        rows = {"written": str(target)}
+        if not claim.holds:
+            rows["verdict"] = "the claim does NOT hold: " + "; ".join(claim.problems)
+        table("Report", rows)
+    if not claim.holds:
+        raise typer.Exit(CLAIM)

@@ -1,0 +1,113 @@
+"""`tacit verify`: whether a claim holds, as far as it can be told without the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli import arguments as shared
+from tacit.cli.console import as_json, finite, releasable, table
+from tacit.cli.failures import CLAIM, Mistake
+from tacit.cli.options import account_of
+
+if TYPE_CHECKING:
+    from tacit.models.claims import Claim
+    from tacit.privacy.certificate import Certificate
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyArguments:
+    """What the command line asked for."""
+
+    file: Annotated[Path, typer.Argument(help="A model with its certificate, or a certificate.")]
+    model: Annotated[
+        Path | None, typer.Option("--model", help="The model that a certificate of its own should be of.")
+    ] = None
+    key: Annotated[
+        Path | None, typer.Option("--key", help="The public key that it must be signed with (OUTPUT.pub).")
+    ] = None
+    account: Annotated[
+        str | None, typer.Option("--account", help="The account that should have a line about what was signed (a URL).")
+    ] = None
+    dataset: shared.AccountDataset = None
+    as_json: shared.Json = False
+
+
+def run(asked: VerifyArguments) -> None:
+    """Say whether a claim holds: certificate, model, schema and ledger belong together, and the sums are right.
+
+    What was made before 0.1 names no model, which is said. Only a signature (--key) tells who made it.
+    """
+    from tacit.models.claims import read_claim
+
+    claim = read_claim(asked.file, asked.model)
+    problems = [*claim.problems, *_of_signature(asked, claim.certificate)]
+    if claim.certificate is None and not problems:
+        raise Mistake(f"{asked.file} is a model without a certificate")
+    _print(asked, claim, problems)
+    if problems:
+        raise typer.Exit(CLAIM)
+
+
+def _of_signature(asked: VerifyArguments, certificate: Certificate | None) -> list[str]:
+    """What the options ask for, and does not hold."""
+    account = account_of(asked.account, asked.dataset)
+    if certificate is None or (asked.key is None and account is None):
+        return []
+    from tacit.privacy.signatures import read_public_key, signature_problems
+
+    problems = []
+    if asked.key is not None:
+        problems += signature_problems(certificate.signature, certificate.signable, read_public_key(asked.key))
+    if account is not None:
+        if certificate.signature is None:
+            return [*problems, "it is not signed, so that the account has no line about it"]
+        if certificate.transparency_line not in [line.label for line in account.reservations()]:
+            problems.append("the account has no line about what was signed")
+    return problems
+
+
+def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
+    from tacit.privacy.strength import strength_of
+
+    certificate = claim.certificate
+    verdict = "the claim does NOT hold: " + "; ".join(problems) if problems else "the claim holds"
+    if asked.as_json:
+        said: dict[str, Any] = {"holds": not problems, "findings": problems, "remarks": list(claim.remarks)}
+        if certificate is not None:
+            strength = strength_of(certificate)
+            said |= {
+                "epsilon": finite(certificate.epsilon),
+                "delta": certificate.delta,
+                "releasable": certificate.releasable,
+                "protected": certificate.protected,
+                "strength": strength.word,
+                "warnings": list(strength.warnings),
+                "signed_by": None if certificate.signature is None else certificate.signature.get("key"),
+            }
+        as_json(said)
+        return
+    rows: dict[str, str] = {}
+    if certificate is not None:
+        strength = strength_of(certificate)
+        rows["claim"] = f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}, {certificate.neighbouring}"
+        rows["protects"] = certificate.protected
+        rows["strength"] = f"{strength.word}: {strength.guess_words}"
+        rows |= {f"warning {i}": words for i, words in enumerate(strength.warnings, start=1)}
+        rows["releases"] = str(certificate.releases)
+        rows["releasable"] = releasable(certificate)
+        rows["signature"] = _signature_words(asked, certificate)
+    rows |= {"note": "; ".join(claim.remarks)} if claim.remarks else {}
+    rows["verdict"] = verdict
+    table("Certificate", rows)
+
+
+def _signature_words(asked: VerifyArguments, certificate: Certificate) -> str:
+    if certificate.signature is None:
+        return "none: nothing says who made it"
+    if asked.key is None:
+        return "there is one; --key tells whether it is that of somebody you know"
+    return f"checked against {asked.key}"

@@ -1,0 +1,70 @@
+"""Where compiled kernels are kept, on machines that leave numba no place of its own.
+
+numba keeps what it compiles beside the source, or below the home directory, and raises where it may write to neither:
+for a service without a home on read-only site-packages. A folder of the user in the directory for temporary files does
+as well. It must be the user's own and closed to others, as what is loaded from it is run.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+VARIABLE = "NUMBA_CACHE_DIR"
+"""Where numba looks first; whoever sets it has decided."""
+
+KERNELS = Path(__file__).parent / "engines"
+"""Where most kernels are."""
+
+
+def settle() -> None:
+    """Gives numba a place for compiled code, and says so, if it would find none."""
+    if VARIABLE in os.environ or _writable(KERNELS / "__pycache__") or _writable(_user_cache()):
+        return
+    place = _temporary()
+    if place is None:
+        return  # numba will say that it found no place
+    os.environ[VARIABLE] = str(place)
+    if "numba" in sys.modules:
+        import numba
+
+        vars(numba.config)["CACHE_DIR"] = str(place)  # it has read the environment already
+    warnings.warn(
+        f"neither {KERNELS.parent} nor a home directory can be written to: compiled code is kept in {place}; set "
+        f"{VARIABLE} to keep it elsewhere",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+def _user_cache() -> Path | None:
+    """The user's folder for caches, as numba finds it; None without a home."""
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    except RuntimeError:  # nobody knows where the home is
+        return None
+
+
+def _writable(folder: Path | None) -> bool:
+    """Whether a folder can be written to, or made."""
+    if folder is None:
+        return False
+    there = next((place for place in (folder, *folder.parents) if place.exists()), folder)
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+
+
+def _temporary() -> Path | None:
+    """A folder of this user alone among the temporary ones; None if there is no place for it at all."""
+    try:
+        folder = Path(tempfile.gettempdir()) / f"tacit-{os.geteuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077:
+            return folder
+        return Path(tempfile.mkdtemp(prefix="tacit-"))  # somebody else took the name
+    except OSError:
+        return None

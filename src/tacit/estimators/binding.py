@@ -1,0 +1,121 @@
+"""The certificate of a fit, bound to what the fit made: its model, its schema, and the parameters it had."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from tacit.encoding.inputs import plain
+from tacit.models.base import Model, ModelError
+from tacit.models.binding import model_digest
+from tacit.models.summary import Doubtful, Summary, seen
+from tacit.privacy.canonical import finite
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.strength import WeakPromise, strength
+from tacit.schema import Schema
+
+NOT_WRITTEN = ("schema", "account", "random_state", "seed")
+"""Parameters that a certificate does not list: the schema is beside it, an account's URL may hold a password, and who
+knows the seed can subtract the noise."""
+
+
+def bound(learner: Any, certificate: Certificate, y: Any = None) -> Certificate:
+    """The certificate of a fitted learner as that of its model and no other.
+
+    Args:
+        learner: after its fit: with ``model_``, ``schema_`` where it has one, and what it says of columns.
+        certificate: of the fit.
+        y: the labels as they were given, for their name.
+    """
+    try:
+        digest = model_digest(learner.model_)
+    except ModelError:  # the model of a foreign learner, which no file can hold
+        return certificate
+    schema = getattr(learner, "schema_", None)
+    names = getattr(learner, "feature_names_in_", None)
+    columns = getattr(learner, "n_features_in_", None) if names is None else tuple(str(name) for name in names)
+    return certificate.bound(
+        digest,
+        None if schema is None else schema.fingerprint(),
+        target=target_name(schema, y),
+        columns=columns,
+        parameters=public_parameters(learner),
+    )
+
+
+def told(model: Model, certificate: Certificate, schema: Schema | None = None, quiet: bool = False) -> Summary:
+    """What a fit saw, and a warning of whatever deserves one: a weak promise, and doubts about the rows.
+
+    Args:
+        model: of the fit.
+        certificate: of the fit.
+        schema: as it was declared.
+        quiet: for a fit whose model may never be released: a warning would be a release of its own.
+    """
+    summary = seen(model, certificate)
+    rows = None if summary.rows is None else summary.rows.value
+    if quiet or math.isinf(certificate.epsilon):
+        return summary
+    place = _outside()
+    for words in strength(certificate.epsilon, certificate.delta, None, rows, certificate.protected).warnings:
+        warnings.warn(f"a weak promise: {words}", WeakPromise, stacklevel=place)
+    if schema is not None and (question := unit_question(schema)):
+        warnings.warn(question, Doubtful, stacklevel=place)
+    for words in summary.concerns:
+        warnings.warn(f"from what was released: {words}", Doubtful, stacklevel=place)
+    return summary
+
+
+def _outside() -> int:
+    """The stack level of whoever called the library."""
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "tacit":
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def unit_question(schema: Schema) -> str:
+    """What to ask where an identifier is declared and no unit is; empty if there is nothing to ask."""
+    name = schema.id_column
+    if name is None or schema.unit is not None:
+        return ""
+    return (
+        f"one row is protected, and the schema declares the identifier {name!r}: may one {name} have several rows? "
+        f"Then declare a unit with column {name!r} and as many max_rows; if not, max_rows = 1 says so"
+    )
+
+
+def target_name(schema: Schema | None, y: Any) -> str | None:
+    """What the label is called: by the schema, or by the vector of labels itself, as pandas has it."""
+    if schema is not None and schema.label is not None:
+        return schema.label.column
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) else None
+
+
+def public_parameters(learner: Any) -> dict[str, Any]:
+    """The parameters of a learner, and of the learners inside it, as plain data with their class beside them."""
+    names = [name for name in inspect.signature(type(learner).__init__).parameters if name != "self"]
+    written = {name: _plain(getattr(learner, name)) for name in names if name not in NOT_WRITTEN}
+    named = getattr(learner, "_algorithm", None)  # a learner without scikit-learn's conventions has a twin with them
+    found: dict[str, Any] = finite({"class": named if isinstance(named, str) else type(learner).__name__, **written})
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as plain data: a mapping as its pairs, a learner by its parameters, another object by its name."""
+    value = plain(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {"mapping": [[_plain(key), _plain(item)] for key, item in value.items()]}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if hasattr(value, "fit") and hasattr(value, "epsilon"):
+        return public_parameters(value)
+    return {"object": type(value).__name__}

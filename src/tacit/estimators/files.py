@@ -1,0 +1,123 @@
+"""`save` and `load`: a fitted estimator as one file, and back, with its certificate."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from tacit.errors import UNSPENT
+from tacit.models.base import Model, ModelError, checked_file
+from tacit.models.binding import ClaimError, binding_problems
+from tacit.models.files import model_from_dict, save_model, schema_of
+from tacit.privacy.canonical import infinite
+from tacit.privacy.certificate import Certificate
+from tacit.schema import Schema
+
+PROMISE = ("epsilon", "delta", "neighbouring")
+"""Parameters that every learner has; of a certificate of format 1 they are all that is known."""
+
+
+def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Writes a fitted estimator: its model, its schema and its certificate, as one JSON file.
+
+    Args:
+        estimator: of this library, after ``fit``; or a search among such, whose best one is written.
+        path: of the file, which is there whole or not at all.
+
+    Raises:
+        TypeError: if it is no fitted estimator of this library. Nothing was spent or written.
+        ClaimError: if its model or certificate was changed after the fit. Nothing was written.
+    """
+    model, certificate = getattr(estimator, "model_", None), getattr(estimator, "certificate_", None)
+    if not isinstance(model, Model) or not isinstance(certificate, Certificate):
+        raise TypeError(
+            f"save writes fitted estimators, and got a {type(estimator).__name__} without model_ and certificate_: "
+            "call fit first, or save_model for a model alone. Nothing was spent."
+        )
+    schema = getattr(getattr(estimator, "best_", estimator), "schema_", None)
+    save_model(model, path, certificate, schema=schema)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Reads a fitted estimator: it predicts, and has ``model_``, ``certificate_``, ``schema_`` and its parameters.
+
+    It has no account and no ``random_state``: a file does not say where budgets are kept, nor a seed.
+
+    Raises:
+        ModelError: if the file cannot be used, or its learner cannot be put together from plain data (then
+            :func:`~tacit.load_model` reads the model); a :class:`ClaimError` if model, schema and certificate do not
+            belong together. Nothing was spent.
+    """
+    data = checked_file(path)
+    problems = binding_problems(data)
+    if problems:
+        raise ClaimError(f"{path}: {'; '.join(problems)}")
+    if data.get("certificate") is None:
+        raise ModelError(f"{path} holds no certificate, and so no estimator: use load_model", UNSPENT)
+    certificate, schema = Certificate.from_dict(data["certificate"]), schema_of(data)
+    for remark in certificate.remarks:
+        warnings.warn(f"{path} is {remark}", UserWarning, stacklevel=2)
+    declared = schema if certificate.schema_fingerprint is not None else None
+    learner = _learner(_described(certificate), declared, path)
+    return _fitted(learner, model_from_dict(data), certificate, schema)
+
+
+def _described(certificate: Certificate) -> dict[str, Any]:
+    """What is written of the learner; of format 1 its class and its promise."""
+    if certificate.parameters:
+        return dict(infinite(dict(certificate.parameters)))
+    return {"class": certificate.algorithm, **{name: getattr(certificate, name) for name in PROMISE}}
+
+
+def _learner(written: Mapping[str, Any], schema: Schema | None, path: Any) -> Any:
+    """An unfitted learner from its class and its parameters."""
+    package = import_module("tacit")  # which knows the learners' rooms, that are above this one
+    name = written.get("class")
+    cls = getattr(package, str(name)) if name in package.PUBLIC else None
+    if cls is None or not hasattr(cls, "fit"):
+        raise ModelError(f"{path}: a {name} cannot be put together from a file: use load_model", UNSPENT)
+    parameters = {key: _parameter(value, schema, path) for key, value in written.items() if key != "class"}
+    try:
+        made = cls(**parameters)
+    except TypeError as error:
+        raise ModelError(f"{path}: {name} has other parameters in this version: {error}", UNSPENT) from None
+    if hasattr(made, "schema"):
+        made.schema = schema
+    return made
+
+
+def _parameter(value: Any, schema: Schema | None, path: Any) -> Any:
+    """The inverse of how parameters are written; lists come back as tuples."""
+    if isinstance(value, list):
+        return tuple(_parameter(item, schema, path) for item in value)
+    if not isinstance(value, Mapping):
+        return value
+    if "mapping" in value:
+        return {_parameter(key, schema, path): _parameter(item, schema, path) for key, item in value["mapping"]}
+    if "class" in value:
+        return _learner(value, schema, path)
+    raise ModelError(f"{path}: a parameter was a {value.get('object')}, which no file holds: use load_model", UNSPENT)
+
+
+def _fitted(learner: Any, model: Model, certificate: Certificate, schema: Schema | None) -> Any:
+    """A learner as its fit left it."""
+    import numpy as np
+
+    learner.model_, learner.certificate_, learner.schema_ = model, certificate, schema
+    columns = certificate.columns
+    learner.n_features_in_ = len(model.feature_names) if columns is None else _count(columns)
+    if isinstance(columns, tuple):
+        learner.feature_names_in_ = np.asarray(columns, dtype=object)
+    if hasattr(learner, "estimator"):  # it learns in batches, and may go on
+        learner.certificates_ = ()
+        learner._describe()
+    else:
+        learner._describe(None)
+    return learner
+
+
+def _count(columns: tuple[str, ...] | int) -> int:
+    return columns if isinstance(columns, int) else len(columns)

@@ -1,0 +1,167 @@
+"""What a fit saw, as far as it was released: how many rows counted, what was missing, whether anything stands out.
+
+All of it is computed from the model and its certificate, and costs nothing (post-processing).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.models.additive import AdditiveModel
+from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
+from tacit.models.tree_ensemble import TreeEnsembleModel
+from tacit.privacy.charges import Gaussian, Laplace
+
+if TYPE_CHECKING:
+    from tacit.models.base import Model
+    from tacit.privacy.certificate import Certificate
+
+MUCH_MISSING = 0.5
+"""From this share of missing values on a column deserves a look."""
+
+STANDS_OUT, LOUD = 3.0, 2.0
+"""A count, and an effect that was shrunk already, of so many standard deviations of its noise is more than noise."""
+
+OF_ROWS = ("number of rows", "number of rows, once more")
+"""Subjects of the releases of the number of rows."""
+
+
+class Doubtful(UserWarning):
+    """What a fit saw, and would better be looked at."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A released number, and the standard deviation of its noise; None where it is not known."""
+
+    value: float
+    sd: float | None
+
+    def __str__(self) -> str:
+        spread = "" if not self.sd else f" ± {_short(2 * self.sd)}"
+        return f"about {_short(max(self.value, 0.0))}{spread}"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a fit saw.
+
+    Attributes:
+        rows: how many rows counted: those with a declared label. None if it was not released.
+        missing: share of missing values by column, where it was released and is more than noise.
+        stands_out: whether any effect is larger than its noise; None if the model does not say.
+        concerns: what deserves a look, in sentences.
+        sentences: all of it in words.
+    """
+
+    rows: Estimate | None
+    missing: Mapping[str, float]
+    stands_out: bool | None
+    concerns: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        rows = None if self.rows is None else {"value": self.rows.value, "sd": self.rows.sd}
+        said = {"rows": rows, "missing": dict(self.missing), "stands_out": self.stands_out}
+        return {**said, "concerns": list(self.concerns)}
+
+
+def seen(model: Model, certificate: Certificate | None) -> Summary:
+    """What the fit of a model saw."""
+    parts = _parts(model)
+    rows = _rows(model, parts, certificate)
+    missing = {} if parts is None or rows is None else _missing(parts, rows)
+    out = None if parts is None else _stands_out(parts)
+    concerns = []
+    if rows is not None and rows.sd is not None and rows.value < STANDS_OUT * rows.sd:
+        concerns.append(f"{rows} rows have a declared label, no more than noise: do labels match the schema?")
+    concerns += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share >= MUCH_MISSING]
+    if out is False:
+        concerns.append("nothing stands out from the noise: all effects are smaller than it")
+    said = []
+    if rows is not None and not (concerns and "declared label" in concerns[0]):
+        said.append(f"{rows} rows had a declared label and were learned from")
+    said += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share < MUCH_MISSING]
+    return Summary(rows, missing, out, tuple(concerns), (*concerns, *said))
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Features and main effects of an additive model, whatever it predicts."""
+
+    features: Sequence[Any]
+    mains: Sequence[Any]
+    more: bool
+
+
+def _parts(model: Model) -> _Parts | None:
+    if isinstance(model, AdditiveModel):
+        return _Parts(model.features, model.mains, bool(model.pairs or model.trees or model.fourier is not None))
+    if isinstance(model, AdditiveClassesModel | AdditiveRegressionModel):
+        scores = model.scores
+        return _Parts(scores.features, scores.mains, bool(scores.pairs or scores.trees))
+    return None
+
+
+def _rows(model: Model, parts: _Parts | None, certificate: Certificate | None) -> Estimate | None:
+    """The released number of rows."""
+    if parts is not None and parts.mains:
+        return Estimate(float(parts.mains[0].counts.sum()), _sd_of_rows(certificate))
+    if isinstance(model, TreeEnsembleModel) and model.trees:
+        return Estimate(float(model.trees[0].support.sum()), None)
+    return None
+
+
+def _sd_of_rows(certificate: Certificate | None) -> float | None:
+    """Standard deviation of the released number of rows, from what was paid for it; 0 where it was public."""
+    if certificate is None or math.isinf(certificate.epsilon):
+        return 0.0
+    found = [entry.charge for entry in certificate.entries if entry.subject in OF_ROWS]
+    noise = [
+        charge.noise_multiplier * (math.sqrt(2.0) if isinstance(charge, Laplace) else 1.0)
+        for charge in found
+        if isinstance(charge, Gaussian | Laplace)
+    ]
+    if not noise:
+        return 0.0 if certificate.n_public and certificate.unit is None else None
+    return certificate.rows_per_unit / math.sqrt(sum(sd**-2 for sd in noise))
+
+
+def _missing(parts: _Parts, rows: Estimate) -> dict[str, float]:
+    """Shares of missing values that are more than noise."""
+    total = max(rows.value, 1.0)
+    found: dict[str, float] = {}
+    if total < 10 * (rows.sd or 0.0):  # shares of a number that is noise
+        return found
+    for main in parts.mains:
+        feature = parts.features[main.feature]
+        labels = feature.bin_labels()
+        if "missing" not in labels:
+            continue
+        share = float(main.counts[labels.index("missing")]) / total
+        if share > 0.05 and share * total > STANDS_OUT * (rows.sd or 0.0):
+            found[feature.name] = min(share, 1.0)
+    return found
+
+
+def _stands_out(parts: _Parts) -> bool:
+    """Whether an effect is larger than its noise; pairs, trees and the smooth function are only there if they are."""
+    for main in parts.mains:
+        effect, sd = np.abs(np.asarray(main.effect)), np.maximum(np.asarray(main.sd), 1e-12)
+        if effect.shape == sd.shape and (effect > LOUD * sd).any():
+            return True
+    return parts.more
+
+
+def _short(value: float) -> str:
+    """A number for people: two digits."""
+    if value < 1:
+        return f"{value:.0f}"
+    digits = max(len(f"{value:.0f}") - 2, 0)
+    return f"{round(value, -digits):,.0f}"

@@ -1,0 +1,131 @@
+"""Signatures: who stands for a certificate. Ed25519 (RFC 8032), by the library `cryptography`.
+
+What is signed is a statement, in canonical form: the digests of the model, of its schema, of the ledger and of the
+certificate, the version of the library, and the time. As the certificate names its model by its digest, whoever holds
+the public key can tell that none of these was changed since. A signature says nothing about whether the claim is true:
+that is what :meth:`~tacit.privacy.certificate.Certificate.verify` is for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from tacit.errors import TacitError
+from tacit.privacy.canonical import canonical_json
+
+PARTS = {"statement", "key", "signature"}
+
+
+class KeyFileError(TacitError):
+    """A file that holds no such key. Nothing was spent."""
+
+
+def new_key(path: str | os.PathLike[str]) -> Path:
+    """Writes a new private key, readable by its owner alone, and the public key beside it, whose name ends in ``.pub``.
+
+    Raises:
+        FileExistsError: if there is such a file: a key is never overwritten.
+    """
+    private = Ed25519PrivateKey.generate()
+    secret = private.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    public = private.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    beside = Path(f"{os.fspath(path)}.pub")
+    for place, text, mode in ((Path(path), secret, 0o600), (beside, public, 0o644)):
+        with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(text)
+    return beside
+
+
+def read_private_key(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
+    """A private key from its PEM file, which has no password.
+
+    Raises:
+        KeyFileError: if it holds none.
+    """
+    try:
+        key = serialization.load_pem_private_key(Path(path).read_bytes(), None)
+    except (ValueError, TypeError) as error:
+        raise KeyFileError(f"{path} holds no private key that can be used: {error}") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise KeyFileError(f"{path} holds a key of another kind: make one with tacit keys new")
+    return key
+
+
+def read_public_key(path: str | os.PathLike[str]) -> str:
+    """A public key from its PEM file, as certificates write it: 64 hexadecimal digits.
+
+    Raises:
+        KeyFileError: if it holds none.
+    """
+    try:
+        key = serialization.load_pem_public_key(Path(path).read_bytes())
+    except (ValueError, TypeError) as error:
+        raise KeyFileError(f"{path} holds no public key: {error}") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise KeyFileError(f"{path} holds a key of another kind, not Ed25519")
+    return _hexadecimal(key)
+
+
+def signature(digests: Mapping[str, str | None], key: Ed25519PrivateKey) -> dict[str, Any]:
+    """A signature under a private key, as certificates keep it.
+
+    Args:
+        digests: of the model, the schema, the ledger and the certificate, by these names.
+        key: to sign with.
+    """
+    statement = {**digests, "tacit": _version(), "signed": datetime.now(UTC).isoformat(timespec="seconds")}
+    signed = key.sign(canonical_json(statement).encode("ascii")).hex()
+    return {"statement": statement, "key": _hexadecimal(key.public_key()), "signature": signed}
+
+
+def signature_problems(written: Any, digests: Mapping[str, str | None], key: str | None = None) -> list[str]:
+    """What is wrong with the signature of a certificate.
+
+    Args:
+        written: the signature; without one nothing is wrong, unless a key is given.
+        digests: what it must be about.
+        key: the public key that must have made it; None for the one that the signature itself names, which tells
+            whether anything was changed, and not who signed.
+    """
+    if written is None:
+        return [] if key is None else ["it is not signed"]
+    if not isinstance(written, Mapping) or set(written) != PARTS or not isinstance(written["statement"], Mapping):
+        return ["its signature is damaged"]
+    statement: Mapping[str, Any] = written["statement"]
+    try:
+        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(written["key"]))
+        public.verify(bytes.fromhex(written["signature"]), canonical_json(statement).encode("ascii"))
+    except (InvalidSignature, ValueError, TypeError):
+        return ["its signature does not belong to what was signed"]
+    problems = [
+        f"what was signed is about another {name}" for name, digest in digests.items() if statement.get(name) != digest
+    ]
+    if key is not None and written["key"] != key:
+        problems.append("it was signed with another key")
+    if written != {**written, "key": written["key"].lower(), "signature": written["signature"].lower()}:
+        problems.append("its signature is not written as signatures are")
+    return problems
+
+
+def _hexadecimal(key: Ed25519PublicKey) -> str:
+    return key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw).hex()
+
+
+def _version() -> str:
+    try:
+        return version("tacit")
+    except PackageNotFoundError:
+        return "not installed as a package"

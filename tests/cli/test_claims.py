@@ -1,0 +1,132 @@
+"""The story of a data-protection officer: who signed, what is protected, what holds; by exit codes and in red."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+FIT = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json")
+
+
+def text_of(done: Any) -> str:
+    return " ".join(done.output.split())
+
+
+def test_a_signed_model_is_verified_by_its_key_and_no_other(folder: Path, tacit: Run) -> None:
+    for name in ("key", "other"):
+        assert tacit("keys", "new", name).exit_code == 0
+    assert tacit("keys", "new", "key").exit_code == 2  # never overwritten
+    account = ("--account", "sqlite:///b.tacit.db", "--dataset", "shop")
+    assert tacit("budget", "create", *account, "--epsilon", "2", "--delta", "1e-6").exit_code == 0
+    assert tacit(*FIT, "--sign", "key", *account).exit_code == 0
+    assert tacit("verify", "m.json", "--key", "key.pub", *account).exit_code == 0
+    wrong = tacit("verify", "m.json", "--key", "other.pub", "--json")
+    assert wrong.exit_code == 4
+    assert json.loads(wrong.stdout)["findings"] == ["it was signed with another key"]
+    lines = json.loads(tacit("budget", "show", *account, "--json").stdout)
+    assert lines["reservations"][1]["label"].startswith("signed: model ")
+    assert lines["spent"] == pytest.approx(lines["reservations"][0]["epsilon"])
+    assert tacit(*FIT, "--force").exit_code == 0
+    for more, words in ((("--key", "key.pub"), "it is not signed"), (account, "no line about it")):
+        unsigned = tacit("verify", "m.json", *more)
+        assert unsigned.exit_code == 4
+        assert words in text_of(unsigned)
+
+
+def test_a_certificate_pasted_into_another_model_is_refused_everywhere(folder: Path, tacit: Run) -> None:
+    assert tacit(*FIT).exit_code == 0
+    honest = json.loads(Path("m.json").read_text())
+    assert tacit(*FIT[:-1], "bare.json", "--epsilon", "inf").exit_code == 0
+    forged = {**json.loads(Path("bare.json").read_text()), "certificate": honest["certificate"]}
+    Path("forged.json").write_text(json.dumps(forged))
+    for command in (
+        ("verify", "forged.json"),
+        ("report", "forged.json"),
+        ("predict", "forged.json", "data.csv", "-o", "p.csv"),
+        ("evaluate", "forged.json", "data.csv", "--epsilon", "1"),
+    ):
+        done = tacit(*command)
+        assert done.exit_code == 4, command
+        assert "not the one that the certificate is of" in text_of(done)
+    page = Path("forged.html").read_text()
+    assert '<div class="verdict no">' in page
+    assert "Does not hold" in page
+    assert "the model is not the one that the certificate is of" in page
+    assert "tacit verify MODEL.json" in page
+    assert not Path("p.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda file: file["certificate"].update(entries=[]),
+        lambda file: file["certificate"].update(delta=0.999),
+        lambda file: file["model"].update(intercept=9.0),
+        lambda file: file.update(model={"classes": ["no", "yes"]}),
+        lambda file: file["schema"]["columns"].pop(),
+        lambda file: file.update(kind="mean"),
+        lambda file: file["certificate"].pop("epsilon"),
+    ],
+)
+def test_the_page_of_an_edited_file_is_red(fitted: Path, folder: Path, tacit: Run, edit: Callable[[Any], Any]) -> None:
+    file = json.loads((fitted / "model.json").read_text())
+    edit(file)
+    Path("m.json").write_text(json.dumps(file))
+    assert tacit("verify", "m.json").exit_code == 4
+    assert tacit("report", "m.json").exit_code == 4
+    page = Path("m.html").read_text()
+    assert '<div class="verdict no">' in page
+    assert "may leave the room" not in page
+
+
+def test_the_page_of_an_honest_file_says_what_was_checked(fitted: Path) -> None:
+    page = (fitted / "report.html").read_text()
+    assert "Internally consistent" in page
+    assert "may leave the room" not in page
+    assert "Check it yourself" in page
+    assert "What the fit saw" in page
+
+
+def test_a_fit_overwrites_a_model_only_by_force(folder: Path, tacit: Run) -> None:
+    assert tacit(*FIT).exit_code == 0
+    kept = Path("m.json").read_text()
+    done = tacit(*FIT)
+    assert done.exit_code == 2
+    assert "--force" in text_of(done)
+    assert Path("m.json").read_text() == kept
+    assert tacit(*FIT, "--force").exit_code == 0
+    assert Path("m.json").read_text() != kept
+
+
+def test_what_is_protected_is_said(folder: Path, tacit: Run) -> None:
+    done = tacit(*FIT)
+    assert "protects one row" in text_of(done)
+    with Path("schema.toml").open("a") as schema:
+        schema.write('\n[columns.id]\nkind = "id"\n')
+    asked = tacit(*FIT, "--force")
+    assert "may one id have several rows?" in text_of(asked)
+    said = tacit(*FIT, "--force", "--unit", "id", "--max-rows", "3", "--report", "m.html")
+    assert "protects one id, at most 3 rows" in text_of(said)
+    assert "several rows?" not in text_of(said)
+    assert "one id, at most 3 rows" in text_of(tacit("verify", "m.json"))
+    assert "all rows of one id (at most 3)" in Path("m.html").read_text()
+    for wrong in (("--max-rows", "3"), ("--unit", "age")):
+        assert tacit(*FIT, "--force", *wrong).exit_code == 2
+
+
+def test_warnings_are_told_on_every_path(folder: Path, tacit: Run) -> None:
+    weak = ("--delta", "0.5", "--epsilon", "11")
+    for command in (("plan", "--schema", "schema.toml"), FIT):
+        said = text_of(tacit(*command, *weak))
+        assert "elta 0.5 is above" in said, command
+        assert "psilon 11 is above 10" in said, command
+        assert "strong" not in said
+    page = tacit("report", "m.json")
+    assert page.exit_code == 0
+    assert "Delta 0.5 is above" in Path("m.html").read_text()
+    assert "promises nothing" in Path("m.html").read_text()

@@ -1,0 +1,116 @@
+"""For programs that call the command line: exit codes, JSON, streams, other encodings, parameters."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import parquet
+
+Run = Callable[..., Any]
+FIT = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json")
+COMMAND = [sys.executable, "-c", "from tacit.cli.main import main; main()"]
+
+
+def test_errors_are_json_where_json_was_asked_for(folder: Path, tacit: Run) -> None:
+    done = tacit("fit", "none.csv", "--schema", "schema.toml", "--model", "m.json", "--json")
+    assert done.exit_code == 2
+    error = json.loads(done.stdout)["error"]
+    assert (error["kind"], error["exit_code"]) == ("usage", 2)
+    assert "none.csv does not exist" in error["message"]
+    assert error["message"].endswith("Nothing was spent.")
+
+
+def test_accounts_are_listed(folder: Path, tacit: Run) -> None:
+    store = ("--account", "sqlite:///b.tacit.db")
+    for name, epsilon in (("shop", "1"), ("clinic", "2")):
+        create = ("budget", "create", *store, "--dataset", name, "--epsilon", epsilon, "--delta", "1e-6")
+        assert tacit(*create, *(("--unit", "patient_id", "--max-rows", "3") if name == "clinic" else ())).exit_code == 0
+    found = json.loads(tacit("budget", "list", *store, "--json").stdout)["accounts"]
+    assert {line["dataset"]: line["remaining"] for line in found} == {"shop": 1.0, "clinic": 2.0}
+    assert {line["dataset"]: line["protected"] for line in found}["clinic"] == "one patient_id, at most 3 rows"
+    assert "clinic" in tacit("budget", "list", *store).stdout
+
+
+def test_predictions_keep_an_identifier_and_go_to_parquet(fitted: Path, folder: Path, tacit: Run) -> None:
+    predict = ("predict", fitted / "model.json", "data.csv")
+    assert tacit(*predict, "-o", "p.parquet", "--keep", "id,age").exit_code == 0
+    table = parquet.read_table("p.parquet")
+    assert table.column_names == ["id", "age", "prediction", "p(no)", "p(yes)"]
+    assert table["id"].to_pylist() == [str(i) for i in range(400)]
+    assert tacit(*predict, "-o", "p.csv", "--keep", "id").exit_code == 0
+    with Path("p.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [line["id"] for line in lines] == [str(i) for i in range(400)]
+    assert [line["prediction"] for line in lines] == table["prediction"].to_pylist()
+    assert tacit(*predict, "-o", "q.csv", "--keep", "idd").exit_code == 2
+
+
+def test_a_dash_is_a_stream_on_both_sides(fitted: Path, folder: Path, tacit: Run) -> None:
+    assert tacit("predict", fitted / "model.json", "data.csv", "-o", "p.csv").exit_code == 0
+    done = subprocess.run(
+        [*COMMAND, "predict", str(fitted / "model.json"), "-", "-o", "-"],
+        input=Path("data.csv").read_bytes(), capture_output=True, check=True, env=dict(os.environ),
+    )  # fmt: skip
+    assert done.stdout == Path("p.csv").read_bytes()
+    assert tacit("predict", fitted / "model.json", "data.csv", "-o", "-", "--json").exit_code == 2
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "windows-1252"])
+def test_other_encodings_are_read(folder: Path, tacit: Run, encoding: str) -> None:
+    text = Path("data.csv").read_text().replace("green", "grün").replace("colour", "fälligkeit")
+    schema = Path("schema.toml").read_text().replace("green", "grün").replace("columns.colour", 'columns."fälligkeit"')
+    Path("schema.toml").write_text(schema, "utf-8")
+    Path("data.csv").write_bytes(text.encode(encoding))
+    with gzip.open("data.csv.gz", "wb") as file:
+        file.write(text.encode(encoding))
+    assert tacit(*FIT).exit_code == 2  # it is not UTF-8
+    seeded = ("--random-state", "1", "--encoding", encoding)
+    bodies = []
+    for data in ("data.csv", "data.csv.gz"):
+        assert tacit("fit", data, *FIT[2:], *seeded, "--force").exit_code == 0
+        bodies.append(json.loads(Path("m.json").read_text())["model"])
+    Path("data.csv").write_text(text, "utf-8")
+    assert tacit(*FIT, "--random-state", "1", "--force").exit_code == 0
+    assert bodies == [json.loads(Path("m.json").read_text())["model"]] * 2
+    assert tacit(*FIT, "--encoding", "klingon").exit_code == 2
+
+
+def test_the_model_remembers_target_data_and_descriptions(folder: Path, tacit: Run) -> None:
+    schema = Path("schema.toml").read_text().replace("lower = 18", 'lower = 18\ndescription = "in years"')
+    Path("schema.toml").write_text(schema)
+    assert tacit(*FIT, "--name", "Shop 2026").exit_code == 0
+    certificate = json.loads(Path("m.json").read_text())["certificate"]
+    assert (certificate["target"], certificate["data"]) == ("bought", "Shop 2026")
+    assert tacit("report", "m.json").exit_code == 0
+    page = Path("m.html").read_text()
+    assert "<h1>A private model of bought: no or yes</h1>" in page
+    assert "in years" in page
+    assert "Shop 2026" in page
+
+
+def test_every_parameter_can_be_set(folder: Path, tacit: Run) -> None:
+    assert tacit(*FIT, "--interactions", "false", "--set", 'class_weight={"no": 1, "yes": 2}').exit_code == 0
+    said = json.loads(Path("m.json").read_text())["certificate"]["parameters"]
+    assert said["interactions"] is False
+    assert said["class_weight"] == {"mapping": [["no", 1], ["yes", 2]]}
+    trees = (*FIT, "--force", "--learner", "trees", "--set")
+    done = tacit(*trees, "nonsense=1")
+    assert done.exit_code == 2
+    assert "no parameter 'nonsense'" in " ".join(done.stderr.split())
+    for wrong in ("epsilon=2", "no_equals"):
+        assert tacit(*trees, wrong).exit_code == 2
+
+
+def test_exit_codes_are_documented(tacit: Run) -> None:
+    said = " ".join(tacit("--help").stdout.split())
+    for words in ("2 a mistake", "3 a budget that does not pay", "4 a claim that does not hold"):
+        assert words in said

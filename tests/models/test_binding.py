@@ -1,0 +1,241 @@
+"""Model, schema and certificate are one: what was made together is accepted, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.models.base import ModelError
+from tacit.models.binding import ClaimError, model_digest
+from tacit.models.claims import read_claim
+from tacit.models.files import load_model, model_from_dict, save_model
+from tacit.privacy.canonical import canonical_json
+from tacit.privacy.certificate import UNBOUND, Certificate
+
+SCHEMA = {
+    "label": {"column": "bought", "kind": "classes", "classes": ["no", "yes"], "positive": "yes"},
+    "columns": {
+        "age": {"kind": "numeric", "lower": 18, "upper": 90, "bins": 8, "description": "in years"},
+        "colour": {"kind": "categorical", "categories": ["red", "green"]},
+    },
+}
+NUMBERS = {"label": {"column": "price", "kind": "numeric", "lower": 0, "upper": 100}, "columns": SCHEMA["columns"]}
+OLD = Path(__file__).parent / "before_0_1"
+EDITS = 1000
+
+
+def rows(seed: int = 0, n: int = 300) -> tuple[dict[str, Any], Any]:
+    source = np.random.default_rng(seed)
+    X = {"age": source.integers(18, 91, n).astype(float), "colour": source.choice(["red", "green"], n)}
+    return X, np.where(X["age"] + 20 * (X["colour"] == "red") > 60, "yes", "no")
+
+
+def additive(epsilon: float = 1.0, **more: Any) -> Any:
+    return tacit.AdditiveBoostClassifier(epsilon=epsilon, schema=SCHEMA, interactions=False, **more).fit(*rows())
+
+
+LEARNERS: dict[str, Callable[[], Any]] = {
+    "additive": additive,
+    "additive, weighted": lambda: additive(class_weight={"no": 1.0, "yes": 2.0}),
+    "trees": lambda: tacit.BoostedTreesClassifier(schema=SCHEMA).fit(*rows()),
+    "random trees": lambda: tacit.RandomTreesClassifier(schema=SCHEMA).fit(*rows()),
+    "halfspace": lambda: tacit.HalfspaceBoostClassifier(schema=SCHEMA).fit(*rows()),
+    "decision list": lambda: tacit.DecisionListClassifier(schema=SCHEMA).fit(*rows()),
+    "number": lambda: tacit.AdditiveBoostRegressor(schema=NUMBERS, interactions=False).fit(rows()[0], rows()[0]["age"]),
+    "batches": lambda: tacit.BatchwiseClassifier(tacit.AdditiveBoostClassifier(schema=SCHEMA, interactions=False)).fit(
+        *rows()
+    ),
+    "search": lambda: tacit.PrivateSelection(
+        [tacit.AdditiveBoostClassifier(schema=SCHEMA, interactions=False), tacit.RandomTreesClassifier(schema=SCHEMA)]
+    ).fit(*rows()),
+    "found": lambda: tacit.AdditiveBoostClassifier(epsilon=50.0, interactions=False).fit(
+        rows()[0]["age"][:, None], rows()[1]
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=LEARNERS, ids=list(LEARNERS))
+def learner(request: pytest.FixtureRequest) -> Any:
+    return LEARNERS[request.param]()
+
+
+def test_what_a_fit_made_comes_back_whole(learner: Any, tmp_path: Path) -> None:
+    """`save` and `load`: predictions, certificate, schema and parameters are those of the fit."""
+    path = tmp_path / "model.json"
+    tacit.save(learner, path)
+    again = tacit.load(path)
+    fitted = getattr(learner, "best_", learner)
+    X = rows(1, 20)[0] if fitted.n_features_in_ > 1 else rows(1, 20)[0]["age"][:, None]
+    assert type(again) is type(fitted)
+    assert np.array_equal(again.predict(X), fitted.predict(X))
+    if hasattr(fitted, "predict_proba"):
+        assert np.array_equal(again.predict_proba(X), fitted.predict_proba(X))
+        assert again.classes_.tolist() == fitted.classes_.tolist()
+    assert again.certificate_ == learner.certificate_
+    assert again.certificate_.verify() == []
+    assert again.schema_ == fitted.schema_
+    mine, its = fitted.get_params(deep=False), again.get_params(deep=False)
+    for name in set(mine) - {"schema", "account", "random_state", "estimator"}:
+        assert its[name] == mine[name], name
+    tacit.save(again, tmp_path / "twice.json")
+    assert (tmp_path / "twice.json").read_bytes() == path.read_bytes()
+
+
+def test_a_model_read_back_has_the_same_digest(learner: Any) -> None:
+    model = learner.model_
+    again = model_from_dict(json.loads(json.dumps(model.to_dict())))
+    assert model_digest(again) == model_digest(model) == learner.certificate_.model_digest
+
+
+def test_a_certificate_of_another_model_is_refused(tmp_path: Path) -> None:
+    """The story: an epsilon-1 certificate is put beside a model made without privacy."""
+    honest, bare = additive(), additive(math.inf)
+    path = tmp_path / "model.json"
+    for certificate in (honest.certificate_, honest.certificate_.to_dict()):
+        with pytest.raises(ClaimError, match="not the one that the certificate is of"):
+            save_model(bare.model_, path, certificate)
+    assert not path.exists()
+    save_model(bare.model_, path, bare.certificate_)
+    file = json.loads(path.read_text())
+    path.write_text(json.dumps({**file, "certificate": honest.certificate_.to_dict()}))
+    for read in (load_model, tacit.load):
+        with pytest.raises(ClaimError, match="not the one that the certificate is of"):
+            read(path)
+    assert not read_claim(path).holds
+
+
+def test_a_certificate_of_no_model_is_refused(tmp_path: Path) -> None:
+    model = additive()
+    score = tacit.private_score(model, *rows(2), epsilon=1.0)
+    with pytest.raises(ClaimError, match="of no model, but of"):
+        save_model(model.model_, tmp_path / "model.json", score.certificate)
+
+
+def test_edits_that_somebody_sealed_again_are_found(tmp_path: Path) -> None:
+    """Entries emptied, delta .999, body edited: found by what they say, not by a digest that anybody can compute."""
+    made = additive()
+    path = tmp_path / "model.json"
+    tacit.save(made, path)
+    certificate, file = made.certificate_, json.loads(path.read_text())
+
+    def problems(changed: Certificate, **more: Any) -> str:
+        changed = replace(changed, ledger_digest=changed._computed_ledger_digest())
+        sealed = replace(changed, digest=changed._computed_digest())
+        path.write_text(json.dumps({**file, "certificate": sealed.to_dict(), **more}))
+        return "; ".join(read_claim(path).problems)
+
+    assert problems(certificate) == ""
+    assert "lists no release" in problems(replace(certificate, entries=()))
+    assert "promises nothing" in problems(replace(certificate, delta=0.999))
+    assert "not the one" in problems(certificate, model={**file["model"], "intercept": 3.0})
+    assert "cannot be read" in problems(certificate, model={})
+    assert "schema is not the one" in problems(certificate, schema={**file["schema"], "label": None})
+
+
+def edited(text: bytes, source: random.Random, start: int, end: int) -> bytes:
+    """One byte replaced by another printable one, whose JSON says something else or is none."""
+    while True:
+        place, byte = source.randrange(start, end), source.randrange(32, 127)
+        changed = text[:place] + bytes([byte]) + text[place + 1 :]
+        try:
+            same = canonical_json(json.loads(changed)) == canonical_json(json.loads(text))
+        except ValueError:
+            same = False
+        if not same:
+            return changed
+
+
+def accepted(path: Path, changed: bytes) -> bool:
+    path.write_bytes(changed)
+    try:
+        return read_claim(path).holds
+    except ModelError:
+        return False
+
+
+@pytest.mark.parametrize("part", ["model", "schema", "certificate", "anywhere"])
+def test_every_edit_of_a_byte_is_found(part: str, tmp_path: Path) -> None:
+    """250 edits of each part, 1,000 in all; and the unedited file is accepted, in whatever layout."""
+    path = tmp_path / "model.json"
+    tacit.save(additive(), path)
+    text = path.read_bytes()
+    file = json.loads(text)
+    assert accepted(path, text)
+    assert accepted(path, json.dumps(file, indent=3, sort_keys=True).encode())
+    inner = json.dumps(file.get(part, file)).encode()
+    start = text.index(inner)
+    source = random.Random(part)
+    for n in range(EDITS // 4):
+        changed = edited(text, source, start, start + len(inner))
+        assert not accepted(path, changed), changed[start:][:200]
+        for read in (load_model, tacit.load):
+            if n % 10 == 0:
+                with pytest.raises(ModelError):
+                    read(path)
+
+
+@pytest.mark.parametrize("name", ["additive", "trees", "regression"])
+def test_files_written_before_are_read_and_said_to_be_unbound(name: str, tmp_path: Path) -> None:
+    """Written by the version before certificates named their models."""
+    X = {"age": [20.0, 50.0, 88.0], "colour": ["red", "green", "red"]}
+    expected = json.loads((OLD / "predictions.json").read_text())[name]
+    claim = read_claim(OLD / f"{name}.json")
+    assert claim.holds
+    assert claim.remarks == (UNBOUND,)
+    model, certificate = load_model(OLD / f"{name}.json")
+    assert certificate is not None
+    said = model.predict(X) if name == "regression" else model.predict_proba(X)
+    assert np.allclose(said, expected, rtol=1e-12)
+    with pytest.warns(UserWarning, match=UNBOUND):
+        again = tacit.load(OLD / f"{name}.json")
+    assert again.certificate_.to_dict() == certificate
+    save_model(model, tmp_path / "again.json", certificate)
+    assert load_model(tmp_path / "again.json")[1] == certificate
+
+
+def test_an_old_certificate_alone_still_verifies() -> None:
+    claim = read_claim(OLD / "additive_certificate.json")
+    assert (claim.holds, claim.remarks) == (True, (UNBOUND,))
+
+
+def test_a_new_certificate_does_not_pass_for_an_old_one(tmp_path: Path) -> None:
+    made = additive()
+    old = {**made.certificate_.to_dict(), "version": 1}
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(old))
+    assert not read_claim(path).holds
+
+
+def test_a_certificate_of_its_own_is_checked_against_a_model(tmp_path: Path) -> None:
+    made, other = additive(), additive(2.0)
+    tacit.save(made, tmp_path / "made.json")
+    tacit.save(other, tmp_path / "other.json")
+    (tmp_path / "certificate.json").write_text(made.certificate_.to_json())
+    assert read_claim(tmp_path / "certificate.json", tmp_path / "made.json").holds
+    assert not read_claim(tmp_path / "certificate.json", tmp_path / "other.json").holds
+
+
+def test_what_was_never_fitted_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="call fit first"):
+        tacit.save(tacit.AdditiveBoostClassifier(), tmp_path / "model.json")
+    save_model(additive().model_, tmp_path / "model.json")
+    with pytest.raises(ModelError, match="holds no certificate"):
+        tacit.load(tmp_path / "model.json")
+
+
+def test_neither_a_seed_nor_an_account_is_written(tmp_path: Path) -> None:
+    account = tacit.PrivacyAccount.create(str(tmp_path / "secret_place.db"), "shop", 2.0, 1e-5)
+    tacit.save(additive(account=account, random_state=987654321), tmp_path / "model.json")
+    text = (tmp_path / "model.json").read_text()
+    assert "987654321" not in text
+    assert "secret_place" not in text
+    assert tacit.load(tmp_path / "model.json").certificate_.dataset == "shop"

@@ -1,0 +1,113 @@
+"""What a fit says it saw: from what was released, with the noise that was added, and a warning where it must."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.models.summary import Doubtful, seen
+from tacit.privacy.strength import WeakPromise
+
+SCHEMA = {
+    "label": {"column": "y", "kind": "classes", "classes": ["no", "yes"], "positive": "yes"},
+    "columns": {
+        "a": {"kind": "numeric", "lower": 0, "upper": 1},
+        "b": {"kind": "numeric", "lower": 0, "upper": 1},
+    },
+}
+
+
+def table(n: int, seed: int = 0) -> tuple[dict[str, Any], Any]:
+    source = np.random.default_rng(seed)
+    X = {"a": source.uniform(size=n), "b": source.uniform(size=n)}
+    return X, np.where(X["a"] > 0.5, "yes", "no")
+
+
+def fit(X: Any, y: Any, **more: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tacit.AdditiveBoostClassifier(schema=SCHEMA, random_state=0, **more).fit(X, y)
+
+
+def test_the_number_of_rows_is_told_with_its_noise() -> None:
+    """Over seeds, the error of the released number has the standard deviation that the summary states."""
+    errors = []
+    for seed in range(40):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            X, y = table(3000)
+            learner = tacit.AdditiveBoostClassifier(epsilon=0.5, schema=SCHEMA, random_state=seed, interactions=False)
+            rows = learner.fit(X, y).summary_.rows
+        assert rows is not None
+        assert rows.sd is not None
+        errors.append((rows.value - 3000) / rows.sd)
+    assert 0.7 < np.std(errors) < 1.35  # a scale half as large, or twice, fails
+    assert abs(np.mean(errors)) < 0.6
+
+
+def test_labels_that_do_not_match_are_asked_about() -> None:
+    X, y = table(3000)
+    with pytest.warns(Doubtful, match="do labels match the schema"):
+        found = tacit.AdditiveBoostClassifier(schema=SCHEMA, random_state=0).fit(X, np.char.upper(y.astype(str)))
+    asked = "rows have a declared label, no more than noise: do labels match the schema?"
+    assert found.summary_.concerns[0].endswith(asked)
+
+
+def test_missing_values_are_told() -> None:
+    X, y = table(20_000)
+    X["b"][: int(0.83 * len(y))] = np.nan
+    learner = fit(X, y, epsilon=2.0)
+    assert learner.summary_.missing["b"] == pytest.approx(0.83, abs=0.03)
+    assert "a" not in learner.summary_.missing
+    assert any(words.startswith("b: 8") and words.endswith("% missing") for words in learner.summary_.concerns)
+
+
+def test_nothing_stands_out_only_where_nothing_does() -> None:
+    X, y = table(2000)
+    assert fit(X, y).summary_.stands_out is True
+    noise = np.random.default_rng(1).choice(["no", "yes"], 300)
+    learner = fit(table(300)[0], noise, epsilon=0.3, interactions=False)
+    assert learner.summary_.stands_out is False
+    assert any("nothing stands out" in words for words in learner.summary_.sentences)
+
+
+def test_it_follows_from_the_file_alone() -> None:
+    learner = fit(*table(2000))
+    assert seen(learner.model_, learner.certificate_) == learner.summary_
+
+
+def test_a_weak_promise_is_warned_of() -> None:
+    X, y = table(2000)
+    for more, words in (({"delta": 1e-3}, "delta 0.001 is above"), ({"epsilon": 11.0}, "epsilon 11 is above 10")):
+        with pytest.warns(WeakPromise, match=words) as caught:
+            tacit.AdditiveBoostClassifier(schema=SCHEMA, **more).fit(X, y)
+        assert caught[0].filename == __file__  # who called fit, not the library
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", WeakPromise)
+        fit(X, y, delta=1e-5)
+        fit(X, y, epsilon=math.inf)  # who asks for no privacy by name knows
+
+
+def test_a_search_says_nothing_of_its_candidates() -> None:
+    """What one of them warns of would be a release, and tell how many there were."""
+    candidates = [tacit.AdditiveBoostClassifier(schema=SCHEMA), tacit.RandomTreesClassifier(schema=SCHEMA)]
+    search = tacit.PrivateSelection(candidates, epsilon=30.0, strategy="each", random_state=0)
+    with pytest.warns(WeakPromise) as caught:
+        search.fit(*table(400))
+    assert sum(issubclass(warning.category, WeakPromise) for warning in caught) == 1
+    assert search.summary_ == search.best_.summary_
+
+
+def test_an_identifier_without_a_unit_asks_the_question() -> None:
+    schema = {**SCHEMA, "columns": {**SCHEMA["columns"], "patient_id": {"kind": "id"}}}  # type: ignore[dict-item]
+    X, y = table(2000)
+    with pytest.warns(Doubtful, match="may one patient_id have several rows"):
+        tacit.AdditiveBoostClassifier(schema=schema).fit({**X, "patient_id": np.arange(2000)}, y)
+    unit = {**schema, "unit": {"column": "patient_id", "max_rows": 1}}
+    learner = tacit.AdditiveBoostClassifier(schema=unit).fit({**X, "patient_id": np.arange(2000)}, y)
+    assert learner.certificate_.protected == "one patient_id, at most one row"

@@ -1,0 +1,65 @@
+"""A service without a home directory, on packages that it cannot write to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tacit import compilation
+
+SOURCES = Path(compilation.__file__).parents[1]
+FIT = """
+import numpy as np
+from tacit import RandomTreesClassifier
+X = np.random.default_rng(0).uniform(size=(200, 2))
+schema = {"columns": {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in ("x0", "x1")}}
+table, labels = dict(zip(("x0", "x1"), X.T)), (X[:, 0] > 0.5).astype(int)
+model = RandomTreesClassifier(schema=schema, classes=(0, 1)).fit(table, labels)
+print(model.certificate_.verify())
+"""
+
+
+AS_NOBODY = (
+    "setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups",
+    "--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search", "--bounding-set=-all,+dac_read_search",
+)  # fmt: skip
+"""Another user, who may read the interpreter wherever it is, and write to nothing."""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="only root can become another user")
+def test_a_fit_by_nobody_without_a_home(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCES), "TMPDIR": str(tmp_path)}
+    command = [*AS_NOBODY, sys.executable, "-c", FIT]
+    done = subprocess.run(command, env=kept, cwd="/", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+    assert "compiled code is kept in" in done.stderr
+    (cache,) = tmp_path.glob("tacit-*")
+    assert stat.S_IMODE(cache.stat().st_mode) == 0o700
+    assert list(cache.rglob("*.nbi"))
+
+
+def test_a_place_that_can_be_written_to_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(compilation.VARIABLE, raising=False)
+    compilation.settle()
+    assert compilation.VARIABLE not in os.environ
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    first = compilation._temporary()
+    assert first is not None
+    assert compilation._temporary() == first
+    first.chmod(0o777)
+    other = compilation._temporary()
+    assert other is not None
+    assert other != first
+    assert stat.S_IMODE(other.stat().st_mode) == 0o700
