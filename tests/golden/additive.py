@@ -17,8 +17,11 @@ ASKED: list[tuple[int, dict[str, Any]]] = [
     (2000, {"epsilon": 1.0, "delta": 0.0}),
     (2000, {"epsilon": 1.0, "neighbouring": REPLACE}),
     (4000, {"epsilon": 6.0}),
+    (4000, {"epsilon": 8.0, "delta": 0.0}),
+    (4000, {"epsilon": 8.0, "neighbouring": REPLACE}),
+    (20_000, {"epsilon": 8.0}),
 ]
-"""Noise louder than the rows, usual, pure, of the other relation, and hardly any."""
+"""Noise louder than the rows, usual, and hardly any; pure, and of the other relation."""
 
 TARGETS: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "two classes": (AdditiveBoostClassifier, "two", {}),
@@ -50,7 +53,7 @@ def cases() -> Cases:
             found[named(target, f"{n} rows, {words}")] = lambda t=target, n=n, a=asked: fit(t, n, **a)
         found |= variants(target)
     found |= of_classes()
-    found[named("two classes", "20000 rows, epsilon 8")] = lambda: fit("two classes", 20_000, epsilon=8.0)
+    found[named("two classes", "trees that choose")] = lambda: fit("two classes", 150_000, epsilon=8.0)
     return found
 
 
@@ -59,16 +62,16 @@ def variants(target: str) -> Cases:
     rising = {"columns": {"a": {"kind": "numeric", "lower": -2, "upper": 2, "monotone": "increasing"}}}
 
     def of_persons(**asked: Any) -> Seen:
-        rows, declares = persons(2000)
-        return fit(target, 2000, rows=rows, declares=declares, **asked)
+        rows, declares = persons(6000)
+        return fit(target, 6000, epsilon=30.0, rows=rows, declares=declares, **asked)
 
     return {
         named(target, "no interactions"): lambda: fit(target, 2000, interactions=False),
         named(target, "pairs"): lambda: fit(target, 2000, epsilon=4.0, interactions="pairs"),
         named(target, "no privacy"): lambda: fit(target, 1000, epsilon=math.inf),
-        named(target, "sample weights"): lambda: fit(target, 2000, sample_weight=table(2000).weights),
+        named(target, "sample weights"): lambda: fit(target, 4000, epsilon=8.0, sample_weight=table(4000).weights),
         named(target, "sample weights, replace_one, delta 0"): lambda: fit(
-            target, 2000, sample_weight=table(2000).weights, neighbouring=REPLACE, delta=0.0
+            target, 4000, epsilon=8.0, sample_weight=table(4000).weights, neighbouring=REPLACE, delta=0.0
         ),
         named(target, "monotone"): lambda: fit(target, 2000, epsilon=2.0, declares=rising),
         named(target, "persons"): of_persons,
@@ -95,15 +98,19 @@ def undeclared(target: str, rows: Any, **asked: Any) -> Seen:
 def of_classes() -> Cases:
     """Weights of classes."""
     return {
-        named("two classes", "class weights"): lambda: fit("two classes", 2000, class_weight={0: 1.0, 1: 3.0}),
+        named("two classes", "balanced"): lambda: fit("two classes", 2000, class_weight="balanced"),
+        named("two classes", "class weights"): lambda: fit(
+            "two classes", 4000, epsilon=8.0, class_weight={0: 1.0, 1: 3.0}
+        ),
         named("two classes", "class and sample weights, replace_one"): lambda: fit(
             "two classes",
-            2000,
+            4000,
+            epsilon=12.0,
             class_weight={0: 0.5, 1: 1.0},
-            sample_weight=table(2000).weights,
+            sample_weight=table(4000).weights,
             neighbouring=REPLACE,
         ),
         named("three classes", "class weights"): lambda: fit(
-            "three classes", 2000, class_weight={0: 1.0, 1: 0.5, 2: 0.8}
+            "three classes", 4000, epsilon=8.0, class_weight={0: 1.0, 1: 0.5, 2: 0.8}
         ),
     }

@@ -179,9 +179,9 @@ def streamed(kind: Any, rounds: int = 8000, columns: int = 20, **asked: Any) -> 
     return Seen([learner.log_.to_dict(), [int(answer) for answer in said]], Seen.ledger_of(learner))
 
 
-def streamed_table(**asked: Any) -> Seen:
+def streamed_table(kind: Any, **asked: Any) -> Seen:
     """Rows with names, one at a time, under a schema."""
-    learner = Winnow(horizon=2000, labels=(0, 1), schema=schema("two"), bins=4, seed=1, **asked)
+    learner = kind(horizon=2000, labels=(0, 1), schema=schema("two"), bins=4, seed=1, **asked)
     rows = table(2000).X.to_dict("records")
     for row, label in zip(rows[:1000], table(2000).two[:1000].tolist(), strict=True):
         learner.learn_one(row, label)
@@ -221,11 +221,14 @@ def streams() -> Cases:
         "Winnow: margin": lambda: streamed(Winnow, epsilon=4.0, margin=1 / 3),
         "Winnow: first": lambda: streamed(Winnow, epsilon=50.0, update="first", signed=False),
         "Winnow: no privacy": lambda: streamed(Winnow, epsilon=float("inf")),
-        "Winnow: schema": lambda: streamed_table(epsilon=8.0, invalid="null"),
+        "Winnow: schema": lambda: streamed_table(Winnow, epsilon=8.0, invalid="null"),
         "Winnow: suspended": moved,
         "DecisionListWinnow: literals": lambda: streamed(DecisionListWinnow, epsilon=4.0),
         "DecisionListWinnow: pairs": lambda: streamed(DecisionListWinnow, epsilon=8.0, columns=8, k=2),
         "DecisionListWinnow: bounded": lambda: streamed(DecisionListWinnow, epsilon=8.0, length=3, alternations=1),
+        "DecisionListWinnow: named features": lambda: streamed_table(
+            DecisionListWinnow, epsilon=8.0, invalid="null", features=["c is v and d is true", "b >= 0.25"]
+        ),
         "ConfidentWinnow: adversary's bits": confident,
     }
 

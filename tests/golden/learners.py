@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from tests.golden.case import Cases, Seen
 from tests.golden.names import (
@@ -88,7 +89,8 @@ def trees() -> Cases:
         "balanced": {"class_weight": "balanced"},
         "sample weights": {"weights": True},
         "sample weights, replace_one": {"weights": True, **REPLACE},
-        "epsilon 8, chosen splits": {"epsilon": 8.0, "n": 30_000},
+        "epsilon 8": {"epsilon": 8.0, "n": 20_000},
+        "trees that choose": {"epsilon": 8.0, "n": 150_000},
         "alpha 0.5": {"alpha": 0.5, "n_trees": 3},
         "alpha calibrated, replace_one": {"alpha": "calibrated", "n_trees": 2, **REPLACE},
         "alpha, gini, delta 0": {"alpha": 0.5, "criterion": "gini", "n_trees": 2, "delta": 0.0},
@@ -134,12 +136,16 @@ def lists_and_halfspaces() -> Cases:
         **in_every_relation(HalfspaceBoostClassifier),
         **told_nothing(HalfspaceBoostClassifier),
         **with_parameters(HalfspaceBoostClassifier, halfspaces),
-        "HalfspaceBoostClassifier: matrix": lambda: Seen.of(
-            HalfspaceBoostClassifier(row_norm=2.0, random_state=1).fit(
-                numbers(2000).X.to_numpy() * [1.0, 0.02, 1.0], numbers(2000).two
-            )
-        ),
+        "HalfspaceBoostClassifier: matrix": lambda: of_matrix(np.asarray),
+        "HalfspaceBoostClassifier: sparse matrix": lambda: of_matrix(sparse.csr_array),
     }
+
+
+def of_matrix(kind: Any) -> Seen:
+    """Rows that are taken as they are, dense or sparse."""
+    rows = numbers(2000).X.to_numpy() * [1.0, 0.02, 1.0]
+    rows[rows[:, 0] < 0.1, 0] = 0.0
+    return Seen.of(HalfspaceBoostClassifier(row_norm=2.0, random_state=1).fit(kind(rows), numbers(2000).two))
 
 
 def positive(values: Any) -> Any:

@@ -22,8 +22,10 @@ from tacit import (
     ResampledBoostClassifier,
     Schema,
     discover_schema,
+    load_model,
     private_score,
     recalibrate,
+    save_model,
     select_model,
 )
 from tacit.audit import audit_estimator
@@ -79,8 +81,10 @@ __all__ = [
     "charges_of",
     "discover_schema",
     "entries_of",
+    "load_model",
     "private_score",
     "recalibrate",
+    "save_model",
     "select_model",
 ]
 

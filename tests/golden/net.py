@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.golden import additive, around, learners
+from tests.golden import additive, answers, around, learners
 from tests.golden.arithmetic import here, pinned, probe
 from tests.golden.case import PARTS, Cases
 
@@ -23,7 +23,7 @@ HEADER = """\
 # A line may change in a commit that says why it had to; see CONTRIBUTING.md.
 """
 
-GROUPS = {"additive": additive.cases, "learners": learners.cases, "around": around.cases}
+GROUPS = {"additive": additive.cases, "learners": learners.cases, "around": around.cases, "answers": answers.cases}
 
 Digests = dict[str, dict[str, str]]
 
