@@ -79,9 +79,10 @@ def compare(part: str, write: bool, times: bool, file: Path | None) -> int:
             print(f"{time.perf_counter() - began:6.2f} s  {name}", flush=True)
         if parts := moved(name, now[name], before):
             moves[name] = parts
-    print(message(moves, before) if moves else "nothing moved")
     if write:
         store(now, file)
+    print(message(moves, before) if moves else "nothing moved")
+    if write:
         print(f"{len(now)} cases written, {len(before.keys() - now.keys())} forgotten")
     return int(bool(moves) and not write)
 
