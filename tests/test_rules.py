@@ -165,6 +165,28 @@ def private_access(module: Module) -> Iterator[str]:
             yield f"line {node.lineno}: {owner or '(...)'}.{node.attr}"
 
 
+LEARNING_ROOMS = {
+    "learning", "estimators", "additive", "trees", "halfspaces", "decision_lists", "resampling", "closure",
+    "evaluation",
+}  # fmt: skip
+
+
+def private_calls(module: Module) -> Iterator[str]:
+    """No learner calls a private method of another, nor an estimator: `check`, `charges` and `learn` are there for it.
+
+    Other than :func:`private_access`, this holds inside a room, too: families share names.
+    """
+    if module.room not in LEARNING_ROOMS:
+        return
+    for node in ast.walk(module.tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not is_private(node.func.attr):
+            continue
+        owner = node.func.value
+        own_base = isinstance(owner, ast.Call) and dotted(owner.func) == "super"
+        if dotted(owner) not in {"self", "cls"} and not own_base:
+            yield f"line {node.lineno}: {ast.unparse(node.func)}()"
+
+
 def private_imports(module: Module) -> Iterator[str]:
     """No private module or name of another library or room."""
     for node in ast.walk(module.tree):
@@ -389,6 +411,28 @@ def test_the_rule_finds_an_offence(rule: Rule, offence: str) -> None:
 )
 def test_the_rule_lets_honest_code_pass(rule: Rule, text: str) -> None:
     assert not list(rule(Module("models/example.py", ast.parse(text))))
+
+
+@pytest.mark.parametrize(
+    "offence",
+    [
+        "class Parent:\n    def _plan(self, task):\n        return self.child._plan(task)",
+        "def charges(estimators, task):\n    return [estimators[0]._planned_charges(task)]",
+    ],
+)
+def test_a_private_call_of_another_learner_is_found(offence: str) -> None:
+    tree = ast.parse(offence)
+    inside = Module("closure/example.py", tree, frozenset({"_plan", "_planned_charges"}))
+    assert not list(private_access(inside))
+    assert list(private_calls(inside))
+    assert not list(private_calls(Module("curator/example.py", tree)))
+
+
+def test_learners_call_private_methods_of_their_own() -> None:
+    honest = "class A(B):\n    def _f(self):\n        return self._g() + super()._f()"
+    assert not list(private_calls(Module("closure/example.py", ast.parse(honest))))
+    found = [f"src/tacit/{module.name}: {call}" for module, _ in _load() for call in private_calls(module)]
+    assert not found, f"{private_calls.__doc__}\n" + "\n".join(found)
 
 
 def test_no_two_modules_import_each_other() -> None:

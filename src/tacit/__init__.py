@@ -67,7 +67,20 @@ PUBLIC = {
 }
 """Public name -> the module that defines it. A new family adds its line here and above."""
 
-ROOMS = ("audit", "boosting", "closure", "models", "online", "privacy", "resampling", "theory")
+ROOMS = (
+    "audit",
+    "boosting",
+    "closure",
+    "decision_lists",
+    "halfspaces",
+    "learning",
+    "models",
+    "online",
+    "privacy",
+    "resampling",
+    "theory",
+    "trees",
+)
 """Rooms whose modules are public by their own names."""
 
 __all__ = [

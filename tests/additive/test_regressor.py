@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
 
 from tacit import AdditiveBoostRegressor, PrivacyAccount, load_model, save_model
 from tacit.additive.intercept import NewtonIntercept
@@ -34,14 +32,6 @@ from tacit.report.page import render
 from tacit.schema import Schema
 from tests.additive.spent import share_spent
 
-CANNOT_HOLD = {
-    "check_estimators_empty_data_messages": "that there are no rows is private: the fit returns a constant",
-    "check_supervised_y_no_nan": "what labels hold never raises: missing ones are dropped",
-    "check_sample_weights_list": "weights are at most 1, and public: that check's 3 is refused",
-    "check_sample_weights_not_overwritten": "as above: that check's 10 is refused",
-    "check_sample_weight_equivalence_on_dense_data": "weights are at most 1; a row that stands twice is two rows",
-}
-
 SCHEMA = Schema.from_dict(
     {
         "label": {"column": "cost", "kind": "numeric", "lower": 0, "upper": 50},
@@ -63,18 +53,6 @@ def people(n: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]
     )
     mean = 20 + 0.08 * (frame["age"] - 50) + 3 * np.sin(5 * frame["size"]) + np.where(frame["ward"] == "b", 2.0, -1.0)
     return frame, mean.to_numpy() + NOISE * generator.normal(size=n), mean.to_numpy()
-
-
-def test_scikit_learns_contract():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = check_estimator(
-            AdditiveBoostRegressor(epsilon=50.0, random_state=0), expected_failed_checks=CANNOT_HOLD, on_fail=None
-        )
-    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
-    assert failed == {}
-    expected = {result["check_name"] for result in results if result["status"] == "xfail"}
-    assert expected == set(CANNOT_HOLD)
 
 
 def test_it_learns_and_more_budget_learns_better():

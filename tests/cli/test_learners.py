@@ -37,7 +37,7 @@ def test_the_class_is_public(learner: str) -> None:
     import tacit as package
 
     used = learner_class(learner)
-    assert issubclass(getattr(package, used()._algorithm), used)
+    assert issubclass(getattr(package, used().algorithm), used)
 
 
 @pytest.mark.parametrize("learner", sorted(LEARNERS))

@@ -10,7 +10,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
@@ -74,18 +74,18 @@ class ScriptedNoise:
         return None
 
 
-def vault_of(rows: Rows, charges: Sequence[Charge], neighbouring: Neighbouring) -> Vault:
+def vault_of(rows: Rows, charges: Sequence[Charge], neighbouring: Neighbouring) -> PrivateRows:
     """Rows ``(x, label)`` with one numeric column ``x``."""
     frame = Frame({"x": np.array([x for x, _ in rows], np.float64)}, len(rows))
     labels = np.array([y for _, y in rows], np.int64)
-    return Vault(frame, labels, Reservation(charges, neighbouring), 0)
+    return PrivateRows(frame, labels, Reservation(charges, neighbouring), 0)
 
 
 def distribution(
     rows: Rows,
     charges: Sequence[Charge],
     neighbouring: Neighbouring,
-    release: Callable[[Vault], Hashable],
+    release: Callable[[PrivateRows], Hashable],
     noise: Callable[[list[int]], ScriptedNoise] = ScriptedNoise,
 ) -> dict[Hashable, float]:
     """The exact distribution of what ``release`` returns, over all choices of the noise."""

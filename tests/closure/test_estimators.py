@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import check_estimator
 
 import tacit
 from tacit.closure import (
@@ -30,6 +28,7 @@ from tacit.closure import (
 )
 from tacit.closure.base import Setting
 from tacit.closure.plan import best_inner_epsilon, paper_plan, repeated_selection_range, sharp_plan
+from tacit.estimators.base import prepared
 from tacit.models.files import load_model, save_model
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy import accountants
@@ -40,7 +39,6 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
 from tacit.theory.closure.privacy import amplified
 from tacit.theory.cost import Cost
-from tests.habits import CANNOT_HOLD
 
 SCHEMA = {
     "label": {"column": "ill", "kind": "classes", "classes": ["no", "yes"], "positive": "yes"},
@@ -364,7 +362,7 @@ def test_a_child_gets_what_composition_saves() -> None:
     estimator = AgnosticClassifier(learner, Thresholds("a"), schema=SCHEMA, random_state=0)
     model = estimator.fit(frame, noisy)
     assert 0.97 < accountants.epsilon(model.certificate_.charges, 1e-6) <= 1.0
-    task, *_ = estimator._task(frame, noisy)
+    _, task, _, _ = prepared(estimator, frame, noisy)
     setting = Setting(task, Cost(1.0, 1e-6), ADD)
     plan = sharp_plan(setting.target, ADD, 0.5, public=True, score="errors")
     assert setting.child(learner, plan).cost.epsilon > 1.1 * plan.child.epsilon
@@ -378,14 +376,3 @@ def test_selections_compose_better_than_sums() -> None:
     assert accountants.epsilon([BoundedRange(span)] * 3, 1e-6) <= 1.0
     assert repeated_selection_range(Cost(1.0, 0.0), 4) == 0.25
     assert accountants.epsilon([Pure(0.25)] * 4, 0.0) <= 1.0
-
-
-@pytest.mark.parametrize("estimator", [FiniteClassClassifier, AgnosticClassifier, ComposedClassifier])
-def test_scikit_learns_contract(estimator: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = check_estimator(
-            estimator(epsilon=50.0, random_state=0, bins=4), expected_failed_checks=CANNOT_HOLD, on_fail=None
-        )
-    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
-    assert failed == {}

@@ -15,13 +15,14 @@ from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassCla
 from tacit.closure.base import ClosureClassifier, Setting
 from tacit.closure.plan import paper_plan
 from tacit.curator.choose import select_member
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.curator.views.view import open_view
 from tacit.curator.views.view_rows import Parts, Sample
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
-from tacit.estimators.base import Task
+from tacit.estimators.base import request_of
+from tacit.learning.task import Task
 from tacit.models.base import Model
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy import accountants
@@ -72,7 +73,7 @@ def worst(
     estimator: ClosureClassifier, relation: Neighbouring, size: int, target: float, scale: float = 1.0
 ) -> tuple[float, float]:
     """The largest log-ratio over all neighbours, and the epsilon that is charged."""
-    plan, run = estimator._run(Setting(TASK, Cost(target, 0.0), relation))
+    plan, run = learner_of(estimator).run(Setting(TASK, Cost(target, 0.0), relation))
 
     @cache
     def outputs(rows: Rows) -> dict[Hashable, float]:
@@ -118,7 +119,7 @@ def test_composed_learners_in_parts_cost_what_is_charged() -> None:
     columns = {"x": {"kind": "numeric", "lower": 0, "upper": 3, "bins": 2}}
     schema = Schema.from_dict({"label": SCHEMA.to_dict()["label"], "columns": columns})
     task = Task(schema, ("x",), LABELS, TableEncoding.of(schema))
-    plan, run = estimator._run(Setting(task, Cost(1.5, 0.0), ADD))
+    plan, run = learner_of(estimator).run(Setting(task, Cost(1.5, 0.0), ADD))
 
     def outputs(rows: Rows) -> dict[Hashable, float]:
         return distribution(
@@ -132,7 +133,7 @@ def test_composed_learners_in_parts_cost_what_is_charged() -> None:
 
 def test_relabel_draws_at_the_scale_of_its_epsilon() -> None:
     estimator = agnostic(patterns="sample")
-    plan, run = estimator._run(Setting(TASK, Cost(2.0, 0.0), ADD))
+    plan, run = learner_of(estimator).run(Setting(TASK, Cost(2.0, 0.0), ADD))
     vault = vault_of(((0, 1), (1, 0)), plan, ADD)
     noise = ScriptedNoise([])
     vault._noise = noise  # type: ignore[assignment]
@@ -146,16 +147,16 @@ def test_relabel_draws_at_the_scale_of_its_epsilon() -> None:
 def test_sampling_amplifies_as_charged(relation: Neighbouring) -> None:
     """A selection on a random part of the rows, all samples enumerated."""
     own, rate = 1.5, 0.4 if relation is ADD else 0.5
-    inner = FiniteClassClassifier(Thresholds("x", "rising"), epsilon=own, delta=0.0, counts_share=0.0, schema=SCHEMA)
-    child = inner._planned_charges(*_allowance(own))
+    inner = learner_of(FiniteClassClassifier(Thresholds("x", "rising"), epsilon=own, delta=0.0, counts_share=0.0))
+    child = inner.charges(*_allowance(own))
     view = Sample(rate, LABELS, tuple(child))
     plan = tuple(charge for charge, _ in view.charges(relation))
     charged = accountants.epsilon(plan, 0.0)
     assert charged < own
 
-    def release(vault: Vault) -> Hashable:
+    def release(vault: PrivateRows) -> Hashable:
         (rows,) = open_view(vault, view, "sample")
-        return released(inner._learn_from(rows, *_allowance(own)))
+        return released(inner.learn(rows, *_allowance(own)))
 
     def outputs(rows: Rows) -> dict[Hashable, float]:
         mode = "coins" if relation is ADD else "order"
@@ -166,19 +167,24 @@ def test_sampling_amplifies_as_charged(relation: Neighbouring) -> None:
     assert 0.4 * charged < found <= charged * (1 + 1e-9)
 
 
+def learner_of(estimator: Any) -> Any:
+    """What learns, with the parameters of an estimator."""
+    return estimator.make_learner(request_of(estimator))
+
+
 def _allowance(epsilon: float) -> tuple[Any, Task]:
     return Allowance.of(epsilon, 0.0), TASK
 
 
 def test_draws_with_replacement_cost_what_is_charged() -> None:
     own = 0.7
-    inner = FiniteClassClassifier(Thresholds("x", "rising"), delta=0.0, counts_share=0.0, schema=SCHEMA)
-    view = Sample(0.5, LABELS, tuple(inner._planned_charges(*_allowance(own))), replacement=True)
+    inner = learner_of(FiniteClassClassifier(Thresholds("x", "rising"), delta=0.0, counts_share=0.0))
+    view = Sample(0.5, LABELS, tuple(inner.charges(*_allowance(own))), replacement=True)
     plan = tuple(charge for charge, _ in view.charges(REPLACE))
 
-    def release(vault: Vault) -> Hashable:
+    def release(vault: PrivateRows) -> Hashable:
         (rows,) = open_view(vault, view, "draws")
-        return released(inner._learn_from(rows, *_allowance(own)))
+        return released(inner.learn(rows, *_allowance(own)))
 
     def outputs(rows: Rows) -> dict[Hashable, float]:
         return distribution(rows, plan, REPLACE, release, lambda s: ScriptedNoise(s, words="index", bound=4))
@@ -199,7 +205,7 @@ def test_choosing_a_model_costs_its_range() -> None:
     for relation in (ADD, REPLACE):
         charge = BoundedRange(1.0)
 
-        def release(vault: Vault, charge: BoundedRange = charge) -> Hashable:
+        def release(vault: PrivateRows, charge: BoundedRange = charge) -> Hashable:
             return select_member(vault, models, LABELS, charge, "best")
 
         found = max(
@@ -232,7 +238,7 @@ def test_paper_mode_keeps_the_stated_total() -> None:
     assert plan.rate == 1.0
     assert plan.stated == Cost(4.0, 0.0)
     estimator = agnostic(neighbouring="replace_one", analysis="paper")
-    charges, run = estimator._run(Setting(TASK, Cost(4.0, 0.0), REPLACE))
+    charges, run = learner_of(estimator).run(Setting(TASK, Cost(4.0, 0.0), REPLACE))
     assert accountants.epsilon(charges, 0.0) == pytest.approx(4.0)
 
     def outputs(rows: Rows) -> dict[Hashable, float]:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tacit.curator.keys import release_keys
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.curator.scale import integer_scale
 from tacit.encoding.frames import columns_of
 from tacit.encoding.keys import NO_KEY
@@ -132,7 +132,7 @@ def test_without_privacy_all_keys_are_there():
 
 def vault(frame, labels, unit=None, seed=0):
     reservation = Reservation([Gaussian(1.0), ApproxDP(0.0, 0.3), ApproxDP(0.0, 0.3)], ADD, "test")
-    return Vault(columns_of(frame), labels, reservation, seed, unit)
+    return PrivateRows(columns_of(frame), labels, reservation, seed, unit)
 
 
 def test_rows_beyond_the_limit_of_a_unit_show_nothing():

@@ -241,7 +241,7 @@ def test_an_account_pays_whole_or_not_at_all(tmp_path):
 
 def test_inside_a_fit_a_share_is_spent_and_no_more():
     """What a fit without a schema does: what keys leave of the request, a share of it for finding, keys on top."""
-    from tacit.curator.rows import Vault
+    from tacit.curator.rows import PrivateRows
     from tacit.encoding.frames import columns_of
     from tacit.encoding.values import LabelIndex
     from tacit.privacy.account import EphemeralAccount
@@ -254,7 +254,7 @@ def test_inside_a_fit_a_share_is_spent_and_no_more():
     charges = [allowance.whole, *unknowns.charges(1e-6)]
     assert accountants.epsilon(charges, 1e-6) <= 1.0
     with EphemeralAccount(1.0, 1e-6).reserve(charges, "fit") as reservation:
-        vault = Vault(frame, people_["sick"], reservation, 0)
+        vault = PrivateRows(frame, people_["sick"], reservation, 0)
         found = discover_within(vault, unknowns, LabelIndex(("no", "yes")), allowance, 0.1, 1e-6)
         rest = allowance.part(0.9).whole
         reservation.record(rest, "the fit itself", "")

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from tacit.additive.boost import AdditiveLearner
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.regressor import AdditiveBoostRegressor
 from tacit.encoding.errors import FrameError
@@ -298,9 +299,13 @@ def test_classes_that_read_alike_are_one(kind, spellings, classes, tmp_path):
 
 
 def test_what_goes_wrong_after_the_charge_does_not_say_that_nothing_was_spent():
-    class Broken(AdditiveBoostClassifier):
-        def _learn(self, budget, task):
+    class BrokenLearner(AdditiveLearner):
+        def learn(self, rows, allowance, task):
             raise RequestError("something is wrong")
+
+    class Broken(AdditiveBoostClassifier):
+        def make_learner(self, request):
+            return BrokenLearner(request)
 
     with pytest.raises(ValueError, match=r"something is wrong. The charge stands: it was made before.$"):
         Broken().fit(np.zeros((20, 1)), np.zeros(20, int))

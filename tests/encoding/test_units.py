@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.units import NO_UNIT, first_rows, unit_codes
@@ -110,7 +110,7 @@ def test_the_first_rows_of_each_unit_count(units: list[int], most: int) -> None:
 def counts(ids: list[Any], labels: list[str], most: int) -> np.ndarray[Any, Any]:
     """Exact class counts where ``ids`` says whose a row is."""
     held = Reservation([NonPrivate()], Neighbouring.ADD_OR_REMOVE_ONE, "test")
-    vault = Vault(Frame({"id": ids}, len(ids)), labels, held, 0, Unit("id", most))
+    vault = PrivateRows(Frame({"id": ids}, len(ids)), labels, held, 0, Unit("id", most))
     curator = vault.seal(TableEncoding((), ()), LabelIndex(("no", "yes")))
     return curator.measure(Histogram(OneCell(), class_count_rule(2)), NonPrivate(), "counts").value.ravel()
 

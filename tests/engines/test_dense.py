@@ -245,6 +245,7 @@ def half_weight(log: HalfspaceLog, total: int) -> VectorSum:
     return VectorSum(log, LEVELS, np.where(LEVELS.middles < 1.0, 1024, 300).astype(np.int64), 1024)
 
 
+@pytest.mark.sensitivity_of("VectorSum", "CappedSum", "MeasureSize", "MarginCounts", "MomentSum")
 @pytest.mark.parametrize("kind", ["int16", "sparse"])
 @pytest.mark.parametrize("relation", list(Neighbouring))
 @pytest.mark.parametrize(

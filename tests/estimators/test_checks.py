@@ -19,7 +19,7 @@ from tacit import (
 )
 from tacit.closure.agnostic import AgnosticClassifier
 from tacit.closure.finite import FiniteClassClassifier
-from tacit.estimators.checks import check_choice, check_integer, check_number, check_truth
+from tacit.learning.checks import check_choice, check_integer, check_number, check_truth
 from tacit.online.decision_list_winnow import DecisionListWinnow
 from tacit.online.winnow import Winnow
 from tacit.privacy.request import RequestError

@@ -17,8 +17,10 @@ from tacit import (
     ResampledBoostClassifier,
 )
 from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassClassifier, Stumps
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
+from tacit.estimators.base import request_of
 from tacit.privacy.request import RequestError
+from tacit.trees.learners import ForestLearner
 
 COLUMNS = {name: {"kind": "numeric", "lower": 0.0, "upper": 1.0} for name in ("a", "b")}
 SCHEMA = {"label": {"column": "y", "classes": [0, 1]}, "columns": COLUMNS}
@@ -76,13 +78,13 @@ def test_a_child_is_told_the_number_of_rows_that_it_has_or_none(
 ) -> None:
     """Trees bound the weight of a node by that number: one that is too small would break their sensitivity."""
     told: list[tuple[int | None, int]] = []
-    learn = RandomTreesClassifier._learn_from
+    learn = ForestLearner.learn
 
-    def spying(self: Any, vault: Vault, allowance: Any, task: Any) -> Any:
-        told.append((task.public_rows, vault._frame.n_rows))
-        return learn(self, vault, allowance, task)
+    def spying(self: Any, rows: PrivateRows, allowance: Any, task: Any) -> Any:
+        told.append((task.public_rows, rows._frame.n_rows))
+        return learn(self, rows, allowance, task)
 
-    monkeypatch.setattr(RandomTreesClassifier, "_learn_from", spying)
+    monkeypatch.setattr(ForestLearner, "learn", spying)
     X, y = table(1501)
     model = PARENTS[parent](RandomTreesClassifier(n_trees=3)).set_params(schema=SCHEMA, random_state=0, delta=1e-6)
     if analysis == "paper":
@@ -107,13 +109,14 @@ def test_where_persons_are_replaced_the_number_of_rows_is_private(
 ) -> None:
     """Who is replaced may have had two rows and have five thousand now, of which two count."""
     told: list[int | None] = []
-    learn = type(learner)._learn
+    inside = type(learner.make_learner(request_of(learner)))
+    learn = inside.learn
 
-    def spying(self: Any, budget: Any, task: Any) -> Any:
+    def spying(self: Any, rows: Any, allowance: Any, task: Any) -> Any:
         told.append(task.public_rows)
-        return learn(self, budget, task)
+        return learn(self, rows, allowance, task)
 
-    monkeypatch.setattr(type(learner), "_learn", spying)
+    monkeypatch.setattr(inside, "learn", spying)
     X, y = table(500)
     X["person"] = np.arange(500) // 2
     schema = {**SCHEMA, "unit": {"column": "person", "max_rows": 2}}

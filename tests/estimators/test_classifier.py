@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,6 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import check_estimator
 
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.encoding.errors import FrameError
@@ -21,32 +19,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.request import RequestError
 from tacit.schema import Schema
-from tests.habits import CANNOT_HOLD, SCHEMA, people
-
-CANNOT_HOLD_WITH_WEIGHTS = {
-    **{
-        name: why for name, why in CANNOT_HOLD.items() if name != "check_classifiers_classes"
-    },  # it finds them, and pays
-    "check_classifiers_one_label_sample_weights": "that check leaves rows out by a weight of 0, which is refused",
-    "check_sample_weights_list": "weights are at most 1, and public: that check's 3 is refused",
-    "check_sample_weights_not_overwritten": "as above: that check's 10 is refused",
-    "check_sample_weight_equivalence_on_dense_data": "weights are at most 1; a row that stands twice is two rows",
-}
-
-
-def test_scikit_learns_contract():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = check_estimator(
-            AdditiveBoostClassifier(epsilon=50.0, random_state=0),
-            expected_failed_checks=CANNOT_HOLD_WITH_WEIGHTS,
-            on_fail=None,
-        )
-    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
-    assert failed == {}
-    # an expectation that has come to hold must leave the list
-    expected = {result["check_name"] for result in results if result["status"] == "xfail"}
-    assert expected == set(CANNOT_HOLD_WITH_WEIGHTS)
+from tests.habits import SCHEMA, people
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "mapping"])

@@ -83,7 +83,7 @@ def test_files_keep_it_and_intervals_hold_the_prediction(learner):
     frame, labels = world(5000, 0)
     quiet = learner(epsilon=8.0, schema=SCHEMA, random_state=0).fit(frame, labels)
     again = model_from_dict(quiet.model_.to_dict())
-    assert np.sqrt(again.score_variance(quiet._frame_for_model(frame))) == pytest.approx(quiet.predict_std(frame))
+    assert np.sqrt(again.score_variance(quiet.frame_for_model(frame))) == pytest.approx(quiet.predict_std(frame))
     narrow, wide = (quiet.predict_interval(frame, confidence) for confidence in (0.5, 0.99))
     assert (wide[:, 0] <= narrow[:, 0]).all()
     assert (narrow[:, 1] <= wide[:, 1]).all()

@@ -54,7 +54,7 @@ def test_stated_deviations_are_those_of_repeated_fits(kind, case):
     for seed in range(8):
         if kind == "classes":
             model = AdditiveBoostClassifier(schema=CLASSES, random_state=seed, **parameters).fit(frame, labels)
-            said.append(model.model_.log_odds(model._frame_for_model(asked)))
+            said.append(model.model_.log_odds(model.frame_for_model(asked)))
         else:
             model = AdditiveBoostRegressor(schema=NUMBERS, random_state=seed, **parameters).fit(frame, numbers)
             said.append(model.predict(asked))
@@ -99,11 +99,9 @@ def test_files_keep_it_and_intervals_hold_the_prediction():
     assert several.model_.scores.trees
     assert number.model_.scores.trees
     again = model_from_dict(several.model_.to_dict())
-    assert np.sqrt(again.log_odds_variance(several._frame_for_model(frame))) == pytest.approx(
-        several.predict_std(frame)
-    )
+    assert np.sqrt(again.log_odds_variance(several.frame_for_model(frame))) == pytest.approx(several.predict_std(frame))
     again = model_from_dict(number.model_.to_dict())
-    assert np.sqrt(again.score_variance(number._frame_for_model(frame))) == pytest.approx(number.predict_std(frame))
+    assert np.sqrt(again.score_variance(number.frame_for_model(frame))) == pytest.approx(number.predict_std(frame))
     for model, said in ((several, several.predict_proba(frame)), (number, number.predict(frame))):
         narrow, wide = (model.predict_interval(frame, confidence) for confidence in (0.5, 0.99))
         assert (wide[..., 0] <= narrow[..., 0]).all()

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.estimators.weights import check_row_weights
+from tacit.learning.weights import check_row_weights
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.request import RequestError
 from tacit.schema import Schema

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import tracemalloc
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ import pytest
 from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import check_estimator
 
 from tacit.encoding.errors import FrameError
 from tacit.halfspaces.centering import Centering
@@ -24,29 +22,7 @@ from tacit.privacy.charges import Gaussian
 from tacit.privacy.request import RequestError
 from tacit.theory.halfspaces import sample_size, strong_halfspace
 from tests.boosting.common import margin_rows, minority_rows
-from tests.habits import CANNOT_HOLD, SCHEMA, people
-
-CANNOT_HOLD_FOR_MATRICES = {
-    **CANNOT_HOLD,
-    "check_classifier_data_not_an_array": "that check passes a bare array-function object, and no matrix",
-    "check_dtype_object": "with row_norm, X is a matrix of numbers; a dtype that does not say so is refused",
-}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "excluded"),
-    [({}, CANNOT_HOLD), ({"measure": "lazy_bregman"}, CANNOT_HOLD), ({"row_norm": 10.0}, CANNOT_HOLD_FOR_MATRICES)],
-)
-def test_scikit_learns_contract(arguments: dict, excluded: dict) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = check_estimator(
-            HalfspaceBoostClassifier(epsilon=200.0, random_state=0, **arguments),
-            expected_failed_checks=excluded,
-            on_fail=None,
-        )
-    assert {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"} == {}
-    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(excluded)
+from tests.habits import SCHEMA, people
 
 
 @pytest.mark.parametrize("measure", ["smooth", "lazy_bregman", "logistic"])

@@ -10,7 +10,7 @@ import pytest
 
 from tacit import HalfspaceBoostClassifier, Schema
 from tacit.curator.curator import Curator
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.discovery.bounds import exponential_grid
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame, columns_of
@@ -43,10 +43,10 @@ def frame(rows: np.ndarray) -> Frame:
     return columns_of(pd.DataFrame(rows, columns=[f"x{j}" for j in range(rows.shape[1])]))
 
 
-def vault(rows: np.ndarray, epsilon: float = math.inf) -> tuple[Vault, Reservation]:
+def vault(rows: np.ndarray, epsilon: float = math.inf) -> tuple[PrivateRows, Reservation]:
     charge = NonPrivate() if math.isinf(epsilon) else Allowance.of(epsilon, 1e-6).whole
     reservation = Reservation((charge,), Neighbouring.ADD_OR_REMOVE_ONE)
-    return Vault(frame(rows), np.ones(len(rows), np.int64), reservation, 0), reservation
+    return PrivateRows(frame(rows), np.ones(len(rows), np.int64), reservation, 0), reservation
 
 
 def ball_rows(n: int, width: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -29,6 +29,7 @@ def law(noise: Scales) -> Pmf:
     return Pmf(0, np.exp([*stops, log_probability(noise, THRESHOLD, rounds, None)]))
 
 
+@pytest.mark.law_of("AboveThreshold")
 @pytest.mark.parametrize("source", [SystemSource(), SeededSource(9)], ids=["tacit", "seeded"])
 @pytest.mark.parametrize("queries", [Queries.RUNNING_COUNT, Queries.ANY])
 def test_it_stops_by_its_law(source: NoiseSource, queries: Queries) -> None:

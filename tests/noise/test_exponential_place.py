@@ -29,6 +29,7 @@ def test_places_have_the_law_of_one_vector(source: NoiseSource, cuts: list[int])
     check(lambda n: draws(source, blocks, 2.5, n), softmax_pmf(relative, 2.5), wrong)
 
 
+@pytest.mark.law_of("exponential_place")
 @pytest.mark.parametrize("source", SOURCES)
 def test_places_notice_a_scale_ten_percent_off(source: NoiseSource) -> None:
     blocks = [np.zeros(30, np.int64), np.full(1, 41, np.int64), np.zeros(30, np.int64)]

@@ -44,6 +44,7 @@ def check(draw: object, claimed: Pmf, wrong: list[Pmf]) -> None:
         assert likelihood_ratio_rejects(generator.choice(len(other.p), n, p=other.p) + other.first, claimed, other)
 
 
+@pytest.mark.law_of("gaussian")
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("scale", SCALES)
 def test_gaussian_has_its_scale(source: NoiseSource, scale: float) -> None:
@@ -51,6 +52,7 @@ def test_gaussian_has_its_scale(source: NoiseSource, scale: float) -> None:
     check(lambda n: source.gaussian(scale, n), gaussian_pmf(scale), wrong)
 
 
+@pytest.mark.law_of("laplace")
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("scale", SCALES)
 def test_laplace_has_its_scale(source: NoiseSource, scale: float) -> None:
@@ -90,6 +92,7 @@ def test_the_exponential_mechanism_has_its_frequencies(source: NoiseSource, scor
     )
 
 
+@pytest.mark.law_of("exponential")
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_exponential_mechanism_notices_a_scale_ten_percent_off(source: NoiseSource) -> None:
     scores = np.array([0] * 60 + [41], dtype=np.int64)  # half of the mass on the peak: the most telling
@@ -186,6 +189,7 @@ def test_one_seed_for_two_purposes_gives_unrelated_noise() -> None:
     assert not hoeffding_rejects(np.sign(plain) * _signs(SeededSource(8).laplace(1e6, 5_000)), 0.0, -1.0, 1.0)
 
 
+@pytest.mark.law_of("words")
 @pytest.mark.parametrize("source", SOURCES)
 def test_words_are_uniform_in_every_bit(source: NoiseSource) -> None:
     words = source.words(20_000)

@@ -75,6 +75,7 @@ def test_a_row_s_vector_does_not_depend_on_other_rows():
     assert np.array_equal(whole[17:], rest)
 
 
+@pytest.mark.sensitivity_of("FourierSum", "ScatterSum")
 @settings(max_examples=100, deadline=None)
 @given(st.lists(ROW, max_size=6), ROW, ROW, st.integers(0, 30))
 def test_no_neighbour_moves_an_answer_by_more(rows, one, other, seed):

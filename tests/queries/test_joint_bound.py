@@ -107,6 +107,7 @@ def score_answers(rows: list[tuple[int, int, int, int]], bound: JointBound, seed
 three = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 3), st.sampled_from([0, 1, 2, DROPPED]))
 
 
+@pytest.mark.sensitivity_of("JointHistogram")
 @settings(max_examples=80, deadline=None)
 @given(st.lists(three, max_size=4), three, three, st.integers(0, 60), st.booleans())
 def test_the_same_holds_for_rows_with_scores(rows, one, other, seed, numeric):

@@ -73,6 +73,7 @@ def rows_of(unit: tuple[int, ...], keys: int) -> np.ndarray:
     return KEY_UNIT * np.bincount(np.array(unit, np.int64), minlength=keys)
 
 
+@pytest.mark.sensitivity_of("KeyCounts")
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_sensitivity_holds_and_is_needed(rows):
     """All units of up to three rows over three keys; keys that both tables have are all three of them."""

@@ -69,6 +69,7 @@ def row(n_labels: int) -> st.SearchStrategy[tuple[int, int, int]]:
     return st.tuples(st.integers(0, CODES - 1), label, st.integers(0, 1 << 24))
 
 
+@pytest.mark.sensitivity_of("ScoreHistogram", "ResidualLevels")
 @settings(max_examples=150, deadline=None)
 @given(st.data(), st.integers(2, 7), st.integers(0, 1000))
 def test_neighbours_never_move_an_answer_by_more_than_declared(data, n_labels, seed):

@@ -10,7 +10,7 @@ import pandas as pd
 import tacit.curator.cover as covering
 import tacit.curator.curator as gate
 import tacit.curator.select as selecting
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.curator.streams.winnow import WinnowStream
 from tacit.curator.views.resample import MeasureSample
 from tacit.curator.views.view import Rows
@@ -62,4 +62,4 @@ def curator_of(X: pd.DataFrame, y: np.ndarray, schema: dict[str, Any], seed: int
     known = Schema.from_dict({**schema, "columns": {name: schema["columns"][name]}})
     encoding = TableEncoding.of(known)
     reservation = Reservation([Gaussian(0.5)], Neighbouring.ADD_OR_REMOVE_ONE, "planted")
-    return Vault(columns_of(X), y, reservation, seed).seal(encoding, LabelIndex(("no", "yes")))
+    return PrivateRows(columns_of(X), y, reservation, seed).seal(encoding, LabelIndex(("no", "yes")))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
 
 from tacit.closure import AgnosticClassifier, ComposedClassifier
 from tacit.curator.trusted import ForeignModel, UntrustedResult
@@ -34,7 +32,6 @@ from tacit.resampling.plan import base_budget, budget_of_a_round, plan_resamplin
 from tacit.schema import Schema
 from tacit.theory.boosting import lazy_bregman_slickness
 from tacit.theory.cost import Cost
-from tests.habits import CANNOT_HOLD
 
 REPLACE = Neighbouring.REPLACE_ONE
 CAP = 1 << WEIGHT_BITS
@@ -376,25 +373,6 @@ def test_claims_are_made_under_replacement_only() -> None:
         DiffprivlibLearner(object())
     with pytest.raises(RequestError, match="declares no charge"):
         ClaimedLearner(best_stump, "stump").declared_charge(REPLACE)
-
-
-NOISE_DECIDES = {
-    "check_classifiers_train": "a voter learns from 49 of the check's 200 rows, for a part of the budget",
-    "check_classifiers_one_label": "a voter learns from 2 of the check's 10 rows, and noise may outweigh both",
-}
-
-
-@pytest.mark.parametrize(("epsilon", "excluded"), [(50.0, CANNOT_HOLD | NOISE_DECIDES), (math.inf, CANNOT_HOLD)])
-def test_scikit_learns_contract(epsilon: float, excluded: dict[str, str]) -> None:
-    """With noise all but what noise decides; without it that, too."""
-    estimator = ResampledBoostClassifier(
-        HalfspaceBoostClassifier(rounds=10), epsilon=epsilon, rounds=3, density=0.98, random_state=3
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = check_estimator(estimator, expected_failed_checks=excluded, on_fail=None)
-    assert {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"} == {}
-    assert {result["check_name"] for result in results if result["status"] == "xfail"} >= set(CANNOT_HOLD)
 
 
 BOUNDED = {

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from tacit.cli.use import predicted
+from tacit.cli.predict import predicted
 from tacit.encoding.frames import columns_of
 from tacit.models.files import load_model, save_model
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel

@@ -224,6 +224,7 @@ def test_budget_kinds() -> None:
     assert SplitBudget.of(1.0, 0.0, (Laplace(10.0),)).amount == pytest.approx(0.9)
 
 
+@pytest.mark.sensitivity_of("CellFunction")
 def test_a_function_of_cells_moves_by_its_clip() -> None:
     """Whatever the function: here one that jumps as far as it can on any change of its cell."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
 
+from tacit.encoding.values import DROPPED
 from tacit.engines.memory import MemoryTable
 from tacit.models.tree import Tree, TreeShape, code_set, complete_shape, threshold_sets
 from tacit.privacy.neighbouring import Neighbouring
@@ -240,6 +242,27 @@ def test_the_engine_counts_class_weights_for_splits() -> None:
     assert int(np.abs(single - none).sum()) == 2 * int(weight[0]) <= bound.l1
     assert int(((single - none) ** 2).sum()) <= bound.l2_squared
     assert bound.l1 == 2 * int(rule.table.max()) <= 2 * rule.unit
+
+
+@pytest.mark.sensitivity_of("SplitHistogram")
+@pytest.mark.parametrize("relation", list(Neighbouring))
+def test_no_neighbour_moves_counts_for_splits_farther_than_declared(relation: Neighbouring) -> None:
+    """All tables of one row, next to none and to each other: the bound holds, and a tenth less would not."""
+    rule, margins = class_weight_rule(MAlphaLoss(0.5).boosting_weight, split=False), Margins()
+    margins.add(TreeCells(complete_shape([0], threshold_sets([1]))), [3.0, -3.0])
+    query = SplitHistogram(TreeCells(complete_shape([0], threshold_sets([1]))), (0, 1), (3, 2), rule, margins)
+
+    def answer(rows: list[tuple[int, int, int]]) -> np.ndarray:
+        data = np.array(rows, np.uint8).reshape(-1, 3)
+        return MemoryTable([data[:, 0], data[:, 1]], data[:, 2], (3, 2), 2).answer(query).astype(float)
+
+    base = [(0, 1, 1), (2, 0, 0)]
+    one_more = [answer([*base, row]) for row in product(range(3), range(2), (0, 1, DROPPED))]
+    before = [answer(base)] if relation is Neighbouring.ADD_OR_REMOVE_ONE else one_more
+    moves = [after - first for after in one_more for first in before]
+    bound = query.sensitivity(relation)
+    assert 0.9 * bound.l1 < max(np.abs(move).sum() for move in moves) <= bound.l1
+    assert 0.81 * bound.l2_squared < max((move**2).sum() for move in moves) <= bound.l2_squared
 
 
 def test_class_weight_rules() -> None:

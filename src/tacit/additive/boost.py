@@ -1,4 +1,4 @@
-"""The flagship for classes: from a task to a frozen model.
+"""The flagship for classes: the learner, from a task to a frozen model, and its face without scikit-learn.
 
 :class:`AdditiveBoost` is all of `AdditiveBoostClassifier` but scikit-learn's conventions. The command line uses it
 alone: scikit-learn takes longer to load than most tables take to learn.
@@ -7,6 +7,7 @@ alone: scikit-learn takes longer to load than most tables take to learn.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,17 +20,69 @@ from tacit.additive.to_model import additive_model, additive_scores
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.arrays import Floats
 from tacit.binning.measure import Column
-from tacit.curator.budget import Budget
+from tacit.curator.rows import PrivateRows
 from tacit.encoding.grid import NumericGrid
-from tacit.estimators.base import Task, monotone_of
+from tacit.estimators.classes import scores_in_order
 from tacit.estimators.uncertainty import Uncertainty
 from tacit.estimators.weights import Weighting
+from tacit.learning.learner import Learner
+from tacit.learning.sealing import sealed
+from tacit.learning.task import Task, monotone_of
+from tacit.learning.weights import check_class_weight
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
+from tacit.privacy.charges import Charge
 from tacit.privacy.request import Request, RequestError
 from tacit.schema.label import MOST_CLASSES
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveLearner(Learner):
+    """Boosts an additive model of classes: what :class:`~tacit.AdditiveBoostClassifier` says of itself holds here.
+
+    Attributes:
+        interactions: True, False or ``"pairs"``.
+        class_weight: None, ``"balanced"``, or public weights by class.
+        tuning: the numbers of the learner.
+    """
+
+    interactions: bool | str = True
+    class_weight: Any = None
+    tuning: Tuning = TUNING
+
+    name = "AdditiveBoostClassifier"
+    discovers = True
+    most_classes = MOST_CLASSES
+    holds_monotone = True
+
+    def __post_init__(self) -> None:
+        parts_wanted(self.interactions)
+
+    def check(self, task: Task) -> None:
+        check_class_weight(self.class_weight, task)
+
+    def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
+        del task
+        return [allowance.whole]
+
+    def forecast(self, allowance: Allowance, task: Task, n: int) -> dict[str, Any] | None:
+        if not task.names or task.label_index.n_classes != 2:
+            return None
+        pairs, trees = parts_wanted(self.interactions)
+        return outlook(n, len(task.names), allowance, pairs, trees)
+
+    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> AdditiveModel | AdditiveClassesModel:
+        budget, task = sealed(rows, allowance, task, self.class_weight)
+        columns, names, encoding = learned_columns(task), task.label_index.names, task.encoding
+        assert encoding is not None
+        pairs, trees = parts_wanted(self.interactions)
+        if len(names) == 2:
+            return additive_model(learn(budget, columns, TwoClassLoss(), pairs, trees, self.tuning), names, encoding)
+        loss = SoftmaxLoss(len(names), budget.is_pure, self.tuning.counting)
+        learned = learn(budget, columns, loss, pairs, trees, self.tuning)
+        return AdditiveClassesModel(names, additive_scores(learned, encoding))
 
 
 class AdditiveBoost(Weighting, Uncertainty):
@@ -61,49 +114,21 @@ class AdditiveBoost(Weighting, Uncertainty):
         self.class_weight = class_weight
 
     @property
-    def _algorithm(self) -> str:
-        return "AdditiveBoostClassifier"
+    def algorithm(self) -> str:
+        return AdditiveLearner.name
+
+    def make_learner(self, request: Request) -> AdditiveLearner:
+        return AdditiveLearner(request, self.interactions, self.class_weight, self.tuning)
 
     def decision_function(self, X: Any) -> Floats:
         """Log-odds of the last of two ``classes_``, shape ``(rows,)``; of more a score each, ``(rows, classes)``.
 
         Scores are log-odds up to a constant per row: probabilities are their softmax.
         """
-        frame = self._frame_for_model(X)
+        frame = self.frame_for_model(X)
         model = self.model_
         assert isinstance(model, AdditiveModel | AdditiveClassesModel)
-        return self._sorted_scores(model.decision_function(frame))
-
-    def _check_parameters(self, request: Request) -> None:
-        del request
-        parts_wanted(self.interactions)
-
-    @property
-    def _discovers(self) -> bool:
-        return True
-
-    def _most_classes(self) -> int:
-        return MOST_CLASSES
-
-    def _holds_monotone(self, task: Task) -> bool:
-        del task
-        return True
-
-    def _outlook(self, allowance: Allowance, task: Task, n: int) -> dict[str, Any]:
-        if not task.names or task.label_index.n_classes != 2:
-            return {}
-        pairs, trees = parts_wanted(self.interactions)
-        return {"outlook": outlook(n, len(task.names), allowance, pairs, trees)}
-
-    def _learn(self, budget: Budget, task: Task) -> AdditiveModel | AdditiveClassesModel:
-        columns, names, encoding = learned_columns(task), task.label_index.names, task.encoding
-        assert encoding is not None
-        pairs, trees = parts_wanted(self.interactions)
-        if len(names) == 2:
-            return additive_model(learn(budget, columns, TwoClassLoss(), pairs, trees, self.tuning), names, encoding)
-        loss = SoftmaxLoss(len(names), budget.is_pure, self.tuning.counting)
-        learned = learn(budget, columns, loss, pairs, trees, self.tuning)
-        return AdditiveClassesModel(names, additive_scores(learned, encoding))
+        return scores_in_order(model.classes, model.decision_function(frame))
 
 
 def parts_wanted(interactions: bool | str) -> tuple[bool, bool]:

@@ -1,8 +1,9 @@
-"""`AdditiveBoostRegressor`: the flagship's face for numeric targets."""
+"""`AdditiveBoostRegressor`: the flagship for numeric targets, learner and face."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tacit.additive.boost import learned_columns, parts_wanted
@@ -10,15 +11,71 @@ from tacit.additive.learn import learn
 from tacit.additive.residual_loss import QuantileLoss, ResidualLoss, SquaredLoss
 from tacit.additive.to_model import regression_scores
 from tacit.additive.tuning import TUNING, Tuning
-from tacit.curator.budget import Budget
-from tacit.estimators.base import Task
-from tacit.estimators.checks import check_choice, check_number
+from tacit.curator.rows import PrivateRows
 from tacit.estimators.regressor import PrivateRegressor
+from tacit.learning.checks import check_choice, check_number
+from tacit.learning.learner import Learner
+from tacit.learning.sealing import sealed
+from tacit.learning.task import Task
 from tacit.models.additive_scores import AdditiveRegressionModel
 from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.budget import Allowance
+from tacit.privacy.charges import Charge
 from tacit.privacy.request import Request
 
 SQUARED, QUANTILE = "squared", "quantile"
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveRegressionLearner(Learner):
+    """Boosts an additive model of a number: what :class:`AdditiveBoostRegressor` says of itself holds here.
+
+    Attributes:
+        loss: ``"squared"`` or ``"quantile"``.
+        quantile: which one, in (0, 1).
+        interactions: True, False or ``"pairs"``.
+        tuning: the numbers of the learner.
+    """
+
+    loss: str = SQUARED
+    quantile: float = 0.5
+    interactions: bool | str = True
+    tuning: Tuning = TUNING
+
+    name = "AdditiveBoostRegressor"
+    least_budget = 2e-5
+    discovers = True
+    holds_monotone = True
+
+    def __post_init__(self) -> None:
+        check_choice("loss", self.loss, (SQUARED, QUANTILE))
+        check_number("quantile", self.quantile, 0.0, 1.0)
+        parts_wanted(self.interactions)
+
+    def check(self, task: Task) -> None:
+        """There is nothing that it cannot learn."""
+
+    def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
+        del task
+        return [allowance.whole]
+
+    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> AdditiveRegressionModel:
+        budget, task = sealed(rows, allowance, task)
+        columns, target = learned_columns(task), task.target
+        loss: ResidualLoss = SquaredLoss(len(columns), self.tuning.residuals)
+        if self.loss == QUANTILE:
+            loss = QuantileLoss(len(columns), float(self.quantile), self.tuning.residuals)
+        pairs, trees = parts_wanted(self.interactions)
+        learned = learn(budget, columns, loss, pairs, trees, self.tuning)
+        assert task.encoding is not None
+        return AdditiveRegressionModel(
+            target.name,
+            target.index.lower,
+            target.index.upper,
+            self.loss,
+            float(self.quantile),
+            regression_scores(learned, task.encoding, loss, target.index),
+        )
 
 
 class AdditiveBoostRegressor(PrivateRegressor):
@@ -78,29 +135,5 @@ class AdditiveBoostRegressor(PrivateRegressor):
         self.quantile = quantile
         self.interactions = interactions
 
-    def _check_parameters(self, request: Request) -> None:
-        del request
-        check_choice("loss", self.loss, (SQUARED, QUANTILE))
-        check_number("quantile", self.quantile, 0.0, 1.0)
-        parts_wanted(self.interactions)
-
-    def _holds_monotone(self, task: Task) -> bool:
-        del task
-        return True
-
-    def _learn(self, budget: Budget, task: Task) -> AdditiveRegressionModel:
-        columns, index = learned_columns(task), self.target_index(task)
-        loss: ResidualLoss = SquaredLoss(len(columns), self.tuning.residuals)
-        if self.loss == QUANTILE:
-            loss = QuantileLoss(len(columns), float(self.quantile), self.tuning.residuals)
-        pairs, trees = parts_wanted(self.interactions)
-        learned = learn(budget, columns, loss, pairs, trees, self.tuning)
-        assert task.encoding is not None
-        return AdditiveRegressionModel(
-            self.target_name(task),
-            index.lower,
-            index.upper,
-            self.loss,
-            float(self.quantile),
-            regression_scores(learned, task.encoding, loss, index),
-        )
+    def make_learner(self, request: Request) -> AdditiveRegressionLearner:
+        return AdditiveRegressionLearner(request, self.loss, self.quantile, self.interactions, self.tuning)

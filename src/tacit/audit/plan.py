@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.audit.canary import Pair, given_pair, made_pair, target_of
-from tacit.estimators.base import PrivateLearner
+from tacit.estimators.base import Estimator
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, declared_schema, is_number
 from tacit.schema import Schema
@@ -59,7 +59,7 @@ def planned(
     if not is_number(confidence) or not 0 < confidence < 1:
         raise RequestError(f"confidence must lie between 0 and 1, got {confidence!r}")
     _check_estimator(estimator, random_state)
-    own, request = isinstance(estimator, PrivateLearner), _claim(estimator, neighbouring, random_state)
+    own, request = isinstance(estimator, Estimator), _claim(estimator, neighbouring, random_state)
     estimator, declared, classes = _declaring(estimator, schema)
     if not own and declared is not None and declared.unit is not None and declared.unit.max_rows > 1:
         raise RequestError(
@@ -128,7 +128,7 @@ def named(estimator: Any, name: str) -> list[str]:
 def _declaring(estimator: Any, schema: Any) -> tuple[Any, Schema | None, Sequence[Any] | None]:
     """An estimator that declares the schema, the schema, and the classes it declares."""
     given = declared_schema(schema)
-    if not isinstance(estimator, PrivateLearner):
+    if not isinstance(estimator, Estimator):
         return estimator, given or declared_schema(getattr(estimator, "schema", None)), None
     declared, classes = estimator.declared()
     if given is None or declared == given:

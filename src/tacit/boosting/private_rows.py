@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tacit.curator.budget import Budget
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows as RowsToSeal
 from tacit.encoding.dense import RowClipper
 from tacit.encoding.inputs import label_vector
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
@@ -102,7 +102,7 @@ def private_rows(
     encoder = MatrixEncoder(int(frame.column(ROWS).shape[1]), RowClipper(float(row_norm), RADIUS_16))
     allowance = request.allowance
     with reserve(account, request, [allowance.whole], NAME, None) as reservation:
-        vault = Vault(frame, labels, reservation, request.random_state)
-        rows = PrivateRows(Budget(vault.seal_rows(encoder, LabelIndex((0, 1))), allowance), encoder.width)
+        sealable = RowsToSeal(frame, labels, reservation, request.random_state)
+        rows = PrivateRows(Budget(sealable.seal_rows(encoder, LabelIndex((0, 1))), allowance), encoder.width)
         yield rows
-    rows.certificate = certified(account, request, reservation, vault, NAME)
+    rows.certificate = certified(account, request, reservation, sealable, NAME)

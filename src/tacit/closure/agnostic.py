@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from tacit.closure.base import ClosureClassifier, Setting
+from tacit.closure.base import ClosureClassifier, ClosureLearner, Setting
 from tacit.closure.classes import ConceptClass, Stumps
 from tacit.closure.concepts import MOST_PATTERNS
 from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.plan import PAPER_DRAWS, PAPER_SCORED
 from tacit.closure.relabel import Step, child_rows, errors_on
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Sample
 from tacit.models.base import Model
@@ -21,6 +21,57 @@ from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request, RequestError
 
 THEOREM = "relabelling by error counts: Alon et al. 2020, Lemma 5.3, sharpened"
+
+
+@dataclass(frozen=True, eq=False)
+class AgnosticLearner(ClosureLearner):
+    """Algorithm 4: what :class:`AgnosticClassifier` says of itself holds here.
+
+    Attributes:
+        learner: a private classifier, or None.
+        concepts: the class, or None.
+    """
+
+    learner: Any = None
+    concepts: ConceptClass | None = None
+
+    name = "AgnosticClassifier"
+    theorem = THEOREM
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.concepts is not None and not isinstance(self.concepts, ConceptClass):
+            raise RequestError(f"concepts must be a concept class, got {type(self.concepts).__name__}")
+
+    @property
+    def inner(self) -> Sequence[Any]:
+        return () if self.learner is None else (self.learner,)
+
+    @property
+    def least_rows_of_a_run(self) -> int:
+        return round(1 / (PAPER_DRAWS * PAPER_SCORED)) if self.analysis == "paper" else 1
+
+    def run(self, setting: Setting) -> tuple[Plan, Callable[[PrivateRows], Model]]:
+        task, neighbouring = setting.task, setting.neighbouring
+        concepts = self.concepts if self.concepts is not None else Stumps(task.names)
+        (found,) = self._sets([concepts], setting)
+        public = self._is_public([found])
+        plan = self._step_plan(setting.target, neighbouring, public, "errors")
+        learner = self.learner
+        if learner is None:
+            learner = FiniteClassClassifier(concepts, bins=self.bins, max_patterns=self.max_patterns, counts_share=0.0)
+        task = replace(task, public_rows=child_rows(plan, task.public_rows))
+        child = replace(setting, task=task).child(learner, plan)
+        step = Step.of(plan, child, found.encoding, task, errors_on(found, public), THEOREM, neighbouring)
+        sample = Sample(
+            plan.rate, task.label_index, step.charges(neighbouring), setting.target.delta / plan.rate, inside=THEOREM
+        )
+
+        def run(rows: PrivateRows) -> Model:
+            (part,) = open_view(rows, sample, Label(Stage.ROWS, "random part of the rows"))
+            return step.run(part, (), task, Label(Stage.ROWS, "relabel and learn"))
+
+        return tuple(charge for charge, _ in sample.charges(neighbouring)), run
 
 
 class AgnosticClassifier(ClosureClassifier):
@@ -56,8 +107,6 @@ class AgnosticClassifier(ClosureClassifier):
         classes_: the classes.
         n_features_in_: number of columns seen by ``fit``.
     """
-
-    _theorem = THEOREM
 
     def __init__(
         self,
@@ -98,32 +147,16 @@ class AgnosticClassifier(ClosureClassifier):
     def _inner(self) -> Sequence[Any]:
         return () if self.learner is None else (self.learner,)
 
-    def _check_parameters(self, request: Request) -> None:
-        self._check_common(request)
-        if self.concepts is not None and not isinstance(self.concepts, ConceptClass):
-            raise RequestError(f"concepts must be a concept class, got {type(self.concepts).__name__}")
-
-    def _least_rows(self) -> int:
-        return round(1 / (PAPER_DRAWS * PAPER_SCORED)) if self.analysis == "paper" else 1
-
-    def _run(self, setting: Setting) -> tuple[Plan, Callable[[Vault], Model]]:
-        task, neighbouring = setting.task, setting.neighbouring
-        concepts = self.concepts if self.concepts is not None else Stumps(task.names)
-        (found,) = self._sets([concepts], setting)
-        public = self._is_public([found])
-        plan = self._step_plan(setting.target, neighbouring, public, "errors")
-        learner = self.learner
-        if learner is None:
-            learner = FiniteClassClassifier(concepts, bins=self.bins, max_patterns=self.max_patterns, counts_share=0.0)
-        task = replace(task, public_rows=child_rows(plan, task.public_rows))
-        child = replace(setting, task=task).child(learner, plan)
-        step = Step.of(plan, child, found.encoding, task, errors_on(found, public), THEOREM, neighbouring)
-        sample = Sample(
-            plan.rate, task.label_index, step.charges(neighbouring), setting.target.delta / plan.rate, inside=THEOREM
+    def make_learner(self, request: Request) -> AgnosticLearner:
+        return AgnosticLearner(
+            request,
+            self.bins,
+            self.max_patterns,
+            self.relabel_share,
+            self.patterns,
+            self.analysis,
+            self.repetitions,
+            self.declared_rows,
+            self.learner,
+            self.concepts,
         )
-
-        def run(vault: Vault) -> Model:
-            (rows,) = open_view(vault, sample, Label(Stage.ROWS, "random part of the rows"))
-            return step.run(rows, (), task, Label(Stage.ROWS, "relabel and learn"))
-
-        return tuple(charge for charge, _ in sample.charges(neighbouring)), run

@@ -1,8 +1,9 @@
-"""What the two closure estimators share: parameters, the public side of a fit, bounds, repetition."""
+"""What the two closure learners share: parameters, the public side of a fit, bounds, repetition."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -10,27 +11,29 @@ from typing import Any, ClassVar
 from sklearn.utils import Tags
 
 from tacit.closure.classes import ConceptClass
-from tacit.closure.concepts import MOST_CANDIDATES, ConceptSet, concept_sets
+from tacit.closure.concepts import MOST_CANDIDATES, MOST_PATTERNS, ConceptSet, concept_sets
 from tacit.closure.finite import coarse_encoding
 from tacit.closure.plan import SLACK, StepPlan, free_plan, paper_plan, sharp_plan, within
 from tacit.closure.relabel import Child, largest_child
 from tacit.curator.choose import select_member
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.curator.views.view import Plan, charge_of, open_view
 from tacit.curator.views.view_rows import Parts
 from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.errors import message_of
-from tacit.estimators.base import Task
-from tacit.estimators.checks import check_choice, check_integer, check_number, check_two_classes, whole
 from tacit.estimators.classifier import PrivateClassifier
+from tacit.learning.checks import check_choice, check_integer, check_number, check_two_classes, whole
+from tacit.learning.fit import too_few_rows, unit_of
+from tacit.learning.learner import Learner
+from tacit.learning.task import Task
 from tacit.models.base import Model
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.request import Request, RequestError
+from tacit.privacy.request import RequestError
 from tacit.schema import NumericColumn, Schema
 from tacit.theory.closure.privacy import Score
 from tacit.theory.cost import Cost
@@ -57,36 +60,52 @@ class Setting:
         return largest_child(make, plan) if self.calibrate else make(plan.child)
 
 
-class ClosureClassifier(PrivateClassifier):
-    """Base of the learners made of other learners. A subclass says what one run is and what it costs."""
+@dataclass(frozen=True, eq=False)
+class ClosureLearner(Learner):
+    """Base of the learners made of other learners. A subclass says what one run is and what it costs.
 
-    bins: int
-    max_patterns: int
-    relabel_share: float
-    patterns: str
-    analysis: str
-    repetitions: int
-    declared_rows: int | None
-    _theorem: ClassVar[str]
+    Attributes:
+        bins, max_patterns, relabel_share, patterns, analysis, repetitions, declared_rows: as in the estimators.
+    """
+
+    bins: int = 32
+    max_patterns: int = MOST_PATTERNS
+    relabel_share: float = 0.5
+    patterns: str = "auto"
+    analysis: str = "sharp"
+    repetitions: int = 1
+    declared_rows: int | None = None
+
+    theorem: ClassVar[str]
+    """What the entries of the parts say, where there are several runs."""
 
     # What a subclass says.
 
-    def _run(self, setting: Setting) -> tuple[Plan, Callable[[Vault], Model]]:
+    @abstractmethod
+    def run(self, setting: Setting) -> tuple[Plan, Callable[[PrivateRows], Model]]:
         """The charges of one run at ``setting.target``, and the run; raises for public mistakes only."""
-        raise NotImplementedError
 
-    def _least_rows(self) -> int:
+    @property
+    def inner(self) -> Sequence[Any]:
+        """The estimators that it is made of."""
+        return ()
+
+    @property
+    def least_rows_of_a_run(self) -> int:
         """The smallest number of rows that leaves every part something to learn from."""
         return 1
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+    @property
+    def least_rows(self) -> int:
+        return self.least_rows_of_a_run * int(self.repetitions)
 
-    # Parameters.
+    @property
+    def takes_on_trust(self) -> bool:
+        return any(getattr(inner, "takes_on_trust", False) for inner in self.inner)
 
-    def _check_common(self, request: Request) -> None:
+    # Checks.
+
+    def __post_init__(self) -> None:
         check_integer("bins", self.bins, 2)
         check_integer("max_patterns", self.max_patterns, 1, MOST_CANDIDATES)
         check_integer("repetitions", self.repetitions)
@@ -94,7 +113,7 @@ class ClosureClassifier(PrivateClassifier):
         check_integer("declared_rows", self.declared_rows, optional=True)
         check_choice("analysis", self.analysis, ANALYSES)
         check_choice("patterns", self.patterns, PATTERNS)
-        if self.analysis == "paper" and request.neighbouring is not Neighbouring.REPLACE_ONE:
+        if self.analysis == "paper" and self.request.neighbouring is not Neighbouring.REPLACE_ONE:
             raise RequestError(
                 "analysis='paper' is for neighbouring='replace_one', the relation the paper proves it for"
             )
@@ -103,38 +122,24 @@ class ClosureClassifier(PrivateClassifier):
                 "analysis='paper' uses the patterns of the sample: patterns='public' is not its algorithm"
             )
 
-    def _check_rows(self, rows: int | None) -> None:
-        """A number of rows that is public must be enough for the parts."""
-        if rows is not None and rows < self._least_rows() * int(self.repetitions):
-            raise RequestError(
-                f"{rows} rows are too few for the parts that {type(self).__name__} makes of them: at least "
-                f"{self._least_rows() * int(self.repetitions)} are needed"
-            )
-
-    def _task(self, X: Any, y: Any) -> tuple[Task, Any, Any]:
-        task, frame, labels = super()._task(X, y)
-        self._check_rows(whole(self.declared_rows))
-        if Neighbouring(self.neighbouring).n_is_public:
-            self._check_rows(len(labels))
-        return task, frame, labels
-
-    def _check_task(self, task: Task) -> None:
-        check_two_classes(task, type(self).__name__)
-        request = Request.of(self.epsilon, self.delta, self.neighbouring, None)
-        unit = None if task.schema is None else task.schema.unit
+    def check(self, task: Task) -> None:
+        declared, rows = whole(self.declared_rows), task.public_rows
+        if declared is not None and declared < self.least_rows:
+            raise too_few_rows(self, declared)
+        check_two_classes(task, self.name)
+        unit = unit_of(task)
         if unit is not None and unit.max_rows > 1:
             raise RequestError("closure learners protect single rows: a unit with max_rows above 1 is not supported")
-        if unit is not None and request.neighbouring.n_is_public:
+        if unit is not None and self.request.neighbouring.n_is_public:
             raise RequestError(
                 "neighbouring='replace_one' is about a public number of rows, and of a unit only some rows count: use "
                 "'add_or_remove_one', or leave the unit out of the schema"
             )
-        declared, rows = self.declared_rows, task.public_rows
         if declared is not None and rows is not None and declared < rows:
             raise RequestError(f"declared_rows is {declared}, and there are {rows} rows: declare as many")
-        target, _ = self._targets(request.allowance, task)
+        target, _ = self._targets(self.request.allowance, task)
         try:
-            self._run(self._setting(_with_schema(task), target, calibrate=False))
+            self.run(self._setting(_with_schema(task), target, calibrate=False))
         except RequestError:
             raise
         except ValueError as error:
@@ -151,20 +156,20 @@ class ClosureClassifier(PrivateClassifier):
         bounds = Allowance.of(allowance.epsilon * BOUNDS_SHARE, allowance.delta / 2)
         return Cost(allowance.epsilon * (1 - BOUNDS_SHARE), allowance.delta / 2), bounds
 
-    def _planned_charges(self, allowance: Allowance, task: Task) -> list[Charge]:
+    def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
         if not allowance.is_private:
             return [NonPrivate()]
         target, bounds = self._targets(allowance, task)
         if self.repetitions > 1 or not task.names:  # without columns the plan is not known, but its sum is
             plan: Plan = (charge_of(Cost(target.epsilon * (1 - SLACK), target.delta)),)
         else:
-            plan, _ = self._run(self._setting(_with_schema(task), target))
+            plan, _ = self.run(self._setting(_with_schema(task), target))
         return list(plan) if bounds is None else [bounds.whole, *plan]
 
     def _setting(self, task: Task, target: Cost, calibrate: bool = True) -> Setting:
         """The public side of one run; of several, each on a random part, nobody knows how many rows they have."""
         task = task if self.repetitions == 1 else replace(task, public_rows=None)
-        return Setting(task, within(target), Neighbouring(self.neighbouring), calibrate)
+        return Setting(task, within(target), self.request.neighbouring, calibrate)
 
     def _step_plan(self, target: Cost, neighbouring: Neighbouring, public: bool, score: Score) -> StepPlan:
         """How one relabelling and one child share a budget."""
@@ -193,25 +198,25 @@ class ClosureClassifier(PrivateClassifier):
 
     # The fit.
 
-    def _learn_from(self, vault: Vault, allowance: Allowance, task: Task) -> Model:
+    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> Model:
         target, bounds_allowance = self._targets(allowance, task)
         if bounds_allowance is not None:
-            bounds = find_bounds(vault, task.names, task.label_index, bounds_allowance, 1.0)
+            bounds = find_bounds(rows, task.names, task.label_index, bounds_allowance, 1.0)
             task = _with_schema(task, bounds)
         setting = self._setting(task, target)
-        plan, run = self._run(setting)
-        return run(vault) if self.repetitions == 1 else self._best_of(vault, setting, plan, run)
+        plan, run = self.run(setting)
+        return run(rows) if self.repetitions == 1 else self._best_of(rows, setting, plan, run)
 
-    def _best_of(self, vault: Vault, setting: Setting, plan: Plan, run: Callable[[Vault], Model]) -> Model:
+    def _best_of(self, rows: PrivateRows, setting: Setting, plan: Plan, run: Callable[[PrivateRows], Model]) -> Model:
         """Beta-boosting (remark 7.4): runs on disjoint parts, and the best of them by errors on one more part."""
         target, label_index = setting.target, setting.task.label_index
         private = not math.isinf(target.epsilon)
         # a hair less than a run may cost, so that the parts' plans differ and one charge stands for all of them
         choice: Charge = BoundedRange(target.epsilon * (1 - SLACK)) if private else NonPrivate()
         children = (*((plan,) * int(self.repetitions)), (choice,))
-        parts = Parts(label_index, children, target.delta, inside=self._theorem)
+        parts = Parts(label_index, children, target.delta, inside=self.theorem)
         *runs, last = open_view(
-            vault, parts, Label(Stage.ROWS, "runs on disjoint parts, and a part to choose the best on")
+            rows, parts, Label(Stage.ROWS, "runs on disjoint parts, and a part to choose the best on")
         )
         models = [run(part) for part in runs]
         return models[select_member(last, models, label_index, choice, Label(Stage.SELECTION, "the best of the runs"))]
@@ -227,3 +232,12 @@ def _with_schema(task: Task, bounds: dict[str, tuple[float, float]] | None = Non
     schema = Schema({name: NumericColumn(*found[name]) for name in task.names})
     encoding = TableEncoding(task.names, tuple(NumericGrid(*found[name]) for name in task.names))
     return replace(task, schema=schema, encoding=encoding)
+
+
+class ClosureClassifier(PrivateClassifier):
+    """The face that the two share: classifiers of two classes."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

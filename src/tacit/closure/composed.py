@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from tacit.closure.base import ClosureClassifier, Setting
+from tacit.closure.base import ClosureClassifier, ClosureLearner, Setting
 from tacit.closure.classes import ConceptClass, Stumps
 from tacit.closure.concepts import MOST_PATTERNS, ConceptSet
 from tacit.closure.functions import Function, in_words, truth_table
@@ -20,7 +20,7 @@ from tacit.closure.plan import (
 from tacit.closure.relabel import Step, completions_on
 from tacit.closure.search import Progress
 from tacit.curator.choose import select_concept
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.curator.views.relabel import Relabel
 from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Parts, Sample
@@ -38,6 +38,140 @@ OPEN_THEOREM = "errors of the best completion: a row adds an error or none"
 
 MOST_WORK = 10**6
 """Combinations of patterns that equation (17) may have to look at, the last class aside."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedLearner(ClosureLearner):
+    """Algorithm 5: what :class:`ComposedClassifier` says of itself holds here.
+
+    Attributes:
+        concepts, function, progress: as there.
+        learners: private classifiers, one for all, or None.
+    """
+
+    concepts: Sequence[ConceptClass] | None = None
+    function: Function = "or"
+    learners: Any = None
+    progress: Progress | None = None
+
+    name = "ComposedClassifier"
+    theorem = "concepts one after the other, each by the errors of its best completion"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.concepts is not None:
+            if isinstance(self.concepts, ConceptClass) or not all(isinstance(c, ConceptClass) for c in self.concepts):
+                raise RequestError("concepts must be a list of concept classes")
+            if not self.concepts:
+                raise RequestError("concepts must name at least one class")
+        if self.analysis == "paper" and self.learners is None:
+            raise RequestError("analysis='paper' needs learners: Algorithm 5 releases what they learn")
+        if isinstance(self.learners, list | tuple) and len(self.learners) != self._count:
+            raise RequestError(f"{len(self.learners)} learners are given for {self._count} concepts")
+        try:
+            truth_table(self.function, self._count)
+        except ValueError as error:
+            raise RequestError(message_of(error)) from None
+
+    @property
+    def _count(self) -> int:
+        return 2 if self.concepts is None else len(self.concepts)
+
+    @property
+    def inner(self) -> Sequence[Any]:
+        return listed(self.learners)
+
+    @property
+    def least_rows_of_a_run(self) -> int:
+        if self.learners is None:
+            return 1
+        return self._count * (round(1 / (PAPER_DRAWS * PAPER_SCORED)) if self.analysis == "paper" else 1)
+
+    def run(self, setting: Setting) -> tuple[Plan, Callable[[PrivateRows], Model]]:
+        table = truth_table(self.function, self._count)
+        declared = self.concepts if self.concepts is not None else [Stumps(setting.task.names)] * 2
+        sets = self._sets(declared, setting)
+        public = self._is_public(sets)
+        _check_work(sets, public)
+        if self.learners is None:
+            if not public:
+                raise RequestError(
+                    "concepts can be released only if they can be listed in public: use fewer bins, or give learners"
+                )
+            return self._open_run(setting, sets, table)
+        return self._sealed_run(setting, sets, table, public)
+
+    # Concepts released.
+
+    def _open_run(
+        self, setting: Setting, sets: Sequence[ConceptSet], table: TruthTable
+    ) -> tuple[Plan, Callable[[PrivateRows], Model]]:
+        """All concepts chosen on all rows; every choice costs the same."""
+        task, target = setting.task, setting.target
+        private = not math.isinf(target.epsilon)
+        span = math.inf
+        charges: tuple[Charge, ...] = (NonPrivate(),)
+        if private:
+            span = repeated_selection_range(target, len(sets))
+            charges = (BoundedRange(span),) * len(sets)
+
+        def run(rows: PrivateRows) -> Model:
+            members: list[Model] = []
+            for i, concepts in enumerate(sets):
+                choice = Relabel(
+                    concepts.encoding,
+                    task.label_index,
+                    tuple(members),
+                    completions_on(table, sets[i:], True, self.progress),
+                    selection_epsilon(span, setting.neighbouring) if private else math.inf,
+                    span,
+                    (),
+                    OPEN_THEOREM,
+                    public=True,
+                )
+                index = select_concept(rows, choice, Label(Stage.CONCEPT, round=i + 1))
+                columns, encoders, holds, text = concepts.concept(index)
+                members.append(RuleModel(tuple(task.label_index.names), columns, encoders, holds, text))
+            return self._model(setting, table, members)
+
+        return charges, run
+
+    # Concepts learned behind the gate.
+
+    def _sealed_run(
+        self, setting: Setting, sets: Sequence[ConceptSet], table: TruthTable, public: bool
+    ) -> tuple[Plan, Callable[[PrivateRows], Model]]:
+        """Algorithm 5: a part of the rows for each concept, relabelled, and learned by its learner."""
+        task, neighbouring, k = setting.task, setting.neighbouring, len(sets)
+        plan = self._step_plan(setting.target, neighbouring, public, "completion")
+        learners = list(self.learners) if isinstance(self.learners, list | tuple) else [self.learners] * k
+        task = replace(task, public_rows=None)  # parts are random
+        setting = replace(setting, task=task)
+        children = {id(learner): setting.child(learner, plan) for learner in learners}
+        steps = []
+        for i, learner in enumerate(learners):
+            heard = self.progress if public else None  # of patterns of the sample, how many there are is private
+            candidates = completions_on(table, sets[i:], public, heard)
+            steps.append(
+                Step.of(plan, children[id(learner)], sets[i].encoding, task, candidates, THEOREM, neighbouring)
+            )
+        inner_delta = setting.target.delta / plan.rate
+        parts = Parts(task.label_index, tuple(step.charges(neighbouring) for step in steps), inner_delta)
+        together = tuple(charge for charge, _ in parts.charges(neighbouring))
+        sample = Sample(plan.rate, task.label_index, together, inner_delta, inside=THEOREM)
+
+        def run(rows: PrivateRows) -> Model:
+            (part,) = open_view(rows, sample, Label(Stage.ROWS, "random part of the rows"))
+            members: list[Model] = []
+            for i, own in enumerate(open_view(part, parts, Label(Stage.ROWS, "disjoint parts"))):
+                members.append(steps[i].run(own, members, task, Label(Stage.CONCEPT, round=i + 1)))
+            return self._model(setting, table, members)
+
+        return tuple(charge for charge, _ in sample.charges(neighbouring)), run
+
+    def _model(self, setting: Setting, table: TruthTable, members: Sequence[Model]) -> ComposedModel:
+        names = tuple(setting.task.label_index.names)
+        return ComposedModel(names, table.values, tuple(members), in_words(self.function, self._count))
 
 
 class ComposedClassifier(ClosureClassifier):
@@ -80,8 +214,6 @@ class ComposedClassifier(ClosureClassifier):
         n_features_in_: number of columns seen by ``fit``.
     """
 
-    _theorem = "concepts one after the other, each by the errors of its best completion"
-
     def __init__(
         self,
         concepts: Sequence[ConceptClass] | None = None,
@@ -122,121 +254,31 @@ class ComposedClassifier(ClosureClassifier):
         self.declared_rows = declared_rows
         self.progress = progress
 
-    @property
-    def _count(self) -> int:
-        return 2 if self.concepts is None else len(self.concepts)
-
     def _inner(self) -> Sequence[Any]:
-        if isinstance(self.learners, list | tuple):
-            return self.learners
-        return () if self.learners is None else (self.learners,)
+        return listed(self.learners)
 
-    def _check_parameters(self, request: Request) -> None:
-        self._check_common(request)
-        if self.concepts is not None:
-            if isinstance(self.concepts, ConceptClass) or not all(isinstance(c, ConceptClass) for c in self.concepts):
-                raise RequestError("concepts must be a list of concept classes")
-            if not self.concepts:
-                raise RequestError("concepts must name at least one class")
-        if self.analysis == "paper" and self.learners is None:
-            raise RequestError("analysis='paper' needs learners: Algorithm 5 releases what they learn")
-        if isinstance(self.learners, list | tuple) and len(self.learners) != self._count:
-            raise RequestError(f"{len(self.learners)} learners are given for {self._count} concepts")
-        try:
-            truth_table(self.function, self._count)
-        except ValueError as error:
-            raise RequestError(message_of(error)) from None
+    def make_learner(self, request: Request) -> ComposedLearner:
+        return ComposedLearner(
+            request,
+            self.bins,
+            self.max_patterns,
+            self.relabel_share,
+            self.patterns,
+            self.analysis,
+            self.repetitions,
+            self.declared_rows,
+            self.concepts,
+            self.function,
+            self.learners,
+            self.progress,
+        )
 
-    def _least_rows(self) -> int:
-        if self.learners is None:
-            return 1
-        return self._count * (round(1 / (PAPER_DRAWS * PAPER_SCORED)) if self.analysis == "paper" else 1)
 
-    def _run(self, setting: Setting) -> tuple[Plan, Callable[[Vault], Model]]:
-        table = truth_table(self.function, self._count)
-        declared = self.concepts if self.concepts is not None else [Stumps(setting.task.names)] * 2
-        sets = self._sets(declared, setting)
-        public = self._is_public(sets)
-        _check_work(sets, public)
-        if self.learners is None:
-            if not public:
-                raise RequestError(
-                    "concepts can be released only if they can be listed in public: use fewer bins, or give learners"
-                )
-            return self._open_run(setting, sets, table)
-        return self._sealed_run(setting, sets, table, public)
-
-    # Concepts released.
-
-    def _open_run(
-        self, setting: Setting, sets: Sequence[ConceptSet], table: TruthTable
-    ) -> tuple[Plan, Callable[[Vault], Model]]:
-        """All concepts chosen on all rows; every choice costs the same."""
-        task, target = setting.task, setting.target
-        private = not math.isinf(target.epsilon)
-        span = math.inf
-        charges: tuple[Charge, ...] = (NonPrivate(),)
-        if private:
-            span = repeated_selection_range(target, len(sets))
-            charges = (BoundedRange(span),) * len(sets)
-
-        def run(vault: Vault) -> Model:
-            members: list[Model] = []
-            for i, concepts in enumerate(sets):
-                choice = Relabel(
-                    concepts.encoding,
-                    task.label_index,
-                    tuple(members),
-                    completions_on(table, sets[i:], True, self.progress),
-                    selection_epsilon(span, setting.neighbouring) if private else math.inf,
-                    span,
-                    (),
-                    OPEN_THEOREM,
-                    public=True,
-                )
-                index = select_concept(vault, choice, Label(Stage.CONCEPT, round=i + 1))
-                columns, encoders, holds, text = concepts.concept(index)
-                members.append(RuleModel(tuple(task.label_index.names), columns, encoders, holds, text))
-            return self._model(setting, table, members)
-
-        return charges, run
-
-    # Concepts learned behind the gate.
-
-    def _sealed_run(
-        self, setting: Setting, sets: Sequence[ConceptSet], table: TruthTable, public: bool
-    ) -> tuple[Plan, Callable[[Vault], Model]]:
-        """Algorithm 5: a part of the rows for each concept, relabelled, and learned by its learner."""
-        task, neighbouring, k = setting.task, setting.neighbouring, len(sets)
-        plan = self._step_plan(setting.target, neighbouring, public, "completion")
-        learners = list(self.learners) if isinstance(self.learners, list | tuple) else [self.learners] * k
-        task = replace(task, public_rows=None)  # parts are random
-        setting = replace(setting, task=task)
-        children = {id(learner): setting.child(learner, plan) for learner in learners}
-        steps = []
-        for i, learner in enumerate(learners):
-            heard = self.progress if public else None  # of patterns of the sample, how many there are is private
-            candidates = completions_on(table, sets[i:], public, heard)
-            steps.append(
-                Step.of(plan, children[id(learner)], sets[i].encoding, task, candidates, THEOREM, neighbouring)
-            )
-        inner_delta = setting.target.delta / plan.rate
-        parts = Parts(task.label_index, tuple(step.charges(neighbouring) for step in steps), inner_delta)
-        together = tuple(charge for charge, _ in parts.charges(neighbouring))
-        sample = Sample(plan.rate, task.label_index, together, inner_delta, inside=THEOREM)
-
-        def run(vault: Vault) -> Model:
-            (rows,) = open_view(vault, sample, Label(Stage.ROWS, "random part of the rows"))
-            members: list[Model] = []
-            for i, part in enumerate(open_view(rows, parts, Label(Stage.ROWS, "disjoint parts"))):
-                members.append(steps[i].run(part, members, task, Label(Stage.CONCEPT, round=i + 1)))
-            return self._model(setting, table, members)
-
-        return tuple(charge for charge, _ in sample.charges(neighbouring)), run
-
-    def _model(self, setting: Setting, table: TruthTable, members: Sequence[Model]) -> ComposedModel:
-        names = tuple(setting.task.label_index.names)
-        return ComposedModel(names, table.values, tuple(members), in_words(self.function, self._count))
+def listed(learners: Any) -> Sequence[Any]:
+    """The learners inside: several, one for all, or none."""
+    if isinstance(learners, list | tuple):
+        return learners
+    return () if learners is None else (learners,)
 
 
 def _check_work(sets: Sequence[ConceptSet], public: bool) -> None:

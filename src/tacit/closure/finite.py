@@ -8,7 +8,7 @@ errors are likelier.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,14 @@ from tacit.closure.concepts import MOST_CANDIDATES, MOST_PATTERNS, ConceptSet, c
 from tacit.closure.plan import SLACK
 from tacit.closure.search import own_errors
 from tacit.curator.curator import Curator
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
-from tacit.estimators.base import Task
-from tacit.estimators.checks import check_integer, check_number, check_two_classes
 from tacit.estimators.classifier import PrivateClassifier
+from tacit.learning.checks import check_integer, check_number, check_two_classes
+from tacit.learning.learner import Learner
+from tacit.learning.task import Task
 from tacit.models.base import Model
 from tacit.models.rule import RuleModel
 from tacit.privacy.account import PrivacyAccount
@@ -61,6 +62,71 @@ def coarse_encoding(task: Task, names: Sequence[str], bins: int) -> TableEncodin
         return NumericGrid(encoder.lower, encoder.upper, bins, encoder.spacing)
 
     return TableEncoding(tuple(names), tuple(coarse(name) for name in names))
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteClassLearner(Learner):
+    """The exponential mechanism over a class: what :class:`FiniteClassClassifier` says of itself holds here.
+
+    Attributes:
+        concepts, bins, max_patterns, counts_share: as there.
+    """
+
+    concepts: ConceptClass | None = None
+    bins: int = 32
+    max_patterns: int = MOST_PATTERNS
+    counts_share: float = 0.1
+
+    name = "FiniteClassClassifier"
+
+    def __post_init__(self) -> None:
+        check_integer("bins", self.bins, 2)
+        check_integer("max_patterns", self.max_patterns, 1, MOST_CANDIDATES)
+        check_number("counts_share", self.counts_share, 0.0, 1.0, with_low=True)
+        if self.concepts is not None and not isinstance(self.concepts, ConceptClass):
+            raise RequestError(f"concepts must be a concept class, got {type(self.concepts).__name__}")
+
+    def check(self, task: Task) -> None:
+        check_two_classes(task, self.name)
+        self._set(task if task.encoding is not None else _with_bounds(task, dict.fromkeys(task.names, (0.0, 1.0))))
+
+    def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
+        if not allowance.is_private:
+            return [NonPrivate()]
+        if task.schema is not None or not task.names:
+            return self._split(allowance.epsilon)
+        bounds = Allowance.of(allowance.epsilon * BOUNDS_SHARE, allowance.delta)
+        return [bounds.whole, *self._split(allowance.epsilon * (1 - BOUNDS_SHARE))]
+
+    def _split(self, epsilon: float) -> list[Charge]:
+        """The selection, and the counts if any."""
+        share = float(self.counts_share)
+        charges: list[Charge] = [BoundedRange(epsilon * (1 - share) * (1 - SLACK))]
+        if share:
+            charges.append(Laplace(1 / (epsilon * share * (1 - SLACK))))
+        return charges
+
+    def _set(self, task: Task) -> ConceptSet:
+        concepts = self.concepts if self.concepts is not None else Stumps(task.names)
+        coarse = coarse_encoding(task, concepts.columns, int(self.bins))
+        (found,) = concept_sets([concepts], coarse, int(self.max_patterns), None)
+        if not found.is_public:
+            raise ConceptError(
+                f"the class over {', '.join(found.bound.columns)} is too large to list on its {found.bound.n_cells} "
+                "cells: use fewer bins or columns"
+            )
+        return found
+
+    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> Model:
+        epsilon = allowance.epsilon
+        if task.encoding is None:
+            slice_ = Allowance.of(allowance.epsilon * BOUNDS_SHARE, allowance.delta)
+            task = _with_bounds(task, find_bounds(rows, task.names, task.label_index, slice_, 1.0))
+            epsilon = allowance.epsilon * (1 - BOUNDS_SHARE)
+        concepts = self._set(task)
+        charges = self._split(epsilon) if allowance.is_private else [NonPrivate(), NonPrivate()]
+        curator = rows.seal(concepts.encoding, task.label_index)
+        return learn_concept(curator, concepts, charges, task.label_index.names)
 
 
 class FiniteClassClassifier(PrivateClassifier):
@@ -113,60 +179,13 @@ class FiniteClassClassifier(PrivateClassifier):
         self.max_patterns = max_patterns
         self.counts_share = counts_share
 
+    def make_learner(self, request: Request) -> FiniteClassLearner:
+        return FiniteClassLearner(request, self.concepts, self.bins, self.max_patterns, self.counts_share)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-    def _check_parameters(self, request: Request) -> None:
-        del request
-        check_integer("bins", self.bins, 2)
-        check_integer("max_patterns", self.max_patterns, 1, MOST_CANDIDATES)
-        check_number("counts_share", self.counts_share, 0.0, 1.0, with_low=True)
-        if self.concepts is not None and not isinstance(self.concepts, ConceptClass):
-            raise RequestError(f"concepts must be a concept class, got {type(self.concepts).__name__}")
-
-    def _check_task(self, task: Task) -> None:
-        check_two_classes(task, type(self).__name__)
-        self._set(task if task.encoding is not None else _with_bounds(task, dict.fromkeys(task.names, (0.0, 1.0))))
-
-    def _planned_charges(self, allowance: Allowance, task: Task) -> list[Charge]:
-        if not allowance.is_private:
-            return [NonPrivate()]
-        if task.schema is not None or not task.names:
-            return self._split(allowance.epsilon)
-        bounds = Allowance.of(allowance.epsilon * BOUNDS_SHARE, allowance.delta)
-        return [bounds.whole, *self._split(allowance.epsilon * (1 - BOUNDS_SHARE))]
-
-    def _split(self, epsilon: float) -> list[Charge]:
-        """The selection, and the counts if any."""
-        share = float(self.counts_share)
-        charges: list[Charge] = [BoundedRange(epsilon * (1 - share) * (1 - SLACK))]
-        if share:
-            charges.append(Laplace(1 / (epsilon * share * (1 - SLACK))))
-        return charges
-
-    def _set(self, task: Task) -> ConceptSet:
-        concepts = self.concepts if self.concepts is not None else Stumps(task.names)
-        coarse = coarse_encoding(task, concepts.columns, int(self.bins))
-        (found,) = concept_sets([concepts], coarse, int(self.max_patterns), None)
-        if not found.is_public:
-            raise ConceptError(
-                f"the class over {', '.join(found.bound.columns)} is too large to list on its {found.bound.n_cells} "
-                "cells: use fewer bins or columns"
-            )
-        return found
-
-    def _learn_from(self, vault: Vault, allowance: Allowance, task: Task) -> Model:
-        epsilon = allowance.epsilon
-        if task.encoding is None:
-            slice_ = Allowance.of(allowance.epsilon * BOUNDS_SHARE, allowance.delta)
-            task = _with_bounds(task, find_bounds(vault, task.names, task.label_index, slice_, 1.0))
-            epsilon = allowance.epsilon * (1 - BOUNDS_SHARE)
-        concepts = self._set(task)
-        charges = self._split(epsilon) if allowance.is_private else [NonPrivate(), NonPrivate()]
-        curator = vault.seal(concepts.encoding, task.label_index)
-        return learn_concept(curator, concepts, charges, task.label_index.names)
 
 
 def _with_bounds(task: Task, bounds: Mapping[str, tuple[float, float]]) -> Task:

@@ -11,21 +11,20 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sklearn.base import clone
-
 from tacit.closure.concepts import ConceptSet
 from tacit.closure.plan import StepPlan
 from tacit.closure.search import Progress, Scored, completion_scores, own_errors
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.curator.views.relabel import Points, Relabel, scored_rows
 from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Sample, rows_of_share
 from tacit.encoding.table import TableEncoding
-from tacit.estimators.base import Task
+from tacit.estimators.child import child_learner
 from tacit.estimators.classifier import PrivateClassifier
+from tacit.learning.learner import Learner
+from tacit.learning.task import Task
 from tacit.models.base import Model
 from tacit.privacy import accountants
-from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange
 from tacit.privacy.label import Label
 from tacit.privacy.neighbouring import Neighbouring
@@ -65,47 +64,41 @@ def completions_on(
 
 @dataclass(frozen=True, eq=False)
 class Child:
-    """A child learner with its budget, checked: an estimator that says what it costs before it runs.
+    """A child learner with its budget, checked: it says what it costs before it runs.
 
     Attributes:
-        estimator: a private classifier with the budget set.
+        learner: of a private classifier, at the budget.
         cost: what it may spend.
         plan: what it declares.
     """
 
-    estimator: PrivateClassifier
+    learner: Learner
     cost: Cost
     plan: Plan
 
     @staticmethod
-    def of(learner: object, cost: Cost, neighbouring: Neighbouring, task: Task) -> Child:
-        """Gives a learner its budget and asks what it will charge.
+    def of(estimator: object, cost: Cost, neighbouring: Neighbouring, task: Task) -> Child:
+        """Gives the learner of an estimator its budget and asks what it will charge.
 
         Raises:
             RequestError: if it is not one of the private classifiers, or declares more than its budget. Nothing was
                 spent.
         """
-        if not isinstance(learner, PrivateClassifier):
-            raise RequestError(
-                f"{type(learner).__name__} declares no charge: a learner must be one of the private classifiers"
-            )
-        estimator: PrivateClassifier = clone(learner)
-        estimator.set_params(
-            epsilon=cost.epsilon, delta=cost.delta, neighbouring=str(neighbouring), schema=task.schema, account=None
-        )
-        estimator._check_parameters(Request.of(cost.epsilon, cost.delta, neighbouring, None))
-        estimator._check_task(task)
-        check_loudness(Allowance.of(cost.epsilon, cost.delta), estimator.least_budget, type(learner).__name__)
-        plan = tuple(estimator._planned_charges(Allowance.of(cost.epsilon, cost.delta), task))
+        name = type(estimator).__name__
+        if not isinstance(estimator, PrivateClassifier):
+            raise RequestError(f"{name} declares no charge: a learner must be one of the private classifiers")
+        request = Request.of(cost.epsilon, cost.delta, neighbouring, None)
+        learner = child_learner(estimator, request, schema=task.schema)
+        learner.check(task)
+        check_loudness(request.allowance, learner.least_budget, name)
+        plan = tuple(learner.charges(request.allowance, task))
         if cost.epsilon < float("inf") and accountants.epsilon(plan, cost.delta) > cost.epsilon * (1 + TOLERANCE):
-            raise RequestError(
-                f"{type(learner).__name__} declares more than the epsilon {cost.epsilon:.4g} it was given"
-            )
-        return Child(estimator, cost, plan)
+            raise RequestError(f"{name} declares more than the epsilon {cost.epsilon:.4g} it was given")
+        return Child(learner, cost, plan)
 
-    def learn(self, vault: Vault, task: Task) -> Model:
-        """Runs on the rows of a vault, under its reservation."""
-        return self.estimator._learn_from(vault, Allowance.of(self.cost.epsilon, self.cost.delta), task)
+    def learn(self, rows: PrivateRows, task: Task) -> Model:
+        """Runs on private rows, under their reservation."""
+        return self.learner.learn(rows, self.learner.request.allowance, task)
 
 
 def child_rows(plan: StepPlan, n_rows: int | None) -> int | None:
@@ -200,10 +193,10 @@ class Step:
         """What the step costs its rows."""
         return tuple(charge for charge, _ in self.relabel.charges(neighbouring))
 
-    def run(self, vault: Vault, models: Sequence[Model], task: Task, label: Label) -> Model:
+    def run(self, rows: PrivateRows, models: Sequence[Model], task: Task, label: Label) -> Model:
         """RelabelAndLearn: relabels behind the gate, and lets the child learn from the relabelled rows."""
         fields = {name: getattr(self.relabel, name) for name in self.relabel.__dataclass_fields__}
-        (view,) = open_view(vault, Relabel(**{**fields, "models": tuple(models)}), label)
+        (view,) = open_view(rows, Relabel(**{**fields, "models": tuple(models)}), label)
         if self.draws is not None:
             (view,) = open_view(view, self.draws, label.with_text(f"{label}: rows drawn with replacement"))
         return self.child.learn(view, task)

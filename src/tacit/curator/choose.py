@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.curator.select import selection_scale
 from tacit.curator.views.relabel import Relabel
 from tacit.curator.views.resample import said_by
@@ -18,7 +18,7 @@ from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.label import Label
 
 
-def select_concept(vault: Vault, choice: Relabel, label: Label | str) -> int:
+def select_concept(vault: PrivateRows, choice: Relabel, label: Label | str) -> int:
     """Draws a pattern among public candidates as :class:`Relabel` would, and releases its number.
 
     Cost: bounded range ``choice.span``; nothing depends on the rows but the scores.
@@ -36,7 +36,7 @@ def select_concept(vault: Vault, choice: Relabel, label: Label | str) -> int:
 
 
 def select_member(
-    vault: Vault, models: Sequence[Model], label_index: LabelIndex, charge: Charge, label: Label | str
+    vault: PrivateRows, models: Sequence[Model], label_index: LabelIndex, charge: Charge, label: Label | str
 ) -> int:
     """The index of a released model with (about) the fewest errors, by the exponential mechanism on error counts.
 

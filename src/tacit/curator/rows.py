@@ -1,4 +1,4 @@
-"""The vault: raw rows on their way behind the gate. It seals them under a public encoding, and hands out a curator."""
+"""Private rows on their way behind the gate: sealed under a public encoding, they are handed to a curator."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sealed_rows(rows: Any, radius: int, width: int) -> DenseRows:
     return DenseRows(rows, radius, width)
 
 
-class Vault:
+class PrivateRows:
     """Rows that one fit may ask about, under one reservation and one source of noise.
 
     A fit may seal the same rows more than once (coarsely to find bounds, finely to learn): every sealing is a public
@@ -98,7 +98,7 @@ class Vault:
         """Names of the columns."""
         return self._frame.names
 
-    def with_labels_as(self, name: str) -> Vault:
+    def with_labels_as(self, name: str) -> PrivateRows:
         """The same rows, with the labels as one more column of this name; paid from the same reservation."""
         widened = copy.copy(self)
         frame = self._frame

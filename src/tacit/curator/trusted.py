@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NoReturn, Protocol
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
@@ -110,7 +110,7 @@ def unit_rows(rows: Any, radius: int) -> Floats:
 
 
 def run_trusted(
-    vault: Vault,
+    vault: PrivateRows,
     learner: TrustedLearner,
     encoder: RowEncoder | MatrixEncoder,
     label_index: LabelIndex,

@@ -1,4 +1,4 @@
-"""`DecisionListClassifier`: private decision lists with a scikit-learn face."""
+"""`DecisionListClassifier`: private decision lists, learner and face."""
 
 from __future__ import annotations
 
@@ -8,28 +8,15 @@ from typing import Any, Self
 
 from sklearn.utils import Tags
 
-from tacit.curator.budget import Budget
-from tacit.decision_lists.features import FeatureError, feature_candidates
-from tacit.decision_lists.learn import learn_list, list_model
-from tacit.decision_lists.literals import Candidates, candidates, check_enumerable, most_literals
-from tacit.decision_lists.plan import ListBudget, Plan, plan_of
-from tacit.discovery.bounds import BOUNDS_SHARE
+from tacit.decision_lists.learner import DecisionListLearner
 from tacit.encoding.table import TableEncoding
-from tacit.estimators.base import Task
-from tacit.estimators.checks import check_choice, check_integer, check_number, whole
+from tacit.estimators.base import request_of
 from tacit.estimators.classifier import PrivateClassifier
-from tacit.models.decision_list import DecisionListModel
+from tacit.learning.declared import classes_declared
+from tacit.learning.task import Task
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Allowance
-from tacit.privacy.charges import Charge
 from tacit.privacy.request import Request, RequestError
-from tacit.queries.covers.candidates import TooManyCandidates
 from tacit.theory.decision_lists import paper_learner_rows
-
-OBJECTIVES = ("coverage", "errors")
-ANALYSES = ("sharp", "moments", "curve", "exact", "paper")
-
-MOST_THRESHOLDS = 200
 
 
 class DecisionListClassifier(PrivateClassifier):
@@ -135,12 +122,14 @@ class DecisionListClassifier(PrivateClassifier):
                 **parameters,
             }
         )
-        request = Request.of(epsilon, delta, estimator.neighbouring, estimator.random_state)
-        estimator._check_parameters(request)
-        task = estimator._declared_task()
-        assert task.encoding is not None
-        count = len(estimator._candidates(task, task.encoding).conjunctions)
-        strength = estimator._plan(request.allowance, task).steps[0].scale
+        learner = estimator.make_learner(request_of(estimator))
+        declared = classes_declared(*estimator.declared(), (), estimator.algorithm)
+        if declared.schema is None:
+            raise RequestError("the number of candidates follows from a schema: declare one")
+        encoding = TableEncoding.of(declared.schema)
+        task = Task(declared.schema, declared.schema.features, declared.label, encoding)
+        count = len(learner.candidates(task, encoding).conjunctions)
+        strength = learner.plan(learner.request.allowance, task).steps[0].scale
         try:
             rows = paper_learner_rows(count, alpha, beta, strength)
         except ValueError as error:
@@ -149,103 +138,17 @@ class DecisionListClassifier(PrivateClassifier):
             raise RequestError(f"Theorem 3.5 asks for {math.ceil(rows)} rows for this alpha, beta and budget, got {n}")
         return estimator
 
-    # What the base class asks for.
-
-    def _check_parameters(self, request: Request) -> None:
-        check_integer("k", self.k)
-        check_integer("max_rules", self.max_rules, optional=True)
-        check_integer("thresholds", self.thresholds, 1, MOST_THRESHOLDS)
-        check_choice("objective", self.objective, OBJECTIVES)
-        check_choice("analysis", self.analysis, ANALYSES)
-        check_number("counts_share", self.counts_share, 0.0, 1.0, with_low=True)
-        if self.features is not None and (isinstance(self.features, str) or not list(self.features)):
-            raise RequestError("features must be a list of conjunctions, such as ['age >= 40 and sex is Male']")
-        if self.analysis == "paper" and request.delta == 0:
-            raise RequestError("the paper's bound needs a positive delta; use analysis='sharp'")
-
-    def _check_task(self, task: Task) -> None:
-        if task.encoding is not None:
-            self._candidates(task, task.encoding)
-        elif self.features is not None:
-            raise RequestError("features in words need a schema that declares their columns")
-        else:
-            literals = len(task.names) * most_literals(None, int(self.thresholds))
-            try:
-                check_enumerable(literals, int(self.k), task.label_index.n_classes)
-            except TooManyCandidates as error:
-                raise RequestError(error.message) from None
-        allowance = Request.of(self.epsilon, self.delta, self.neighbouring, None).allowance
-        self._planned_charges(allowance, task)
-
-    def _planned_charges(self, allowance: Allowance, task: Task) -> list[Charge]:
-        if not allowance.is_private:
-            return [allowance.whole]
-        return list(self._plan(allowance, task).charges)
-
-    def _learn(self, budget: Budget, task: Task) -> DecisionListModel:
-        assert task.encoding is not None
-        whole = Request.of(self.epsilon, self.delta, self.neighbouring, None).allowance
-        chosen = self._candidates(task, task.encoding)
-        plan = self._plan(whole, task)
-        learned = learn_list(budget.curator, plan, chosen, self.objective == "coverage", budget.allowance.delta)
-        return list_model(learned, chosen, task.label_index.names, task.encoding)
-
-    # Candidates and plan.
-
-    def _candidates(self, task: Task, encoding: TableEncoding) -> Candidates:
-        """The candidates; the constant is one of them unless counts say what it says."""
-        constant = self.objective == "errors" or float(self.counts_share) == 0
-        try:
-            if self.features is not None:
-                return feature_candidates(list(self.features), encoding.names, encoding.encoders, constant)
-            k, thresholds = int(self.k), int(self.thresholds)
-            return candidates(encoding.encoders, k, thresholds, task.label_index.n_classes, constant)
-        except (TooManyCandidates, FeatureError) as error:
-            raise RequestError(error.message) from None
-
-    def _declared_task(self) -> Task:
-        schema = self._declared_schema()
-        if schema is None:
-            raise RequestError("the number of candidates follows from a schema: declare one")
-        return Task(schema, schema.features, self._label_index(schema), TableEncoding.of(schema))
-
-    def _n_steps(self, task: Task) -> tuple[int, bool]:
-        """How many rules are chosen at most, a public number, and whether the constant is sure to be among them."""
-        errors, most = self.objective == "errors", whole(self.max_rules)
-        if self.features is not None:
-            listed = len(list(self.features)) + errors
-            return min(most or listed, listed), errors and listed <= (most or listed)
-        if most is not None:
-            return most, False
-        encoding = task.encoding or (None if task.schema is None else TableEncoding.of(task.schema))
-        if encoding is None:
-            raise RequestError("max_rules=None takes as many rules as candidates, which follow from a schema")
-        return len(self._candidates(task, encoding).conjunctions), errors
-
-    def _plan(self, allowance: Allowance, task: Task) -> Plan:
-        request = Request.of(self.epsilon, self.delta, self.neighbouring, None)
-        n_steps, ends = self._n_steps(task)
-        budget = ListBudget(
-            allowance.epsilon,
-            allowance.delta,
-            request.neighbouring,
-            n_steps,
-            self.objective == "errors",
+    def make_learner(self, request: Request) -> DecisionListLearner:
+        return DecisionListLearner(
+            request,
+            self.k,
+            self.max_rules,
+            self.thresholds,
+            self.features,
+            self.objective,
             self.analysis,
-            float(self.counts_share),
-            () if task.schema is not None or not allowance.is_private else (allowance.charge(BOUNDS_SHARE),),
-            1 if task.schema is None or task.schema.unit is None else task.schema.unit.max_rows,
-            ending=float(self.counts_share) == 0 and not ends,
+            self.counts_share,
         )
-        try:
-            return plan_of(budget)
-        except OverflowError:
-            raise RequestError(
-                f"epsilon {allowance.epsilon:g} is more than the analysis of a list's choices can compute: take "
-                "a smaller one, or inf for no privacy"
-            ) from None
-        except ValueError as error:
-            raise RequestError(f"{error}") from None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -11,9 +11,10 @@ import numpy as np
 
 from tacit.arrays import Floats, Ints
 from tacit.curator.measurement import LEAST_SD
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.discovery.magnitudes import LARGEST_POWER, SMALLEST_POWER, believed
 from tacit.encoding.grid import NumericGrid
+from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.privacy.budget import Allowance
@@ -87,7 +88,11 @@ def inhabited(counts: Floats, sd: float, levels: float) -> Ints:
 
 
 def find_bounds(
-    vault: Vault, names: Sequence[str], label_index: LabelIndex, allowance: Allowance, share: float
+    vault: PrivateRows,
+    names: Sequence[str],
+    label_index: LabelIndex | NumericLabelIndex,
+    allowance: Allowance,
+    share: float,
 ) -> dict[str, tuple[float, float]]:
     """Bounds of each column, as powers of two, from one noisy histogram each.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.discovery.unknowns import (
     ASKED,
     BOOLEAN,
@@ -94,7 +94,7 @@ def discover_schema(
     numeric_label = kind_of(frame.column(label), label) == NUMERIC
     charges = [allowance.whole, *unknowns.charges(request.delta)]
     with reserve(account, request, charges, "schema discovery", unit) as reservation:
-        vault = Vault(
+        vault = PrivateRows(
             _readable(frame, unknowns),
             np.zeros(frame.n_rows, np.int64),  # no row is left out for its label
             reservation,

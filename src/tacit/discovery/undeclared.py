@@ -8,7 +8,7 @@ from typing import Any, final
 
 import pyarrow as pa
 
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.discovery.bounds import BOUNDS_SHARE
 from tacit.discovery.unknowns import (
     ASKED,
@@ -23,6 +23,7 @@ from tacit.discovery.unknowns import (
     unknowns_of,
 )
 from tacit.encoding.frames import Frame
+from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.privacy.budget import Allowance
@@ -65,7 +66,7 @@ class Found:
     """
 
     schema: Schema | None
-    label_index: LabelIndex
+    label_index: LabelIndex | NumericLabelIndex
     allowance: Allowance
 
     def encoding(self, cells: int) -> TableEncoding | None:
@@ -140,7 +141,9 @@ class Undeclared:
         """What is left for everything else; :class:`RequestError` where keys would need a delta that is not there."""
         return self.unknowns.allowance(epsilon, self.delta)
 
-    def find(self, vault: Vault, label_index: LabelIndex, allowance: Allowance, most_classes: int) -> Found:
+    def find(
+        self, vault: PrivateRows, label_index: LabelIndex | NumericLabelIndex, allowance: Allowance, most_classes: int
+    ) -> Found:
         """Finds it, under the vault's reservation.
 
         Args:

@@ -13,11 +13,12 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.discovery.bounds import find_bounds
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, without_rows
 from tacit.encoding.inputs import is_boolean
+from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.numbers import as_numbers, is_object, number_or_nan
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.encoding.values import LabelIndex, ValueIndex, as_tokens, is_missing, plain
@@ -203,9 +204,9 @@ def stand_in(keys: Sequence[str]) -> str:
 
 
 def discover_within(
-    vault: Vault,
+    vault: PrivateRows,
     unknowns: Unknowns,
-    label_index: LabelIndex,
+    label_index: LabelIndex | NumericLabelIndex,
     allowance: Allowance,
     share: float,
     delta: float,
@@ -283,7 +284,11 @@ class _NumberOrText(ValueIndex):
 
 
 def _ask(
-    vault: Vault, unknowns: Unknowns, label_index: LabelIndex, allowance: Allowance, share: float
+    vault: PrivateRows,
+    unknowns: Unknowns,
+    label_index: LabelIndex | NumericLabelIndex,
+    allowance: Allowance,
+    share: float,
 ) -> dict[str, str]:
     """Whether columns of unknown kind hold numbers, from one noisy count each."""
     names = unknowns.of_kind(ASKED)

@@ -16,9 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.arrays import Floats
 from tacit.curator.fresh_key import fresh_key
 from tacit.encoding.frames import Frame
+from tacit.estimators.base import check_fit
 from tacit.estimators.begun import Begun, batch_fingerprint
 from tacit.estimators.binding import bound, told
-from tacit.estimators.classes import InOrder
+from tacit.estimators.classes import classes_in_order, scores_in_order
 from tacit.estimators.classifier import PrivateClassifier, PrivateEstimator
 from tacit.estimators.regressor import PrivateRegressor
 from tacit.models.additive import AdditiveModel
@@ -76,7 +77,7 @@ class _Batchwise(BaseEstimator):
                 was read.
         """
         fresh = self._fresh()
-        request, task, frame, labels = fresh._checked(X, y)
+        learner, task, frame, labels = check_fit(fresh, X, y)
         first = self._batches == 0
         if not first:
             self._check_same(fresh, self.certificate_)
@@ -84,17 +85,19 @@ class _Batchwise(BaseEstimator):
         series = new_series() if first else series_of(self.certificate_)
 
         def known_by(key: bytes) -> str:
-            return batch_fingerprint(fresh, task, frame, labels, key)
+            return batch_fingerprint(task, frame, labels, key)
 
         # Rows of a later batch are read before anything is written down: it is not charged, or charged in full.
-        with self._reserve(fresh, request, account, series, known_by) as held:
+        with self._reserve(fresh, learner.request, account, series, known_by) as held:
             if first:
                 self._remember(account, known_by)
             for charge in held.charges:
                 held.record(charge, Label(Stage.BATCHES, series), THEOREM)
             fresh.tells = False  # the batches say it together
             fresh.fit(X, y)
-            within = Reservation(fresh.declared_charge(fresh.neighbouring), request.neighbouring, "what was declared")
+            within = Reservation(
+                fresh.declared_charge(fresh.neighbouring), learner.request.neighbouring, "what was declared"
+            )
             for charge in fresh.certificate_.charges:  # a fit that charges more than it declared is a fault
                 within.record(charge, Label(Stage.FIT, text="what was charged"), "")
         self._take(fresh, held if first else None, account)
@@ -121,7 +124,7 @@ class _Batchwise(BaseEstimator):
         """Reserves the next batch: the first is paid for, and so are the later ones where this account has seen it."""
         charges, number = fresh.declared_charge(fresh.neighbouring), self._batches + 1
         labels = [f"batch {n} of {series} by {type(fresh).__name__}, one charge for all batches" for n in (1, number)]
-        unit = fresh._declared_schema().unit
+        unit = fresh.declared()[0].unit
         if number == 1:
             return reserve(account, request, charges, labels[1], unit)
         if account is not None:
@@ -169,7 +172,7 @@ class _Batchwise(BaseEstimator):
             )
         self.model_, self.certificate_, self.certificates_ = model, certificate, ()
         self.__dict__.pop("_last", None)
-        self._describe()
+        self.describe()
         return self
 
     @property
@@ -183,7 +186,7 @@ class _Batchwise(BaseEstimator):
     def _check_same(self, fresh: Any, certificate: Certificate) -> None:
         """Later batches are paid for by the first one's charge: they must not cost more, or be about something else."""
         charges = tuple(fresh.declared_charge(fresh.neighbouring))
-        schema = fresh._declared_schema()
+        schema = fresh.declared()[0]
         said = (certificate.charges, str(certificate.neighbouring), certificate.schema_fingerprint)
         if said != (charges, str(fresh.neighbouring), schema.fingerprint()):
             raise RequestError(
@@ -206,7 +209,7 @@ class _Batchwise(BaseEstimator):
         if not isinstance(self.estimator, self._kind):
             what = "classifier" if self._kind is PrivateClassifier else "regressor"
             raise RequestError(f"estimator must be a private {what}, got {type(self.estimator).__name__}")
-        schema = self.estimator._declared_schema()
+        schema = self.estimator.declared()[0]
         given = getattr(self.estimator, "classes" if self._kind is PrivateClassifier else "target_bounds", None)
         if schema is None or (schema.label is None and given is None):
             raise RequestError("batches need one schema with columns and label for all of them: declare it")
@@ -227,7 +230,7 @@ class _Batchwise(BaseEstimator):
                 noise_source=own.noise_source,
                 noise_releasable=fresh.random_state is None,
                 algorithm=self._algorithm(fresh),
-                schema=fresh._declared_schema(),
+                schema=fresh.declared()[0],
                 account=account,
                 unverified=fresh.takes_on_trust,
             )
@@ -237,21 +240,21 @@ class _Batchwise(BaseEstimator):
         members: tuple[Any, ...] = (*earlier[0], fresh.model_)
         self.model_ = self._mean(members, (*earlier[1], released_rows(fresh.model_)))
         self.certificates_, self._last = (*self.certificates_, fresh.certificate_), fresh
-        self._describe()
+        self.describe()
         self.schema_ = fresh.schema_
         self.certificate_ = bound(self, self.certificate_)
 
-    def _describe(self) -> None:
+    def describe(self) -> None:
         """What scikit-learn wants to know, from the model."""
         self.n_features_in_ = len(self.model_.feature_names)
 
     def _frame(self, X: Any) -> Frame:
         """The columns of a table to predict: as the last batch's learner reads them, or the model from a file."""
-        frame: Frame = self._last._frame_for_model(X) if hasattr(self, "_last") else self.model_.frame_of(X)
+        frame: Frame = self._last.frame_for_model(X) if hasattr(self, "_last") else self.model_.frame_of(X)
         return frame
 
 
-class BatchwiseClassifier(ClassifierMixin, InOrder, _Batchwise):
+class BatchwiseClassifier(ClassifierMixin, _Batchwise):
     """Learns from rows as they arrive: every batch has a fit of its own, and the model is the mean of all.
 
     Guarantee: all fits together are as private as one of them, (epsilon, delta) of ``estimator``. Of two tables that
@@ -289,17 +292,17 @@ class BatchwiseClassifier(ClassifierMixin, InOrder, _Batchwise):
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities in the order of ``classes_``, shape ``(rows, classes)``."""
         check_is_fitted(self, "model_")
-        return self._sorted_scores(self.model_.predict_proba(self._frame(X)))
+        return scores_in_order(self.model_.classes, self.model_.predict_proba(self._frame(X)))
 
     def decision_function(self, X: Any) -> Floats:
         """Log-odds of the last of two ``classes_``, shape ``(rows,)``; of several classes log-probabilities."""
         check_is_fitted(self, "model_")
         assert isinstance(self.model_, MeanModel)
-        return self._sorted_scores(self.model_.decision_function(self._frame(X)))
+        return scores_in_order(self.model_.classes, self.model_.decision_function(self._frame(X)))
 
-    def _describe(self) -> None:
-        super()._describe()
-        self.classes_ = self._sorted_classes()
+    def describe(self) -> None:
+        super().describe()
+        self.classes_ = classes_in_order(self.model_.classes)
 
 
 class BatchwiseRegressor(RegressorMixin, _Batchwise):

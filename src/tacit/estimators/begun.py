@@ -12,7 +12,8 @@ from tacit.curator.fresh_key import fresh_key
 from tacit.encoding.fingerprint import fingerprint
 from tacit.encoding.frames import Frame
 from tacit.errors import UNSPENT
-from tacit.estimators.base import Task
+from tacit.learning.tables import labels_of
+from tacit.learning.task import Task
 from tacit.privacy.ledger import BudgetExceeded
 
 LEAST_ROWS = 32
@@ -61,7 +62,7 @@ class Begun:
         return type(None), ()  # stored, it is gone: only an account can tell then
 
 
-def batch_fingerprint(learner: Any, task: Task, frame: Frame, labels: Any, key: bytes) -> str:
+def batch_fingerprint(task: Task, frame: Frame, labels: Any, key: bytes) -> str:
     """What a batch is known by: the codes of its rows.
 
     Batches of fewer than :data:`LEAST_ROWS` are not known again: few persons may well be alike in all that is encoded.
@@ -70,5 +71,5 @@ def batch_fingerprint(learner: Any, task: Task, frame: Frame, labels: Any, key: 
     if frame.n_rows < LEAST_ROWS:
         return fresh_key().hex()
     columns = [codes.astype(np.int64) for codes in task.encoding.encode(frame)]
-    columns.append(np.asarray(task.label_index.encode(learner._read(frame, labels, task)[1]), np.int64))
+    columns.append(np.asarray(task.label_codes.encode(labels_of(labels, task)), np.int64))
     return fingerprint(columns, key)

@@ -100,7 +100,7 @@ def public_parameters(learner: Any) -> dict[str, Any]:
     """The parameters of a learner, and of the learners inside it, as plain data with their class beside them."""
     names = [name for name in inspect.signature(type(learner).__init__).parameters if name != "self"]
     written = {name: _plain(getattr(learner, name)) for name in names if name not in NOT_WRITTEN}
-    named = getattr(learner, "_algorithm", None)  # a learner without scikit-learn's conventions has a twin with them
+    named = getattr(learner, "algorithm", None)  # a learner without scikit-learn's conventions has a twin with them
     found: dict[str, Any] = finite({"class": named if isinstance(named, str) else type(learner).__name__, **written})
     return found
 

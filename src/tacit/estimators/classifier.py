@@ -5,11 +5,11 @@ from __future__ import annotations
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
-from tacit.estimators.base import PrivateLearner
-from tacit.estimators.classes import ClassLearner
+from tacit.estimators.base import Estimator
+from tacit.estimators.classes import ClassEstimator
 
 
-class PrivateEstimator(BaseEstimator, PrivateLearner):
+class PrivateEstimator(BaseEstimator, Estimator):
     """Base of the private estimators."""
 
     def __sklearn_tags__(self) -> Tags:
@@ -21,5 +21,5 @@ class PrivateEstimator(BaseEstimator, PrivateLearner):
         return tags
 
 
-class PrivateClassifier(ClassifierMixin, PrivateEstimator, ClassLearner):
+class PrivateClassifier(ClassifierMixin, PrivateEstimator, ClassEstimator):
     """Base of the private classifiers. After ``fit`` there is also ``classes_``."""

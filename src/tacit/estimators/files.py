@@ -113,9 +113,7 @@ def _fitted(learner: Any, model: Model, certificate: Certificate, schema: Schema
         learner.feature_names_in_ = np.asarray(columns, dtype=object)
     if hasattr(learner, "estimator"):  # it learns in batches, and may go on
         learner.certificates_ = ()
-        learner._describe()
-    else:
-        learner._describe(None)
+    learner.describe()
     return learner
 
 

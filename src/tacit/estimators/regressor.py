@@ -3,51 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from tacit.arrays import Floats
-from tacit.curator.budget import Budget
-from tacit.curator.curator import Curator
-from tacit.curator.rows import Vault
-from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
-from tacit.discovery.undeclared import NUMBERS, Undeclared
-from tacit.encoding.errors import FrameError
-from tacit.encoding.frames import Frame
-from tacit.encoding.grid import NumericGrid
-from tacit.encoding.inputs import numbers_of
-from tacit.encoding.labels import NumericLabelIndex
-from tacit.encoding.table import TableEncoding
-from tacit.encoding.values import LabelIndex
-from tacit.estimators.base import FINE_CELLS, Task
 from tacit.estimators.classifier import PrivateEstimator
 from tacit.estimators.uncertainty import deviations_within
-from tacit.estimators.weights import row_weights_of
-from tacit.models.base import Model
-from tacit.privacy.budget import Allowance
-from tacit.privacy.request import Request, RequestError, two_bounds
-from tacit.queries.score_rules import TARGET_BITS
-from tacit.schema import Schema
-
-TARGET = "target"
-"""What the label is called where no schema names it."""
-
-UNBOUNDED = NumericLabelIndex(-1.0, 1.0, TARGET_BITS)
-"""Stands for the label while its bounds are looked for: which rows count does not depend on them."""
+from tacit.learning.declared import Declared, number_declared
+from tacit.learning.weights import row_weights_of
+from tacit.privacy.request import RequestError
 
 
 class PrivateRegressor(RegressorMixin, PrivateEstimator):
-    """Base of the private regressors. A subclass has a parameter ``target_bounds`` and implements :meth:`_learn`.
+    """Base of the private regressors. A subclass has a parameter ``target_bounds``.
 
     Bounds of the target are public: from the schema's label, or from ``target_bounds``; where nobody declares them they
     are found before anything is learned, with a share of the budget of their own.
     """
 
     target_bounds: Sequence[float] | None
-    least_budget = 2e-5
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns a model under the requested privacy.
@@ -68,7 +44,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
 
     def predict(self, X: Any) -> Floats:
         """The prediction for every row, within the target's bounds, shape ``(rows,)``."""
-        frame = self._frame_for_model(X)
+        frame = self.frame_for_model(X)
         predictions: Floats = self.model_.predict(frame)
         return predictions
 
@@ -97,85 +73,12 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
         return np.clip(ends, getattr(index, "lower", -np.inf), getattr(index, "upper", np.inf))
 
     def _variance(self, X: Any) -> Floats:
-        frame = self._frame_for_model(X)
+        frame = self.frame_for_model(X)
         try:
-            variance: Floats = self.model_.score_variance(frame)  # type: ignore[attr-defined]
+            variance: Floats = self.model_.score_variance(frame)
         except (AttributeError, ValueError):
             raise RequestError("this model does not say how sure it is") from None
         return variance
 
-    def target_name(self, task: Task) -> str:
-        """The label's column, or :data:`TARGET`."""
-        label = None if task.schema is None else task.schema.label
-        return TARGET if label is None else label.column
-
-    def target_index(self, task: Task) -> NumericLabelIndex:
-        """How targets become integers."""
-        return cast("NumericLabelIndex", task.label_index)
-
-    def _label_index(self, schema: Schema | None) -> LabelIndex:
-        label = None if schema is None else schema.label
-        if label is not None and not label.is_numeric:
-            raise RequestError(
-                f"label '{label.column}' has classes, and {type(self).__name__} learns numbers: declare kind = "
-                "'numeric' with lower and upper"
-            )
-        if label is not None:
-            index = NumericLabelIndex.of(label, TARGET_BITS)
-        elif self.target_bounds is None:
-            index = UNBOUNDED
-        else:
-            index = NumericLabelIndex(*two_bounds(self.target_bounds, "target_bounds"), TARGET_BITS)
-        return cast("LabelIndex", index)
-
-    def _check_labels(self, nothing: Any, label_index: LabelIndex, name: str) -> None:
-        del label_index
-        try:
-            numbers_of(nothing, name or TARGET)
-        except FrameError:
-            if name:
-                raise
-            raise RequestError(
-                f"Unknown label type: the targets have dtype {getattr(nothing, 'dtype', 'unknown')}, and "
-                f"{type(self).__name__} learns numbers: convert them to numbers, or take a classifier for classes"
-            ) from None
-
-    def _read(self, frame: Frame, labels: Any, task: Task) -> tuple[Frame, Any]:
-        return frame, numbers_of(labels, self.target_name(task))
-
-    @property
-    def _discovers(self) -> bool:
-        return True
-
-    def _undeclared(self, frame: Frame, labels: Any, schema: Schema | None) -> Undeclared | None:
-        del labels
-        if schema is not None:
-            return None
-        request = Request.of(self.epsilon, self.delta, self.neighbouring, self.random_state)
-        return Undeclared.of(frame, True, NUMBERS, False, request)
-
-    def _learn_from(self, vault: Vault, allowance: Allowance, task: Task) -> Model:
-        if self.target_index(task) is not UNBOUNDED and task.encoding is not None:
-            return self._learn(Budget(_sealed(vault, task.encoding, self.target_index(task)), allowance), task)
-        target = free_name(vault.names)
-        unknown = (target,) if task.encoding is not None else (*task.names, target)
-        bounds = find_bounds(vault.with_labels_as(target), unknown, task.label_index, allowance, BOUNDS_SHARE)
-        encoding = task.encoding or TableEncoding(
-            task.names, tuple(NumericGrid(*bounds[name], FINE_CELLS) for name in task.names)
-        )
-        index = NumericLabelIndex(*bounds[target], TARGET_BITS)
-        found = replace(task, label_index=cast("LabelIndex", index), encoding=encoding)
-        return self._learn(Budget(_sealed(vault, encoding, index), allowance.part(1 - BOUNDS_SHARE)), found)
-
-
-def free_name(taken: Sequence[str]) -> str:
-    """What a target without a schema is called among the columns: :data:`TARGET`, unless one of them has that name."""
-    name = TARGET
-    while name in taken:
-        name += " (label)"
-    return name
-
-
-def _sealed(vault: Vault, encoding: TableEncoding, index: NumericLabelIndex) -> Curator:
-    """The rows behind the gate, with their weights if they have any."""
-    return vault.seal_weighted(encoding, index, (1.0,)) if vault.has_row_weights else vault.seal(encoding, index)
+    def _declared(self) -> Declared:
+        return number_declared(self.declared()[0], self.target_bounds, self.algorithm)

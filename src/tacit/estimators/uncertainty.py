@@ -8,13 +8,13 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from tacit.arrays import Floats
-from tacit.estimators.classes import ClassLearner
+from tacit.estimators.classes import ClassEstimator, scores_in_order
 from tacit.models.base import Uncertain, UncertainClasses
 from tacit.privacy.request import RequestError, is_number
 
 
-class Uncertainty(ClassLearner):
-    """A learner of classes that knows how far off its log-odds may be."""
+class Uncertainty(ClassEstimator):
+    """An estimator of classes that knows how far off its log-odds may be."""
 
     def predict_std(self, X: Any) -> Floats:
         """Standard deviation that the privacy noise leaves in the log-odds of every row, shape ``(rows,)``.
@@ -49,15 +49,19 @@ class Uncertainty(ClassLearner):
         return np.asarray(expit(np.stack([score - reach, score + reach], axis=-1)))
 
     def _scores(self, X: Any) -> tuple[Floats, Floats]:
-        frame = self._frame_for_model(X)
+        frame = self.frame_for_model(X)
         model = self.model_
         if not isinstance(model, Uncertain | UncertainClasses):
             raise RequestError("this model does not say how sure it is")
         try:
             if isinstance(model, UncertainClasses):
                 log_odds, variance = model.log_odds(frame), model.log_odds_variance(frame)
-                return self._sorted_scores(log_odds), np.sqrt(self._sorted_scores(variance))
-            return self._sorted_scores(model.decision_function(frame)), np.sqrt(model.score_variance(frame))
+                return scores_in_order(self.model_.classes, log_odds), np.sqrt(
+                    scores_in_order(self.model_.classes, variance)
+                )
+            return scores_in_order(self.model_.classes, model.decision_function(frame)), np.sqrt(
+                model.score_variance(frame)
+            )
         except ValueError as error:
             raise RequestError(str(error)) from None
 

@@ -9,9 +9,9 @@ from typing import Any
 from sklearn.base import is_regressor
 
 from tacit.errors import UNSPENT, TacitError
-from tacit.estimators.checks import check_number
 from tacit.evaluation.number_scorer import clip_share
 from tacit.evaluation.utility import PINBALL, Criterion
+from tacit.learning.checks import check_number
 from tacit.privacy.certificate import BOTH, RELEASABLE_SOURCES, UNVERIFIED, Certificate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import RequestError, declared_schema, two_bounds

@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.arrays import Floats, Ints
 from tacit.curator.curator import Curator
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
@@ -165,7 +165,7 @@ def measure_errors(
         if groups.name is not None:
             columns["group"] = frame.column(groups.name)
         made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
-        vault = Vault(made, columns["label"], reservation, request.random_state, unit)
+        vault = PrivateRows(made, columns["label"], reservation, request.random_state, unit)
         encoders: list[Encoder] = [grid.encoder, NumericGrid(-1.0, 1.0, TARGET_CELLS), *groups.encoders]
         encoding = TableEncoding(("error", "target", "group")[: len(encoders)], tuple(encoders))
         curator = vault.seal(encoding, LabelIndex((0, 1)))

@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 
 from tacit.arrays import Floats
 from tacit.curator.curator import Curator
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame, without_rows
 from tacit.encoding.inputs import label_vector, table_of
 from tacit.encoding.table import Encoder, TableEncoding, encoder_of
@@ -278,11 +278,11 @@ def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, accou
         made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
         seed = request.random_state
 
-        def vault_of(label: str, number: int) -> Vault:
+        def vault_of(label: str, number: int) -> PrivateRows:
             noise_seed = None if seed is None else seed + number
-            return Vault(made, columns[label], reservation, noise_seed, unit)
+            return PrivateRows(made, columns[label], reservation, noise_seed, unit)
 
-        def released(vault: Vault, score: str) -> tuple[ScoreCounts, tuple[ScoreCounts, ...]]:
+        def released(vault: PrivateRows, score: str) -> tuple[ScoreCounts, tuple[ScoreCounts, ...]]:
             encoders: list[Encoder] = [grid.encoder, *groups.encoders]
             encoding = TableEncoding((score, "group")[: len(encoders)], tuple(encoders))
             curator = vault.seal(encoding, LabelIndex((0, 1)))

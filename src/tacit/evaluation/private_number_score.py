@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from tacit.encoding.frames import Frame
-from tacit.estimators.checks import check_number
 from tacit.evaluation.error_grid import ErrorGrid
 from tacit.evaluation.measure_errors import ErrorSumRequest, measure_errors
 from tacit.evaluation.measure_scores import ScoreGroups
@@ -21,6 +20,7 @@ from tacit.evaluation.number_performance import (
 )
 from tacit.evaluation.number_scorer import NumberScorer, clip_share
 from tacit.evaluation.performance import Estimate
+from tacit.learning.checks import check_number
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.request import Request, RequestError

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Bools, Floats
 from tacit.curator.random_stopping import best_of_random_runs
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.discovery.undeclared import NUMBERS, UNTYPED, label_kind, refuse_undeclared
 from tacit.encoding.frames import Frame, take, take_rows
 from tacit.encoding.inputs import numbers_of
@@ -309,9 +309,9 @@ class _Search:
         self._plan = plan
         self._request = request
         self._schema = schema
-        self._measure = owner._measure()
+        self._measure = measure_of(owner.candidates, Criterion(owner.criterion, owner.quantile, None, owner.error_clip))
         self._reservation = reservation
-        self._judge = Vault(Frame({}, 0), np.empty(0), reservation, request.random_state)
+        self._judge = PrivateRows(Frame({}, 0), np.empty(0), reservation, request.random_state)
         self.noise_name, self.releasable = self._judge.noise_name, self._judge.releasable
 
     def each(self, rows: _Rows) -> tuple[int, Any]:
@@ -387,10 +387,10 @@ class _Search:
 
     def _vault(
         self, columns: dict[str, Any], judge: Judge, rows: _Rows, reservation: Reservation, seed: int | None
-    ) -> Vault:
+    ) -> PrivateRows:
         unit = None if self._schema is None else self._schema.unit
         made, unit = with_unit(columns, rows.frame.n_rows, unit, rows.unit)
-        return Vault(made, judge.known(rows.labels), reservation, seed, unit)
+        return PrivateRows(made, judge.known(rows.labels), reservation, seed, unit)
 
 
 __all__ = ["PrivateSelection"]

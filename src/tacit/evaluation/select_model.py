@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.arrays import Ints
 from tacit.curator.curator import Curator
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.encoding.values import LabelIndex
 from tacit.evaluation.candidates import promised_schema
 from tacit.evaluation.measure_scores import rows_and_labels, with_unit
@@ -109,7 +109,7 @@ def select_model(
         names = tuple(f"model {index}" for index in range(len(models)))
         columns = {name: judge.utilities(frame, X, labels) for name, judge in zip(names, judges, strict=True)}
         made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
-        vault = Vault(made, judges[0].known(labels), reservation, request.random_state, unit)
+        vault = PrivateRows(made, judges[0].known(labels), reservation, request.random_state, unit)
         levels, measure = judges[0].levels, judges[0].criterion
         curator = vault.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
         label = Label(Stage.SELECTION, f"the best of {len(models)} models by {measure}")

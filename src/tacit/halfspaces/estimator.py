@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, Self, cast
 
 import numpy as np
 
 from tacit.arrays import Floats
 from tacit.boosting.game import Diagnosis, diagnose
-from tacit.curator.budget import Budget
-from tacit.curator.rows import Vault
-from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
-from tacit.encoding.dense import RowClipper, RowEncoder
-from tacit.encoding.errors import FrameError
+from tacit.boosting.schema import Ensemble
+from tacit.encoding.dense import RowClipper
 from tacit.encoding.frames import Frame, without_rows
-from tacit.encoding.grid import NumericGrid
 from tacit.encoding.inputs import label_vector
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
-from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.estimators.base import Task
-from tacit.estimators.checks import check_truth, check_two_classes
+from tacit.estimators.base import request_of, wrong_width
+from tacit.estimators.classes import scores_in_order
 from tacit.estimators.classifier import PrivateClassifier
-from tacit.halfspaces.learn import learn_halfspace
-from tacit.halfspaces.plan import MANY_COLUMNS, Options
-from tacit.halfspaces.row_norm import NORM_SHARE, find_common_bounds, find_row_norm
-from tacit.models.base import Model
+from tacit.halfspaces.centering import Centre
+from tacit.halfspaces.learner import HalfspaceLearner, MatrixTask
+from tacit.learning.learner import Learner
+from tacit.learning.tables import check_as_many, check_labels, check_labels_given
+from tacit.learning.task import Task
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Allowance
 from tacit.privacy.request import Request, RequestError, check_loudness
 from tacit.queries.dense.halfspace_log import RADIUS_16, RADIUS_32
 from tacit.theory.boosting import Analysis
@@ -42,26 +35,6 @@ ERRORS_ON = ("new_rows", "training_rows")
 
 WIDE = 2048
 """Full matrices wider than this are kept in 32 bits: their coordinates are too small for 16."""
-
-
-@dataclass(frozen=True)
-class MatrixTask(Task):
-    """A task over the rows of one matrix."""
-
-    encoder: MatrixEncoder | None = None
-
-
-def _bounds(
-    vault: Vault, names: tuple[str, ...], label_index: LabelIndex, allowance: Allowance
-) -> dict[str, tuple[float, float]]:
-    """Bounds of the columns of a fit without a schema, for :data:`BOUNDS_SHARE`: each its own, or one for many."""
-    if len(names) < MANY_COLUMNS:
-        return find_bounds(vault, names, label_index, allowance, BOUNDS_SHARE)
-    rest = BOUNDS_SHARE - NORM_SHARE
-    common = find_common_bounds(vault, names, label_index, allowance, NORM_SHARE, rest / len(names))
-    if common is not None:
-        return dict.fromkeys(names, common)
-    return find_bounds(vault, names, label_index, allowance, rest)
 
 
 class HalfspaceBoostClassifier(PrivateClassifier):
@@ -108,8 +81,6 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         n_features_in_: number of columns seen by ``fit``.
         ensemble_: the released hypotheses, round by round; the model is their combination.
     """
-
-    least_budget = 1e-4
 
     def __init__(
         self,
@@ -193,7 +164,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         """
         if errors_on not in ERRORS_ON:
             raise RequestError(f"errors_on must be one of {', '.join(ERRORS_ON)}, got {errors_on!r}")
-        learner = cls(
+        estimator = cls(
             epsilon,
             delta,
             row_norm=1.0,
@@ -206,7 +177,14 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         )
         try:
             promise = cheapest_promise(
-                alpha, beta, margin, epsilon, delta, learner._rounds_noise(), analysis, errors_on == "new_rows"
+                alpha,
+                beta,
+                margin,
+                epsilon,
+                delta,
+                estimator.make_learner(request_of(estimator)).rounds_noise(),
+                analysis,
+                errors_on == "new_rows",
             )
         except ValueError as error:
             raise RequestError(str(error)) from None
@@ -217,28 +195,19 @@ class HalfspaceBoostClassifier(PrivateClassifier):
                 f"delta={delta}: {promise.rows} rows would do ({parts})"
             )
         parameters = promise.parameters
-        learner.set_params(
+        estimator.set_params(
             rounds=parameters.rounds,
             density=parameters.density,
             learning_rate=parameters.learning_rate,
             shortest_centre=margin / 2,
         )
-        return learner
-
-    def _rounds_noise(self) -> float:
-        """The noise multiplier of all rounds together; 0 without privacy."""
-        allowance = Request.of(self.epsilon, self.delta, self.neighbouring, None).allowance
-        if allowance.is_pure:
-            raise RequestError(
-                "the theorem's noise is Gaussian, which has no epsilon at delta=0: give a positive delta"
-            )
-        return allowance.sd(self._options().shares["rounds"])
+        return estimator
 
     def decision_function(self, X: Any) -> Floats:
         """Log-odds of the last of ``classes_``, shape ``(rows,)``."""
-        frame = self._frame_for_model(X)
+        frame = self.frame_for_model(X)
         assert isinstance(self.model_, HalfspaceModel)
-        return self._sorted_scores(self.model_.decision_function(frame))
+        return scores_in_order(self.model_.classes, self.model_.decision_function(frame))
 
     def diagnose(self, X: Any, y: Any, density: float = 0.1) -> Diagnosis:
         """How the ensemble did as a game on labelled rows: Pythia's bad set and its margin (Algorithm 8, Lemma 38).
@@ -251,8 +220,10 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             density: kappa, the share of rows in the bad set.
         """
         model = cast(HalfspaceModel, self.model_)
-        rows = model.encoder.encode(self._frame_for_model(X))
-        codes = self._label_index(self._declared_schema()).encode(label_vector(y))
+        rows = model.encoder.encode(self.frame_for_model(X))
+        label = self._declared().label
+        assert isinstance(label, LabelIndex)
+        codes = label.encode(label_vector(y))
         known = codes != DROPPED
         signs = 2 * codes.astype(np.int64) - 1
         values = [
@@ -261,9 +232,12 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         ]
         return diagnose((signs * np.array(values))[:, known], density)
 
-    def _options(self, constant: float = 0.0) -> Options:
-        return Options(
-            self.measure,  # type: ignore[arg-type]
+    def make_learner(self, request: Request) -> HalfspaceLearner:
+        return HalfspaceLearner(
+            request,
+            self.row_norm,
+            self.fit_intercept,
+            self.measure,
             self.rounds,
             self.density,
             self.learning_rate,
@@ -273,99 +247,44 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             self.calibrate,
             self.analysis,
             self.shortest_centre,
-            constant,
-        ).checked()
-
-    def _check_parameters(self, request: Request) -> None:
-        del request
-        self._options()
-        check_truth("fit_intercept", self.fit_intercept)
-        norm: Any = self.row_norm
-        if norm is None:
-            return
-        if isinstance(norm, bool) or not isinstance(norm, Real) or not 1e-100 < float(norm) < 1e100:
-            raise RequestError(f"row_norm must be None or a positive number, got {norm!r}")
-
-    def _check_task(self, task: Task) -> None:
-        check_two_classes(task, type(self).__name__)
+            self._keep,
+        )
 
     @property
     def _takes_matrices(self) -> bool:
         """Whether ``X`` is a matrix of rows in a ball: where their length is declared, and no column is."""
         return self.row_norm is not None and self.schema is None
 
-    def _task(self, X: Any, y: Any) -> tuple[Task, Frame, Any]:
+    def _keep(self, ensemble: Ensemble[Centre]) -> None:
+        self.ensemble_ = ensemble
+
+    def public_side(self, X: Any, y: Any, learner: Learner) -> tuple[Task, Frame, Any]:
         if not self._takes_matrices:
-            return super()._task(X, y)
-        if y is None:
-            raise RequestError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            return super().public_side(X, y, learner)
+        check_labels_given(y, learner.name)
         frame, labels = matrix_frame(X), label_vector(y)
-        if len(labels) != frame.n_rows:
-            raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
-        label_index = self._label_index(None)
-        self._check_labels(without_rows(labels), label_index, "")
+        check_as_many(frame, labels)
+        label = self._declared().label
+        check_labels(without_rows(labels), label, "", learner.name)
         matrix = frame.column(ROWS)
         norm = float(cast(float, self.row_norm))
         constant = norm if self.fit_intercept else 0.0
         wide = hasattr(matrix, "tocsr") or matrix.shape[1] > WIDE
         if wide:  # rows are of a length 128 times as large, and so is the noise
-            check_loudness(Allowance.of(self.epsilon, self.delta), 1e-2, self._algorithm)
+            check_loudness(learner.request.allowance, 1e-2, learner.name)
         clipper = RowClipper(math.hypot(norm, constant), RADIUS_32 if wide else RADIUS_16)
         encoder = MatrixEncoder(int(matrix.shape[1]), clipper, constant)
-        return MatrixTask(None, (ROWS,), label_index, None, encoder=encoder), frame, labels
-
-    def _learn_from(self, vault: Vault, allowance: Allowance, task: Task) -> Model:
-        encoder: RowEncoder | MatrixEncoder
-        if isinstance(task, MatrixTask):
-            assert task.encoder is not None
-            encoder = task.encoder
-        else:
-            encoder, allowance = self._row_encoder(vault, allowance, task)
-        constant = float(encoder.intercept) / encoder.clipper.norm
-        budget = Budget(vault.seal_rows(encoder, task.label_index), allowance)
-        learned = learn_halfspace(budget, encoder.clipper.radius, self._options(constant))
-        self.ensemble_ = learned.ensemble
-        return HalfspaceModel(
-            task.label_index.names,
-            encoder,
-            learned.weights,
-            learned.noise_sd,
-            learned.calibration.slope,
-            learned.calibration.offset,
-        )
-
-    def _row_encoder(self, vault: Vault, allowance: Allowance, task: Task) -> tuple[RowEncoder, Allowance]:
-        """Columns as rows in a ball, and what is left after what that takes: bounds and length, if nobody told them."""
-        if task.schema is not None:
-            encoder = RowEncoder.of(task.schema)
-        else:
-            names = task.names
-            bounds = _bounds(vault, names, task.label_index, allowance)
-            encoding = TableEncoding(names, tuple(NumericGrid(*bounds[name]) for name in names))
-            encoder = RowEncoder(encoding, (False,) * len(names), RowClipper(math.sqrt(len(names))))
-            allowance = allowance.part(1 - BOUNDS_SHARE)
-        if self.row_norm is None:
-            norm = find_row_norm(vault, encoder, task.label_index, allowance)
-            allowance = allowance.part(1 - NORM_SHARE)
-        else:
-            norm = float(self.row_norm)
-        constant = min(1.0, norm) if self.fit_intercept else 0.0
-        return replace(
-            encoder, clipper=RowClipper(math.hypot(norm, constant), RADIUS_16), intercept=constant
-        ), allowance
+        return MatrixTask(None, (ROWS,), label, None, encoder=encoder), frame, labels
 
     def _width(self, X: Any) -> int:
         return int(np.shape(X)[1]) if self._takes_matrices else super()._width(X)
 
-    def _frame_for_model(self, X: Any) -> Frame:
+    def frame_for_model(self, X: Any) -> Frame:
         if not isinstance(getattr(getattr(self, "model_", None), "encoder", None), MatrixEncoder):
-            return super()._frame_for_model(X)
+            return super().frame_for_model(X)
         frame = matrix_frame(X)
         if self._width(X) != self.n_features_in_:
-            raise FrameError(
-                f"X has {self._width(X)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input"
-            )
+            raise wrong_width(self, self._width(X))
         return frame
 
     def __sklearn_tags__(self) -> Any:

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.estimators.checks import check_choice, check_integer, check_number, check_truth, whole
+from tacit.learning.checks import check_choice, check_integer, check_number, check_truth, whole
 from tacit.privacy.request import RequestError
 from tacit.theory.boosting import Analysis
 

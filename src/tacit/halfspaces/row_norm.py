@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.discovery.bounds import exponential_grid
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.grid import NumericGrid
@@ -45,7 +45,7 @@ def length_grid(longest: float) -> NumericGrid:
     return NumericGrid(0.0, longest, spacing=tuple(float(cut) for cut in cuts))
 
 
-def find_row_norm(vault: Vault, encoder: RowEncoder, label_index: LabelIndex, allowance: Allowance) -> float:
+def find_row_norm(vault: PrivateRows, encoder: RowEncoder, label_index: LabelIndex, allowance: Allowance) -> float:
     """A length that few rows are longer than, from one noisy histogram of lengths.
 
     One row is in one cell, so the release has the sensitivity of a histogram: 1 for adding a row, sqrt(2) for replacing
@@ -67,7 +67,7 @@ def find_row_norm(vault: Vault, encoder: RowEncoder, label_index: LabelIndex, al
 
 
 def find_common_bounds(
-    vault: Vault, names: Sequence[str], label_index: LabelIndex, allowance: Allowance, share: float, each: float
+    vault: PrivateRows, names: Sequence[str], label_index: LabelIndex, allowance: Allowance, share: float, each: float
 ) -> tuple[float, float] | None:
     """One pair of bounds for all columns, where single columns would drown in noise; None where they would not.
 

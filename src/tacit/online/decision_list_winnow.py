@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit.arrays import Signs
 from tacit.encoding.inputs import plain
-from tacit.estimators.checks import check_integer
+from tacit.learning.checks import check_integer
 from tacit.online.features import Conjunctions, FeatureError, all_conjunctions, conjunction_width, named_conjunctions
 from tacit.online.winnow import Winnow
 from tacit.privacy.account import PrivacyAccount

@@ -17,7 +17,7 @@ from tacit.arrays import Bools, Floats, Ints, Signs
 from tacit.curator.streams.open import Stream, open_row_stream
 from tacit.curator.streams.winnow import WinnowLog, WinnowStream, WinnowUpdate
 from tacit.encoding.inputs import plain
-from tacit.estimators.checks import check_choice, check_integer, check_number
+from tacit.learning.checks import check_choice, check_integer, check_number
 from tacit.online.rows import RowError, SchemaRows, SignRows, matrix_of, sign_from, sign_of, signs_of
 from tacit.online.schedule import WinnowRequest, schedule_of
 from tacit.privacy.account import PrivacyAccount

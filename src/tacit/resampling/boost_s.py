@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.curator.views.resample import MeasureSample
 from tacit.curator.views.smooth_sample import CAP, SmoothSample
 from tacit.curator.views.view import Plan, open_view
@@ -34,11 +34,11 @@ class BaseLearner:
     """
 
     plan: Plan
-    learn: Callable[[Vault], Model]
+    learn: Callable[[PrivateRows], Model]
 
 
 def iter_s(
-    vault: Vault,
+    vault: PrivateRows,
     voters: list[Model],
     base: BaseLearner,
     plan: ResamplingPlan,
@@ -55,7 +55,7 @@ def iter_s(
 
 
 def boost_s(
-    vault: Vault,
+    vault: PrivateRows,
     base: BaseLearner,
     plan: ResamplingPlan,
     learning_rate: float,
@@ -79,7 +79,7 @@ def boost_s(
 
 
 def iter_tested(
-    vault: Vault,
+    vault: PrivateRows,
     voters: list[Model],
     base: BaseLearner,
     plan: ResamplingPlan,
@@ -99,7 +99,7 @@ def iter_tested(
 
 
 def boost_tested(
-    vault: Vault,
+    vault: PrivateRows,
     base: BaseLearner,
     plan: ResamplingPlan,
     measure: SmoothMeasure,

@@ -5,30 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.curator.budget import Budget
-from tacit.estimators.base import Task
-from tacit.estimators.checks import check_choice, check_integer, check_number, whole
 from tacit.estimators.uncertainty import Uncertainty
 from tacit.estimators.weights import Weighting
-from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
+from tacit.learning.checks import check_choice
+from tacit.learning.learner import Learner
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Allowance
-from tacit.privacy.charges import Charge
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
-from tacit.trees.face import (
-    ANALYSES,
-    DEEPEST,
-    TreesClassifier,
-    check_noise,
-    columns_of_task,
-    features_of,
-)
-from tacit.trees.gradient import learn_gradient_trees
-from tacit.trees.m_alpha_boost import CALIBRATED, BoostSettings, MAlphaBoost
-from tacit.trees.paper import PaperBoost
-
-M_ALPHA_DEPTH = 4
+from tacit.trees.face import TreesClassifier
+from tacit.trees.learners import ANALYSES, GradientTreesLearner, MAlphaLearner
 
 
 class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
@@ -121,93 +105,31 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         self.noise = noise
         self.class_weight = class_weight
 
-    def _check_parameters(self, request: Request) -> None:
-        check_integer("n_trees", self.n_trees, 1, 10_000, optional=True)
-        check_integer("max_depth", self.max_depth, 1, DEEPEST, optional=True)
-        check_noise(self.noise, request)
+    def make_learner(self, request: Request) -> Learner:
+        if self.alpha is None:
+            self._check_gradient_trees()
+            return GradientTreesLearner(request, self.n_trees, self.max_depth, self.noise, self.class_weight)
+        if self.class_weight is not None:
+            raise RequestError(MAlphaLearner.refuses_weights)
+        return MAlphaLearner(
+            request,
+            self.alpha,
+            self.n_trees,
+            self.max_depth,
+            self.noise,
+            self.analysis,
+            self.criterion,
+            self.split_share,
+            self.leaf_bound,
+            self.n_bins,
+            self.max_leaves,
+        )
+
+    def _check_gradient_trees(self) -> None:
+        """Raises :class:`RequestError` for parameters that belong to alpha."""
         check_choice("analysis", self.analysis, ANALYSES)
-        if self.alpha is None:
-            for name in ("criterion", "max_leaves"):
-                if getattr(self, name) is not None:
-                    raise RequestError(f"{name} belongs to alpha: gradient trees have no use for it")
-            if self.analysis == "paper":
-                raise RequestError("analysis='paper' belongs to alpha: give alpha=1.0, 0.1 or 'calibrated'")
-            return
-        if self.alpha != CALIBRATED:
-            check_number("alpha", self.alpha, 0.0, 1.0, with_high=True)
-        check_choice("criterion", self.criterion, (None, "gini", "entropy", "error"))
-        check_number("split_share", self.split_share, 0.0, 1.0)
-        check_number("leaf_bound", self.leaf_bound, 0.0, 101.0)
-        check_integer("n_bins", self.n_bins, 1, 254)
-        check_integer("max_leaves", self.max_leaves, 1, 1 << DEEPEST, optional=True)
+        for name in ("criterion", "max_leaves"):
+            if getattr(self, name) is not None:
+                raise RequestError(f"{name} belongs to alpha: gradient trees have no use for it")
         if self.analysis == "paper":
-            self._check_paper(request)
-
-    def _check_paper(self, request: Request) -> None:
-        if request.neighbouring is not Neighbouring.REPLACE_ONE or request.delta > 0:
-            raise RequestError(
-                "analysis='paper' is about pure epsilon and a public number of rows, which its sensitivities contain: "
-                "set delta=0 and neighbouring='replace_one'"
-            )
-        if self.max_leaves is not None:
-            raise RequestError("analysis='paper' grows complete trees: leave max_leaves out")
-
-    def _check_task(self, task: Task) -> None:
-        super()._check_task(task)
-        if self.alpha is not None and self.analysis == "paper" and task.public_rows is None:
-            raise RequestError(
-                "analysis='paper' is about a public number of rows, which there is not where a schema has a unit, or "
-                "inside a learner that splits rows at random: leave it sharp"
-            )
-
-    def _check_weighted(self, task: Task) -> None:
-        del task
-        if self.alpha is not None:
-            raise RequestError("class_weight and sample_weight are for gradient trees: leave alpha out")
-
-    @property
-    def _discovers(self) -> bool:
-        return self.alpha is None
-
-    def _planned_charges(self, allowance: Allowance, task: Task) -> list[Charge]:
-        if self.alpha is None:
-            return super()._planned_charges(allowance, task)
-        self._settings_within(task)
-        return self._split_charges(task)
-
-    def _settings_within(self, task: Task) -> BoostSettings:
-        """The settings, after checking that the budget can buy its selections."""
-        assert self.alpha is not None
-        settings = BoostSettings(
-            alpha=self.alpha if isinstance(self.alpha, str) else float(self.alpha),
-            criterion=self.criterion,
-            trees=whole(self.n_trees),
-            depth=whole(self.max_depth) or (M_ALPHA_DEPTH if self.max_leaves is None else DEEPEST),
-            split_share=float(self.split_share),
-            bound=float(self.leaf_bound),
-            cells=int(self.n_bins),
-            leaves=whole(self.max_leaves),
-        )
-        steps = settings.depth if settings.leaves is None else max(2 * settings.leaves - 3, 1)
-        least = 2.0**-settings.depth if self.analysis == "paper" else 1.0
-        self._split_budget(task).selection(0.5 * settings.split_share / (settings.trees or 2) / steps * least)
-        return settings
-
-    def _learn(self, budget: Budget, task: Task) -> TreeEnsembleModel:
-        columns, names = columns_of_task(task), task.label_index.names
-        if self.alpha is None:
-            trees, depth = whole(self.n_trees), whole(self.max_depth)
-            learned = learn_gradient_trees(budget, columns, n_trees=trees, depth=depth)
-            features = features_of(task, learned.bins)
-            spending = TreeSpending(learned.level_shares, learned.share)
-            return TreeEnsembleModel(
-                names, learned.intercept, features, learned.trees, Link("logistic"), spending, learned.intercept_sd
-            )
-        settings = self._settings_within(task)
-        paper = self.analysis == "paper"
-        boost = (PaperBoost if paper else MAlphaBoost)(
-            budget.curator, self._split_budget(task), columns, [not paper] * len(columns), settings, task.public_rows
-        )
-        boosted = boost.run()
-        features = features_of(task, boosted.bins)
-        return TreeEnsembleModel(names, 0.0, features, boosted.trees, boosted.link, boosted.spending)
+            raise RequestError("analysis='paper' belongs to alpha: give alpha=1.0, 0.1 or 'calibrated'")

@@ -5,26 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.curator.budget import Budget
-from tacit.estimators.base import Task
-from tacit.estimators.checks import check_choice, check_integer, whole
-from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.budget import Allowance
-from tacit.privacy.charges import Charge
-from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.request import Request, RequestError
-from tacit.trees.face import (
-    ANALYSES,
-    DEEPEST,
-    TreesClassifier,
-    check_noise,
-    columns_of_task,
-    features_of,
-)
-from tacit.trees.forest import ForestSettings, learn_forest
-
-MECHANISMS = ("laplace", "exponential")
+from tacit.privacy.request import Request
+from tacit.trees.face import TreesClassifier
+from tacit.trees.learners import ForestLearner
 
 
 class RandomTreesClassifier(TreesClassifier):
@@ -88,35 +72,7 @@ class RandomTreesClassifier(TreesClassifier):
         self.n_bins = n_bins
         self.noise = noise
 
-    def _check_parameters(self, request: Request) -> None:
-        check_choice("mechanism", self.mechanism, MECHANISMS)
-        check_choice("analysis", self.analysis, ANALYSES)
-        check_integer("n_trees", self.n_trees, 1, 10_000)
-        check_integer("max_depth", self.max_depth, 1, DEEPEST, optional=True)
-        check_integer("n_bins", self.n_bins, 1, 254)
-        check_noise(self.noise, request)
-        if self.analysis == "paper" and (
-            request.neighbouring is not Neighbouring.REPLACE_ONE or request.delta > 0 or self.max_depth is None
-        ):
-            raise RequestError(
-                "analysis='paper' is about pure epsilon, a public number of rows and a given depth: set delta=0, "
-                "neighbouring='replace_one' and max_depth"
-            )
-
-    def _planned_charges(self, allowance: Allowance, task: Task) -> list[Charge]:
-        del allowance  # a request buys another pool where selections are to be paid for
-        if self.mechanism == "exponential":
-            leaves = 2.0 ** (whole(self.max_depth) or 0) if self.analysis == "paper" else 1.0
-            self._split_budget(task).selection(0.9 / int(self.n_trees) / leaves)
-        return self._split_charges(task)
-
-    def _learn(self, budget: Budget, task: Task) -> TreeEnsembleModel:
-        settings = ForestSettings(
-            self.mechanism, int(self.n_trees), whole(self.max_depth), int(self.n_bins), self.analysis == "sharp"
+    def make_learner(self, request: Request) -> ForestLearner:
+        return ForestLearner(
+            request, self.mechanism, self.n_trees, self.max_depth, self.analysis, self.n_bins, self.noise
         )
-        forest = learn_forest(
-            budget.curator, self._split_budget(task), columns_of_task(task), settings, task.public_rows
-        )
-        features = features_of(task, forest.bins)
-        spending = TreeSpending(leaves=forest.share)
-        return TreeEnsembleModel(task.label_index.names, 0.0, features, forest.trees, Link("share"), spending)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.curator.choose import select_concept
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.curator.views.relabel import Relabel
 from tacit.curator.views.view import Rows, labels_as_values, open_view
 from tacit.curator.views.view_rows import Parts, Sample, random_order, uniform_indices
@@ -30,9 +30,9 @@ NOISE = SystemSource()
 ENCODING = TableEncoding(("x",), (NumericGrid(0.0, 1.0, cells=2),))
 
 
-def vault(n: int, charges: list[object], neighbouring: Neighbouring = ADD) -> Vault:
+def vault(n: int, charges: list[object], neighbouring: Neighbouring = ADD) -> PrivateRows:
     frame = columns_of({"x": np.linspace(0, 1, n), "row": np.arange(n)})
-    return Vault(frame, np.arange(n) % 2, Reservation(charges, neighbouring), 0)  # type: ignore[arg-type]
+    return PrivateRows(frame, np.arange(n) % 2, Reservation(charges, neighbouring), 0)  # type: ignore[arg-type]
 
 
 def share_within(count: int, trials: int, probability: float) -> bool:
@@ -118,7 +118,7 @@ def test_relabel_charges_the_choice_and_the_child() -> None:
 
 def test_units_of_several_rows_are_refused() -> None:
     frame = columns_of({"x": np.zeros(4), "who": np.array([1, 1, 2, 2])})
-    several = Vault(frame, np.zeros(4, np.int64), Reservation([Pure(1.0)], ADD), 0, Unit("who", 2))
+    several = PrivateRows(frame, np.zeros(4, np.int64), Reservation([Pure(1.0)], ADD), 0, Unit("who", 2))
     with pytest.raises(ValueError, match="single rows"):
         open_view(several, Sample(0.5, LABELS, (Pure(1.0),)), "sample")
 

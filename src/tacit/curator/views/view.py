@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.arrays import Bytes
-from tacit.curator.rows import Vault
+from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.noise.source import NoiseSource
@@ -77,7 +77,7 @@ def charge_of(cost: Cost) -> Charge:
     return Pure(epsilon) if cost.delta == 0 else ApproxDP(epsilon, cost.delta)
 
 
-def open_view(vault: Vault, view: View, label: Label | str) -> tuple[Vault, ...]:
+def open_view(vault: PrivateRows, view: View, label: Label | str) -> tuple[PrivateRows, ...]:
     """A vault for each child of a view.
 
     Order: charge the parent, then read; see the module. The children's noise is the parent's, their reservation the
@@ -107,7 +107,7 @@ def open_view(vault: Vault, view: View, label: Label | str) -> tuple[Vault, ...]
     )
 
 
-def _child(parent: Vault, rows: Rows, label_index: LabelIndex, reservation: Reservation) -> Vault:
+def _child(parent: PrivateRows, rows: Rows, label_index: LabelIndex, reservation: Reservation) -> PrivateRows:
     child = copy.copy(parent)
     child._frame = rows.frame
     child._labels = labels_as_values(rows.labels, label_index)

@@ -1,0 +1,162 @@
+"""The boosted halfspace as a learner: from a task to a frozen model (Bun, Carmosino, Sorrell 2020)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+from tacit.boosting.schema import Ensemble
+from tacit.curator.budget import Budget
+from tacit.curator.rows import PrivateRows
+from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
+from tacit.encoding.dense import RowClipper, RowEncoder
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.matrix_rows import MatrixEncoder
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.halfspaces.centering import Centre
+from tacit.halfspaces.learn import learn_halfspace
+from tacit.halfspaces.plan import MANY_COLUMNS, Options
+from tacit.halfspaces.row_norm import NORM_SHARE, find_common_bounds, find_row_norm
+from tacit.learning.checks import check_truth, check_two_classes
+from tacit.learning.learner import Learner
+from tacit.learning.task import Task
+from tacit.models.base import Model
+from tacit.models.halfspace import HalfspaceModel
+from tacit.privacy.budget import Allowance
+from tacit.privacy.charges import Charge
+from tacit.privacy.request import RequestError
+from tacit.queries.dense.halfspace_log import RADIUS_16
+from tacit.theory.boosting import Analysis
+
+
+@dataclass(frozen=True)
+class MatrixTask(Task):
+    """A task over the rows of one matrix."""
+
+    encoder: MatrixEncoder | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class HalfspaceLearner(Learner):
+    """Boosts a halfspace: what :class:`HalfspaceBoostClassifier` says of itself holds here.
+
+    Attributes:
+        row_norm, fit_intercept, measure, rounds, density, learning_rate, advantage, stop_density, scaling, calibrate,
+            analysis, shortest_centre: as there.
+        witness: is shown the released hypotheses.
+    """
+
+    row_norm: float | None = None
+    fit_intercept: bool = True
+    measure: str = "auto"
+    rounds: int | None = None
+    density: float | None = None
+    learning_rate: float | None = None
+    advantage: float = 0.4
+    stop_density: float | None = None
+    scaling: bool = True
+    calibrate: bool = True
+    analysis: Analysis = "sharp"
+    shortest_centre: float = 0.0
+    witness: Callable[[Ensemble[Centre]], None] | None = None
+
+    name = "HalfspaceBoostClassifier"
+    least_budget = 1e-4
+
+    def __post_init__(self) -> None:
+        self.options()
+        check_truth("fit_intercept", self.fit_intercept)
+        norm: Any = self.row_norm
+        if norm is None:
+            return
+        if isinstance(norm, bool) or not isinstance(norm, Real) or not 1e-100 < float(norm) < 1e100:
+            raise RequestError(f"row_norm must be None or a positive number, got {norm!r}")
+
+    def options(self, constant: float = 0.0) -> Options:
+        return Options(
+            self.measure,  # type: ignore[arg-type]
+            self.rounds,
+            self.density,
+            self.learning_rate,
+            self.advantage,
+            self.stop_density,
+            self.scaling,
+            self.calibrate,
+            self.analysis,
+            self.shortest_centre,
+            constant,
+        ).checked()
+
+    def rounds_noise(self) -> float:
+        """The noise multiplier of all rounds together; 0 without privacy."""
+        allowance = self.request.allowance
+        if allowance.is_pure:
+            raise RequestError(
+                "the theorem's noise is Gaussian, which has no epsilon at delta=0: give a positive delta"
+            )
+        return allowance.sd(self.options().shares["rounds"])
+
+    def check(self, task: Task) -> None:
+        check_two_classes(task, self.name)
+
+    def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
+        del task
+        return [allowance.whole]
+
+    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> Model:
+        encoder: RowEncoder | MatrixEncoder
+        if isinstance(task, MatrixTask):
+            assert task.encoder is not None
+            encoder = task.encoder
+        else:
+            encoder, allowance = self._row_encoder(rows, allowance, task)
+        constant = float(encoder.intercept) / encoder.clipper.norm
+        budget = Budget(rows.seal_rows(encoder, task.label_index), allowance)
+        learned = learn_halfspace(budget, encoder.clipper.radius, self.options(constant))
+        if self.witness is not None:
+            self.witness(learned.ensemble)
+        return HalfspaceModel(
+            task.label_index.names,
+            encoder,
+            learned.weights,
+            learned.noise_sd,
+            learned.calibration.slope,
+            learned.calibration.offset,
+        )
+
+    def _row_encoder(self, rows: PrivateRows, allowance: Allowance, task: Task) -> tuple[RowEncoder, Allowance]:
+        """Columns as rows in a ball, and what is left after what that takes: bounds and length, if nobody told them."""
+        if task.schema is not None:
+            encoder = RowEncoder.of(task.schema)
+        else:
+            names = task.names
+            bounds = _bounds(rows, names, task.label_index, allowance)
+            encoding = TableEncoding(names, tuple(NumericGrid(*bounds[name]) for name in names))
+            encoder = RowEncoder(encoding, (False,) * len(names), RowClipper(math.sqrt(len(names))))
+            allowance = allowance.part(1 - BOUNDS_SHARE)
+        if self.row_norm is None:
+            norm = find_row_norm(rows, encoder, task.label_index, allowance)
+            allowance = allowance.part(1 - NORM_SHARE)
+        else:
+            norm = float(self.row_norm)
+        constant = min(1.0, norm) if self.fit_intercept else 0.0
+        return replace(
+            encoder, clipper=RowClipper(math.hypot(norm, constant), RADIUS_16), intercept=constant
+        ), allowance
+
+
+def _bounds(
+    rows: PrivateRows, names: tuple[str, ...], label_index: LabelIndex, allowance: Allowance
+) -> dict[str, tuple[float, float]]:
+    """Bounds of the columns of a fit without a schema, for :data:`BOUNDS_SHARE`: each its own, or one for many."""
+    if len(names) < MANY_COLUMNS:
+        return find_bounds(rows, names, label_index, allowance, BOUNDS_SHARE)
+    rest = BOUNDS_SHARE - NORM_SHARE
+    common = find_common_bounds(rows, names, label_index, allowance, NORM_SHARE, rest / len(names))
+    if common is not None:
+        return dict.fromkeys(names, common)
+    return find_bounds(rows, names, label_index, allowance, rest)

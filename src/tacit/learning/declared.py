@@ -1,0 +1,122 @@
+"""What is declared about a table: by the arguments of an estimator, or by those of the estimators inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from tacit.encoding.inputs import plain
+from tacit.encoding.labels import NumericLabelIndex
+from tacit.encoding.values import LabelIndex
+from tacit.learning.task import Target
+from tacit.privacy.request import RequestError, declared_schema, two_bounds
+from tacit.queries.score_rules import TARGET_BITS
+from tacit.schema import Schema
+
+TARGET = "target"
+"""What a number is called where no schema names it."""
+
+
+@final
+@dataclass(frozen=True)
+class Declared:
+    """What is declared.
+
+    Attributes:
+        schema: the schema, or None.
+        label: the classes (0 and 1 where nobody named any) or the number.
+        names_no_classes: whether nobody named the classes.
+    """
+
+    schema: Schema | None
+    label: LabelIndex | Target
+    names_no_classes: bool = False
+
+
+def classes_declared(schema: Schema | None, classes: Any, inner: Sequence[Any], name: str) -> Declared:
+    """The label of a learner of classes.
+
+    Args:
+        schema: from :func:`common_schema`.
+        classes: from :func:`common_classes`.
+        inner: the estimators inside.
+        name: of the learner.
+
+    Raises:
+        RequestError: if they declare no classes, or others than each other.
+    """
+    label = None if schema is None else schema.label
+    if label is not None and not label.is_numeric:
+        _check_label(label.classes, inner, name)
+        return Declared(schema, LabelIndex.of(label))
+    if label is not None:
+        raise RequestError(f"label '{label.column}' is numeric, and {name} learns classes")
+    if isinstance(classes, str | bytes):  # a sequence of letters otherwise
+        raise RequestError(f"classes must list the classes, such as ('no', 'yes'), got the text {classes!r}")
+    if classes is not None and len(classes) < 2:
+        raise RequestError(f"classes must name at least two classes, got {classes!r}")
+    named = (0, 1) if classes is None else tuple(plain(value) for value in classes)
+    return Declared(schema, LabelIndex(named), names_no_classes=classes is None)
+
+
+def number_declared(schema: Schema | None, bounds: Any, name: str) -> Declared:
+    """The label of a regressor.
+
+    Args:
+        schema: from :func:`common_schema`.
+        bounds: ``(lower, upper)`` of the target; None if nobody declared them, or the schema does.
+        name: of the learner.
+
+    Raises:
+        RequestError: if the label has classes, or the bounds are none.
+    """
+    label = None if schema is None else schema.label
+    if label is not None and not label.is_numeric:
+        raise RequestError(
+            f"label '{label.column}' has classes, and {name} learns numbers: declare kind = 'numeric' with lower and "
+            "upper"
+        )
+    if label is not None:
+        return Declared(schema, Target(label.column, NumericLabelIndex.of(label, TARGET_BITS)))
+    index = None if bounds is None else NumericLabelIndex(*two_bounds(bounds, "target_bounds"), TARGET_BITS)
+    return Declared(schema, Target(TARGET, index))
+
+
+def common_schema(own: Any, inner: Sequence[Any], name: str) -> Schema | None:
+    """The schema of an estimator: its own, or else that of the estimators inside it.
+
+    Raises:
+        RequestError: if two of them differ.
+    """
+    declared = [declared_schema(given) for given in (own, *(getattr(learner, "schema", None) for learner in inner))]
+    given = [schema for schema in declared if schema is not None]
+    if any(schema != given[0] for schema in given):
+        raise RequestError(f"the schema of {name} and those of the learners inside it differ: declare one, by {name}")
+    return given[0] if given else None
+
+
+def common_classes(own: Any, inner: Sequence[Any], name: str) -> Any:
+    """The same for the parameter ``classes``."""
+    declared = (own, *(getattr(learner, "classes", None) for learner in inner))
+    given = [classes for classes in declared if classes is not None]
+    if any(_listed(classes) != _listed(given[0]) for classes in given):
+        raise RequestError(
+            f"the classes of {name} and those of the learners inside it differ: declare them once, by {name}"
+        )
+    return given[0] if given else None
+
+
+def _check_label(label_names: Sequence[Any], inner: Sequence[Any], name: str) -> None:
+    """Raises :class:`RequestError` if estimators inside declare other classes than the schema does."""
+    for learner in inner:
+        classes = getattr(learner, "classes", None)
+        if classes is not None and set(_listed(classes)) != {str(value) for value in label_names}:
+            raise RequestError(
+                f"the schema's classes and those of {type(learner).__name__} inside {name} differ: declare them in the "
+                "schema alone"
+            )
+
+
+def _listed(classes: Any) -> list[str]:
+    return [classes] if isinstance(classes, str | bytes) else [str(plain(value)) for value in classes]  # type: ignore[list-item]

@@ -1,0 +1,202 @@
+"""A fit: check, pay, seal, find, learn. `docs/how_a_fit_runs.md` tells the whole way, from ``fit(X, y)`` on.
+
+What is public is checked, the whole charge is reserved in one durable write, and only then the learner may ask about
+rows. What the rows hold never makes a fit fail. Nothing here loads scikit-learn, which takes as long as a fit of a
+small table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from threadpoolctl import threadpool_limits
+
+from tacit.arrays import Floats
+from tacit.curator.rows import PrivateRows
+from tacit.discovery.bounds import BOUNDS_SHARE
+from tacit.discovery.undeclared import Undeclared
+from tacit.encoding.frames import Frame
+from tacit.encoding.values import LabelIndex
+from tacit.learning.learner import Learner
+from tacit.learning.tables import labels_of
+from tacit.learning.task import FINE_CELLS, Task, monotone_of
+from tacit.models.base import Model
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.budget import Allowance
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.charges import Charge
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import Request, RequestError, check_loudness
+from tacit.privacy.spending import certified, check_account, reserve
+from tacit.schema import Unit
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a fit leaves behind. Released.
+
+    Attributes:
+        model: frozen.
+        task: with what was found.
+        certificate: what was spent, on what, by which theorem.
+    """
+
+    model: Model
+    task: Task
+    certificate: Certificate
+
+
+def fit(
+    learner: Learner,
+    task: Task,
+    frame: Frame,
+    labels: Any,
+    account: PrivacyAccount | None = None,
+    row_weights: Floats | None = None,
+) -> Fitted:
+    """Learns a model under the privacy that the learner's request asks for.
+
+    Args:
+        learner: with its parameters checked.
+        task: the public side, from :func:`tacit.learning.tables.task_of`.
+        frame: the columns.
+        labels: the label vector, shape ``(rows,)``.
+        account: pays; None for a budget of this fit alone.
+        row_weights: public weights in (0, 1], shape ``(rows,)``; None if all rows count alike.
+
+    Raises:
+        ValueError: for public mistakes; nothing was spent.
+        BudgetExceeded: if the account cannot pay; nothing was read.
+    """
+    check(learner, task, account)
+    check_weights(learner, row_weights, frame)
+    with pay(learner, task, account) as paid, threadpool_limits(1, "blas"):  # many small matrices: threads would wait
+        rows = seal(frame, labels, task, paid, learner.request, row_weights)
+        known, left = find(rows, task, learner)
+        model = learner.learn(rows, left, known)
+    return Fitted(model, known, certify(learner, task, paid, rows, account))
+
+
+def check(learner: Learner, task: Task, account: PrivacyAccount | None = None) -> None:
+    """Raises :class:`RequestError` for what is public and wrong about a learner, its account and its task."""
+    check_budget(learner, account)
+    if task.public_rows is not None and task.public_rows < learner.least_rows:
+        raise too_few_rows(learner, task.public_rows)
+    learner.check(task)
+    declared = [name for name in task.names if monotone_of(task, name)]
+    if declared and not learner.holds_monotone:
+        raise RequestError(
+            f"column '{declared[0]}' is declared monotone, and {learner.name} cannot promise that "
+            "here: use AdditiveBoostClassifier, or leave 'monotone' out of the schema"
+        )
+
+
+def check_budget(learner: Learner, account: PrivacyAccount | None) -> None:
+    """Raises :class:`RequestError` for what is no account, or a budget whose noise cannot be drawn."""
+    check_account(account)
+    check_loudness(learner.request.allowance, learner.least_budget, learner.name)
+
+
+def check_weights(learner: Learner, row_weights: Floats | None, frame: Frame) -> None:
+    """Raises :class:`RequestError` for weights that the learner cannot use, or that are not one for every row."""
+    if row_weights is None:
+        return
+    if learner.refuses_weights:
+        raise RequestError(learner.refuses_weights)
+    if len(row_weights) != frame.n_rows:
+        raise RequestError(f"there are {frame.n_rows} rows, and sample_weight has {len(row_weights)} weights")
+
+
+def too_few_rows(learner: Learner, rows: int) -> RequestError:
+    """What is wrong with a public number of rows below :attr:`Learner.least_rows`."""
+    return RequestError(
+        f"{rows} rows are too few for the parts that {learner.name} makes of them: at least {learner.least_rows} are "
+        "needed"
+    )
+
+
+def pay(learner: Learner, task: Task, account: PrivacyAccount | None) -> Reservation:
+    """Reserves the whole charge, durably, before a row is read."""
+    return reserve(account, learner.request, whole_charge(learner, task), f"fit of {learner.name}", unit_of(task))
+
+
+def seal(
+    frame: Frame, labels: Any, task: Task, paid: Reservation, request: Request, row_weights: Floats | None
+) -> PrivateRows:
+    """The rows, on their way behind the gate."""
+    return PrivateRows(frame, labels_of(labels, task), paid, request.random_state, unit_of(task), row_weights)
+
+
+def find(rows: PrivateRows, task: Task, learner: Learner) -> tuple[Task, Allowance]:
+    """The task with what nobody declared, and what is left of the allowance."""
+    allowance = allowance_of(learner.request, task)
+    if task.undeclared is None:
+        return task, allowance
+    directed = any(monotone_of(task, name) for name in task.names)  # classes in no declared order have none
+    most = 2 if directed else learner.most_classes
+    found = task.undeclared.find(rows, task.label_codes, allowance, most)
+    label = found.label_index if isinstance(found.label_index, LabelIndex) else task.label
+    if found.schema is None:
+        return replace(task, label=label), found.allowance
+    names, encoding = found.schema.features, found.encoding(FINE_CELLS)
+    return replace(task, schema=found.schema, names=names, label=label, encoding=encoding), found.allowance
+
+
+def certify(
+    learner: Learner, task: Task, paid: Reservation, rows: PrivateRows, account: PrivacyAccount | None
+) -> Certificate:
+    """The certificate of a fit, once its reservation is closed."""
+    return certified(
+        account, learner.request, paid, rows, learner.certified_as, task.schema, unverified=learner.takes_on_trust
+    )
+
+
+# What a fit costs.
+
+
+def allowance_of(request: Request, task: Task) -> Allowance:
+    """What a fit may spend beside the parts of delta that find categories and classes."""
+    allowance = request.allowance if task.undeclared is None else task.undeclared.allowance(request.epsilon)
+    unit = unit_of(task)
+    rows = 1 if unit is None else unit.max_rows
+    sides = 2 if request.neighbouring is Neighbouring.REPLACE_ONE else 1  # a replaced row may change its sign
+    return replace(allowance, reach=float(sides * rows))
+
+
+def whole_charge(learner: Learner, task: Task) -> list[Charge]:
+    """Everything that a fit may charge."""
+    keys = [] if task.undeclared is None else task.undeclared.key_charges
+    return [*learner.charges(allowance_of(learner.request, task), task), *keys]
+
+
+def unit_of(task: Task) -> Unit | None:
+    """Who is protected, if it is not a row."""
+    return None if task.schema is None else task.schema.unit
+
+
+def dry_run(learner: Learner, task: Task, n: int | None) -> dict[str, Any]:
+    """What a fit would charge, before it does. Reads no rows and charges nothing.
+
+    Args:
+        learner: with its parameters checked.
+        task: what is declared.
+        n: the number of rows that is publicly expected.
+    """
+    request, allowance = learner.request, allowance_of(learner.request, task)
+    undeclared: Undeclared | None = task.undeclared
+    share = BOUNDS_SHARE if undeclared is None else undeclared.share
+    forecast = None if n is None or task.schema is None else learner.forecast(allowance, task, n)
+    return {
+        "estimator": learner.name,
+        "epsilon": request.epsilon,
+        "delta": request.delta,
+        "neighbouring": str(request.neighbouring),
+        "charges": [charge.to_dict() for charge in whole_charge(learner, task)],
+        "bounds_share": 0.0 if task.schema is not None else share,
+        "columns": list(task.names),
+        "n": n,
+        **({} if forecast is None else {"outlook": forecast}),
+    }

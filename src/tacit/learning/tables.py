@@ -1,0 +1,126 @@
+"""From what callers give, ``X`` and ``y``, to a task and its rows: public checks, before anything is paid for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tacit.discovery.undeclared import NUMBERS, Undeclared, label_kind, refuse_texts
+from tacit.encoding.errors import FrameError
+from tacit.encoding.frames import Frame, without_rows
+from tacit.encoding.inputs import is_boolean, label_vector, numbers_of, table_of, warn_of_texts, warn_of_undeclared
+from tacit.encoding.numbers import as_numbers
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.errors import with_remark
+from tacit.learning.declared import TARGET, Declared
+from tacit.learning.learner import Learner
+from tacit.learning.task import FINE_CELLS, Target, Task
+from tacit.privacy.request import Request, RequestError
+from tacit.schema import Schema
+
+
+def task_of(X: Any, y: Any, declared: Declared, learner: Learner) -> tuple[Task, Frame, Any]:
+    """The task of a table, its columns and its labels.
+
+    Args:
+        X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``.
+        y: labels, shape ``(rows,)``.
+        declared: what is declared about them.
+        learner: what is to learn.
+
+    Raises:
+        ValueError: for public mistakes: columns, dtypes, schema.
+    """
+    check_labels_given(y, learner.name)
+    frame, labels = table_of(X), label_vector(y)
+    check_as_many(frame, labels)
+    schema, label = declared.schema, declared.label
+    if declared.names_no_classes and is_boolean(labels):
+        label = LabelIndex((False, True))  # the same sides as 0 and 1, by the names that the labels have
+    named = "" if schema is None or schema.label is None else schema.label.column
+    check_labels(without_rows(labels), label, named, learner.name)
+    if schema is None and not frame.names:
+        raise RequestError("0 feature(s) (shape=(n, 0)) while a minimum of 1 is required")
+    undeclared = _undeclared(frame, y if isinstance(y, list | tuple) else labels, declared, learner)
+    if schema is None:
+        if undeclared is None:
+            _check_numeric(frame, learner.name)
+        return Task(None, frame.names, label, None, undeclared), frame, labels
+    encoding = TableEncoding.of(schema, FINE_CELLS)
+    encoding.check(frame)
+    warn_of_texts(frame, schema)
+    if schema.unit is not None:
+        frame.column(schema.unit.column)
+    return Task(schema, schema.features, label, encoding, undeclared), frame, labels
+
+
+def check_labels_given(y: Any, name: str) -> None:
+    """Raises :class:`RequestError` where there are no labels."""
+    if y is None:
+        raise RequestError(f"{name} requires y to be passed, but the target y is None")
+
+
+def check_as_many(frame: Frame, labels: Any) -> None:
+    """Raises :class:`RequestError` unless there is a label for every row."""
+    if len(labels) != frame.n_rows:
+        raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
+
+
+def check_labels(nothing: Any, label: LabelIndex | Target, column: str, name: str) -> None:
+    """Raises for labels of a dtype that can hold none.
+
+    Args:
+        nothing: their vector without rows.
+        label: what they are.
+        column: of the schema; empty if none names it.
+        name: of the learner.
+    """
+    if not isinstance(label, Target):
+        label.encode(nothing, column or "label")
+        return
+    try:
+        numbers_of(nothing, column or TARGET)
+    except FrameError:
+        if column:
+            raise
+        raise RequestError(
+            f"Unknown label type: the targets have dtype {getattr(nothing, 'dtype', 'unknown')}, and {name} learns "
+            "numbers: convert them to numbers, or take a classifier for classes"
+        ) from None
+
+
+def labels_of(labels: Any, task: Task) -> Any:
+    """Labels as private rows take them, once the charge is durable: of numbers, numbers."""
+    return numbers_of(labels, task.label.name) if isinstance(task.label, Target) else labels
+
+
+def public_rows(request: Request, schema: Schema | None, n_rows: int | None) -> int | None:
+    """The number of rows where it is public: where one is replaced, and not a unit of as many as it likes."""
+    by_unit = schema is not None and schema.unit is not None
+    return n_rows if request.neighbouring.n_is_public and not by_unit else None
+
+
+def _undeclared(frame: Frame, labels: Any, declared: Declared, learner: Learner) -> Undeclared | None:
+    """What is to be found; None if nothing is, or if the learner looks for bounds itself."""
+    open_classes, without_schema = declared.names_no_classes, declared.schema is None
+    if not learner.discovers:
+        if open_classes:
+            refuse_texts(labels, learner.name)
+        return None
+    if not without_schema and not open_classes:
+        return None
+    kind = NUMBERS if isinstance(declared.label, Target) else label_kind(labels, frame)
+    undeclared = Undeclared.of(frame, without_schema, kind, open_classes, learner.request)
+    return undeclared if undeclared.unknowns.releases or without_schema else None
+
+
+def _check_numeric(frame: Frame, name: str) -> None:
+    """Raises :class:`FrameError` unless every column is numeric: nothing else can be learned without a schema."""
+    public = frame.without_rows()
+    for column in frame.names:
+        try:
+            as_numbers(public.column(column), column, loose=True)  # one text made texts of all: no reason to stop
+        except FrameError as error:
+            remark = "Without a schema every column must be numeric: declare categories in a schema"
+            raise FrameError(with_remark(error.message, remark)) from None
+    warn_of_undeclared(frame, name)

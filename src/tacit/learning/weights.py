@@ -1,0 +1,124 @@
+"""Weights of classes and rows, for learners that ask by weighted histograms alone."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tacit.arrays import Floats
+from tacit.curator.budget import Budget
+from tacit.curator.rows import PrivateRows
+from tacit.encoding.errors import FrameError
+from tacit.encoding.numbers import as_numbers
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import DROPPED, LabelIndex
+from tacit.learning.task import Task
+from tacit.privacy.budget import Allowance
+from tacit.privacy.label import Label, Stage
+from tacit.privacy.request import RequestError, is_number
+from tacit.queries.cells import OneCell
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import WEIGHT_UNIT, class_count_rule
+
+BALANCED = "balanced"
+
+BALANCE_SHARE = 0.02
+"""Share of the budget that counts the classes, when their weights are to balance them."""
+
+LEAST_LARGEST = 1 / 16
+"""Weights whose largest is smaller are warned of: somebody has divided them by their sum."""
+
+LEAST_BALANCE = 1 / 1024
+"""No class weighs less than this when classes are balanced: integer units would run out."""
+
+
+def weights_of_classes(
+    rows: PrivateRows, allowance: Allowance, index: LabelIndex, class_weight: str | Mapping[Any, float] | None
+) -> tuple[tuple[float, ...], Allowance]:
+    """A weight in (0, 1] for every class, the largest 1, and what is left of the allowance.
+
+    Weights only ever shrink what a row contributes, so the charge of a fit is the same with and without them.
+    """
+    if class_weight is None:
+        return (1.0,) * index.n_classes, allowance
+    if not isinstance(class_weight, str):
+        return declared_weights(class_weight, index), allowance
+    budget = Budget(rows.seal_weighted(TableEncoding((), ()), index, (1.0,) * index.n_classes), allowance)
+    query = Histogram(OneCell(), class_count_rule(index.n_classes))
+    label = Label(Stage.COUNTS, "rows of each class, to balance them")
+    counts = budget.measure(query, BALANCE_SHARE, label)
+    inverse = 1.0 / np.maximum(counts.value[0], max(2.0 * counts.sd, 1.0))
+    weights = np.maximum(inverse / inverse.max(), LEAST_BALANCE)
+    return tuple(weights.tolist()), allowance.part(1 - BALANCE_SHARE)
+
+
+def row_weights_of(given: Any) -> Floats | None:
+    """The weights of rows, shape ``(rows,)``, from an argument; raises :class:`RequestError` for public mistakes."""
+    if given is None:
+        return None
+    try:
+        weights = np.asarray(as_numbers(given, "sample_weight"), np.float64)
+    except FrameError as error:
+        raise RequestError(f"sample_weight must be a vector of numbers: {error.message}") from None
+    check_row_weights(weights)
+    return weights
+
+
+def check_row_weights(weights: Floats) -> None:
+    """Raises :class:`RequestError` unless all weights, shape ``(rows,)``, lie in (0, 1].
+
+    This looks at weights alone, which are public by declaration, and decides the same whatever the rows hold. The
+    guarantee is about tables whose weights lie within: there it never refuses.
+    """
+    wrong = np.flatnonzero(~((weights > 0) & (weights <= 1)))  # not a number is neither
+    if not len(wrong):
+        if len(weights) and weights.max() < LEAST_LARGEST:  # no refusal: weights may follow from the rows
+            warnings.warn(
+                "every sample_weight is so small that rows hardly count: weights are not rescaled, and below 1/4000 "
+                "they are 0. Weights that add up to 1 are too small; multiply them by a bound that is public",
+                UserWarning,
+                stacklevel=4,
+            )
+        return
+    value = float(weights[wrong[0]])
+    if np.isnan(value):
+        remedy = "every row needs a weight"
+    elif value > 1:
+        remedy = "divide by a bound that is public, not by the largest weight found"
+    else:
+        remedy = "leave out rows that are not to count, instead of a weight of zero"
+    raise RequestError(
+        f"sample_weight must lie in (0, 1], and the weight of row {wrong[0]} is {value!r}: {remedy}. Weights are "
+        "public: clip those that follow from private columns row by row before the fit"
+    )
+
+
+def check_class_weight(given: Any, task: Task) -> None:
+    """Raises :class:`RequestError` unless ``given`` is None, ``"balanced"``, or positive weights of classes."""
+    if given is None or (isinstance(given, str) and given == BALANCED):
+        return
+    if not isinstance(given, Mapping):
+        raise RequestError(f"class_weight must be None, 'balanced' or a dict of public weights, got {given!r}")
+    for value, weight in given.items():
+        if not is_number(weight) or not math.isfinite(weight) or weight <= 0:
+            raise RequestError(f"the weight of class {value!r} must be a positive number, got {weight!r}")
+    if task.undeclared is not None and task.undeclared.unknowns.classes:
+        return  # which classes there are is found later, and then tells nobody anything
+    unknown = [value for value in given if task.label_index.code_of(value) == DROPPED]
+    if unknown:
+        raise RequestError(f"class_weight names {unknown[0]!r}, and the classes are {list(task.label_index.names)!r}")
+
+
+def declared_weights(given: Mapping[Any, float], index: LabelIndex) -> tuple[float, ...]:
+    """Weights by class, the largest 1; a class that is not named weighs as much as a weight of 1 does."""
+    weights = np.ones(index.n_classes)
+    for value, weight in given.items():
+        code = index.code_of(value)
+        if code != DROPPED:
+            weights[code] = float(weight)
+    scaled: Floats = np.maximum(weights / weights.max(), 1.0 / WEIGHT_UNIT)
+    return tuple(scaled.tolist())

@@ -1,0 +1,160 @@
+"""Boost-S as a learner: voters from rows drawn by a measure (Bun, Carmosino, Sorrell 2020)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.curator.rows import PrivateRows
+from tacit.curator.trusted import run_trusted
+from tacit.encoding.dense import RowEncoder
+from tacit.estimators.child import child_learner
+from tacit.estimators.classifier import PrivateClassifier
+from tacit.learning.checks import check_choice, check_integer, check_number, check_two_classes, whole
+from tacit.learning.learner import Learner
+from tacit.learning.task import Task
+from tacit.models.base import Model
+from tacit.privacy import accountants
+from tacit.privacy.budget import Allowance
+from tacit.privacy.charges import Charge, NonPrivate
+from tacit.privacy.label import Label, Stage
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import Request, RequestError, check_loudness
+from tacit.resampling.adapters import ForeignLearner
+from tacit.resampling.boost_s import BaseLearner, boost_s, boost_tested
+from tacit.resampling.plan import ResamplingPlan, most_reserved, plan_resampling
+from tacit.theory.boosting import Analysis
+from tacit.theory.cost import Cost
+
+REPLACE = Neighbouring.REPLACE_ONE
+MEASURES = ("lazy_bregman", "smooth")
+
+
+@dataclass(frozen=True, eq=False)
+class ResampledBoostLearner(Learner):
+    """Boost-S around a base learner: what :class:`ResampledBoostClassifier` says of itself holds here.
+
+    Attributes:
+        base, rounds, measure, density, learning_rate, advantage, sample_size, analysis: as there.
+    """
+
+    base: Any = None
+    rounds: int = 5
+    measure: str = "lazy_bregman"
+    density: float = 0.5
+    learning_rate: float = 0.5
+    advantage: float = 0.2
+    sample_size: int | None = None
+    analysis: Analysis = "sharp"
+
+    name = "ResampledBoostClassifier"
+
+    def __post_init__(self) -> None:
+        if self.request.neighbouring is not REPLACE:
+            raise RequestError(
+                "neighbouring must be 'replace_one': drawing rows is analysed for a public number of rows"
+            )
+        if self.is_foreign and not all(hasattr(self.base, name) for name in ("with_budget", "declared_charge")):
+            raise RequestError(
+                f"{type(self.base).__name__} declares no charge: base must be a private classifier, or a foreign "
+                "learner in an adapter of tacit.resampling.adapters"
+            )
+        check_integer("rounds", self.rounds)
+        check_integer("sample_size", self.sample_size, optional=True)
+        check_number("density", self.density, 0.0, 1.0)
+        check_number("learning_rate", self.learning_rate, 0.0, 1.0)
+        check_choice("measure", self.measure, MEASURES)
+        check_number("advantage", self.advantage, 0.0, 0.5)
+        check_choice("analysis", self.analysis, get_args(Analysis))
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the base is not of this library."""
+        return is_foreign(self.base)
+
+    @property
+    def takes_on_trust(self) -> bool:
+        return self.is_foreign or self.base.takes_on_trust
+
+    @property
+    def certified_as(self) -> str:
+        return f"{self.name} around {self.base.name}" if self.is_foreign else self.name
+
+    def check(self, task: Task) -> None:
+        check_two_classes(task, self.name)
+        if task.schema is not None and task.schema.unit is not None:
+            raise RequestError("drawn rows protect single rows: a schema with a unit is not supported")
+        if task.public_rows is None:
+            raise RequestError(
+                f"{self.name} draws from a public number of rows, which there is not where a schema has a "
+                "unit, or inside a learner that splits rows at random: boost that learner, by giving it as the base"
+            )
+        self._base_learner(self.plan(task), task)
+
+    def plan(self, task: Task) -> ResamplingPlan:
+        """How the budget is divided over a public number of rows."""
+        assert task.public_rows is not None
+        n_rows, size = task.public_rows, whole(self.sample_size)
+        if size is not None and size > n_rows:
+            raise RequestError(f"sample_size must be at most the number of rows, {n_rows}, got {size}")
+        delta = 0.0 if math.isinf(self.request.epsilon) else self.request.delta
+        tested = self.measure == "smooth"
+        return plan_resampling(
+            self.request.epsilon,
+            delta,
+            max(1, n_rows),
+            int(self.rounds),
+            float(self.density),
+            size,
+            self.analysis,
+            tested,
+        )
+
+    def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
+        if task.public_rows is not None:
+            return [self.plan(task).reserved]
+        if not allowance.is_private:
+            return [NonPrivate()]
+        return [most_reserved(allowance.epsilon, allowance.delta, self.rounds)]  # before the number of rows is known
+
+    def _base_learner(self, plan: ResamplingPlan, task: Task) -> BaseLearner:
+        """The base at the budget of a round, checked against what it declares."""
+        if self.is_foreign:
+            foreign: ForeignLearner = self.base.with_budget(plan.base)
+            declared = foreign.declared_charge(REPLACE)
+            self._check_declared(foreign.name, declared, plan.base)
+            assert task.schema is not None
+            encoder = RowEncoder.of(task.schema, intercept=True)
+            label = Label(Stage.TRUSTED, foreign.name)
+            return BaseLearner(declared, lambda rows: run_trusted(rows, foreign, encoder, task.label_index, label))
+        task = replace(task, public_rows=plan.size)
+        request = Request.of(plan.base.epsilon, plan.base.delta, REPLACE, None)
+        classes = None if task.schema is not None else list(task.label_index.names)
+        own, name = child_learner(self.base, request, schema=task.schema, classes=classes), type(self.base).__name__
+        own.check(task)
+        check_loudness(request.allowance, own.least_budget, name)
+        charges = tuple(own.charges(request.allowance, task))
+        self._check_declared(name, charges, plan.base)
+        return BaseLearner(charges, lambda rows: own.learn(rows, request.allowance, task))
+
+    def _check_declared(self, name: str, charges: Sequence[Charge], budget: Cost) -> None:
+        if not charges:
+            raise RequestError(f"{name} declares no charge")
+        if not math.isinf(budget.epsilon) and accountants.epsilon(charges, budget.delta) > budget.epsilon * (1 + 1e-6):
+            raise RequestError(f"{name} declares more than the epsilon {budget.epsilon:.4g} that a round leaves for it")
+
+    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> Model:
+        del allowance
+        plan = self.plan(task)
+        base = self._base_learner(plan, task)
+        if self.measure == "smooth":
+            return boost_tested(rows, base, plan, SmoothMeasure(float(self.advantage)), task.label_index, self.analysis)
+        return boost_s(rows, base, plan, float(self.learning_rate), task.label_index, self.analysis)
+
+
+def is_foreign(base: object) -> bool:
+    """Whether a base is not of this library."""
+    return not isinstance(base, PrivateClassifier)

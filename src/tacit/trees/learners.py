@@ -1,0 +1,278 @@
+"""The learners of trees, from a task to a frozen model: gradient trees, M-alpha-boost, random forests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.binning.tree_bins import Column, TreeBins
+from tacit.curator.rows import PrivateRows
+from tacit.discovery.bounds import BOUNDS_SHARE
+from tacit.encoding.grid import NumericGrid
+from tacit.learning.checks import check_choice, check_integer, check_number, check_two_classes, whole
+from tacit.learning.learner import Learner
+from tacit.learning.sealing import sealed
+from tacit.learning.task import Task
+from tacit.learning.weights import check_class_weight
+from tacit.models.additive import Feature
+from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
+from tacit.privacy.budget import Allowance
+from tacit.privacy.charges import Charge
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import Request, RequestError
+from tacit.schema import OrdinalColumn
+from tacit.trees.budget import SplitBudget
+from tacit.trees.forest import ForestSettings, learn_forest
+from tacit.trees.gradient import learn_gradient_trees
+from tacit.trees.m_alpha_boost import CALIBRATED, BoostSettings, MAlphaBoost
+from tacit.trees.paper import PaperBoost
+
+MECHANISMS = ("laplace", "exponential")
+
+M_ALPHA_DEPTH = 4
+
+ANALYSES = ("sharp", "paper")
+
+DEEPEST = 16
+"""A complete tree of this depth has 2**16 leaves."""
+
+
+@dataclass(frozen=True, eq=False)
+class GradientTreesLearner(Learner):
+    """Gradient trees: what :class:`~tacit.BoostedTreesClassifier` says of itself without ``alpha``.
+
+    Attributes:
+        n_trees, max_depth: None for a rule.
+        noise: ``"auto"``, ``"gaussian"`` or ``"laplace"``.
+        class_weight: None, ``"balanced"``, or public weights by class.
+    """
+
+    n_trees: int | None = None
+    max_depth: int | None = None
+    noise: str = "auto"
+    class_weight: Any = None
+
+    name = "BoostedTreesClassifier"
+    discovers = True
+
+    def __post_init__(self) -> None:
+        check_integer("n_trees", self.n_trees, 1, 10_000, optional=True)
+        check_integer("max_depth", self.max_depth, 1, DEEPEST, optional=True)
+        check_noise(self.noise, self.request)
+
+    def check(self, task: Task) -> None:
+        check_two_classes(task, self.name)
+        check_class_weight(self.class_weight, task)
+
+    def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
+        del task
+        return [allowance.whole]
+
+    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> TreeEnsembleModel:
+        budget, task = sealed(rows, allowance, task, self.class_weight)
+        columns, names = columns_of_task(task), task.label_index.names
+        trees, depth = whole(self.n_trees), whole(self.max_depth)
+        learned = learn_gradient_trees(budget, columns, n_trees=trees, depth=depth)
+        features = features_of(task, learned.bins)
+        spending = TreeSpending(learned.level_shares, learned.share)
+        return TreeEnsembleModel(
+            names, learned.intercept, features, learned.trees, Link("logistic"), spending, learned.intercept_sd
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MAlphaLearner(Learner):
+    """M-alpha-boost: what :class:`~tacit.BoostedTreesClassifier` says of itself with ``alpha``.
+
+    Attributes:
+        alpha: in (0, 1], or ``"calibrated"``.
+        n_trees, max_depth, noise, analysis, criterion, split_share, leaf_bound, n_bins, max_leaves: as there.
+    """
+
+    alpha: float | str = CALIBRATED
+    n_trees: int | None = None
+    max_depth: int | None = None
+    noise: str = "auto"
+    analysis: str = "sharp"
+    criterion: str | None = None
+    split_share: float = 0.5
+    leaf_bound: float = 10.0
+    n_bins: int = 10
+    max_leaves: int | None = None
+
+    name = "BoostedTreesClassifier"
+    refuses_weights = "class_weight and sample_weight are for gradient trees: leave alpha out"
+
+    def __post_init__(self) -> None:
+        check_integer("n_trees", self.n_trees, 1, 10_000, optional=True)
+        check_integer("max_depth", self.max_depth, 1, DEEPEST, optional=True)
+        check_noise(self.noise, self.request)
+        check_choice("analysis", self.analysis, ANALYSES)
+        if self.alpha != CALIBRATED:
+            check_number("alpha", self.alpha, 0.0, 1.0, with_high=True)
+        check_choice("criterion", self.criterion, (None, "gini", "entropy", "error"))
+        check_number("split_share", self.split_share, 0.0, 1.0)
+        check_number("leaf_bound", self.leaf_bound, 0.0, 101.0)
+        check_integer("n_bins", self.n_bins, 1, 254)
+        check_integer("max_leaves", self.max_leaves, 1, 1 << DEEPEST, optional=True)
+        if not self._as_printed:
+            return
+        if self.request.neighbouring is not Neighbouring.REPLACE_ONE or self.request.delta > 0:
+            raise RequestError(
+                "analysis='paper' is about pure epsilon and a public number of rows, which its sensitivities contain: "
+                "set delta=0 and neighbouring='replace_one'"
+            )
+        if self.max_leaves is not None:
+            raise RequestError("analysis='paper' grows complete trees: leave max_leaves out")
+
+    @property
+    def _as_printed(self) -> bool:
+        return self.analysis == "paper"
+
+    def check(self, task: Task) -> None:
+        check_two_classes(task, self.name)
+        if self._as_printed and task.public_rows is None:
+            raise RequestError(
+                "analysis='paper' is about a public number of rows, which there is not where a schema has a unit, or "
+                "inside a learner that splits rows at random: leave it sharp"
+            )
+
+    def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
+        del allowance  # a request buys another pool where selections are to be paid for
+        self._settings(task)
+        return split_charges(self.request, task)
+
+    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> TreeEnsembleModel:
+        budget, task = sealed(rows, allowance, task)
+        columns, names, settings = columns_of_task(task), task.label_index.names, self._settings(task)
+        boost = (PaperBoost if self._as_printed else MAlphaBoost)(
+            budget.curator,
+            split_budget(self.request, task),
+            columns,
+            [not self._as_printed] * len(columns),
+            settings,
+            task.public_rows,
+        )
+        boosted = boost.run()
+        features = features_of(task, boosted.bins)
+        return TreeEnsembleModel(names, 0.0, features, boosted.trees, boosted.link, boosted.spending)
+
+    def _settings(self, task: Task) -> BoostSettings:
+        """The settings, after checking that the budget can buy its selections."""
+        settings = BoostSettings(
+            alpha=self.alpha if isinstance(self.alpha, str) else float(self.alpha),
+            criterion=self.criterion,
+            trees=whole(self.n_trees),
+            depth=whole(self.max_depth) or (M_ALPHA_DEPTH if self.max_leaves is None else DEEPEST),
+            split_share=float(self.split_share),
+            bound=float(self.leaf_bound),
+            cells=int(self.n_bins),
+            leaves=whole(self.max_leaves),
+        )
+        steps = settings.depth if settings.leaves is None else max(2 * settings.leaves - 3, 1)
+        least = 2.0**-settings.depth if self._as_printed else 1.0
+        pool = split_budget(self.request, task)
+        pool.selection(0.5 * settings.split_share / (settings.trees or 2) / steps * least)
+        return settings
+
+
+@dataclass(frozen=True, eq=False)
+class ForestLearner(Learner):
+    """A random forest: what :class:`~tacit.RandomTreesClassifier` says of itself.
+
+    Attributes:
+        mechanism, n_trees, max_depth, analysis, n_bins, noise: as there.
+    """
+
+    mechanism: str = "laplace"
+    n_trees: int = 21
+    max_depth: int | None = None
+    analysis: str = "sharp"
+    n_bins: int = 50
+    noise: str = "auto"
+
+    name = "RandomTreesClassifier"
+
+    def __post_init__(self) -> None:
+        check_choice("mechanism", self.mechanism, MECHANISMS)
+        check_choice("analysis", self.analysis, ANALYSES)
+        check_integer("n_trees", self.n_trees, 1, 10_000)
+        check_integer("max_depth", self.max_depth, 1, DEEPEST, optional=True)
+        check_integer("n_bins", self.n_bins, 1, 254)
+        check_noise(self.noise, self.request)
+        if self.analysis == "paper" and (
+            self.request.neighbouring is not Neighbouring.REPLACE_ONE
+            or self.request.delta > 0
+            or self.max_depth is None
+        ):
+            raise RequestError(
+                "analysis='paper' is about pure epsilon, a public number of rows and a given depth: set delta=0, "
+                "neighbouring='replace_one' and max_depth"
+            )
+
+    def check(self, task: Task) -> None:
+        check_two_classes(task, self.name)
+
+    def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
+        del allowance  # a request buys another pool where selections are to be paid for
+        if self.mechanism == "exponential":
+            leaves = 2.0 ** (whole(self.max_depth) or 0) if self.analysis == "paper" else 1.0
+            split_budget(self.request, task).selection(0.9 / int(self.n_trees) / leaves)
+        return split_charges(self.request, task)
+
+    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> TreeEnsembleModel:
+        budget, task = sealed(rows, allowance, task)
+        settings = ForestSettings(
+            self.mechanism, int(self.n_trees), whole(self.max_depth), int(self.n_bins), self.analysis == "sharp"
+        )
+        pool = split_budget(self.request, task)
+        forest = learn_forest(budget.curator, pool, columns_of_task(task), settings, task.public_rows)
+        features = features_of(task, forest.bins)
+        spending = TreeSpending(leaves=forest.share)
+        return TreeEnsembleModel(task.label_index.names, 0.0, features, forest.trees, Link("share"), spending)
+
+
+def bounds_charges(request: Request, task: Task) -> tuple[Charge, ...]:
+    """What finding bounds takes, where no schema declares them."""
+    return () if task.schema is not None else (request.allowance.charge(BOUNDS_SHARE),)
+
+
+def split_budget(request: Request, task: Task) -> SplitBudget:
+    """The pool for selections and releases, beside what finding bounds takes."""
+    return SplitBudget.of(request.epsilon, request.delta, bounds_charges(request, task))
+
+
+def split_charges(request: Request, task: Task) -> list[Charge]:
+    """What a fit that chooses splits costs."""
+    return [*bounds_charges(request, task), split_budget(request, task).whole]
+
+
+def check_noise(noise: str, request: Request) -> None:
+    """Raises if the noise asked for by name does not go with delta."""
+    check_choice("noise", noise, ("auto", "gaussian", "laplace"))
+    if noise == "gaussian" and request.delta == 0:
+        raise RequestError(
+            "noise='gaussian' has no finite epsilon at delta=0: use noise='laplace', or a positive delta"
+        )
+    if noise == "laplace" and request.delta > 0:
+        raise RequestError("noise='laplace' is meant for pure epsilon: set delta=0")
+
+
+def columns_of_task(task: Task) -> list[Column]:
+    """The columns as the learners know them; ordinal categories are ordered as declared."""
+    assert task.encoding is not None
+    declared = {} if task.schema is None else task.schema.columns
+    return [
+        Column(index, name, isinstance(encoder, NumericGrid) or isinstance(declared.get(name), OrdinalColumn))
+        for index, (name, encoder) in enumerate(zip(task.names, task.encoding.encoders, strict=True))
+    ]
+
+
+def features_of(task: Task, bins: Sequence[TreeBins]) -> tuple[Feature, ...]:
+    """The model's columns: the public encoding and the bins it is mapped to."""
+    assert task.encoding is not None
+    return tuple(
+        Feature(name, encoder, made.mapping, isinstance(encoder, NumericGrid))
+        for name, encoder, made in zip(task.names, task.encoding.encoders, bins, strict=True)
+    )
