@@ -13,7 +13,8 @@ from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.regressor import AdditiveBoostRegressor
 from tacit.encoding.frames import Frame
 from tacit.growing.score_leaves import ScoreNoise, Taken
-from tacit.models.additive_scores import AdditiveClassesModel, AdditiveScores
+from tacit.models.additive import AdditiveScores
+from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.models.files import model_from_dict
 from tacit.privacy.request import RequestError
 from tacit.schema import Schema

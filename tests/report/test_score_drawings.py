@@ -9,11 +9,11 @@ import pytest
 
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import CategoryIndex
-from tacit.models.additive import Feature, MainEffect, PairEffect
-from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel, AdditiveScores
+from tacit.models.additive import AdditiveScores, Feature, MainEffect, PairEffect
+from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
 from tacit.models.tree import ScoreTree, complete_shape, threshold_sets
 from tacit.report.class_drawing import class_bars, class_curves
-from tacit.report.draw_scores import side_of
+from tacit.report.draw_additive import side_of
 from tacit.report.drawing import Effect
 from tacit.report.portrait import portrait
 from tacit.report.units import ODDS, Amounts

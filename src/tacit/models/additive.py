@@ -1,11 +1,16 @@
-"""The additive model a user gets: an intercept, one curve or row of bars per column, a table per interaction."""
+"""Additive models: an intercept, one curve or row of bars per column, a table per interaction, and what these leave.
+
+:class:`AdditiveScores` is the sum, of ``k`` scores per row. Models of two classes, of several and of numbers are faces
+of it: they differ in what is made of the scores.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
 from scipy.special import expit
@@ -15,9 +20,9 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, encoder_from_dict
 from tacit.encoding.values import BooleanIndex
-from tacit.models.base import Model, floats, ints, of_any_table, tree_variance
+from tacit.models.base import Model, floats, ints, of_any_table
 from tacit.models.fourier_features import FourierTerm
-from tacit.models.tree import Tree
+from tacit.models.tree import ScoreTree, Tree
 
 SMOOTH = "smooth function of all columns"
 TREES = "trees over the residual"
@@ -157,19 +162,143 @@ class PairEffect:
         )
 
 
-def effects_of_rows(
-    features: Sequence[Feature], mains: Sequence[MainEffect], pairs: Sequence[PairEffect], bins: Sequence[Ints]
-) -> tuple[list[str], list[Floats]]:
-    """What each effect adds to the rows of these bins: names, and an array per effect, rows first."""
-    names, parts = [], []
-    for main in mains:
-        names.append(features[main.feature].name)
-        parts.append(main.effect[bins[main.feature]])
-    for pair in pairs:
+@final
+@dataclass(frozen=True, eq=False)
+class AdditiveScores:
+    """``scores = intercept + sum of effects``, ``k`` of them for every row. Everything in it was released.
+
+    Attributes:
+        intercept: shape ``(n_scores,)``.
+        features: the columns.
+        mains: effects of one column; ``effect`` and ``sd`` have shape ``(bins, n_scores)``.
+        pairs: effects of two columns; ``effect`` and ``sd`` have shape ``(groups, groups, n_scores)``.
+        trees: trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
+        intercept_sd: standard deviation of the noise in the intercept, shape ``(n_scores,)``; None if it is not known.
+        fourier: a smooth function of the bins of all columns together, if there is one; the same for every score.
+    """
+
+    intercept: Floats
+    features: tuple[Feature, ...]
+    mains: tuple[MainEffect, ...]
+    pairs: tuple[PairEffect, ...]
+    trees: tuple[ScoreTree, ...] = ()
+    intercept_sd: Floats | None = None
+    fourier: FourierTerm | None = None
+
+    @property
+    def n_scores(self) -> int:
+        return len(self.intercept)
+
+    def pair_name(self, pair: PairEffect) -> str:
+        """What to call an interaction."""
         i, j = pair.features
-        names.append(f"{features[i].name} x {features[j].name}")
-        parts.append(pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]])
-    return names, parts
+        return f"{self.features[i].name} x {self.features[j].name}"
+
+    def _parts(self, frame: Frame) -> Iterator[tuple[str, Floats]]:
+        """What each term adds to the scores of every row: its name, and an array of shape ``(rows, n_scores)``."""
+        bins = [feature.bins(frame) for feature in self.features]
+        for main in self.mains:
+            yield self.features[main.feature].name, main.effect[bins[main.feature]]
+        for pair in self.pairs:
+            i, j = pair.features
+            yield self.pair_name(pair), pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]]
+        codes = [column.astype(np.uint8) for column in bins] if self.trees or self.fourier is not None else []
+        if self.fourier is not None:
+            yield SMOOTH, self.fourier.score(codes)[:, None]
+        if self.trees:
+            total = np.zeros((frame.n_rows, self.n_scores))
+            for tree in self.trees:
+                total += tree.values[tree.shape.find(codes)]
+            yield TREES, total
+
+    def contributions(self, frame: Frame) -> tuple[list[str], Floats]:
+        """What each term adds to the scores: names, and an array of shape ``(rows, terms, n_scores)``."""
+        names, parts = [], []
+        for name, part in self._parts(frame):
+            names.append(name)
+            parts.append(part)
+        return names, np.stack(parts, axis=1) if parts else np.zeros((frame.n_rows, 0, self.n_scores))
+
+    def of(self, frame: Frame) -> Floats:
+        """The scores, shape ``(rows, n_scores)``."""
+        total = np.repeat(self.intercept[None, :], frame.n_rows, axis=0)
+        for _, part in self._parts(frame):
+            total += part
+        return total
+
+    def variance(self, frame: Frame) -> Floats:
+        """Variance of the scores given what was released, effects taken as independent, shape ``(rows, n_scores)``.
+
+        Raises:
+            ValueError: if the model does not know it.
+        """
+        if self.intercept_sd is None or any(tree.sd is None for tree in self.trees):
+            raise ValueError("the model holds no standard deviations of all its parts")
+        bins = [feature.bins(frame) for feature in self.features]
+        variance = np.repeat(np.square(self.intercept_sd)[None, :], frame.n_rows, axis=0)
+        for main in self.mains:
+            variance += np.square(main.sd[bins[main.feature]])
+        for pair in self.pairs:
+            i, j = pair.features
+            variance += np.square(pair.sd[pair.groups[0][bins[i]], pair.groups[1][bins[j]]])
+        if self.fourier is not None:
+            variance += self.fourier.sd**2
+        codes = [column.astype(np.uint8) for column in bins] if self.trees else []
+        for tree in self.trees:
+            variance += np.square(floats(tree.sd))[tree.shape.find(codes)]
+        return variance
+
+    def importance(self) -> dict[str, float]:
+        """Typical size of every term's effect over the released counts, in units of the scores; larger matters more.
+
+        The root of the mean, over rows, of the squared effect summed over scores.
+        """
+        out = {}
+        for main in self.mains:
+            share = main.counts / main.counts.sum()
+            out[self.features[main.feature].name] = float(np.sqrt((share[:, None] * main.effect**2).sum()))
+        for pair in self.pairs:
+            share = pair.counts / pair.counts.sum()
+            out[self.pair_name(pair)] = float(np.sqrt((share[:, :, None] * pair.effect**2).sum()))
+        if self.fourier is not None:
+            out[SMOOTH] = self.fourier.spread
+        if self.trees:  # a tree's leaves are weighed by the released curvature that stands in them
+            squares = [np.average((t.values**2).sum(axis=1), weights=t.support + 1e-9) for t in self.trees]
+            out[TREES] = float(np.sqrt(np.sum(squares)))
+        return dict(sorted(out.items(), key=lambda item: -item[1]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {
+            "intercept": self.intercept.tolist(),
+            "features": [feature.to_dict() for feature in self.features],
+            "mains": [main.to_dict() for main in self.mains],
+            "pairs": [pair.to_dict() for pair in self.pairs],
+            "trees": [tree.to_dict() for tree in self.trees],
+            **({} if self.intercept_sd is None else {"intercept_sd": self.intercept_sd.tolist()}),
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> AdditiveScores:
+        """The inverse of :meth:`to_dict`."""
+        return AdditiveScores(
+            floats(data["intercept"]),
+            tuple(Feature.from_dict(item) for item in data["features"]),
+            tuple(MainEffect.from_dict(item) for item in data["mains"]),
+            tuple(PairEffect.from_dict(item) for item in data["pairs"]),
+            tuple(ScoreTree.from_dict(item) for item in data["trees"]),
+            floats(data["intercept_sd"]) if "intercept_sd" in data else None,
+        )
+
+
+E = TypeVar("E", MainEffect, PairEffect)
+
+
+def _of_one_score(effect: E) -> E:
+    """An effect of numbers as one of vectors of one; a single deviation or count stands for all."""
+    shape = effect.effect.shape
+    sd, counts = np.broadcast_to(effect.sd, shape)[..., None], np.broadcast_to(effect.counts, shape)
+    return replace(effect, effect=effect.effect[..., None], sd=sd, counts=counts)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -202,53 +331,34 @@ class AdditiveModel(Model):
     def feature_names(self) -> tuple[str, ...]:
         return tuple(feature.name for feature in self.features)
 
+    @cached_property
+    def scores(self) -> AdditiveScores:
+        """The same as a sum of one score."""
+        return AdditiveScores(
+            np.array([self.intercept]),
+            self.features,
+            tuple(_of_one_score(main) for main in self.mains),
+            tuple(_of_one_score(pair) for pair in self.pairs),
+            tuple(ScoreTree.of(tree) for tree in self.trees),
+            np.array([self.intercept_sd]),
+            self.fourier,
+        )
+
     @of_any_table
     def contributions(self, frame: Frame) -> tuple[list[str], Floats]:
         """What each term adds to the log-odds of each row: names, and an array of shape ``(rows, terms)``."""
-        bins = [feature.bins(frame) for feature in self.features]
-        names, parts = effects_of_rows(self.features, self.mains, self.pairs, bins)
-        if self.fourier is not None:
-            names.append(SMOOTH)
-            parts.append(self.fourier.score([column.astype(np.uint8) for column in bins]))
-        if self.trees:
-            names.append(TREES)
-            parts.append(self._tree_score(bins, frame.n_rows))
-        return names, np.column_stack(parts) if parts else np.zeros((frame.n_rows, 0))
+        names, parts = self.scores.contributions(frame)
+        return names, parts[:, :, 0]
 
     @of_any_table
     def decision_function(self, frame: Frame) -> Floats:
         """Log-odds of the positive class, shape ``(rows,)``."""
-        bins = [feature.bins(frame) for feature in self.features]
-        score = np.full(frame.n_rows, self.intercept)
-        for main in self.mains:
-            score += main.effect[bins[main.feature]]
-        for pair in self.pairs:
-            i, j = pair.features
-            score += pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]]
-        if self.fourier is not None:
-            score += self.fourier.score([column.astype(np.uint8) for column in bins])
-        return score + self._tree_score(bins, frame.n_rows)
+        return self.scores.of(frame)[:, 0]
 
     @of_any_table
     def score_variance(self, frame: Frame) -> Floats:
         """Variance of the log-odds of every row given what was released, effects taken as independent."""
-        bins = [feature.bins(frame) for feature in self.features]
-        variance = np.full(frame.n_rows, self.intercept_sd**2)
-        for main in self.mains:
-            variance += main.sd[bins[main.feature]] ** 2
-        for pair in self.pairs:
-            i, j = pair.features
-            variance += pair.sd[pair.groups[0][bins[i]], pair.groups[1][bins[j]]] ** 2
-        if self.fourier is not None:
-            variance += self.fourier.sd**2
-        return variance + tree_variance(self.trees, [column.astype(np.uint8) for column in bins])
-
-    def _tree_score(self, bins: list[Ints], rows: int) -> Floats:
-        score = np.zeros(rows)
-        codes = [column.astype(np.uint8) for column in bins] if self.trees else []
-        for tree in self.trees:
-            score += tree.values[tree.shape.find(codes)]
-        return score
+        return self.scores.variance(frame)[:, 0]
 
     def predict_proba(self, frame: Frame) -> Floats:
         """Probabilities, shape ``(rows, 2)``, in the order of ``classes``."""
@@ -257,21 +367,7 @@ class AdditiveModel(Model):
 
     def importance(self) -> dict[str, float]:
         """Standard deviation of every term's effect over the released counts: log-odds, larger matters more."""
-        out = {}
-        for main in self.mains:
-            share = main.counts / main.counts.sum()
-            out[self.features[main.feature].name] = float(np.sqrt((share * main.effect**2).sum()))
-        for pair in self.pairs:
-            share = pair.counts / pair.counts.sum()
-            i, j = pair.features
-            name = f"{self.features[i].name} x {self.features[j].name}"
-            out[name] = float(np.sqrt((share * pair.effect**2).sum()))
-        if self.fourier is not None:
-            out[SMOOTH] = self.fourier.spread
-        if self.trees:  # a tree's leaves are weighed by the released curvature that stands in them
-            spread = [np.average(tree.values**2, weights=tree.support + 1e-9) for tree in self.trees]
-            out[TREES] = float(np.sqrt(np.sum(spread)))
-        return dict(sorted(out.items(), key=lambda item: -item[1]))
+        return self.scores.importance()
 
     def body(self) -> dict[str, Any]:
         return {

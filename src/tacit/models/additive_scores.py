@@ -1,4 +1,4 @@
-"""Additive models with a vector of scores per row: of several classes, or of a number."""
+"""Additive models of several classes, and of a number: what is made of the scores."""
 
 from __future__ import annotations
 
@@ -10,117 +10,8 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
-from tacit.models.additive import TREES, Feature, MainEffect, PairEffect, effects_of_rows
-from tacit.models.base import Model, Predicts, floats, of_any_table
-from tacit.models.tree import ScoreTree
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class AdditiveScores:
-    """``scores = intercept + sum of effects``, a vector for every row. Everything in it was released.
-
-    Attributes:
-        intercept: shape ``(n_scores,)``.
-        features: the columns.
-        mains: effects of one column; ``effect`` and ``sd`` have shape ``(bins, n_scores)``.
-        pairs: effects of two columns; ``effect`` and ``sd`` have shape ``(groups, groups, n_scores)``.
-        trees: trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
-        intercept_sd: standard deviation of the noise in the intercept, shape ``(n_scores,)``; None if it is not known.
-    """
-
-    intercept: Floats
-    features: tuple[Feature, ...]
-    mains: tuple[MainEffect, ...]
-    pairs: tuple[PairEffect, ...]
-    trees: tuple[ScoreTree, ...] = ()
-    intercept_sd: Floats | None = None
-
-    @property
-    def n_scores(self) -> int:
-        return len(self.intercept)
-
-    def contributions(self, frame: Any) -> tuple[list[str], Floats]:
-        """What each term adds to the scores: names, and an array of shape ``(rows, terms, n_scores)``."""
-        bins = [feature.bins(frame) for feature in self.features]
-        names, parts = effects_of_rows(self.features, self.mains, self.pairs, bins)
-        if self.trees:
-            names.append(TREES)
-            codes = [column.astype(np.uint8) for column in bins]
-            total = np.zeros((frame.n_rows, self.n_scores))
-            for tree in self.trees:
-                total += tree.values[tree.shape.find(codes)]
-            parts.append(total)
-        return names, np.stack(parts, axis=1) if parts else np.zeros((frame.n_rows, 0, self.n_scores))
-
-    def of(self, frame: Frame) -> Floats:
-        """The scores, shape ``(rows, n_scores)``."""
-        return np.asarray(self.intercept + self.contributions(frame)[1].sum(axis=1))
-
-    def variance(self, frame: Frame) -> Floats:
-        """Variance of the scores given what was released, effects taken as independent, shape ``(rows, n_scores)``.
-
-        Raises:
-            ValueError: if the model does not know it.
-        """
-        if self.intercept_sd is None or any(tree.sd is None for tree in self.trees):
-            raise ValueError("the model holds no standard deviations of all its parts")
-        bins = [feature.bins(frame) for feature in self.features]
-        variance = np.repeat(np.square(self.intercept_sd)[None, :], frame.n_rows, axis=0)
-        for main in self.mains:
-            variance += np.square(main.sd[bins[main.feature]])
-        for pair in self.pairs:
-            i, j = pair.features
-            variance += np.square(pair.sd[pair.groups[0][bins[i]], pair.groups[1][bins[j]]])
-        codes = [column.astype(np.uint8) for column in bins] if self.trees else []
-        for tree in self.trees:
-            variance += np.square(floats(tree.sd))[tree.shape.find(codes)]
-        return variance
-
-    def pair_name(self, pair: PairEffect) -> str:
-        """What to call an interaction."""
-        i, j = pair.features
-        return f"{self.features[i].name} x {self.features[j].name}"
-
-    def importance(self) -> dict[str, float]:
-        """Typical size of every term's effect over the released counts, in units of the scores; larger matters more.
-
-        The root of the mean, over rows, of the squared effect summed over scores.
-        """
-        out = {}
-        for main in self.mains:
-            share = main.counts / main.counts.sum()
-            out[self.features[main.feature].name] = float(np.sqrt((share[:, None] * main.effect**2).sum()))
-        for pair in self.pairs:
-            share = pair.counts / pair.counts.sum()
-            out[self.pair_name(pair)] = float(np.sqrt((share[:, :, None] * pair.effect**2).sum()))
-        if self.trees:
-            squares = [np.average((t.values**2).sum(axis=1), weights=t.support + 1e-9) for t in self.trees]
-            out[TREES] = float(np.sqrt(np.sum(squares)))
-        return dict(sorted(out.items(), key=lambda item: -item[1]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON data."""
-        return {
-            "intercept": self.intercept.tolist(),
-            "features": [feature.to_dict() for feature in self.features],
-            "mains": [main.to_dict() for main in self.mains],
-            "pairs": [pair.to_dict() for pair in self.pairs],
-            "trees": [tree.to_dict() for tree in self.trees],
-            **({} if self.intercept_sd is None else {"intercept_sd": self.intercept_sd.tolist()}),
-        }
-
-    @staticmethod
-    def from_dict(data: Mapping[str, Any]) -> AdditiveScores:
-        """The inverse of :meth:`to_dict`."""
-        return AdditiveScores(
-            floats(data["intercept"]),
-            tuple(Feature.from_dict(item) for item in data["features"]),
-            tuple(MainEffect.from_dict(item) for item in data["mains"]),
-            tuple(PairEffect.from_dict(item) for item in data["pairs"]),
-            tuple(ScoreTree.from_dict(item) for item in data["trees"]),
-            floats(data["intercept_sd"]) if "intercept_sd" in data else None,
-        )
+from tacit.models.additive import AdditiveScores, Feature
+from tacit.models.base import Model, Predicts, of_any_table
 
 
 class _AdditiveScoresModel(Model):

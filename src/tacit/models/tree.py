@@ -303,6 +303,12 @@ class ScoreTree:
     support: Floats
     sd: Floats | None = None
 
+    @staticmethod
+    def of(tree: Tree) -> ScoreTree:
+        """A tree that adds to one score."""
+        sd = None if tree.sd is None else tree.sd[:, None]
+        return ScoreTree(tree.shape, tree.values[:, None], tree.support, sd)
+
     def times(self, unit: float) -> ScoreTree:
         """The same tree in another unit of the scores."""
         return ScoreTree(self.shape, unit * self.values, self.support, None if self.sd is None else unit * self.sd)

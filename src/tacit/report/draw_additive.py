@@ -1,47 +1,151 @@
-"""The portrait of an additive model: an overview, a curve or bars per column, a map per interaction."""
+"""The portrait of an additive model: an overview, a curve or bars per column, a map per interaction.
+
+Models of two classes, of several and of numbers share their parts; they differ in what effects are told in.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 
-from tacit.arrays import Floats
-from tacit.models.additive import SMOOTH, TREES, AdditiveModel, Feature, MainEffect, PairEffect
+from tacit.arrays import Floats, Ints
+from tacit.models.additive import SMOOTH, TREES, AdditiveModel, AdditiveScores, Feature, MainEffect, PairEffect
+from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
 from tacit.models.base import Model
 from tacit.models.fourier_features import FourierTerm
-from tacit.report.draw_scores import FLAT, NOISE, held_to, parts_of, public_feature, side_of
-from tacit.report.drawing import Drawing, Effect, bars, curve, heat_map, ranking
-from tacit.report.portrait import Portrait
+from tacit.report import svg
+from tacit.report.class_drawing import class_bars, class_curves
+from tacit.report.drawing import TYPICAL, Drawing, Effect, Side, bars, curve, heat_map, ranking
+from tacit.report.places import named
+from tacit.report.portrait import Portrait, PublicColumn, public_column
+from tacit.report.units import ODDS, Amounts, Units
+
+NOISE = (
+    "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). Pale bars stand for "
+    "values that hardly any rows have. The grey strip below a curve shows where rows are, as far as the noise let that "
+    "be seen."
+)
+
+FLAT = "Where noise said otherwise the curve is flat"
+"""What is done to a single curve that is declared to rise or to fall."""
 
 
 def draw(model: Model) -> Portrait:
-    """The portrait of an :class:`AdditiveModel`; main effects by importance, interactions, and all columns together."""
-    additive = cast(AdditiveModel, model)
-    positive = additive.classes[-1]
-    importance = additive.importance()
-    mains = [_main(additive.features[m.feature], m, f"main{i}") for i, m in enumerate(additive.mains)]
+    """The portrait of an additive model; main effects by importance, then interactions, then what these leave over."""
+    if isinstance(model, AdditiveClassesModel):
+        return _of_classes(model)
+    if isinstance(model, AdditiveRegressionModel):
+        return _of_a_number(model)
+    assert isinstance(model, AdditiveModel)
+    return _of_two_classes(model)
+
+
+def _of_two_classes(model: AdditiveModel) -> Portrait:
+    positive, scores, importance = model.classes[-1], model.scores, model.importance()
+    mains = _mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity))
     mains.sort(key=lambda d: -importance.get(d.title, d.importance))
-    pairs = [_pair(additive, p, f"pair{i}") for i, p in enumerate(additive.pairs)]
-    pairs.sort(key=lambda d: -d.importance)
-    names = [name.replace(" x ", " × ") for name in importance]
-    overview = ranking("What matters most", names, list(importance.values()), "overview")
-    smooth = [_smooth(additive, additive.fourier)] if additive.fourier else []
-    trees = [_trees(additive)] if additive.trees else []
+    smooth = [_smooth(scores, scores.fourier)] if scores.fourier else []
+    trees = [_split_ranking(model)] if model.trees else []
     return Portrait(
-        f"An additive model of “{positive}”: {parts_of(additive)}",
+        f"An additive model of “{positive}”: {parts_of(scores)}",
         f"Each drawing says by what factor a value changes the odds of “{positive}”: ×2 doubles them, ÷2 halves them. "
         f"{NOISE}",
-        (overview, *mains, *pairs, *smooth, *trees),
-        tuple(public_feature(f) for f in additive.features),
+        (overview(scores), *mains, *_pairs(scores, ODDS), *smooth, *trees),
+        tuple(public_feature(f) for f in scores.features),
     )
 
 
-def _smooth(model: AdditiveModel, term: FourierTerm) -> Drawing:
+def _of_classes(model: AdditiveClassesModel) -> Portrait:
+    """Per column a row for every class, on one scale."""
+    scores, names = model.scores, [str(name) for name in model.classes]
+    mains = _mains(scores, lambda feature, main, identity: _main_of_classes(feature, main, names, identity))
+    pairs = [_pair_of_classes(scores, p, names, f"pair{i}") for i, p in enumerate(scores.pairs)]
+    pairs.sort(key=lambda d: -d.importance)
+    caption = "Typical size of the effects on all classes together over the rows, in log-odds."
+    return Portrait(
+        f"An additive model of {len(names)} classes: {parts_of(scores)}",
+        "Each drawing has a row for every class, all on one scale: above the dotted line a value speaks for the class, "
+        "below it against. Effects are factors of a class's odds, measured against the (geometric) mean of all classes."
+        f" {NOISE}",
+        (overview(scores, caption), *mains, *pairs, *tree_ranking(scores, "log-odds, all classes together")),
+        tuple(public_feature(f) for f in scores.features),
+    )
+
+
+def _of_a_number(model: AdditiveRegressionModel) -> Portrait:
+    """In units of the target."""
+    scores, units = model.scores, Amounts(model.target, model.upper - model.lower)
+    mains = _mains(scores, lambda feature, main, identity: _main(feature, main, units, identity))
+    what = "mean" if model.loss == "squared" else f"{100 * model.quantile:g} % quantile"
+    caption = f"Typical size of the effect over the rows, in units of {model.target}."
+    start = svg.short(float(scores.intercept[0]))
+    bounds = svg.short(model.lower), svg.short(model.upper)
+    return Portrait(
+        f"An additive model of the {what} of “{model.target}”: {parts_of(scores)}",
+        f"Each drawing says by how much a value raises or lowers the {what} of “{model.target}”, which starts from "
+        f"{start} and is kept between {bounds[0]} and {bounds[1]}. {NOISE}",
+        (
+            overview(scores, caption),
+            *mains,
+            *_pairs(scores, units),
+            *tree_ranking(scores, f"units of {model.target}"),
+        ),
+        tuple(public_feature(f) for f in scores.features),
+        f"The target “{model.target}” and its bounds, {bounds[0]} to {bounds[1]}; values outside were clipped.",
+    )
+
+
+def _mains(scores: AdditiveScores, drawing: Callable[[Feature, MainEffect, str], Drawing]) -> list[Drawing]:
+    """The columns, most important ones first."""
+    drawn = [drawing(scores.features[m.feature], m, f"main{i}") for i, m in enumerate(scores.mains)]
+    return sorted(drawn, key=lambda d: -d.importance)
+
+
+def _pairs(scores: AdditiveScores, units: Units) -> list[Drawing]:
+    """The interactions of one score, most important ones first."""
+    drawn = [_pair(scores, p, 0, p.effect, f"pair{i}", units) for i, p in enumerate(scores.pairs)]
+    return sorted(drawn, key=lambda d: -d.importance)
+
+
+def _main(feature: Feature, main: MainEffect, units: Units, identity: str) -> Drawing:
+    effects = effects_of(main.effect[:, 0], main.sd[:, 0], main.counts)
+    if feature.ordered:
+        edges = [float(e) for e in feature.edges()]
+        return held_to(curve(feature.name, edges, effects[:-1], effects[-1], identity, units), feature, FLAT)
+    return bars(feature.name, feature.bin_labels(), effects, identity, units)
+
+
+def _main_of_classes(feature: Feature, main: MainEffect, names: list[str], identity: str) -> Drawing:
+    centred = main.effect - main.effect.mean(axis=1, keepdims=True)
+    effects = [effects_of(centred[:, k], main.sd[:, k], main.counts) for k in range(len(names))]
+    if feature.ordered:
+        drawn = class_curves(feature.name, [float(e) for e in feature.edges()], names, effects, identity)
+        way = "rise" if feature.monotone == "increasing" else "fall"
+        return held_to(drawn, feature, f"The odds of a class against the one before it {way} or stay")
+    return class_bars(feature.name, feature.bin_labels(), names, effects, identity)
+
+
+def _pair(
+    scores: AdditiveScores, pair: PairEffect, score: int, effect: Floats, identity: str, units: Units = ODDS
+) -> Drawing:
+    first, second = (side_of(scores.features[i], g) for i, g in zip(pair.features, pair.groups, strict=True))
+    rows = [effects_of(effect[i, :, score], pair.sd[i, :, score], pair.counts[i]) for i in range(len(effect))]
+    return heat_map(first, second, rows, identity, units)
+
+
+def _pair_of_classes(scores: AdditiveScores, pair: PairEffect, names: list[str], identity: str) -> Drawing:
+    """The class that the pair moves most; the model file holds the others."""
+    centred = pair.effect - pair.effect.mean(axis=2, keepdims=True)
+    most = int((pair.counts[:, :, None] * centred**2).sum(axis=(0, 1)).argmax())
+    drawn = _pair(scores, pair, most, centred, identity)
+    return replace(drawn, caption=f"For {names[most]}, which it moves most. {drawn.caption}")
+
+
+def _smooth(scores: AdditiveScores, term: FourierTerm) -> Drawing:
     """The smooth function of all columns: how fast it changes along each."""
-    names = [model.features[column].name for column in term.features.columns]
+    names = [scores.features[column].name for column in term.features.columns]
     drawn = ranking(SMOOTH, names, [float(speed) for speed in term.reliance()], "smooth")
     caption = (
         f"One function of {len(names)} columns together, too many to draw: how much it typically changes the log-odds "
@@ -50,7 +154,7 @@ def _smooth(model: AdditiveModel, term: FourierTerm) -> Drawing:
     return replace(drawn, caption=caption, wide=False)
 
 
-def _trees(model: AdditiveModel) -> Drawing:
+def _split_ranking(model: AdditiveModel) -> Drawing:
     """The trees together: how much the splits on each column move the log-odds."""
     explained = np.zeros(len(model.features))
     for tree in model.trees:
@@ -67,23 +171,75 @@ def _trees(model: AdditiveModel) -> Drawing:
     return replace(drawn, caption=caption, wide=False)
 
 
-def _effects(values: Floats, sds: Floats, counts: Floats) -> list[Effect]:
-    """Effects over bins; a single standard deviation or count stands for all."""
-    together: Iterable[tuple[float, float, float]] = zip(*np.broadcast_arrays(values, sds, counts), strict=True)
-    return [Effect(float(v), float(s), float(c)) for v, s, c in together]
+def held_to(drawn: Drawing, feature: Feature, how: str) -> Drawing:
+    """The drawing of a column, with a word on its declared direction if there is one, and on how it is held to."""
+    if feature.monotone is None:
+        return drawn
+    kept = f"Declared to be {feature.monotone}, and held to it. {how}."
+    return replace(drawn, caption=f"{drawn.caption} {kept}".strip())
 
 
-def _main(feature: Feature, main: MainEffect, identity: str) -> Drawing:
-    effects = _effects(main.effect, main.sd, main.counts)
-    if feature.ordered:
-        drawn = curve(feature.name, [float(e) for e in feature.edges()], effects[:-1], effects[-1], identity)
-        return held_to(drawn, feature, FLAT)
-    return bars(feature.name, feature.bin_labels(), effects, identity)
+def public_feature(feature: Feature) -> PublicColumn:
+    """A column's line in the list of public facts."""
+    line = public_column(feature.name, feature.encoder)
+    return line if feature.monotone is None else replace(line, facts=f"{line.facts}, {feature.monotone}")
 
 
-def _pair(model: AdditiveModel, pair: PairEffect, identity: str) -> Drawing:
-    first, second = (side_of(model.features[i], g) for i, g in zip(pair.features, pair.groups, strict=True))
-    sds = np.broadcast_to(pair.sd, pair.effect.shape)
-    counts = np.broadcast_to(pair.counts, pair.effect.shape)
-    rows = [_effects(pair.effect[i], sds[i], counts[i]) for i in range(len(pair.effect))]
-    return heat_map(first, second, rows, identity)
+def effects_of(values: Floats, sds: Floats, counts: Floats) -> list[Effect]:
+    """Effects over bins."""
+    return [Effect(float(v), float(s), float(c)) for v, s, c in zip(values, sds, counts, strict=True)]
+
+
+def parts_of(model: AdditiveScores) -> str:
+    """How many columns, interactions and trees add up, in words."""
+    columns = "1 column" if len(model.mains) == 1 else f"{len(model.mains)} columns"
+    plural = "s" if len(model.pairs) > 1 else ""
+    pairs = f" and {len(model.pairs)} interaction{plural} of two" if model.pairs else ""
+    start = f"the effects of {columns}{pairs} add up"
+    smooth = "a smooth function of all of them" if model.fourier else ""
+    trees = f"{len(model.trees)} trees" if model.trees else ""
+    if not smooth and not trees:
+        return f"{start}, so what is drawn here is all of it."
+    rest = " and ".join(part for part in (smooth, trees) if part)
+    return f"{start}, and {rest} {'correct' if trees else 'corrects'} what these leave over."
+
+
+def overview(scores: AdditiveScores, caption: str = TYPICAL) -> Drawing:
+    """All parts by how much they move predictions."""
+    importance = scores.importance()
+    names = [name.replace(" x ", " × ") for name in importance]
+    return ranking("What matters most", names, list(importance.values()), "overview", caption)
+
+
+def tree_ranking(scores: AdditiveScores, unit: str) -> list[Drawing]:
+    """The trees together: how much of their values the columns they test stand for, by how often they are tested."""
+    if not scores.trees:
+        return []
+    moved = np.zeros(len(scores.features))
+    for tree in scores.trees:
+        size = float(np.average((tree.values**2).sum(axis=1), weights=tree.support + 1e-9))
+        tested, times = np.unique(tree.shape.columns, return_counts=True)
+        moved[tested] += size * times / max(times.sum(), 1)
+    used = np.flatnonzero(moved > 0)
+    names = [scores.features[j].name for j in used]
+    drawn = ranking(TREES, names, [float(np.sqrt(moved[j])) for j in used], "trees")
+    leaves = sum(tree.shape.n_leaves for tree in scores.trees)
+    caption = (
+        f"{len(scores.trees)} trees with {leaves:,} leaves in all, too many to draw: by columns they test, the typical "
+        f"change in {unit}. The model file holds every rule of them."
+    )
+    return [replace(drawn, caption=caption, wide=False)]
+
+
+def side_of(feature: Feature, groups: Ints) -> Side:
+    """What to call the groups of bins of one side of a pair."""
+    count = int(groups.max()) + 1
+    if not feature.ordered:
+        labels = feature.bin_labels()
+        members = [[labels[b] for b in np.flatnonzero(groups == g)] for g in range(count)]
+        return Side(feature.name, tuple(m[0] if len(m) == 1 else f"{len(m)} others" for m in members))
+    edges = feature.edges()
+    inside = [np.flatnonzero(groups[: len(edges) - 1] == group) for group in range(count)]
+    spans = [(float(edges[bins[0]]), float(edges[bins[-1] + 1])) for bins in inside if len(bins)]
+    names = iter(named(spans, "–", ">"))
+    return Side(feature.name, tuple(next(names) if len(bins) else "missing" for bins in inside))
