@@ -13,6 +13,7 @@ from tacit import BudgetExceeded, DecisionListClassifier, PrivacyAccount, Schema
 from tacit.decision_lists import plan as planning
 from tacit.decision_lists.features import feature_candidates
 from tacit.decision_lists.literals import candidates, length_prior, nice_thresholds, threshold_codes
+from tacit.decision_lists.scores import PureFirst
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.models.decision_list import DecisionListModel
@@ -21,6 +22,7 @@ from tacit.privacy.charges import Laplace, Renyi
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
 from tacit.queries.covers.charges import Accounting
+from tacit.queries.covers.steps import widest_shifts
 from tacit.theory.decision_lists import paper_learner_rows
 from tacit.theory.em_cover import paper_score_scale
 from tests.habits import SCHEMA
@@ -182,7 +184,7 @@ def test_public_mistakes_cost_nothing(arguments: dict, message: str, tmp_path) -
 
 def test_an_account_pays_and_refuses(tmp_path) -> None:
     frame, labels = people(200)
-    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.5, 1e-6)
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.3, 1e-6)
     DecisionListClassifier(epsilon=1.0, schema=SCHEMA, account=account).fit(frame, labels)
     assert 0.99 < account.spent <= 1.0
     with pytest.raises(BudgetExceeded):
@@ -257,7 +259,7 @@ def test_from_theorem_refuses_what_the_theorem_settles(settled: dict[str, object
 def test_a_dry_run_says_what_a_fit_charges() -> None:
     estimator = DecisionListClassifier(schema=SCHEMA)
     planned = estimator.dry_run()["charges"]
-    assert [charge["kind"] for charge in planned] == ["renyi", "laplace"]
+    assert [charge["kind"] for charge in planned] == ["renyi", "laplace", "laplace"]
     assert clone(estimator).declared_charge("add_or_remove_one") == estimator.declared_charge("add_or_remove_one")
 
 
@@ -305,9 +307,55 @@ def test_the_sharp_plan_is_about_twice_as_strong_as_the_papers_and_more_for_shor
 
 def test_early_rules_get_more_of_the_budget() -> None:
     steps = planning.plan_of(spending()).steps
-    strengths = [step.scale * step.penalty for step in steps]
-    assert strengths[0] == pytest.approx(2 * strengths[-1])
-    assert steps[0].penalty == 4 * steps[-1].penalty == 4 * steps[-1].reward
+    assert len(steps) == 8 + 1  # one for the stage of pure rules
+    assert steps[0].scale == pytest.approx(2 * steps[-1].scale)
+    families = [step.family for step in steps]  # type: ignore[attr-defined]
+    assert families[0].penalty == pytest.approx(4 * families[-1].penalty)
+    assert (families[0].pure, planning.plan_of(spending(epsilon=4.0)).steps[0].family.pure) == ((16,), (32, 16))  # type: ignore[attr-defined]
+    for changes in ({"delta": 0.0}, {"errors_only": True}, {"rows_per_unit": 3, "epsilon": 4.0}):
+        assert planning.plan_of(spending(**changes)).rows is None
+
+
+@pytest.mark.parametrize("pure", [(), (16,), (32, 16)])
+def test_scores_that_follow_what_was_released_move_as_they_promise(pure: tuple[int, ...]) -> None:
+    """The property of Lemma A.1, at every step and stage; attained, so a promise a tenth smaller is broken."""
+    for step in range(10):
+        attained = []
+        for chosen in range(step + 1):
+            family = PureFirst(step, 8, pure, 4.0 ** (1 - step / 9), 7)
+            shifts = widest_shifts(family, 3, 3, ((0, 0),) * chosen)
+            assert family.shifts.low <= shifts.low
+            assert shifts.high <= family.shifts.high
+            attained.append((shifts.low, shifts.high))
+        assert min(low for low, _ in attained) == family.shifts.low
+        assert max(high for _, high in attained) == family.shifts.high
+
+
+def test_stages_end_by_no_rule_and_lists_at_their_length() -> None:
+    counts = np.array([[90, 0], [400, 30], [100, 60]], np.int64)
+    family = PureFirst(2, 3, (32, 16), 2.0, 50)
+    first, second, after = (family.scores(counts, ((0, 0),) * chosen)[:, 0] for chosen in (2, 1, 0))
+    assert first.tolist() == [2 * 90 - 2 * 50, 2 * 400 - 64 * 30 - 100, 2 * 100 - 64 * 60 - 100]
+    assert second.tolist() == [4 * 90 - 200, 4 * 400 - 64 * 30 - 200, 4 * 100 - 64 * 60 - 200]
+    assert after.tolist() == [32 * 90, 32 * 400 - 64 * 30, 32 * 100 - 64 * 60]
+    assert (family.scores(counts, ((0, 0),) * 3) < -(10**11)).all()
+
+
+@pytest.mark.parametrize(("epsilon", "least"), [(2.0, 0.97), (8.0, 0.995), (math.inf, 1.0)])
+def test_rows_that_pure_rules_fit_are_fitted(epsilon: float, least: float) -> None:
+    """A big rule that errs on a tenth of its rows beside smaller ones without errors, as in mushroom."""
+    rng = np.random.default_rng(0)
+    smell = rng.choice(list("abcdefgh"), 8000, p=[0.3, 0.25, 0.2, 0.1, 0.05, 0.04, 0.03, 0.03])
+    labels = np.isin(smell, ["b", "c", "e"]).astype(int)
+    columns = {"smell": {"kind": "categorical", "categories": list("abcdefgh")}}
+    schema = {"label": {"column": "y", "classes": [0, 1]}, "columns": columns}
+    table = pd.DataFrame({"smell": smell})
+    model = DecisionListClassifier(epsilon, schema=schema, random_state=1).fit(table, labels)
+    assert model.score(table, labels) >= least
+    assert len(model.model_.rules) <= 9
+    names = [str(entry) for entry in model.certificate_.entries]
+    assert names[:1] == ["number of rows"]
+    assert model.certificate_.verify() == []
 
 
 # Candidates.

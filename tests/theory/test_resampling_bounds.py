@@ -99,6 +99,16 @@ def test_limits() -> None:
         sampled_round(RoundCost(0.5, 0.0), 1.5, 10)
 
 
+def test_theorems_56_and_57_by_value() -> None:
+    accuracy, slack, base_epsilon, size, epsilon, advantage = 0.05, 1e-5, 0.4, 300, 2.0, 0.2
+    improved = math.sqrt(math.log(20) * math.log(1e5)) * 0.4 * 300 / (2.0 * 0.2 * 0.05)
+    arguments = (accuracy, slack, base_epsilon, size, epsilon, advantage)
+    assert boost_s_sample_size(*arguments) == pytest.approx(improved, rel=1e-12)
+    assert boost_for_people_sample_size(*arguments, 3.0) == pytest.approx(
+        improved * 3.0 * math.log(20) / 0.04, rel=1e-12
+    )
+
+
 @pytest.mark.parametrize("advantage", [0.05, 0.1, 0.3])
 def test_theorems_56_and_57_differ_by_the_advantage_squared(advantage: float) -> None:
     arguments = (0.1, 1e-6, 0.5, 500, 1.0, advantage)

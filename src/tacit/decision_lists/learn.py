@@ -16,6 +16,7 @@ from tacit.encoding.table import TableEncoding
 from tacit.models.decision_list import DecisionListModel, ListRule
 from tacit.privacy.charges import Laplace, NonPrivate
 from tacit.privacy.label import Label, Stage
+from tacit.queries.cells import OneCell
 from tacit.queries.covers.candidates import FirstMatch
 from tacit.queries.covers.cover import Cover
 from tacit.queries.histogram import Histogram
@@ -51,7 +52,13 @@ def learn_list(curator: Curator, plan: Plan, chosen: Candidates, idle: bool, del
             curator.coarsen(column, mapping)
     n_labels = curator.layout.n_labels
     prior = length_prior(chosen.conjunctions, n_labels) if idle else None
-    cover = Cover(chosen.conjunctions, n_labels, plan.steps, 0 if idle else None, prior, constant_last=idle)
+    steps = plan.steps
+    if plan.rows is not None:
+        query = Histogram(OneCell(), class_count_rule(n_labels))
+        steps = plan.steps_for(
+            float(curator.measure(query, plan.rows, Label(Stage.COUNTS, "number of rows")).value.sum())
+        )
+    cover = Cover(chosen.conjunctions, n_labels, steps, 0 if idle else None, prior, constant_last=idle)
     covering = curator.cover(cover, Label(Stage.RULES, "rules"), plan.accounting, delta)
     conjunctions = [conjunction for conjunction, _ in covering.rules]
     outcomes = [said for _, said in covering.rules]

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
+from tacit.decision_lists.scores import UNIT, PureFirst
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Laplace, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.covers.charges import Accounting, cover_charge
-from tacit.queries.covers.steps import CoverStep
-
-REWARD_UNIT = 8
-"""Integer units of a row that a rule gets right, in the score that rewards coverage."""
+from tacit.queries.covers.steps import CoverStep, ScoredStep, Step
 
 FIRST_PENALTY = 4.0
 """Rows it must get right to make up for one that it gets wrong: for the first rule; falls to 1 for the last one."""
+
+PURE = ((4.0, (32, 16), 0.03), (0.0, (16,), 0.05))
+"""From an epsilon on: penalties of the stages that come before, and by which share of all rows a rule must gain there.
+
+Rows that some list fits are fitted by pure rules of many rows; where there are none, one choice of "no rule" tells, and
+the penalty falls to :data:`FIRST_PENALTY`. With less budget, gains over so high a penalty drown in noise.
+"""
+
+ROWS_SHARE = 0.02
+"""Share of epsilon for the number of rows, which that gain is a share of."""
 
 FIRST_STRENGTH = 2.0
 """How much stronger than the last one the first choice is: what goes wrong there is mended by no later rule."""
@@ -61,42 +69,69 @@ class Plan:
 
     Attributes:
         steps: the steps of the cover.
+        rows: the charge of the number of rows, for rules that must gain a share of them; None if none must.
+        least_gain: that share.
         accounting: which analysis its charge stands on.
         cover: its charge.
         counts: the charge of the counts; None if they are not released.
         fixed: what else is spent.
     """
 
-    steps: tuple[CoverStep, ...]
+    steps: tuple[Step, ...]
     accounting: Accounting
     cover: Charge
     counts: Charge | None
     fixed: tuple[Charge, ...]
+    rows: Charge | None = None
+    least_gain: float = 0.0
 
     @property
     def charges(self) -> tuple[Charge, ...]:
         """All of it."""
-        return (*self.fixed, self.cover, *(() if self.counts is None else (self.counts,)))
+        others = [charge for charge in (self.rows, self.counts) if charge is not None]
+        return (*self.fixed, self.cover, *others)
+
+    def steps_for(self, n_rows: float) -> tuple[Step, ...]:
+        """The steps for a released number of rows: what a rule must gain moves no score of a row."""
+        need = max(0, round(self.least_gain * n_rows))
+        return tuple(
+            replace(step, family=replace(step.family, need=need))
+            if isinstance(step, ScoredStep) and isinstance(step.family, PureFirst)
+            else step
+            for step in self.steps
+        )
 
 
-def steps_at(strength: float, n_steps: int, errors_only: bool, ending: bool = False) -> tuple[CoverStep, ...]:
+def pure_stages(budget: ListBudget) -> tuple[tuple[int, ...], float]:
+    """Penalties of the stages for pure rules, and the share of the rows by which a rule must gain there.
+
+    None for the paper's score, where privacy is pure or a unit holds several rows: each step is then paid in full.
+    """
+    if budget.errors_only or budget.rows_per_unit > 1 or (budget.delta == 0 and not math.isinf(budget.epsilon)):
+        return (), 0.0
+    return next((penalties, share) for epsilon, penalties, share in PURE if budget.epsilon >= epsilon)
+
+
+def steps_at(
+    strength: float, n_steps: int, errors_only: bool, ending: bool = False, pure: tuple[int, ...] = ()
+) -> tuple[Step, ...]:
     """The steps at a strength: nats per row that the last rule gets wrong; with a last one for the constant if asked.
 
-    With the score that rewards coverage, the penalty of an error falls from :data:`FIRST_PENALTY` rows to 1: early
-    rules must be nearly pure, late ones only better than nothing. The strength falls as :data:`FIRST_STRENGTH` says.
+    With the score that rewards coverage, pure rules come first, in one step more per stage; then the penalty of an
+    error falls from :data:`FIRST_PENALTY` rows to 1: early rules must be nearly pure, late ones only better than
+    nothing. The strength falls as :data:`FIRST_STRENGTH` says.
     """
     if errors_only:
         return (CoverStep(strength, 0, 1),) * n_steps + (CoverStep(strength, 0, 1, ending=True),) * ending
-    left = np.linspace(1.0, 0.0, n_steps) if n_steps > 1 else np.zeros(1)
-    penalties = np.round(REWARD_UNIT * FIRST_PENALTY**left).astype(int)
-    strengths = strength * FIRST_STRENGTH**left
-    return (
-        tuple(
-            CoverStep(float(s) / int(penalty), REWARD_UNIT, int(penalty))
-            for s, penalty in zip(strengths, penalties, strict=True)
+    left = np.linspace(1.0, 0.0, n_steps + len(pure)) if n_steps + len(pure) > 1 else np.zeros(1)
+    steps = tuple(
+        ScoredStep(
+            strength * FIRST_STRENGTH ** float(share) / UNIT,
+            PureFirst(index, n_steps, pure, FIRST_PENALTY ** float(share), 0),
         )
-        + (CoverStep(strength / REWARD_UNIT, REWARD_UNIT, REWARD_UNIT, ending=True),) * ending
+        for index, share in enumerate(left)
     )
+    return steps + (CoverStep(strength / UNIT, UNIT, UNIT, ending=True),) * ending
 
 
 @lru_cache(maxsize=128)
@@ -107,9 +142,11 @@ def plan_of(budget: ListBudget) -> Plan:
         ValueError: if the analysis does not apply, or the budget pays for no steps at all.
     """
     if math.isinf(budget.epsilon):
-        steps = steps_at(math.inf, budget.n_steps, budget.errors_only, budget.ending)
+        pure, gain = pure_stages(budget)
+        steps = steps_at(math.inf, budget.n_steps, budget.errors_only, budget.ending, pure)
         counts = NonPrivate() if budget.counts_share > 0 else None
-        return Plan(steps, Accounting.MOMENTS, NonPrivate(), counts, budget.fixed)
+        rows = NonPrivate() if pure else None
+        return Plan(steps, Accounting.MOMENTS, NonPrivate(), counts, budget.fixed, rows, gain)
     plans = [_calibrated(budget, accounting) for accounting in accountings(budget)]
     return max(plans, key=lambda plan: plan.steps[-1].scale)
 
@@ -130,14 +167,16 @@ def accountings(budget: ListBudget) -> list[Accounting]:
 
 def _calibrated(budget: ListBudget, accounting: Accounting) -> Plan:
     counts = Laplace(1.0 / (budget.counts_share * budget.epsilon)) if budget.counts_share > 0 else None
-    rest = (*budget.fixed, *(() if counts is None else (counts,)))
+    pure, gain = pure_stages(budget)
+    rows = Laplace(1.0 / (ROWS_SHARE * budget.epsilon)) if pure else None
+    rest = (*budget.fixed, *(charge for charge in (rows, counts) if charge is not None))
     # The paper's bound is at one delta: all of it, unless something else needs a part.
     paper_delta = budget.delta * (0.5 if budget.fixed else 1.0)
 
     def plan_at(noise: float) -> Plan:
-        steps = steps_at(1.0 / noise, budget.n_steps, budget.errors_only, budget.ending)
+        steps = steps_at(1.0 / noise, budget.n_steps, budget.errors_only, budget.ending, pure)
         charge = cover_charge(steps, budget.neighbouring, accounting, paper_delta, budget.rows_per_unit)
-        return Plan(steps, accounting, charge, counts, budget.fixed)
+        return Plan(steps, accounting, charge, counts, budget.fixed, rows, gain)
 
     def charges_at(noise: float) -> tuple[Charge, ...]:
         return plan_at(noise).charges
