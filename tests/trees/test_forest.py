@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
@@ -16,7 +17,7 @@ from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.trees.budget import SplitBudget
-from tacit.trees.forest import Forest, ForestSettings, depth_rule, learn_forest
+from tacit.trees.forest import Forest, ForestSettings, base_rate_of, depth_rule, drawn_to, learn_forest
 from tacit.trees.random_estimator import RandomTreesClassifier
 
 COLUMNS = [Column(0, "a", True), Column(1, "b", True), Column(2, "kind", False)]
@@ -125,3 +126,50 @@ def test_the_face() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             RandomTreesClassifier(schema=schema, **arguments).fit(frame, y)
+
+
+def test_noise_alone_leaves_a_leaf_at_the_base_rate() -> None:
+    """Half of its old rule's votes went to the rarer class wherever rows were few: counts were cut off at 0."""
+    rng = np.random.default_rng(5)
+    for base in (0.02, 0.08, 0.3, 0.9):
+        for rows in (0.0, 3.0, 50.0, 2000.0):
+            counts = rows * np.array([1 - base, base]) + rng.normal(0, 20.0, (60_000, 2))
+            share = drawn_to(base, counts, 20.0)
+            assert share.mean() == pytest.approx(base, rel=0.02, abs=5 * share.std() / 60_000**0.5)
+    assert drawn_to(0.1, np.array([[10.0, 30.0]]), 0.0) == pytest.approx((30 + 0.1 * 2) / 42)
+    assert drawn_to(0.1, np.zeros((1, 2)), 0.0) == pytest.approx(0.1)
+
+
+def test_the_base_rate_is_that_of_all_trees_and_one_half_where_noise_is_all() -> None:
+    counts = np.tile([[99.0, 1.0]], (8, 1))
+    assert base_rate_of([(counts, 0.0)] * 3) == pytest.approx(0.01)
+    assert base_rate_of([(counts, 1e6)] * 3) == pytest.approx(0.5, abs=1e-3)
+    assert base_rate_of([(-counts, 1.0)]) == pytest.approx(0.5, abs=0.5)
+    assert base_rate_of([(np.tile([[50.0, 0.0]], (8, 1)), 0.0)]) == 1e-3
+
+
+def placebo(shuffled: bool, seed: int) -> tuple[float, float]:
+    """A rare class that is frequent where rows are sparse: AUC on new rows, mean chance there over the base rate."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for n in (2500, 4000):
+        X = pd.DataFrame({f"x{j}": np.minimum(rng.exponential(1.0, n), 9.99) for j in range(5)})
+        X["group"] = rng.choice(list("abcdef"), n, p=[0.6, 0.3, 0.04, 0.03, 0.02, 0.01])
+        sparse = X["group"].isin(list("cdef")).to_numpy()
+        odds = -4.2 + 0.8 * (X["x0"] + X["x1"] - 1.0) + 1.2 * sparse
+        made.append((X, (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int), sparse))
+    (X, y, _), (new, truth, sparse) = made
+    columns = {f"x{j}": {"kind": "numeric", "lower": 0, "upper": 10} for j in range(5)}
+    columns["group"] = {"kind": "categorical", "categories": list("abcdef")}
+    schema = {"label": {"column": "y", "kind": "classes", "classes": [0, 1]}, "columns": columns}
+    labels = rng.permutation(y) if shuffled else y
+    model = RandomTreesClassifier(epsilon=1.0, schema=schema, random_state=seed).fit(X, labels)
+    return roc_auc_score(truth, model.decision_function(new)), model.predict_proba(new)[sparse, 1].mean() / y.mean()
+
+
+def test_shuffled_labels_rank_nobody() -> None:
+    """With labels that mean nothing, sparse groups are not called positive; .63 before leaves were drawn right."""
+    auc, over = np.array([placebo(True, seed) for seed in range(24)]).T
+    assert abs(auc.mean() - 0.5) < 2.5 * auc.std() / 24**0.5
+    assert over.mean() == pytest.approx(1.0, abs=0.15)
+    assert np.mean([placebo(False, seed)[0] for seed in range(3)]) > 0.7

@@ -28,13 +28,7 @@ from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
 from tacit.trees.m_alpha_boost import ROWS_SHARE, public_cells
-
-LARGEST_DEPTH = 10
-ROWS_PER_NOISE = 6.0
-"""Trees are as deep as leaves of average size hold this many standard deviations of their noise."""
-
-PRIOR_NOISE = 2.0
-"""A leaf is drawn to the base rate as if it had seen so many standard deviations of noise there."""
+from tacit.trees.tuning import BASE_PRIOR, CLEAR, LARGEST_DEPTH, LEAST_BASE, PRIOR_ROWS, ROWS_PER_NOISE
 
 
 @dataclass(frozen=True)
@@ -178,12 +172,37 @@ def _votes(
             Tree(shape, np.sign(counts[:, 1] - counts[:, 0]) / settings.trees, np.maximum(counts.sum(axis=1), 0.0))
             for shape, (counts, _) in zip(shapes, released, strict=True)
         )
-    totals = np.sum([counts.sum(axis=0) for counts, _ in released], axis=0)
-    base = float(np.clip(totals[1] / max(float(totals.sum()), 1e-9), 0.02, 0.98)) if totals.sum() > 0 else 0.5
+    base = base_rate_of(released)
     trees = []
     for shape, (counts, sd) in zip(shapes, released, strict=True):
-        kept = np.maximum(counts, 0.0)
-        prior = PRIOR_NOISE * sd + 1.0
-        share = (kept[:, 1] + prior * base) / (kept.sum(axis=1) + prior)
+        share = drawn_to(base, counts, sd)
         trees.append(Tree(shape, (2.0 * share - 1.0) / settings.trees, np.maximum(counts.sum(axis=1), 0.0)))
     return tuple(trees)
+
+
+def base_rate_of(released: Sequence[tuple[Floats, float]]) -> float:
+    """The positive class's share of all rows, from the noisy class counts of all trees; drawn to 1/2 by their noise."""
+    negatives, positives = (float(np.mean([counts[:, k].sum() for counts, _ in released])) for k in (0, 1))
+    rows = max(negatives + positives, 1.0)
+    noise = math.sqrt(sum(len(counts) * sd**2 for counts, sd in released)) / len(released) / rows
+    share = 0.5 + (min(max(positives / rows, 0.0), 1.0) - 0.5) * BASE_PRIOR / (BASE_PRIOR + noise**2)
+    return min(max(share, LEAST_BASE), 1.0 - LEAST_BASE)
+
+
+def drawn_to(base: float, counts: Floats, sd: float) -> Floats:
+    """Proportions of the positive class from noisy class counts, drawn to the base rate; one per leaf.
+
+    The posterior mean given the surplus ``(1 - base) n_1 - base n_0``, and a number of rows. Where the surplus may be
+    noise, the number is ``base n_1 + (1 - base) n_0`` over its weight, whose noise is not correlated with it: a leaf of
+    no rows is at the base rate on average, whatever noise makes of it. (With counts cut off at 0, noise alone would say
+    "half".) Where it is clear, ``n_0 + n_1``. It is not kept in [0, 1]: the mean over trees is.
+    """
+    weight = base**2 + (1.0 - base) ** 2
+    surplus = (1.0 - base) * counts[:, 1] - base * counts[:, 0]
+    clear = np.abs(surplus) > CLEAR * sd * math.sqrt(weight)
+    rows = np.where(clear, counts.sum(axis=1), (base * counts[:, 1] + (1.0 - base) * counts[:, 0]) / weight)
+    rows = np.maximum(rows, 0.0)
+    one_row = base * (1.0 - base)
+    prior = one_row / (1.0 + PRIOR_ROWS)
+    share: Floats = base + prior * rows * surplus / (prior * rows**2 + rows * one_row + sd**2 * weight + 1e-12)
+    return share
