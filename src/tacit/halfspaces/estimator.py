@@ -61,7 +61,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         measure: how rows are weighted. ``"smooth"``: SmoothBoost's rule; ``"lazy_bregman"``: multiplicative weights,
             projected once per round (Algorithm 3); ``"logistic"``: gradient descent on the logistic loss; ``"auto"``:
             logistic where there is little noise for the rows and the dimension, smooth otherwise.
-        rounds: number of rounds; None for 40 (smooth: 80 from 50 columns on; lazy Bregman: 200; 8 with ``delta=0``).
+        rounds: number of rounds; None for 40 (smooth: 80 from 100 columns on; lazy Bregman: 200; 8 with ``delta=0``).
         density: of lazy Bregman, kappa: the share of rows that a round's weights add up to; None for .1 to .5, by the
             noise.
         learning_rate: of lazy Bregman, lambda; None for .2.

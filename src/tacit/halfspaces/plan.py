@@ -53,7 +53,7 @@ PURE_ROUNDS = 8
 SMOOTH_ROUNDS = 80
 """Rounds of SmoothBoost from :data:`MANY_COLUMNS` columns on: one round's noise then turns a row's weight less."""
 
-MANY_COLUMNS = 50
+MANY_COLUMNS = 100
 
 LAZY_ROUNDS = 200
 """Rounds of lazy Bregman, whose steps are short."""
