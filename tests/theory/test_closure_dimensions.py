@@ -113,6 +113,23 @@ def test_structured_classes_are_exact_in_seconds(matrix: Ints, values: tuple[int
     assert perf_counter() - start < 60  # an order of magnitude above what it takes; compilation included
 
 
+@pytest.mark.parametrize("d", [0, 1, 2])
+def test_affine_subspaces_have_littlestone_dimension_one_more(d: int) -> None:
+    """Of dimension at most d, over the field of two elements: d + 1, where the paper has d."""
+    points = list(product([0, 1], repeat=3))
+    spaces: set[frozenset[tuple[int, ...]]] = set()
+    for origin, *directions in product(points, repeat=d + 1):
+        sums = product([0, 1], repeat=d)
+        spaces.add(
+            frozenset(
+                tuple((o + sum(c * v[i] for c, v in zip(s, directions, strict=True))) % 2 for i, o in enumerate(origin))
+                for s in sums
+            )
+        )
+    matrix = np.array([[int(x in space) for x in points] for space in spaces])
+    assert littlestone_dimension(matrix).value == d + 1
+
+
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 def test_beyond_the_cap_an_interval_is_reported(dimension: Callable[..., Dimension]) -> None:
     matrix = np.random.default_rng(3).integers(0, 2, (60, 30))

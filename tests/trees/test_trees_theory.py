@@ -247,3 +247,7 @@ def test_theorem_13_conditions_imply_all_splits_good() -> None:
     with pytest.raises(ValueError, match="at least 3 rows"):
         theory.smallest_efficiency(constant, epsilon, 2, splits, failure)
     assert theory.tree_efficiency(0.5, 0.3, 1) > theory.tree_efficiency(0.3, 0.3, 2)
+
+
+def test_tree_efficiency_is_two_at_an_undecided_root() -> None:
+    assert theory.tree_efficiency(1.0, 0.5, 0) == 2.0

@@ -173,7 +173,10 @@ def ensemble_condition(
 
 
 def tree_efficiency(weight: float, error: float, depth: int) -> float:
-    """Eq. 20: ``8 w err**2 / 2**depth`` of a node of normalised weight ``w``, in [0, 1]; falls along every path."""
+    """Eq. 20: ``8 w err**2 / 2**depth`` of a node of normalised weight ``w``; falls along every path.
+
+    In [0, 2], and not in [0, 1] as the paper has it: it is 2 at a root of error 1/2.
+    """
     return 8.0 * weight * error**2 / 2.0**depth
 
 
