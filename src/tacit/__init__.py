@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from tacit.discovery.discover_schema import discover_schema
     from tacit.encoding.read_table import read_table
     from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor
+    from tacit.estimators.declared import DeclaredEncoder, DeclaredScaler
     from tacit.estimators.files import load, save
     from tacit.evaluation.private_score import private_score
+    from tacit.evaluation.private_search import PrivateSearch
     from tacit.evaluation.private_selection import PrivateSelection
     from tacit.evaluation.recalibrate import recalibrate
     from tacit.evaluation.select_model import select_model
@@ -46,9 +48,12 @@ PUBLIC = {
     "BudgetExceeded": "tacit.privacy.ledger",
     "Certificate": "tacit.privacy.certificate",
     "DecisionListClassifier": "tacit.decision_lists.estimator",
+    "DeclaredEncoder": "tacit.estimators.declared",
+    "DeclaredScaler": "tacit.estimators.declared",
     "HalfspaceBoostClassifier": "tacit.halfspaces.estimator",
     "Neighbouring": "tacit.privacy.neighbouring",
     "PrivacyAccount": "tacit.privacy.account",
+    "PrivateSearch": "tacit.evaluation.private_search",
     "PrivateSelection": "tacit.evaluation.private_selection",
     "RandomTreesClassifier": "tacit.trees.random_estimator",
     "ResampledBoostClassifier": "tacit.resampling.estimator",
@@ -92,9 +97,12 @@ __all__ = [
     "BudgetExceeded",
     "Certificate",
     "DecisionListClassifier",
+    "DeclaredEncoder",
+    "DeclaredScaler",
     "HalfspaceBoostClassifier",
     "Neighbouring",
     "PrivacyAccount",
+    "PrivateSearch",
     "PrivateSelection",
     "RandomTreesClassifier",
     "ResampledBoostClassifier",

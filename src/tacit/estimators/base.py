@@ -18,6 +18,7 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.encoding.inputs import by_number, by_position, table_of
 from tacit.estimators.binding import bound, told
+from tacit.estimators.surroundings import surroundings
 from tacit.learning.declared import Declared, classes_declared, common_classes, common_schema
 from tacit.learning.fit import Fitted, check, check_budget, dry_run, fit
 from tacit.learning.learner import Learner
@@ -148,7 +149,8 @@ class Estimator:
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.asarray(names, dtype=object)
         self.certificate_ = bound(self, fitted.certificate, y)
-        self.summary_ = told(self.model_, self.certificate_, task.schema, quiet=not self.tells)
+        around = surroundings(self.account) if self.tells else []
+        self.summary_ = told(self.model_, self.certificate_, task.schema, around, quiet=not self.tells)
         return self
 
     def frame_for_model(self, X: Any) -> Frame:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tacit.encoding.inputs import plain
+from tacit.estimators.surroundings import VoidsThePromise
 from tacit.models.base import Model, ModelError
 from tacit.models.binding import model_digest
 from tacit.models.summary import Doubtful, Summary, seen
@@ -46,13 +47,20 @@ def bound(learner: Any, certificate: Certificate, y: Any = None) -> Certificate:
     )
 
 
-def told(model: Model, certificate: Certificate, schema: Schema | None = None, quiet: bool = False) -> Summary:
+def told(
+    model: Model,
+    certificate: Certificate,
+    schema: Schema | None = None,
+    around: Sequence[str] = (),
+    quiet: bool = False,
+) -> Summary:
     """What a fit saw, and a warning of whatever deserves one: a weak promise, and doubts about the rows.
 
     Args:
         model: of the fit.
         certificate: of the fit.
         schema: as it was declared.
+        around: what voids the promise around the fit.
         quiet: for a fit whose model may never be released: a warning would be a release of its own.
     """
     summary = seen(model, certificate)
@@ -60,6 +68,8 @@ def told(model: Model, certificate: Certificate, schema: Schema | None = None, q
     if quiet or math.isinf(certificate.epsilon):
         return summary
     place = _outside()
+    for words in around:
+        warnings.warn(words, VoidsThePromise, stacklevel=place)
     for words in strength(certificate.epsilon, certificate.delta, None, rows, certificate.protected).warnings:
         warnings.warn(f"a weak promise: {words}", WeakPromise, stacklevel=place)
     if schema is not None and (question := unit_question(schema)):

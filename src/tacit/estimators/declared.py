@@ -1,0 +1,142 @@
+"""`DeclaredScaler` and `DeclaredEncoder`: what `StandardScaler` and `OneHotEncoder` are reached for, without the data.
+
+A scaler that is fitted to private rows carries their mean and their extremes into every later step, and no noise covers
+that. These take bounds and categories from a public schema: fitting reads no row, and one row never moves another.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+
+from tacit.arrays import Floats
+from tacit.encoding.inputs import table_of
+from tacit.encoding.table import encoder_of
+from tacit.privacy.request import RequestError, declared_schema
+from tacit.schema import NumericColumn, Schema
+
+OTHER, MISSING = "(other)", "(missing)"
+
+
+class _Declared(TransformerMixin, BaseEstimator):
+    """What both share: a schema, and a fit that reads no row."""
+
+    schema: Any
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Checks that the declared columns are there. Reads no row.
+
+        Raises:
+            ValueError: if a column is missing, or no column is of the kinds that this transformer takes.
+        """
+        del y
+        names = table_of(X).names
+        missing = [name for name in self._columns() if name not in names]
+        if missing:
+            raise RequestError(f"X lacks the column {missing[0]!r}, which the schema declares")
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.asarray(names, dtype=object)
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Names of the columns that come out."""
+        del input_features
+        return np.asarray(self._names_out(), dtype=object)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+    def _schema(self) -> Schema:
+        schema = declared_schema(self.schema)
+        if schema is None:
+            raise RequestError(f"{type(self).__name__} needs a schema, which says what is public about the columns")
+        return schema
+
+    def _columns(self) -> list[str]:
+        numeric = [name for name in self._schema().features if self._takes(self._schema().columns[name])]
+        if not numeric:
+            raise RequestError(f"the schema declares no column that {type(self).__name__} takes")
+        return numeric
+
+    def _takes(self, column: Any) -> bool:
+        raise NotImplementedError
+
+    def _names_out(self) -> list[str]:
+        raise NotImplementedError
+
+
+class DeclaredScaler(_Declared):
+    """Scales numeric columns from their declared bounds into a range; values out of bounds are clipped, gaps stay gaps.
+
+    Guarantee: row by row and without the data; it costs no privacy, and adds none.
+
+    Args:
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file; its numeric columns are taken.
+        low: what the lower bound becomes.
+        high: what the upper bound becomes.
+    """
+
+    def __init__(self, schema: Any = None, low: float = 0.0, high: float = 1.0) -> None:
+        self.schema = schema
+        self.low = low
+        self.high = high
+
+    def transform(self, X: Any) -> Floats:
+        """The scaled columns, shape ``(rows, numeric columns)``, in the schema's order."""
+        frame, schema = table_of(X), self._schema()
+        out = np.empty((frame.n_rows, len(self._columns())))
+        for place, name in enumerate(self._columns()):
+            column = schema.columns[name]
+            assert isinstance(column, NumericColumn)
+            values = np.clip(np.asarray(frame.numbers(name), np.float64), column.lower, column.upper)
+            share = (values - column.lower) / (column.upper - column.lower)
+            out[:, place] = self.low + share * (self.high - self.low)
+        return out
+
+    def _takes(self, column: Any) -> bool:
+        return isinstance(column, NumericColumn)
+
+    def _names_out(self) -> list[str]:
+        return self._columns()
+
+
+class DeclaredEncoder(_Declared):
+    """One indicator per declared category, one for all others and one for gaps.
+
+    Guarantee: row by row and without the data; it costs no privacy, and adds none.
+
+    Args:
+        schema: a :class:`~tacit.Schema`, its dict, or the path of its file; its columns of categories are taken, and
+            those of truth values.
+    """
+
+    def __init__(self, schema: Any = None) -> None:
+        self.schema = schema
+
+    def transform(self, X: Any) -> Floats:
+        """The indicators, shape ``(rows, categories of all columns)``, column by column in the schema's order."""
+        frame, schema = table_of(X), self._schema()
+        parts = []
+        for name in self._columns():
+            encoder: Any = encoder_of(schema.columns[name])
+            codes = encoder.encode(frame.column(name), name)
+            parts.append((codes[:, None] == np.arange(encoder.n_codes)).astype(np.float64))
+        return np.concatenate(parts, axis=1)
+
+    def _takes(self, column: Any) -> bool:
+        return not isinstance(column, NumericColumn)
+
+    def _names_out(self) -> list[str]:
+        names = []
+        for name in self._columns():
+            column: Any = self._schema().columns[name]
+            values = (*column.categories, OTHER, MISSING) if hasattr(column, "categories") else (False, True, MISSING)
+            names += [f"{name}={value}" for value in values]
+        return names

@@ -1,0 +1,126 @@
+"""What scikit-learn does around a private learner is said where it happens; what is offered instead reads no rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
+
+import tacit
+from tacit.estimators.surroundings import VoidsThePromise
+from tests.pages import prints_what_it_shows
+
+SCHEMA = {"columns": {name: {"kind": "numeric", "lower": -3, "upper": 3} for name in ("x0", "x1")}}
+MIXED = {
+    "columns": {
+        "age": {"kind": "numeric", "lower": 0, "upper": 100},
+        "ward": {"kind": "categorical", "categories": ["north", "south"]},
+        "ill": {"kind": "boolean"},
+    }
+}
+X = np.random.default_rng(0).uniform(size=(300, 2))
+y = (X[:, 0] > 0.5).astype(int)
+
+
+def learner(**more: Any) -> Any:
+    return tacit.AdditiveBoostClassifier(schema=SCHEMA, classes=(0, 1), interactions=False, **more)
+
+
+def said(fit: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit()
+    return [str(warning.message) for warning in caught if issubclass(warning.category, VoidsThePromise)]
+
+
+def test_the_page_prints_what_it_shows() -> None:
+    prints_what_it_shows("scikit-learn.md", 4)
+
+
+@pytest.mark.parametrize("step", [StandardScaler(), SimpleImputer()])
+def test_a_step_that_was_fitted_to_the_rows_is_named(step: Any) -> None:
+    (words,) = said(lambda: make_pipeline(step, learner()).fit(X, y))
+    assert type(step).__name__ in words
+    assert "does not cover it" in words
+
+
+@pytest.mark.parametrize("step", [FunctionTransformer(np.abs), Normalizer(), tacit.DeclaredScaler(SCHEMA)])
+def test_a_step_that_learns_nothing_is_not(step: Any) -> None:
+    table = dict(zip(("x0", "x1"), X.T, strict=True)) if isinstance(step, tacit.DeclaredScaler) else X
+    assert said(lambda: make_pipeline(step, learner()).fit(table, y)) == []
+    assert said(lambda: learner().fit(X, y)) == []
+
+
+def test_searches_without_an_account_are_named(tmp_path: Any) -> None:
+    for fit in (
+        lambda: GridSearchCV(learner(), {"epsilon": [0.5, 1.0]}, cv=2).fit(X, y),
+        lambda: cross_val_score(learner(), X, y, cv=2),
+    ):
+        words = said(fit)
+        assert words
+        assert all("again and again" in each for each in words)
+    account = tacit.PrivacyAccount.create(str(tmp_path / "b.db"), "x", 10.0, 1e-5)
+    assert said(lambda: cross_val_score(learner(account=account), X, y, cv=2)) == []
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    ages=st.lists(st.floats(-1e3, 1e3) | st.just(float("nan")), min_size=2, max_size=8),
+    words=st.lists(st.sampled_from(["north", "south", "moon", ""]), min_size=8, max_size=8),
+)
+def test_declared_transformers_work_row_by_row(ages: list[float], words: list[str]) -> None:
+    """Without its last row, a table's other rows come out as they were."""
+    rows = {"age": np.array(ages), "ward": np.array(words[: len(ages)]), "ill": np.arange(len(ages)) % 2 == 0}
+    fewer = {name: column[:-1] for name, column in rows.items()}
+    for transformer in (tacit.DeclaredScaler(MIXED), tacit.DeclaredEncoder(MIXED)):
+        whole = transformer.fit(rows).transform(rows)
+        assert np.array_equal(whole[:-1], transformer.fit(fewer).transform(fewer), equal_nan=True)
+        assert whole.shape[1] == len(transformer.get_feature_names_out())
+        known = whole[~np.isnan(whole)]
+        assert ((known >= 0) & (known <= 1)).all()
+
+
+def test_every_row_is_in_one_category() -> None:
+    rows = {"age": np.zeros(3), "ward": np.array(["south", "moon", None], dtype=object), "ill": [True, False, None]}
+    encoded = tacit.DeclaredEncoder(MIXED).fit(rows).transform(rows)
+    names = tacit.DeclaredEncoder(MIXED).fit(rows).get_feature_names_out()
+    assert [[names[i] for i in np.flatnonzero(row)] for row in encoded] == [
+        ["ward=south", "ill=True"],
+        ["ward=(other)", "ill=False"],
+        ["ward=(missing)", "ill=(missing)"],
+    ]
+
+
+def test_a_private_search_takes_a_grid() -> None:
+    search = tacit.PrivateSearch(learner(), {"class_weight": [None, {0: 1.0, 1: 2.0}]}, epsilon=2.0, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search.fit(X, y)
+    assert search.best_params_ == {"class_weight": search.best_estimator_.class_weight}
+    assert search.certificate_.epsilon <= 2.0 * (1 + 1e-9)
+    assert search.certificate_.verify() == []
+    assert search.get_params(deep=False)["param_grid"] == {"class_weight": [None, {0: 1.0, 1: 2.0}]}
+    assert search.predict(X).shape == (300,)
+    for wrong in ({"epsilon": [1.0]}, {}):
+        with pytest.raises(ValueError, match="at least two candidates"):
+            tacit.PrivateSearch(learner(), wrong).fit(X, y)
+    with pytest.raises(ValueError, match="must be an estimator"):
+        tacit.PrivateSearch(None, {"epsilon": [1.0, 2.0]}).fit(X, y)
+
+
+def test_mistakes_of_declared_transformers() -> None:
+    for transformer, words in (
+        (tacit.DeclaredScaler(), "needs a schema"),
+        (tacit.DeclaredEncoder(SCHEMA), "declares no column"),
+        (tacit.DeclaredScaler({"columns": {"z": {"kind": "numeric", "lower": 0, "upper": 1}}}), "lacks the column 'z'"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            transformer.fit({"x0": np.zeros(3)})
