@@ -265,6 +265,36 @@ def words_decide(module: Module) -> Iterator[str]:
             yield f"line {each.lineno}: {ast.unparse(each)}"
 
 
+LABELS_AT = {
+    "measure": 2,
+    "select": 2,
+    "open_view": 2,
+    "select_concept": 2,
+    "cover": 1,
+    "record": 1,
+    "open_stream": 1,
+    "keys": 3,
+    "open_row_stream": 3,
+    "select_member": 4,
+    "run_trusted": 4,
+}
+"""Where the verbs of the gate take the label of a release."""
+
+
+def bare_labels(module: Module) -> Iterator[str]:
+    """The library's own releases have a stage: no verb of the gate is given words alone."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call):
+            verb = dotted(node.func).split(".")[-1] or getattr(node.func, "attr", "")
+            given = node.args[LABELS_AT[verb] :][:1] if verb in LABELS_AT else []
+            given += [keyword.value for keyword in node.keywords if verb in LABELS_AT and keyword.arg == "label"]
+            for words in given:
+                if isinstance(words, ast.JoinedStr) or (
+                    isinstance(words, ast.Constant) and isinstance(words.value, str)
+                ):
+                    yield f"line {words.lineno}: {ast.unparse(words)}"
+
+
 def import_circle(imports: dict[str, set[str]]) -> list[str]:
     """Modules that import one another in a circle, the first of them again at the end; none if there is no circle."""
     try:
@@ -384,6 +414,9 @@ RULES: list[tuple[Rule, str]] = [
     (words_decide, "try:\n    x = 1\nexcept ValueError as found:\n    y = 'spent' in str(found)"),
     (words_decide, "def f(error):\n    return f'{error}'.removesuffix(' Nothing was spent.')"),
     (words_decide, "def f(error):\n    return 'x' in error.__notes__"),
+    (bare_labels, "def f(curator):\n    curator.measure(query, charge, 'number of rows')"),
+    (bare_labels, "def f(budget):\n    budget.part(0.5).measure(query, 1.0, f'tree {number}')"),
+    (bare_labels, "def f(reservation):\n    reservation.record(charge, label='rows', theorem='t')"),
 ]
 
 

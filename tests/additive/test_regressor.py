@@ -28,6 +28,7 @@ from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.request import RequestError
 from tacit.queries.cells import column_cells
+from tacit.report.budget import stages
 from tacit.report.page import render
 from tacit.schema import Schema
 from tests.additive.spent import share_spent
@@ -174,6 +175,22 @@ def test_public_mistakes_are_refused_and_cost_nothing(arguments, message, tmp_pa
         AdditiveBoostRegressor(**{"schema": SCHEMA, "account": account, **arguments}).fit(numbers, cost)
     assert "othing was spent" in str(caught.value)
     assert account.spent == 0
+
+
+def test_a_report_counts_the_stages_of_a_fit_to_numbers():
+    """Histograms of residuals are taken within sweeps, and are none."""
+    generator = np.random.default_rng(5)
+    x = pd.DataFrame({"sweep 1": generator.uniform(-1, 1, 3000), "b": generator.uniform(-1, 1, 3000)})
+    fitted = AdditiveBoostRegressor(epsilon=4.0, random_state=1).fit(x, 3.0 * x["sweep 1"] - x["b"])
+    claim = fitted.certificate_
+    shown = {stage.name: stage.releases for stage in stages(claim.entries, claim.charges, claim.delta)}
+    histograms = [entry for entry in claim.entries if "residuals" in entry.label or "of the target" in entry.label]
+    assert len(histograms) > 2
+    assert shown["residual looks"] == len(histograms)
+    assert shown["bounds"] == 3
+    ends = [entry.label.split(", ")[-1] for entry in claim.entries if entry not in histograms]
+    assert shown["joint sweeps"] + shown["sweeps"] == sum("sweep " in end and " of " not in end for end in ends)
+    assert sum(shown.values()) == claim.releases
 
 
 def test_a_column_called_target_is_like_any_other():

@@ -15,11 +15,12 @@ from tacit.binning.shape_search import LOUD, ShapeSearch
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell, mapped_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import RowRule, fine_count_rule
 
-Question = tuple[Histogram, Charge, str]
+Question = tuple[Histogram, Charge, Label]
 """What to release, for what, and what the ledger calls it."""
 
 LOOKS = (0.6, 0.4)
@@ -77,12 +78,14 @@ def release_total(budget: Budget) -> tuple[float, float]:
     """
     query = Histogram(OneCell(), fine_count_rule(budget.layout.n_labels))
     share, sd = budget.share, budget.sd()
-    released = budget.measure(query, 1.0, "number of rows").value.item()
+    released = budget.measure(query, 1.0, Label(Stage.COUNTS, "number of rows")).value.item()
     total = max(released, 30.0, 0.5 * sd)
     again = min(share * (SURE_OF_ROWS * sd / total) ** 2, LARGEST_ROWS_SHARE) if math.isfinite(sd) else 0.0
     if sd < total / SURE_OF_ROWS or again <= share:
         return total, share
-    more = replace(budget, share=again).measure(query, 1.0, "number of rows, once more").value.item()
+    more = (
+        replace(budget, share=again).measure(query, 1.0, Label(Stage.COUNTS, "number of rows, once more")).value.item()
+    )
     both = (released * share + more * again) / (share + again)  # precision goes with the share
     return max(both, 30.0, replace(budget, share=share + again).sd()), share + again
 
@@ -146,7 +149,8 @@ class _Categories:
         if look:
             return None
         query = Histogram(mapped_cells(self._column.index, np.arange(self._n_codes)), self._means.rule)
-        return query, self._means.budget.charge(), f"counts of {self._column.name}"
+        name = self._column.name
+        return query, self._means.budget.charge(), Label(Stage.BINNING, name, text=f"counts of {name}")
 
     def take(self, release: Measurement) -> None:
         self._release = release
@@ -182,8 +186,8 @@ class _Counted:
             return None
         cells = zoom.cells(self._atoms) if look else zoom.first_cells(self._atoms)
         query = Histogram(mapped_cells(self._column.index, cells), means.rule)
-        what = f"{('coarse', 'fine', 'finest')[look]} counts of {self._column.name}"
-        return query, means.part(look).charge(), what
+        name, how = self._column.name, ("coarse", "fine", "finest")[look]
+        return query, means.part(look).charge(), Label(Stage.BINNING, name, look + 1, f"{how} counts of {name}")
 
     def take(self, release: Measurement) -> None:
         counts, sd = release.value[:-1, 0], max(release.sd, LEAST_SD)
@@ -218,8 +222,8 @@ class _Searched:
         if len(self._searches) <= look // 2:
             return None
         query = self._searches[-1].query(means.rule, means.sd(look), means.budget.is_pure)
-        what = f"{('outline', 'shape')[look % 2]} of {column.name}" + ", nearer" * (look // 2)
-        return query, means.part(look).charge(), what
+        text = f"{('outline', 'shape')[look % 2]} of {column.name}" + ", nearer" * (look // 2)
+        return query, means.part(look).charge(), Label(Stage.BINNING, column.name, look + 1, text)
 
     def take(self, release: Measurement) -> None:
         self._searches[-1].observe(release)

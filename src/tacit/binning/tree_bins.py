@@ -23,6 +23,7 @@ from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
 from tacit.models.tree import CODES
 from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell, mapped_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule, fine_count_rule
@@ -126,14 +127,14 @@ class Released:
 def release_rows(curator: Curator, charge: Charge) -> Released:
     """Releases how many rows there are."""
     query = Histogram(OneCell(), fine_count_rule(curator.layout.n_labels))
-    release = curator.measure(query, charge, "number of rows")
+    release = curator.measure(query, charge, Label(Stage.COUNTS, "number of rows"))
     return Released(float(release.value.item()), release.sd)
 
 
 def release_totals(budget: Budget) -> Totals:
     """Releases how many rows each class has."""
     query = Histogram(OneCell(), fine_class_count_rule(budget.layout.n_labels))
-    release = budget.measure(query, 1.0, "rows of each class")
+    release = budget.measure(query, 1.0, Label(Stage.COUNTS, "rows of each class"))
     counts = np.maximum(release.value[0], 0.25 * release.sd)
     positive_share = float(np.clip(counts[1] / max(float(counts.sum()), 1.0), 0.02, 0.98))
     negatives, positives = release.value[0].tolist()
@@ -161,7 +162,7 @@ def counted_bins(budget: Budget, columns: Sequence[Column], totals: Totals) -> t
         else:
             cells = grid(column, budget.layout.n_codes[column.index], GRID_CELLS)
             query = Histogram(mapped_cells(column.index, cells), classes)
-            release = each.measure(query, 1.0, f"classes of {column.name}")
+            release = each.measure(query, 1.0, Label(Stage.BINNING, column.name, text=f"classes of {column.name}"))
             positives, counts = release.value[:, 1], release.value.sum(axis=1)
             made = _by_rate(cells, positives, counts, release.sd, totals.positive_share)
             spent += each.share
@@ -176,7 +177,8 @@ def _searched_order(budget: Budget, column: Column, rows: float) -> TreeBins:
     rule = fine_count_rule(budget.layout.n_labels)
     for part, what in ((1.0 - SECOND_LOOK, "outline"), (SECOND_LOOK, "shape")):
         query = search.query(rule, max(budget.sd(part), LEAST_SD), budget.is_pure)
-        search.observe(budget.measure(query, part, f"{what} of {column.name}"))
+        label = Label(Stage.BINNING, column.name, text=f"{what} of {column.name}")
+        search.observe(budget.measure(query, part, label))
     masses = search.masses
     return _with_missing(masses[:-1], max(float(masses[-1]), 1e-9 * rows), MASS_BINS)
 
@@ -188,7 +190,8 @@ def _counted_order(budget: Budget, column: Column, rows: float) -> tuple[TreeBin
         return _searched_order(budget, column, rows), True
     cells = grid(column, n_codes, GRID_CELLS)
     query = Histogram(mapped_cells(column.index, cells), rule)
-    release = budget.measure(query, 1.0 - SECOND_LOOK, f"rows of {column.name}")
+    label = Label(Stage.BINNING, column.name, 1, f"rows of {column.name}")
+    release = budget.measure(query, 1.0 - SECOND_LOOK, label)
     counts, sd = release.value[:, 0], release.sd
     missing = float(_visible(counts, 2.0 * sd)[-1])
     starts = np.searchsorted(cells, np.arange(len(counts) - 1))
@@ -202,7 +205,7 @@ def _counted_order(budget: Budget, column: Column, rows: float) -> tuple[TreeBin
         inside = np.isin(cells[:-1], heavy)
         places = np.append(np.where(inside, np.cumsum(inside), 0), 0)  # the rest is one cell, too
         query = Histogram(mapped_cells(column.index, places), rule)
-        label = f"rows of {column.name}, heavy cells"
+        label = Label(Stage.BINNING, column.name, 2, f"rows of {column.name}, heavy cells")
         release = budget.measure(query, SECOND_LOOK, label)
         for cell in heavy:
             here = np.flatnonzero(cells[:-1] == cell)

@@ -16,6 +16,7 @@ from tacit.growing.newton_trees import NewtonPlan
 from tacit.growing.random_trees import Cuts, RandomStructures
 from tacit.models.tree import TreeShape, complete_shape
 from tacit.privacy.charges import Charge
+from tacit.privacy.label import Label, Stage
 from tacit.queries.margins import Margins
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
@@ -118,7 +119,8 @@ class ChosenStructures(RandomStructures):
             parts = tuple(self._parts(column, [box[k] for box in boxes]) for k, column in enumerate(columns))
             cells = TreeCells(complete_shape(tested, self._sets(tested, at)))
             query = SplitHistogram(cells, columns, tuple(sizes), self._rule, self._margins)
-            label = f"splits of tree {self._trees}, depth {level}"
+            text = f"splits of tree {self._trees}, depth {level}"
+            label = Label(Stage.SPLITS, f"depth {level}", self._trees, text)
             chosen = self._curator.select(edge_selection(query, EdgeScore(orders, parts)), self._charge, label).indices
             boxes = [
                 child

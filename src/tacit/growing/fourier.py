@@ -23,6 +23,7 @@ from tacit.curator.budget import Budget
 from tacit.growing.kernel_trees import MOST_VARIANCE
 from tacit.growing.random_trees import Cuts
 from tacit.models.fourier_features import FourierFeatures, FourierTerm
+from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.fourier import FourierSum, ScatterSum
 from tacit.queries.histogram import Histogram
@@ -144,7 +145,7 @@ def released_axes(
     whole = tuple(np.rint(z * SCORE_UNIT).astype(np.int64) for z in scores)
     longest = int(math.sqrt(LONGEST_SQUARE * count) * SCORE_UNIT)
     query = ScatterSum(columns, whole, longest, fine_count_rule(budget.layout.n_labels))
-    release = budget.measure(query, 1.0, "how columns vary together")
+    release = budget.measure(query, 1.0, Label(Stage.COVARIANCE, "how columns vary together"))
     scatter = query.matrix(release.value) * (longest / SCORE_UNIT) ** 2
     values, vectors = np.linalg.eigh(scatter / max(rows, 1.0))
     covariance = (vectors * np.maximum(values, max(noise, LEAST_VARIANCE))) @ vectors.T
@@ -264,7 +265,9 @@ def grow_fourier_term(
     features, imagined = draw_features(axes, generator)
     directions, rest = Directions.of(imagined, rows, curvature), budget.after(spent)
     rule, root = fourier_rule(), math.sqrt(features.pairs)
-    first = rest.measure(FourierSum(features, rule, margins), LOOK, "smooth function, a look")
+    first = rest.measure(
+        FourierSum(features, rule, margins), LOOK, Label(Stage.FOURIER, "a look", text="smooth function, a look")
+    )
     most = min(noise / (rest.sd() * CLIP), MOST_VARIANCE)
     variance = directions.way(first.value / root, first.sd / root, most)
     if variance < SILENT * most:
@@ -275,7 +278,7 @@ def grow_fourier_term(
     way = (1.0 - LOOK) * variance / STEPS
     steps, kept, each = directions.steps(way), directions.kept(way), rest.part(1.0 - LOOK).split(STEPS)
     for number in range(STEPS):
-        release = each.measure(FourierSum(features, rule, margins), 1.0, f"smooth function step {number + 1}")
+        release = each.measure(FourierSum(features, rule, margins), 1.0, Label(Stage.FOURIER, round=number + 1))
         weights += margins.add_features(features, steps @ (release.value / root))
         left = left * kept**2 + directions.lengths(way) ** 2 * (release.sd / root) ** 2
     sd = math.sqrt(float(directions.rows @ left) / rows)
@@ -345,7 +348,7 @@ def released_left_open(budget: Budget, rows: float, clip: float, margins: Margin
         margins: the log of the scores.
     """
     query = Histogram(OneCell(), left_open_rule(clip), margins)
-    release = budget.measure(query, 1.0, "what scores leave open")
+    release = budget.measure(query, 1.0, Label(Stage.UNEXPLAINED, "what scores leave open"))
     curvature, variance, chance = (float(number) / max(rows, 1.0) for number in release.value[0])
     sd = release.sd / max(rows, 1.0)
     chance = min(max(chance / CHANCE_SCALE, RARE), 1.0 - RARE)

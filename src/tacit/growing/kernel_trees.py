@@ -25,6 +25,7 @@ from tacit.growing.newton_trees import LARGEST_STEP, LeafSums
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.variance_filter import VarianceFilter
 from tacit.models.tree import Tree
+from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.tree_cells import TreeCells, logistic_gradient_rule
@@ -183,7 +184,7 @@ def grow_kernel_trees(
     for number in range(plan.trees):
         depth = int(plan.depth + generator.random())
         cells = TreeCells(structures.draw(depth, plan.columns_per_tree))
-        release = each.measure(Histogram(cells, rule, margins), 1.0, f"tree {number + 1}")
+        release = each.measure(Histogram(cells, rule, margins), 1.0, Label(Stage.TREE, round=number + 1))
         sd = max(release.sd, LEAST_SD)
         sums = LeafSums(release.value[:, 0], release.value[:, 1] / HESSIAN_SCALE, sd, sd / HESSIAN_SCALE)
         variance = min(OF_A_POINT * left_over.learn(sums), plan.variance)

@@ -20,6 +20,7 @@ from tacit.curator.measurement import LEAST_SD
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.variance_filter import VarianceFilter
 from tacit.models.tree import Tree
+from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.tree_cells import TreeCells, logistic_gradient_rule
@@ -248,7 +249,7 @@ def grow_trees(
         if progress is not None and number % max(plan.trees // 10, 1) == 0:
             progress(f"tree {number + 1} of {plan.trees}")
         cells = TreeCells(structures.draw(plan.depth, plan.columns_per_tree))
-        release = each.measure(Histogram(cells, rule, margins), 1.0, f"tree {number + 1}")
+        release = each.measure(Histogram(cells, rule, margins), 1.0, Label(Stage.TREE, round=number + 1))
         sd = max(release.sd, LEAST_SD)
         gradients, curvatures = release.value[:, 0], release.value[:, 1] / plan.hessian_scale
         curvature_sd = sd / plan.hessian_scale

@@ -55,6 +55,7 @@ TEXTS: Mapping[Stage, str] = {
     Stage.JOINT_SWEEP: "{subject}, sweep {round}",
     Stage.SCREENING: "screening of {subject}",
     Stage.PAIR_COUNTS: "counts of {subject}",
+    Stage.FOURIER: "smooth function step {round}",
     Stage.SPLITS: "tree {round}",
     Stage.TREE: "tree {round}",
     Stage.LEAVES: "tree {round}",

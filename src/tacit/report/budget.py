@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -97,47 +96,25 @@ class StageShare:
     how: str
 
 
-def stage_of(label: str, columns: Iterable[str] = ()) -> str:
-    """The stage a label belongs to: its words without what is particular to one release.
-
-    ``"sweep 3: age"`` and ``"age, sweep 3"`` are of the stage ``"sweeps"``, ``"counts of age"`` of ``"counts"``,
-    ``"round 7"`` of ``"rounds"``.
-
-    Args:
-        label: of an entry.
-        columns: names that may stand in it, with whatever numbers they have.
-    """
-    named = "|".join(re.escape(name) for name in sorted(columns, key=len, reverse=True))
-    if named:
-        label = re.sub(rf"^(?:{named})(?: x (?:{named}))?, ", "", label)
-        label = re.sub(rf" of (?:{named})(?: x (?:{named}))?(?=$|, )", "", label)
-    numbered = re.search(r"([a-z][a-z ]*?) (?:#|\d+)(?=$|[,:; ])", label)
-    if numbered is not None and re.fullmatch(r"(.*, )?|", label[: numbered.start()]):
-        name = numbered.group(1).strip()
-        return name if name.endswith("s") else f"{name}s"
-    return re.split(r":| of | in | for |\(", label, maxsplit=1)[0].strip() or label
-
-
 MOST_STAGES = 9
 
 
-def stages(
-    releases: Iterable[Entry], planned: Sequence[Charge] = (), delta: float = 0.0, columns: Sequence[str] = ()
-) -> list[StageShare]:
+def stages(releases: Iterable[Entry], planned: Sequence[Charge] = (), delta: float = 0.0) -> list[StageShare]:
     """Releases gathered by stage, in the order in which the stages began; the smallest share one line if many.
+
+    Releases of no stage, as those of certificates of format 1 are, stand for themselves.
 
     Args:
         releases: the entries of a certificate.
         planned: what was reserved for them.
         delta: of the certificate. Where a charge is a Renyi curve, shares are those of the epsilons that stages cost by
             themselves at this delta: such a curve has no one size.
-        columns: of the model, as entries name them.
     """
     gaussian = any(isinstance(charge, Gaussian) for charge, _ in uses(planned))
     groups: dict[str, list[Entry]] = {}
     for release in releases:
-        known = release.stage is not Stage.OTHER
-        groups.setdefault(str(release.stage) if known else stage_of(release.label, columns), []).append(release)
+        name = release.label if release.stage is Stage.OTHER else str(release.stage)
+        groups.setdefault(name, []).append(release)
     if len(groups) > MOST_STAGES:
         by_size = sorted(groups, key=lambda g: -sum(size(r.charge, gaussian) for r in groups[g]))
         rest = [r for name in by_size[MOST_STAGES - 1 :] for r in groups.pop(name)]

@@ -265,7 +265,6 @@ def compose(
         lstrip_blocks=True,
     )  # fmt: skip
     one_drawing = environment.get_template("drawing.html.j2")
-    names = [column.name for column in painted.public]
     if problems is None:
         problems = () if claim is None else tuple(claim.verify())
 
@@ -287,7 +286,7 @@ def compose(
         promise=promise,
         epsilon="∞" if claim is None or math.isinf(claim.epsilon) else f"{claim.epsilon:.4g}",
         delta="" if claim is None else _small(claim.delta),
-        stages=[] if claim is None else stages(claim.entries, claim.charges, claim.delta, names),
+        stages=[] if claim is None else stages(claim.entries, claim.charges, claim.delta),
         entries=() if claim is None else claim.entries,
         nested=claim is not None and claim.algorithm.startswith(NESTED),
         releases=0 if claim is None else claim.releases,
