@@ -116,6 +116,9 @@ class Oracle(Model):
     def feature_names(self) -> tuple[str, ...]:
         return ("a", "b")
 
+    def body(self) -> dict[str, Any]:
+        return {}
+
 
 def test_a_kind_without_a_painter_is_described(visit: Any) -> None:
     seen = visit(render(Oracle(), None))
