@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+
 from tacit.noise.seeded_source import SeededSource
 
 FLAG = """
@@ -41,8 +43,8 @@ def test_json_says_the_same_to_machines(folder, tacit):
 
 def test_a_violated_claim_is_exit_code_4(folder, tacit, monkeypatch):
     (folder / "schema.toml").write_text(FLAG)
-    monkeypatch.setattr(SeededSource, "laplace", lambda self, scale, size: [0] * size)
-    monkeypatch.setattr(SeededSource, "gaussian", lambda self, scale, size: [0] * size)
+    monkeypatch.setattr(SeededSource, "laplace", lambda self, scale, size: np.zeros(size, np.int64))
+    monkeypatch.setattr(SeededSource, "gaussian", lambda self, scale, size: np.zeros(size, np.int64))
     arguments = ("--schema", "schema.toml", "--learner", "halfspace", "--epsilon", "0.1", "--random-state", "1")
     done = tacit("audit", *arguments, "--trials", "21")
     assert done.exit_code == 4

@@ -153,7 +153,7 @@ def _check_classes(asked: FitArguments, schema: Schema | None, estimator: Any) -
     if declared or predicts_numbers(asked, schema) or discovers(asked, estimator):
         return
     why = f"the learner {asked.learner} finds no classes"
-    if getattr(estimator, "_discovers", False):
+    if finds(estimator):
         why = "finding classes takes a delta"
     raise Mistake(
         f"{why}: name them, the positive one last, such as --classes no,yes (or 0,1), or in a [label] of a schema"
@@ -173,7 +173,14 @@ def _of_label(asked: FitArguments, numbers: bool) -> dict[str, Any]:
 
 def discovers(asked: FitArguments, estimator: Any) -> bool:
     """Whether the fit itself finds out what columns hold: it takes a learner that does, and a delta."""
-    return bool(getattr(estimator, "_discovers", False)) and (asked.delta > 0 or math.isinf(asked.epsilon))
+    return finds(estimator) and (asked.delta > 0 or math.isinf(asked.epsilon))
+
+
+def finds(estimator: Any) -> bool:
+    """Whether a learner can find out what columns hold."""
+    from tacit.estimators.base import request_of
+
+    return hasattr(estimator, "make_learner") and bool(estimator.make_learner(request_of(estimator)).discovers)
 
 
 def _dry_run(asked: FitArguments, estimator: Any, target: str) -> None:

@@ -27,7 +27,7 @@ _PLAIN = (bool, int, float, np.bool_, np.integer, np.floating)
 
 _NO_TEXT = pa.nulls(1, pa.string())[0]
 
-_TRUTH = ((r"^[tT][rR][uU][eE]$", pa.array(["1"])[0]), (r"^[fF][aA][lL][sS][eE]$", pa.array(["0"])[0]))
+_TRUTH = ((r"^[tT][rR][uU][eE]$", "1"), (r"^[fF][aA][lL][sS][eE]$", "0"))
 """Words for 1 and 0: a reader that makes types from rows has made 1 and 0 of them where a column holds nothing else."""
 
 
@@ -137,7 +137,7 @@ def parse_numbers(cells: pa.Array) -> Floats:
         numbers = pc.cast(texts, pa.float64())
     except pa.ArrowInvalid:  # slower, and the same for every cell that the fast way reads
         for word, number in _TRUTH:
-            texts = pc.if_else(pc.match_substring_regex(texts, word), number, texts)
+            texts = pc.replace_substring_regex(texts, word, number)
         texts = pc.if_else(pc.match_substring_regex(texts, _NUMBER), pc.utf8_ltrim(texts, "+"), _NO_TEXT)
         try:
             numbers = pc.cast(texts, pa.float64())
