@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
 from tacit import AdditiveBoostClassifier, PrivacyAccount
+from tacit.additive.boost import AdditiveLearner
 from tacit.cli.failures import Mistake, with_spending
 from tacit.encoding.errors import FrameError
 from tacit.errors import STANDS, UNSPENT, TacitError, message_of, was_spent
@@ -100,9 +102,14 @@ def test_words_before_a_charge(error: TacitError, words: str) -> None:
 
 
 def test_a_fit_says_by_an_attribute_whether_it_charged(tmp_path) -> None:
-    class Broken(AdditiveBoostClassifier):
-        def _learn(self, *_):
+    class BrokenLearner(AdditiveLearner):
+        def learn(self, *_):
             raise RequestError("something is wrong")
+
+    class Broken(AdditiveBoostClassifier):
+        def make_learner(self, request):
+            learner = super().make_learner(request)
+            return BrokenLearner(**{field.name: getattr(learner, field.name) for field in fields(learner)})
 
     X, y = np.zeros((20, 1)), np.zeros(20, int)
     account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1.5, 1e-6)

@@ -41,9 +41,8 @@ def estimators() -> dict[str, type[Any]]:
 
     load_all()
     known = (kind for kind in _below(BaseEstimator) if _is_ours(kind) or issubclass(kind, Estimator))
-    return _by_name(
-        kind for kind in known if hasattr(kind, "fit") and kind.__init__ is not object.__init__ and _is_public(kind)
-    )
+    fits = (kind for kind in known if hasattr(kind, "fit") and not hasattr(kind, "transform"))
+    return _by_name(kind for kind in fits if kind.__init__ is not object.__init__ and _is_public(kind))
 
 
 def model_kinds() -> dict[str, type[Any]]:

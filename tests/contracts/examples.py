@@ -58,6 +58,7 @@ EXAMPLES: dict[type[Any], list[Make]] = {
     tacit.BatchwiseRegressor: [batches(tacit.AdditiveBoostRegressor)],
     tacit.BoostedTreesClassifier: [with_parameters(n_trees=3, max_depth=2), with_parameters(alpha=1.0, n_trees=2)],
     tacit.HalfspaceBoostClassifier: [with_parameters(rounds=3)],
+    tacit.PrivateSearch: [around("estimator", param_grid={"max_depth": [1, 2]})],
     tacit.PrivateSelection: [around("candidates", several=True)],
     tacit.RandomTreesClassifier: [with_parameters(n_trees=3)],
     tacit.ResampledBoostClassifier: [around("base", rounds=2)],

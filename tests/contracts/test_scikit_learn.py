@@ -41,7 +41,6 @@ NUMBERS = {
 MATRICES = {
     **CANNOT_HOLD,
     "check_classifier_data_not_an_array": "that check passes a bare array-function object, and no matrix",
-    "check_dtype_object": "with row_norm, X is a matrix of numbers; a dtype that does not say so is refused",
 }
 FEW_ROWS = {
     **CANNOT_HOLD,

@@ -141,7 +141,7 @@ def test_noise_is_not_read_as_signal_where_there_is_none():
 
 def test_a_duplicate_of_the_label_is_found():
     frame, labels, declared = duplicates_of_the_label()
-    for learner in LEARNERS:
+    for learner in LEARNERS.values():
         model = clone(learner).set_params(epsilon=2.0, schema=declared, random_state=0)
         assert model.fit(frame, labels).score(frame, labels) > 0.95
 

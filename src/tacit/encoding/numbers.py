@@ -176,7 +176,7 @@ def number_or_nan(value: Any) -> float:
         number = _WORDS.get(value.strip().lower()) or parse_number(value)
         return math.nan if number is None else float(number)
     if isinstance(value, bool | int | float | np.number | np.bool_ | decimal.Decimal) and not isinstance(
-        value, complex
+        value, complex | np.complexfloating
     ):
         try:
             return float(value)

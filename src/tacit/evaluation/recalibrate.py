@@ -118,6 +118,8 @@ def recalibrate(
         whole = whole.bound(
             model_digest(better), own.schema_digest, target=own.target, columns=own.columns, parameters=own.parameters
         )
+    else:
+        whole = whole.bound(model_digest(better))
     return Recalibration(better, curve is not None, released.certificate, whole, released.overall)
 
 
