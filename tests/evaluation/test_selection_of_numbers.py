@@ -281,6 +281,16 @@ def test_a_search_hears_what_fits_would_refuse_before_it_pays(tmp_path):
     assert account.spent == 0
 
 
+def test_targets_of_texts_are_read_as_the_numbers_that_they_spell():
+    """One odd cell makes texts of a whole column, so that a dtype of texts refuses nothing (decision 14)."""
+    X, y = world(30)
+    y = np.round(np.asarray(y, np.float64), 3)
+    ask = {"target_bounds": BOUNDS, "random_state": 0}
+    found = [select_model(MODELS, X, given, 1.0, **ask) for given in (y, y.astype(str))]
+    assert found[0].certificate.entries == found[1].certificate.entries
+    assert found[0].index == found[1].index
+
+
 def test_targets_that_are_no_numbers_cost_nothing(tmp_path):
     account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 5.0, 1e-6)
     _, y = world(30)
