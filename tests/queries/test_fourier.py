@@ -119,7 +119,7 @@ def test_the_bounds_of_scatter_are_needed():
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_scatter_is_that_of_shortened_rows(threads, monkeypatch):
-    monkeypatch.setattr("tacit.engines.memory.BLOCK", 100)
+    monkeypatch.setattr("tacit.engines.rows.BLOCK", 100)
     generator = np.random.default_rng(5)
     rows = [(*(int(generator.integers(codes)) for codes in CODES), int(generator.integers(2))) for _ in range(5000)]
     query = scatter_of(6, longest=160)
@@ -137,7 +137,7 @@ def test_scatter_is_that_of_shortened_rows(threads, monkeypatch):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_sums_and_margins_are_those_of_the_definition(threads, monkeypatch):
-    monkeypatch.setattr("tacit.engines.memory.BLOCK", 100)
+    monkeypatch.setattr("tacit.engines.rows.BLOCK", 100)
     generator = np.random.default_rng(7)
     rows = [(*(int(generator.integers(codes)) for codes in CODES), int(generator.integers(2))) for _ in range(3000)]
     features, margins = features_of(8, 20), Margins()
