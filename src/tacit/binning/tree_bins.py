@@ -21,7 +21,7 @@ from tacit.binning.shape_search import LOUD, ShapeSearch
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
-from tacit.models.tree import CODES
+from tacit.models.tree_leaves import CODES
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell, mapped_cells

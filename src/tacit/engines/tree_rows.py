@@ -9,8 +9,7 @@ import numba as nb
 import numpy as np
 
 from tacit.arrays import Bytes, Codes, Ints, Numbers32
-from tacit.models.tree import CODES
-from tacit.models.tree_leaves import BLOCK, find_leaves
+from tacit.models.tree_leaves import BLOCK, CODES, find_leaves
 from tacit.queries.rules import LEVEL_SHIFT, LEVELS
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
 
@@ -50,7 +49,7 @@ class LeafCache:
                 return leaves
         leaves = self._memory(np.uint8 if shape.n_leaves <= CODES else np.uint16)
         if shape.n_splits:
-            tables = shape.masks
+            tables = shape.tables
             self._in_parallel(lambda start, stop, _: find_leaves(tested, tables, leaves, start, stop), 0)
         else:
             leaves[:] = 0

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
 from tacit.arrays import Bytes, Floats, Ints
-from tacit.models.tree import CODES, TreeShape, complete_shape, threshold_sets
+from tacit.models.tree import TreeShape, complete_shape, threshold_sets
+from tacit.models.tree_leaves import CODES
 
 
 @nb.njit(nogil=True, cache=True)
@@ -123,19 +125,17 @@ class RandomStructures:
         last = np.array([self._last[column] for column in columns])
         cut_nodes(picks, places, upto, ends - last - 2, last, chosen, cuts)
         tested = np.array(columns)[chosen]
-        return complete_shape(tested, self._sets(tested.tolist(), cuts.tolist()))
+        return complete_shape(tested, self._sets(tested, cuts))
 
-    def _sets(self, tested: list[int], cuts: list[int]) -> Bytes:
+    def _sets(self, tested: npt.ArrayLike, thresholds: npt.ArrayLike) -> Bytes:
+        """The codes that go right: those above the threshold in the column's order."""
+        columns, cuts = np.asarray(tested, np.int64), np.asarray(thresholds, np.int64)
         sets = threshold_sets(cuts)
-        ranked = [node for node, column in enumerate(tested) if self._ranks[column] is not None]
-        if ranked:
-            places = np.full((len(ranked), CODES), -1, np.int64)
-            for line, node in enumerate(ranked):
-                rank = self._ranks[tested[node]]
-                assert rank is not None
-                places[line, : len(rank)] = rank
-            above = places > np.array(cuts, np.int64)[ranked][:, None]
-            sets[ranked] = np.packbits(above, axis=1, bitorder="little")
+        for column, rank in enumerate(self._ranks):
+            if rank is not None and (nodes := np.flatnonzero(columns == column)).size:
+                places = np.full(CODES, -1, np.int64)
+                places[: len(rank)] = rank
+                sets[nodes] = np.packbits(places > cuts[nodes][:, None], axis=1, bitorder="little")
         return sets
 
     def _next_columns(self, count: int) -> list[int]:
@@ -155,7 +155,7 @@ class RandomStructures:
             yield from self._generator.permutation(self._usable).tolist()
 
 
-def _upto(mass: Floats, rank: Ints | None) -> list[float]:
+def _upto(mass: Floats, rank: Ints | None) -> Floats:
     """The mass before each place of an order, and all of it."""
     in_order = mass if rank is None else mass[np.argsort(rank)]
-    return [0.0, *np.cumsum(in_order / in_order.sum()).tolist()]
+    return np.concatenate([[0.0], np.cumsum(in_order / in_order.sum())])

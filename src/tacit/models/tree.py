@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bools, Bytes, Codes, Floats, Ints, Words
-from tacit.models.tree_leaves import WORD, find_leaves, rule_out
-
-CODES = 256
-"""Codes a column may have: one byte."""
+from tacit.arrays import Bools, Bytes, Codes, Floats, Ints
+from tacit.models.tree_leaves import CODES, LeafTables, find_leaves
+from tacit.models.tree_leaves import thresholds as thresholds_of
 
 MAX_LEAVES = 1 << 16
 
@@ -85,11 +83,7 @@ class TreeShape:
     def spans(self) -> Ints:
         """Per split, the leaves below it: first, first of its right child, one past the last; shape (splits, 3)."""
         if self.is_complete:
-            number = np.arange(1, self.n_splits + 1)
-            level = np.frexp(number)[1] - 1  # of the root: 0
-            width = self.n_leaves >> level
-            first = (number - (1 << level)) * width
-            return np.stack([first, first + width // 2, first + width], axis=1).astype(np.int64)
+            return _complete_spans(self.n_leaves)
         spans = np.zeros((self.n_splits, 3), np.int64)
         for split in range(self.n_splits - 1, -1, -1):
             left, right = self.children[split]
@@ -105,21 +99,17 @@ class TreeShape:
         return tuple(sorted(set(self.columns.tolist())))
 
     @cached_property
-    def masks(self) -> Words:
-        """The tables of :func:`tacit.models.tree_leaves.find_leaves`, for :attr:`used_columns`."""
-        full = [2 ** min(self.n_leaves - first, WORD) - 1 for first in range(0, self.n_leaves, WORD)]
-        tables = np.empty((len(self.used_columns), len(full), CODES), np.uint64)
-        tables[:] = np.array(full, np.uint64)[None, :, None]
+    def tables(self) -> LeafTables:
+        """From codes to leaves, for :attr:`used_columns`."""
         place = np.searchsorted(self.used_columns, self.columns)
-        rule_out(place, self.right, self.spans[:, 0], self.spans[:, 1], tables)
-        return tables
+        return LeafTables.of(place, self.right, self.spans, self.is_complete)
 
     def find(self, codes: Sequence[Bytes]) -> Codes:
         """The leaf of every row; ``codes`` holds one uint8 vector per column of the table."""
         rows = len(codes[0])
         leaves: Codes = np.zeros(rows, np.uint8) if self.n_leaves <= CODES else np.zeros(rows, np.uint16)
         if self.n_splits:
-            find_leaves([codes[c] for c in self.used_columns], self.masks, leaves, 0, len(leaves))
+            find_leaves([codes[c] for c in self.used_columns], self.tables, leaves, 0, len(leaves))
         return leaves
 
     def path(self, leaf: int) -> list[tuple[int, bool]]:
@@ -155,12 +145,10 @@ class TreeShape:
 
     def _tests(self) -> list[int | list[int]]:
         """Per split, the last code that does not go right where all above it do, else the codes that go right."""
-        member = np.unpackbits(self.right, axis=1, bitorder="little").astype(np.bool_)
-        first, size = member.argmax(axis=1), member.sum(axis=1)
-        threshold = member[:, -1] & (size == CODES - first)
-        tests: list[int | list[int]] = (first - 1).tolist()
-        for split in np.flatnonzero(~threshold):
-            tests[split] = np.flatnonzero(member[split]).tolist()
+        last = thresholds_of(self.right)
+        tests: list[int | list[int]] = last.tolist()
+        for split in np.flatnonzero((last == -2) | (last == CODES - 1)):
+            tests[split] = np.flatnonzero(self.goes_right(int(split))).tolist()
         return tests
 
     def _is_numbered_from_left(self) -> bool:
@@ -204,17 +192,33 @@ def complete_shape(columns: npt.ArrayLike, right: Bytes) -> TreeShape:
     return TreeShape(tested, right, _complete_children(leaves))
 
 
+@cache
 def _complete_children(leaves: int) -> Ints:
     """The children of splits numbered level by level; for a number of leaves that is a power of two."""
     children = np.arange(1, 2 * leaves - 1, dtype=np.int64).reshape(-1, 2)
     numbered: Ints = np.where(children >= leaves - 1, leaves - 2 - children, children)
+    numbered.flags.writeable = False
     return numbered
+
+
+@cache
+def _complete_spans(leaves: int) -> Ints:
+    """The spans of splits numbered level by level."""
+    number = np.arange(1, leaves)
+    level = np.frexp(number)[1] - 1  # of the root: 0
+    width = leaves >> level
+    first = (number - (1 << level)) * width
+    spans = np.stack([first, first + width // 2, first + width], axis=1).astype(np.int64)
+    spans.flags.writeable = False
+    return spans
+
+
+_ABOVE = np.packbits(np.arange(CODES)[None, :] > np.arange(-1, CODES)[:, None], axis=1, bitorder="little")
 
 
 def threshold_sets(thresholds: npt.ArrayLike) -> Bytes:
     """The packed sets "code above threshold"."""
-    above = np.arange(CODES)[None, :] > np.asarray(thresholds, np.int64)[:, None]
-    return np.packbits(above, axis=1, bitorder="little")
+    return _ABOVE.take(np.asarray(thresholds, np.int64) + 1, axis=0, mode="clip")
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,19 +4,30 @@ Number the leaves from left to right. A test that sends a row to the right rules
 the row's leaf is the first one that no test rules out: the lowest set bit of the AND of the tests' masks. All tests of
 one column share a table from code to mask, so a row costs one look-up per column of the tree, whatever its depth.
 (The bit-vector idea is that of QuickScorer, Lucchese et al. 2015.)
+
+A complete tree of more than 64 leaves takes two such steps: its first six levels say which of 64 subtrees a row is in,
+and the masks of that subtree, a byte each, which of its leaves. Other large trees have masks of several words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numba as nb
 import numpy as np
 
-from tacit.arrays import Bytes, Codes, Words
+from tacit.arrays import Bytes, Codes, Ints, Words
 
 WORD = 64
-"""Leaves per mask word; larger trees take several words."""
+"""Leaves per mask word."""
+
+BYTE = 8
+"""Leaves of a subtree at most."""
+
+CODES = 256
+"""Codes a column may have: one byte."""
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _POSITION = np.zeros(WORD, np.uint8)
@@ -24,9 +35,112 @@ for _bit in range(WORD):
     _POSITION[((int(_DE_BRUIJN) << _bit) % 2**64) >> (WORD - 6)] = _bit
 _POSITION.flags.writeable = False
 
+_LOWEST = np.array([0] + [(byte & -byte).bit_length() - 1 for byte in range(1, 1 << BYTE)], np.uint8)
+_LOWEST.flags.writeable = False
+
 
 FOUR, SIX = 4, 6
 """Columns up to which a row's masks are combined in registers."""
+
+BLOCK = 1 << 14
+"""Rows per block: the masks of a block stay in the cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeafTables:
+    """For each code of each column that a tree tests, the leaves that it leaves possible.
+
+    Attributes:
+        words: shape ``(columns, 256, words)``; the subtrees that are left possible where there are some.
+        subtrees: shape ``(columns, 256, 64)``, a byte for each subtree; no subtrees where a tree takes one step.
+        width: leaves of a subtree.
+    """
+
+    words: Words
+    subtrees: Bytes
+    width: int
+
+    @staticmethod
+    def of(place: Ints, right: Bytes, spans: Ints, complete: bool) -> LeafTables:
+        """Of a tree.
+
+        Args:
+            place: per split, which of the tested columns it looks at.
+            right: per split, the codes that go right, packed, lowest bit first.
+            spans: per split, the first leaf below it, the first of its right child, and one past the last.
+            complete: whether splits are numbered level by level, and all leaves are equally deep.
+        """
+        leaves, columns, last = len(place) + 1, int(place.max(initial=-1)) + 1, thresholds(right)
+        width = leaves // WORD if complete and WORD < leaves <= WORD * BYTE else 1
+        upper = WORD - 1 if width > 1 else len(place)  # splits of the first step
+        full = [2 ** min(leaves // width - first, WORD) - 1 for first in range(0, leaves // width, WORD)]
+        words = np.empty((columns, CODES, len(full)), np.uint64)
+        words[:] = np.array(full, np.uint64)
+        ends = spans[:upper] // width
+        rule_out(place[:upper], right[:upper], last[:upper], ends[:, 0], ends[:, 1], words, WORD)
+        subtrees = np.full((columns if width > 1 else 0, CODES, WORD), (1 << BYTE) - 1, np.uint8)
+        if width > 1:
+            ends = spans[upper:]
+            rule_out(place[upper:], right[upper:], last[upper:], ends[:, 0], ends[:, 1], subtrees, width)
+        return LeafTables(words, subtrees, width)
+
+
+@nb.njit(nogil=True, cache=True)
+def thresholds(right):  # type: ignore[no-untyped-def]
+    """Per packed set the last code that it lacks, if it holds all above and no other (255 if none); else -2."""
+    out = np.empty(len(right), np.int64)
+    for split in range(len(right)):
+        packed = right[split]
+        byte = len(packed) - 1
+        while byte >= 0 and packed[byte] == 255:
+            byte -= 1
+        code = 8 * byte + 7
+        if byte >= 0:
+            while packed[byte] >> (code & 7) & 1:
+                code -= 1
+            if packed[byte] & ((1 << (code & 7)) - 1):
+                code = -2
+            for before in range(byte):
+                if packed[before]:
+                    code = -2
+        out[split] = code
+    return out
+
+
+@nb.njit(nogil=True, cache=True)
+def rule_out(place, right, last, first, middle, tables, bits):  # type: ignore[no-untyped-def]
+    """Takes from ``tables`` the leaves that each test rules out: those of its left child, for the codes it sends right.
+
+    Args:
+        place: per split, which table its column has.
+        right: per split, the codes that go right, packed, lowest bit first.
+        last: their :func:`thresholds`.
+        first: per split, the first leaf of its left child.
+        middle: one past the last.
+        tables: shape ``(columns, 256, words)``, all leaves possible at first.
+        bits: leaves to a word.
+    """
+    full = ~np.uint64(0)
+    for split in range(len(place)):  # a code above a threshold rules out what the first one above it does
+        if last[split] == -2 or last[split] == tables.shape[1] - 1:
+            continue
+        for word in range(first[split] // bits, (middle[split] - 1) // bits + 1):
+            low, high = max(first[split] - word * bits, 0), min(middle[split] - word * bits, bits)
+            ruled = (full >> np.uint64(WORD - (high - low))) << np.uint64(low)
+            tables[place[split], last[split] + 1, word] &= ~ruled
+    for column in range(tables.shape[0]):
+        for code in range(1, tables.shape[1]):
+            for word in range(tables.shape[2]):
+                tables[column, code, word] &= tables[column, code - 1, word]
+    for split in range(len(place)):
+        if last[split] != -2:
+            continue
+        for word in range(first[split] // bits, (middle[split] - 1) // bits + 1):
+            low, high = max(first[split] - word * bits, 0), min(middle[split] - word * bits, bits)
+            ruled = (full >> np.uint64(WORD - (high - low))) << np.uint64(low)
+            for code in range(tables.shape[1]):
+                if right[split, code >> 3] >> (code & 7) & 1:
+                    tables[place[split], code, word] &= ~ruled
 
 
 @nb.njit(nogil=True, cache=True)
@@ -51,19 +165,26 @@ def leaves_of_six(c0, c1, c2, c3, c4, c5, t0, t1, t2, t3, t4, t5, leaves, start,
 
 
 @nb.njit(nogil=True, cache=True)
-def first_masks(codes, table, masks, start, stop):  # type: ignore[no-untyped-def]
-    """``masks = table[codes]`` for rows ``start .. stop - 1``, written from position 0."""
-    own = codes[start:stop]
-    for i in range(len(own)):
-        masks[i] = table[own[i]]
+def leaves_in_two_steps(c0, c1, c2, c3, c4, c5, places, words, subtrees, width, leaves, start, stop):  # type: ignore[no-untyped-def]
+    """The leaves of a tree with subtrees; ``places[k]`` is the number of the column whose codes ``ck`` are."""
+    p0, p1, p2, p3, p4, p5 = places[0], places[1], places[2], places[3], places[4], places[5]
+    t0, t1, t2, t3, t4, t5 = words[p0], words[p1], words[p2], words[p3], words[p4], words[p5]
+    s0, s1, s2, s3, s4, s5 = subtrees[p0], subtrees[p1], subtrees[p2], subtrees[p3], subtrees[p4], subtrees[p5]
+    for i in range(nb.uintp(start), nb.uintp(stop)):
+        k0, k1, k2, k3, k4, k5 = c0[i], c1[i], c2[i], c3[i], c4[i], c5[i]
+        mask = t0[k0, 0] & t1[k1, 0] & t2[k2, 0] & t3[k3, 0] & t4[k4, 0] & t5[k5, 0]
+        lowest = mask & (~mask + np.uint64(1))
+        tree = nb.uintp(_POSITION[(lowest * _DE_BRUIJN) >> np.uint64(58)])
+        byte = s0[k0, tree] & s1[k1, tree] & s2[k2, tree] & s3[k3, tree] & s4[k4, tree] & s5[k5, tree]
+        leaves[i] = tree * nb.uintp(width) + nb.uintp(_LOWEST[byte])
 
 
 @nb.njit(nogil=True, cache=True)
-def more_masks(codes, table, masks, start, stop):  # type: ignore[no-untyped-def]
-    """``masks &= table[codes]``."""
+def more_masks(codes, table, word, masks, start, stop):  # type: ignore[no-untyped-def]
+    """``masks &= table[codes, word]`` for rows ``start .. stop - 1``, written from position 0."""
     own = codes[start:stop]
     for i in range(len(own)):
-        masks[i] &= table[own[i]]
+        masks[i] &= table[own[i], word]
 
 
 @nb.njit(nogil=True, cache=True)
@@ -78,68 +199,64 @@ def lowest_bits(masks, base, leaves, start, stop):  # type: ignore[no-untyped-de
 
 
 @nb.njit(nogil=True, cache=True)
+def more_subtree_masks(codes, table, leaves, masks, start, stop):  # type: ignore[no-untyped-def]
+    """``masks &= table[codes, subtree]``, ``leaves`` being the subtrees."""
+    own, trees = codes[start:stop], leaves[start:stop]
+    for i in range(len(own)):
+        masks[i] &= table[own[i], trees[i]]
+
+
+@nb.njit(nogil=True, cache=True)
+def leaves_of_subtrees(masks, width, leaves, start, stop):  # type: ignore[no-untyped-def]
+    """From subtrees and their masks to leaves, in place."""
+    own = leaves[start:stop]
+    for i in range(len(own)):
+        own[i] = nb.uintp(own[i]) * nb.uintp(width) + nb.uintp(_LOWEST[masks[i]])
+
+
+@nb.njit(nogil=True, cache=True)
 def add_values(leaves, values, out, start, stop):  # type: ignore[no-untyped-def]
     """``out += values[leaves]``."""
     for i in range(nb.uintp(start), nb.uintp(stop)):
         out[i] += values[leaves[i]]
 
 
-@nb.njit(nogil=True, cache=True)
-def rule_out(place, right, first, middle, tables):  # type: ignore[no-untyped-def]
-    """Takes from ``tables`` the leaves that each test rules out: those of its left child, for the codes it sends right.
-
-    Args:
-        place: per split, which table its column has.
-        right: per split, the codes that go right, packed, lowest bit first.
-        first: per split, the first leaf of its left child.
-        middle: one past the last.
-        tables: shape ``(columns, words, 256)``, all leaves possible at first.
-    """
-    full = ~np.uint64(0)
-    for split in range(len(place)):
-        for word in range(first[split] // WORD, (middle[split] - 1) // WORD + 1):
-            low, high = max(first[split] - word * WORD, 0), min(middle[split] - word * WORD, WORD)
-            ruled = (full >> np.uint64(WORD - (high - low))) << np.uint64(low)
-            table = tables[place[split], word]
-            for byte in range(right.shape[1]):
-                bits = right[split, byte]
-                for bit in range(8):
-                    if bits >> bit & 1:
-                        table[byte * 8 + bit] &= ~ruled
-
-
-BLOCK = 1 << 14
-"""Rows per block: the masks of a block stay in the cache."""
-
-
-def find_leaves(
-    columns: list[Bytes],
-    tables: Words,
-    leaves: Codes,
-    start: int,
-    stop: int,
-) -> None:
+def find_leaves(columns: Sequence[Bytes], tables: LeafTables, leaves: Codes, start: int, stop: int) -> None:
     """Writes the leaf of rows ``start .. stop - 1`` into ``leaves``.
 
     Args:
         columns: the codes of the tree's columns, uint8, in the order of ``tables``.
-        tables: shape ``(columns, words, 256)``: for each code the leaves it leaves possible, 64 to a word.
+        tables: of the tree.
         leaves: where to write; uint8 or uint16, enough for the number of leaves.
         start: first row.
         stop: one past the last row.
     """
-    words = tables.shape[1]
-    if words == 1 and len(columns) <= SIX:
-        width = FOUR if len(columns) <= FOUR else SIX
-        combine: Callable[..., None] = leaves_of_four if width == FOUR else leaves_of_six
-        places = [min(k, len(columns) - 1) for k in range(width)]  # a mask may count twice
-        combine(*(columns[k] for k in places), *(tables[k, 0] for k in places), leaves, start, stop)
+    if tables.words.shape[2] > 1 or len(columns) > SIX:
+        _in_blocks(columns, tables, leaves, start, stop)
         return
-    masks = np.empty(min(BLOCK, max(stop - start, 0)), np.uint64)
+    width = FOUR if len(columns) <= FOUR and tables.width == 1 else SIX
+    places = [min(k, len(columns) - 1) for k in range(width)]  # a mask may count twice
+    codes: Sequence[Any] = [columns[k] for k in places]
+    if tables.width > 1:
+        two_steps: Callable[..., None] = leaves_in_two_steps
+        two_steps(*codes, np.array(places), tables.words, tables.subtrees, tables.width, leaves, start, stop)
+        return
+    combine: Callable[..., None] = leaves_of_four if width == FOUR else leaves_of_six
+    combine(*codes, *(tables.words[k, :, 0] for k in places), leaves, start, stop)
+
+
+def _in_blocks(columns: Sequence[Bytes], tables: LeafTables, leaves: Codes, start: int, stop: int) -> None:
+    rows, words = min(BLOCK, max(stop - start, 0)), tables.words.shape[2]
+    masks, bytes_ = np.empty(rows, np.uint64), np.empty(rows, np.uint8)
     for low in range(start, stop, BLOCK):
         high = min(low + BLOCK, stop)
         for word in range(words - 1, -1, -1):  # the leftmost leaf is written last and stays
-            first_masks(columns[0], tables[0, word], masks, low, high)
-            for codes, table in zip(columns[1:], tables[1:], strict=True):
-                more_masks(codes, table[word], masks, low, high)
+            masks[:] = ~np.uint64(0)
+            for codes, table in zip(columns, tables.words, strict=True):
+                more_masks(codes, table, word, masks, low, high)
             lowest_bits(masks, word * WORD, leaves, low, high)
+        if tables.width > 1:
+            bytes_[:] = (1 << BYTE) - 1
+            for codes, table in zip(columns, tables.subtrees, strict=True):
+                more_subtree_masks(codes, table, leaves, bytes_, low, high)
+            leaves_of_subtrees(bytes_, tables.width, leaves, low, high)

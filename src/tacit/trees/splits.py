@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.arrays import Bools, Bytes, Floats, Ints
 from tacit.binning.tree_bins import Column
-from tacit.models.tree import CODES
+from tacit.models.tree_leaves import CODES
 from tacit.queries.margins import Margins
 from tacit.queries.rules import WEIGHT_UNIT, RowRule
 from tacit.queries.selection import Selection, floored, floored_movement
