@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Bools, Bytes, Ints, Numbers32, Signs
 from tacit.engines import dense_kernels as kernels
+from tacit.queries.dense.capped_scaling import CappedWeights
 from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import RADIUS_16, HalfspaceLog, HalfspaceStep, Levels, MarginCounts, MeasureSize
 from tacit.queries.dense.moments import MomentSum
@@ -23,6 +25,8 @@ from tacit.queries.dense.vector_sum import VectorSum
 
 Parallel = Callable[[Callable[[int, int, Ints], None], int, int], Ints]
 """Runs a pass over row ranges of at least a given number of rows; adds up its int64 sums of a given size."""
+
+Zeros = Callable[[int, Any], npt.NDArray[Any]]
 
 THREAD_CELLS = 1 << 19
 """Cells below which a second thread costs more than it saves."""
@@ -94,10 +98,12 @@ class _LogCache:
     sums: Numbers32 | Ints
     applied: int = 0
 
-    def widen_for(self, log: HalfspaceLog) -> None:
+    def widen_for(self, log: HalfspaceLog, zeros: Zeros) -> None:
         """Makes room for what the log can add up to."""
         if self.sums.dtype == np.int32 and sum(step.limit for step in log.steps) >= 1 << 31:
-            self.sums = self.sums.astype(np.int64)
+            wide = zeros(len(self.sums), np.int64)
+            wide[:] = self.sums
+            self.sums = wide
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,20 +130,24 @@ class DenseEngine:
         rows: the rows.
         labels: uint8, 0 or 1, one per row.
         parallel: how to run a pass.
+        zeros: makes room for an entry per row.
     """
 
     rows: DenseRows
     labels: Bytes
     parallel: Parallel
+    zeros: Zeros
     _logs: WeakKeyDictionary[HalfspaceLog, _LogCache] = field(default_factory=WeakKeyDictionary)
+    _counted: tuple[CappedSum, int, list[tuple[int, Ints]]] | None = None
 
     def __post_init__(self) -> None:
         if len(self.labels) != self.rows.n_rows:
             raise ValueError(f"{self.rows.n_rows} rows need that many labels, got {len(self.labels)}")
         self._flat = np.ascontiguousarray(self.rows.values).reshape(-1)
-        self._signs = np.where(self.labels == 1, 1, -1).astype(np.int8)
-        self._ones = np.ones(len(self.labels), np.int8)
-        self._levels = np.empty(len(self.labels), np.uint16)  # of the last query; kept, as fresh memory costs time
+        self._signs, self._ones = self.zeros(len(self.labels), np.int8), self.zeros(len(self.labels), np.int8)
+        self._signs[:] = np.where(self.labels == 1, 1, -1)
+        self._ones[:] = 1
+        self._levels = self.zeros(len(self.labels), np.uint16)  # of the last query; kept, as fresh memory costs time
         self._row_cells = self.rows.values.size / max(1, self.rows.n_rows)
         self._block = max(64, int(CACHE_BYTES / (self._row_cells * self.rows.values.itemsize + 16)))
         self._light_block = max(64, CACHE_BYTES // 16)  # where rows themselves are visited once
@@ -169,13 +179,27 @@ class DenseEngine:
         cache.applied = len(query.log.steps)
         return answer
 
-    def capped_sum(self, query: CappedSum) -> Ints:
-        """The exact answer under a capped measure: a pass for the margins, then one for the sum."""
+    def level_counts(self, query: CappedSum) -> Ints:
+        """How many rows there are by level of their margin: what a capped measure takes its scale from."""
         cache, pending = self._open(query.log)
         counted: list[tuple[int, Ints]] = []
         histogram = self._level_histogram(query.levels, cache, pending, counted)
         cache.applied = len(query.log.steps)
-        capped, group = query.weights(histogram), self._group(1 << query.bits)
+        self._counted = (query, cache.applied, counted)
+        return histogram
+
+    def capped_sum(self, query: CappedSum, capped: CappedWeights, before: int) -> Ints:
+        """The exact share of these rows in the answer under a capped measure.
+
+        Args:
+            query: what is asked.
+            capped: the weights, from the levels of all rows of the table.
+            before: how many rows of level ``capped.level`` stand before these in the table.
+        """
+        if self._counted is None or self._counted[0] is not query or self._counted[1] != len(query.log.steps):
+            self.level_counts(query)
+        assert self._counted is not None
+        counted, group = self._counted[2], self._group(1 << query.bits)
         rule = (capped.table.astype(np.int32), capped.level, capped.full_rows, capped.step, capped.partial)
         levels, signs, flat, width, block = (
             self._levels,
@@ -186,7 +210,7 @@ class DenseEngine:
         )
 
         def run(start: int, stop: int, sums: Ints) -> None:
-            seen = sum(int(counts[capped.level]) for other, counts in counted if other < start)
+            seen = before + sum(int(counts[capped.level]) for other, counts in counted if other < start)
             if self._is_16:
                 kernels.capped_pass_int16(flat, width, block, levels, signs, *rule, seen, group, sums, start, stop)
                 return
@@ -275,8 +299,8 @@ class DenseEngine:
             )
         cache = self._logs.get(log)
         if cache is None:
-            cache = self._logs[log] = _LogCache(np.zeros(self.rows.n_rows, np.int32))
-        cache.widen_for(log)
+            cache = self._logs[log] = _LogCache(self.zeros(self.rows.n_rows, np.int32))
+        cache.widen_for(log, self.zeros)
         width = self.rows.n_features
         return cache, _Steps.of(log.steps[cache.applied :], _padded(width) if self._is_16 else width)
 

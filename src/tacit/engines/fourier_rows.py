@@ -31,12 +31,19 @@ class FourierRows:
         n_codes: how many codes each has now; public.
         labels: label codes.
         in_parallel: the engine's runner of passes over row ranges.
+        zeros: makes room for a line per row.
     """
 
     def __init__(
-        self, columns: list[Codes], n_codes: Callable[[], tuple[int, ...]], labels: Codes, in_parallel: Parallel
+        self,
+        columns: list[Codes],
+        n_codes: Callable[[], tuple[int, ...]],
+        labels: Codes,
+        in_parallel: Parallel,
+        zeros: Callable[[tuple[int, int], Any], Signs],
     ) -> None:
         self._columns, self._n_codes, self._labels, self._in_parallel = columns, n_codes, labels, in_parallel
+        self._zeros = zeros
         self._kept: WeakKeyDictionary[FourierFeatures, Signs] = WeakKeyDictionary()
 
     def sums(self, query: FourierSum, margins: Numbers32) -> Ints:
@@ -74,7 +81,7 @@ class FourierRows:
         kept = self._kept.get(features)
         if kept is None:
             codes = [self._codes(column, len(z)) for column, z in zip(features.columns, features.scores, strict=True)]
-            kept = vectors = np.empty((len(self._labels), features.size), np.int8)
+            kept = vectors = self._zeros((len(self._labels), features.size), np.int8)
             self._in_parallel(lambda start, stop, _: features.find(codes, vectors, start, stop), 0)
             self._kept[features] = kept
         return kept
@@ -90,9 +97,11 @@ class FourierRows:
 
 def fourier_of(rows: Rows) -> FourierRows:
     """Those of a block."""
-    return rows.kept(
-        FourierRows, lambda rows: FourierRows(rows.columns, lambda: rows.layout.n_codes, rows.labels, rows.run)
-    )
+
+    def make(rows: Rows) -> FourierRows:
+        return FourierRows(rows.columns, lambda: rows.layout.n_codes, rows.labels, rows.run, rows.workspace.zeros)
+
+    return rows.kept(FourierRows, make)
 
 
 HALF = LEVELS // 2

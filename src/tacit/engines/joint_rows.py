@@ -26,6 +26,7 @@ def joint_labels(
     own_levels: int,
     codes_of: Callable[[Cells], tuple[Codes, Numbers32]],
     in_parallel: Callable[[Pass], Any],
+    zeros: Callable[[int, Any], Codes],
 ) -> Codes:
     """Labels ``class * N_LEVELS + level`` of all rows.
 
@@ -36,6 +37,7 @@ def joint_labels(
         own_levels: 1, or ``N_LEVELS`` where rows have weights of their own; then the two weights are multiplied.
         codes_of: the engine's codes of cells, with the table from code to cell.
         in_parallel: the engine's runner of passes over row ranges.
+        zeros: makes room for an entry per row.
     """
     if own_levels not in (1, N_LEVELS):
         raise ValueError(f"rows have 1 or {N_LEVELS} levels of weight of their own, got {own_levels}")
@@ -44,9 +46,7 @@ def joint_labels(
         for (codes, lookup), costs in zip((codes_of(part.cells) for part in bound.parts), bound.costs, strict=True)
     ]
     n_joint = n_labels // own_levels * N_LEVELS
-    out: Codes = np.empty(len(labels), np.uint8)
-    if n_joint > 256:
-        out = np.empty(len(labels), np.uint16)
+    out = zeros(len(labels), np.uint8 if n_joint <= 256 else np.uint16)
 
     def run(start: int, stop: int, _: Ints) -> None:
         lengths = np.empty(BLOCK, np.int64)

@@ -18,9 +18,9 @@ from tacit.queries.margins import FourierUpdate, Margins, Update
 class _MarginCache:
     """The running margins of one log: how much of it is applied, and the sums."""
 
-    def __init__(self, n_rows: int) -> None:
+    def __init__(self, rows: Rows) -> None:
         self.applied = 0
-        self.sums = np.zeros(n_rows, np.int32)
+        self.sums: Numbers32 = rows.workspace.zeros(len(rows), np.int32)
 
 
 class MarginRows:
@@ -39,7 +39,7 @@ class MarginRows:
         """The running margins, the log applied but for its last ``leave`` new entries, which the caller applies."""
         cache = self._margins.get(margins)
         if cache is None:
-            cache = self._margins[margins] = _MarginCache(len(self._rows))
+            cache = self._margins[margins] = _MarginCache(self._rows)
         pending = margins.updates[cache.applied :]
         last = None
         if leave and pending and isinstance(pending[-1], Update):

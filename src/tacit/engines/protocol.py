@@ -15,8 +15,9 @@ from tacit.queries.query import Layout, Query
 class CoverRows(Protocol):
     """The rows that are left of a cover."""
 
-    counts: Ints
-    """Class counts of every conjunction over them, shape ``(conjunctions, classes)``."""
+    @property
+    def counts(self) -> Ints:
+        """Class counts of every conjunction over them, shape ``(conjunctions, classes)``."""
 
     def remove(self, conjunction: int) -> None:
         """Takes away the rows that a conjunction covers."""

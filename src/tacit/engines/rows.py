@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol, TypeVar, runtime_checkable
 from weakref import WeakKeyDictionary
@@ -17,6 +15,7 @@ from tacit.engines.cover import first_match
 from tacit.engines.dense import DenseRows
 from tacit.engines.joint_rows import joint_labels
 from tacit.engines.tree_rows import LeafCache
+from tacit.engines.workspace import Workspace
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.covers.candidates import FirstMatch
 from tacit.queries.joint_bound import JointBound
@@ -50,6 +49,7 @@ class Rows:
         threads: how many cores to use; None for all.
         dense: fixed-point rows beside the columns.
         targets: numeric labels in fixed point, int32.
+        workspace: threads, and room for what is kept of every row; None for a block of its own in memory.
     """
 
     def __init__(
@@ -60,13 +60,14 @@ class Rows:
         threads: int | None,
         dense: DenseRows | None,
         targets: Numbers32 | None,
+        workspace: Workspace | None = None,
     ) -> None:
         self.columns: list[Codes] = list(columns)
         self.labels, self.targets, self.dense = labels, targets, dense
         self.layout = layout
-        self.threads = threads or os.cpu_count() or 1
-        self.zeros = np.zeros(len(labels), np.uint8)
-        self._pool: ThreadPoolExecutor | None = None
+        self.workspace = Workspace(threads) if workspace is None else workspace
+        self.threads = self.workspace.threads
+        self.zeros = self.workspace.zeros(len(labels), np.uint8)
         self._kept: dict[type, Any] = {}
         self._derived: WeakKeyDictionary[Cells, Codes] = WeakKeyDictionary()
         self._joint: WeakKeyDictionary[JointBound, Codes] = WeakKeyDictionary()
@@ -97,9 +98,8 @@ class Rows:
             return sums
         bounds = [n_rows * part // parts for part in range(parts + 1)]
         results = [np.zeros(size, np.int64) for _ in range(parts)]
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.threads - 1)
-        others = [self._pool.submit(run, *part) for part in zip(bounds[1:-1], bounds[2:], results[1:], strict=True)]
+        pool = self.workspace.pool
+        others = [pool.submit(run, *part) for part in zip(bounds[1:-1], bounds[2:], results[1:], strict=True)]
         run(bounds[0], bounds[1], results[0])  # the first part here: one thread fewer to wake
         for other in others:
             other.result()
@@ -118,16 +118,15 @@ class Rows:
         if isinstance(cells, ProductCells):
             if len(cells.columns) == 1:
                 return self.columns[cells.columns[0]], cells.offsets[0]
-            return self._product(cells), np.arange(cells.size, dtype=np.int32)
+            return self._product(cells, np.zeros), np.arange(cells.size, dtype=np.int32)
         if isinstance(cells, FirstMatch):
             return first_match(cells, self.columns, len(self.labels)), np.arange(cells.size, dtype=np.int32)
         if isinstance(cells, TreeCells):
             return leaves_of(self).of(cells), np.arange(cells.size, dtype=np.int32)
         raise TypeError(f"the memory engine has no rule for {type(cells).__name__}")
 
-    def _product(self, cells: ProductCells) -> Codes:
-        n_rows = len(self.labels)
-        out: Codes = np.zeros(n_rows, np.uint8) if cells.size <= 256 else np.zeros(n_rows, np.uint16)
+    def _product(self, cells: ProductCells, zeros: Callable[[int, Any], Codes]) -> Codes:
+        out = zeros(len(self.labels), np.uint8 if cells.size <= 256 else np.uint16)
         if len(cells.columns) == 2:
             one, two = (self.columns[column] for column in cells.columns)
             a, b = (offsets.astype(out.dtype) for offsets in cells.offsets)
@@ -163,7 +162,7 @@ class Rows:
         for kept in list(self._kept.values()):
             if isinstance(kept, FollowsCodes):
                 kept.before_codes_change(column)
-        coarse = np.empty(len(self.labels), np.uint8)
+        coarse = self.workspace.zeros(len(self.labels), np.uint8)
         old, table = self.columns[column], mapping.astype(np.uint8)
         self.run(lambda start, stop, _: kernels.map_codes(old, table, coarse, start, stop))
         self.columns[column] = coarse
@@ -176,7 +175,8 @@ class Rows:
         if not isinstance(cells, ProductCells | OneCell):
             raise TypeError(f"codes of columns can be kept, not those of {type(cells).__name__}")
         if cells not in self._derived:  # kept codes stay what they are, whatever becomes of their columns
-            self._derived[cells] = self._product(cells) if isinstance(cells, ProductCells) else self.zeros
+            kept = self.workspace.zeros
+            self._derived[cells] = self._product(cells, kept) if isinstance(cells, ProductCells) else self.zeros
 
     def is_derived(self, cells: Cells) -> bool:
         """Whether the codes of ``cells`` are kept."""
@@ -185,12 +185,14 @@ class Rows:
     def bind(self, bound: JointBound, own_levels: int) -> None:
         """Weighs every row down until it keeps the bound, for as long as that lives. Codes stay as they are then."""
         n_labels = self.layout.n_labels
-        self._joint[bound] = joint_labels(bound, self.labels, n_labels, own_levels, self.codes, self.run)
+        self._joint[bound] = joint_labels(
+            bound, self.labels, n_labels, own_levels, self.codes, self.run, self.workspace.zeros
+        )
 
 
 def leaves_of(rows: Rows) -> LeafCache:
     """The leaves of rows under the trees that were asked for last."""
-    return rows.kept(LeafCache, lambda rows: LeafCache(rows.columns, rows.run))
+    return rows.kept(LeafCache, lambda rows: LeafCache(rows.columns, rows.run, rows.workspace.zeros))
 
 
 def _add_mapped(codes: Codes, offsets: Codes, out: Codes, start: int, stop: int, _: Any) -> None:

@@ -28,9 +28,9 @@ ONE_EACH = np.full(256, COUNT_UNIT, np.int64)
 class _ScoreCache:
     """The running scores of one log: how much of it is applied, and the sums."""
 
-    def __init__(self, n_rows: int, n_scores: int) -> None:
+    def __init__(self, sums: Numbers32) -> None:
         self.applied = 0
-        self.sums = np.zeros((n_rows, n_scores), np.int32)
+        self.sums = sums
 
 
 class ScoreRows:
@@ -38,7 +38,7 @@ class ScoreRows:
 
     def __init__(self, rows: Rows) -> None:
         self._labels, self._targets = rows.labels, rows.targets
-        self._codes_of, self._in_parallel = rows.codes, rows.run
+        self._codes_of, self._in_parallel, self._zeros = rows.codes, rows.run, rows.workspace.zeros
         self._scores: WeakKeyDictionary[Scores, _ScoreCache] = WeakKeyDictionary()
         self._exponentials = exponentials()
 
@@ -101,7 +101,8 @@ class ScoreRows:
     def _caught_up(self, scores: Scores) -> Numbers32:
         cache = self._scores.get(scores)
         if cache is None:
-            cache = self._scores[scores] = _ScoreCache(len(self._labels), scores.n_scores)
+            sums = self._zeros((len(self._labels), scores.n_scores), np.int32)
+            cache = self._scores[scores] = _ScoreCache(sums)
         for entry in scores.updates[cache.applied :]:
             codes, lookup = self._codes_of(entry.cells)
             steps = np.ascontiguousarray(entry.values[lookup])

@@ -29,11 +29,12 @@ class LeafCache:
     Args:
         columns: the table's live list of columns (``coarsen`` replaces its entries).
         in_parallel: the engine's runner of passes over row ranges.
+        zeros: makes room for an entry per row.
     """
 
-    def __init__(self, columns: list[Codes], in_parallel: Parallel) -> None:
+    def __init__(self, columns: list[Codes], in_parallel: Parallel, zeros: Callable[[int, Any], Codes]) -> None:
         self._columns = columns
-        self._in_parallel = in_parallel
+        self._in_parallel, self._zeros = in_parallel, zeros
         self._kept: list[tuple[TreeCells, list[Bytes], Codes]] = []
 
     def of(self, cells: TreeCells) -> Codes:
@@ -61,8 +62,7 @@ class LeafCache:
         oldest = self._kept.pop(0)[2] if len(self._kept) == KEPT_TREES else None
         if oldest is not None and oldest.dtype == dtype:
             return oldest
-        rows = len(self._columns[0])
-        return np.zeros(rows, np.uint8) if dtype is np.uint8 else np.zeros(rows, np.uint16)
+        return self._zeros(len(self._columns[0]), dtype)
 
 
 class SplitCache:
@@ -97,11 +97,11 @@ def split_histogram(
     labels: Codes,
     margins: Numbers32,
     in_parallel: Parallel,
-    parents: Ints | None = None,
+    left_only: bool = False,
 ) -> Ints:
     """The class weights by leaf, code and class, shape ``query.shape``: one look at every row for all columns.
 
-    With the answer for the level above, only rows of left children are added up.
+    With ``left_only``, those of left children alone, by parent: half as many leaves.
     """
     n_leaves, stride, n_labels = query.shape
     codes = [columns[column] for column in query.columns]
@@ -128,10 +128,9 @@ def split_histogram(
             for column, offset in zip(codes, offsets, strict=True):
                 add_rows(column, offset, rows, places, weights, sums, count)
 
-    if parents is None:
-        return in_parallel(run, n_leaves * stride * n_labels).reshape(query.shape)
-    left = in_parallel(run_left, parents.size).reshape(parents.shape)
-    return np.stack([left, parents - left], axis=1).reshape(query.shape)
+    if left_only:
+        return in_parallel(run_left, n_leaves // 2 * stride * n_labels).reshape(n_leaves // 2, stride, n_labels)
+    return in_parallel(run, n_leaves * stride * n_labels).reshape(query.shape)
 
 
 def _bytes(codes: Codes) -> Bytes:

@@ -3,21 +3,60 @@
 A pass is two functions. ``sums`` looks at a block of rows and returns whole numbers; those of two blocks add up to
 those of both together. ``finish`` makes the answer of the total. Nothing else depends on where rows are: an engine that
 has them in several places asks ``sums`` in each, adds, and finishes once.
+
+A pass of the library may do more (:meth:`Pass.totals`): keep totals that are asked for again, or look twice.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from tacit.arrays import Codes, Ints
+from tacit.queries.cells import Cells
 
 if TYPE_CHECKING:
     from tacit.engines.rows import Rows
 
 Q = TypeVar("Q")
+S = TypeVar("S")
+
+
+class Look(Protocol):
+    """What is done with each block. A frozen dataclass: an engine may have to send it to where the rows are."""
+
+    def __call__(self, rows: Rows) -> Ints:
+        """Whole numbers about a block."""
+
+
+class Blocks(Protocol):
+    """All rows of a table, in one block or in several."""
+
+    def each(self, looks: Look | Sequence[Look]) -> list[Ints]:
+        """What a look says of every block, in the order of the rows; or one look for each of them."""
+
+    def total(self, look: Look) -> Ints:
+        """The sum of that."""
+
+    def kept(self, kind: type[S], make: Callable[[], S]) -> S:
+        """What a pass keeps about the whole table: made when it is first asked for."""
+
+    def is_derived(self, cells: Cells) -> bool:
+        """Whether the codes of ``cells`` are kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class SumsOf:
+    """The look of most passes."""
+
+    query: Any
+
+    def __call__(self, rows: Rows) -> Ints:
+        found: Ints = row_pass(self.query).sums(self.query, rows)
+        return found
 
 
 class Pass(ABC, Generic[Q]):
@@ -32,13 +71,17 @@ class Pass(ABC, Generic[Q]):
         del query
         return sums
 
-    def answer(self, query: Q, rows: Rows) -> Ints:
-        """The answer where one block holds all rows."""
-        return self.finish(query, self.sums(query, rows))
+    def totals(self, query: Q, blocks: Blocks) -> Ints:
+        """The sums over all rows."""
+        return blocks.total(SumsOf(query))
 
-    def answer_together(self, queries: Sequence[Q], rows: Rows) -> list[Ints] | None:
+    def answer(self, query: Q, blocks: Blocks) -> Ints:
+        """The exact answer."""
+        return self.finish(query, self.totals(query, blocks))
+
+    def answer_together(self, queries: Sequence[Q], blocks: Blocks) -> list[Ints] | None:
         """The answers to several queries of this type in fewer looks at the rows; None if there is no such way."""
-        del queries, rows
+        del queries, blocks
         return None
 
 

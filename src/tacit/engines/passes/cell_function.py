@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.arrays import Ints
-from tacit.engines.passes.base import Pass, register, row_pass
+from tacit.engines.passes.base import Blocks, Pass, register, row_pass
 from tacit.engines.rows import Rows
 from tacit.queries.histogram import CellFunction
 
@@ -13,6 +13,9 @@ class CellFunctionPass(Pass[CellFunction]):
 
     def sums(self, query: CellFunction, rows: Rows) -> Ints:
         return row_pass(query.histogram).sums(query.histogram, rows)
+
+    def totals(self, query: CellFunction, blocks: Blocks) -> Ints:
+        return row_pass(query.histogram).totals(query.histogram, blocks)
 
     def finish(self, query: CellFunction, sums: Ints) -> Ints:
         return query.finish(sums)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from tacit.arrays import Codes, Ints, Numbers32
 from tacit.engines import kernels
 from tacit.engines.margin_rows import MarginRows
-from tacit.engines.passes.base import LabelledPass, register
+from tacit.engines.passes.base import Blocks, LabelledPass, SumsOf, register
 from tacit.engines.products import are_products, product_histograms
 from tacit.engines.rows import RowRange, Rows
 from tacit.queries.cells import Cells, ProductCells
@@ -26,8 +27,7 @@ class HistogramPass(LabelledPass[Histogram]):
         if query.margins is None or not query.rule.uses_margin:
             if labels is not rows.labels:
                 raise TypeError("rows are bounded together in sums that depend on margins")
-            codes, lookup = rows.codes(query.cells)
-            return folded(KeptCounts.of(rows).counts(query, codes, len(lookup)), lookup, query.cells.size)
+            return folded(CodeCounts(query)(rows), rows.codes(query.cells)[1], query.cells.size)
         state = MarginRows.of(rows)
         if channels <= 2:
             margins, last = state.caught_up(query.margins, leave=1)  # before leaves: trees share the memory for them
@@ -51,41 +51,65 @@ class HistogramPass(LabelledPass[Histogram]):
     def finish(self, query: Histogram, sums: Ints) -> Ints:
         return query.finish(sums)
 
-    def answer_together(self, queries: Sequence[Histogram], rows: Rows) -> list[Ints] | None:
+    def totals(self, query: Histogram, blocks: Blocks) -> Ints:
+        column = -1 if blocks.is_derived(query.cells) else _only_column(query.cells)
+        if column < 0 or (query.margins is not None and query.rule.uses_margin):
+            return blocks.total(SumsOf(query))
+        by_code = blocks.kept(KeptCounts, KeptCounts).of(column, query.rule, lambda: blocks.total(CodeCounts(query)))
+        assert isinstance(query.cells, ProductCells)
+        return folded(by_code, query.cells.offsets[0], query.cells.size)
+
+    def answer_together(self, queries: Sequence[Histogram], blocks: Blocks) -> list[Ints] | None:
         """Products of columns under one rule take one look at the rows together."""
         if not are_products(queries):
             return None
+        sums = blocks.total(ProductSums(tuple(queries)))
+        ends = np.cumsum([query.cells.size for query in queries])
+        parts = np.split(sums, ends[:-1])
+        return [query.finish(found[:, None]) for query, found in zip(queries, parts, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class CodeCounts:
+    """Sums by code of a rule without margins, shape ``(codes, channels)``."""
+
+    query: Histogram
+
+    def __call__(self, rows: Rows) -> Ints:
+        rule = self.query.rule
+        codes, lookup = rows.codes(self.query.cells)
+        flat, labels, channels = rule.table.reshape(-1), rows.labels, rule.channels
+
+        def run(start: int, stop: int, sums: Ints) -> None:
+            kernels.count(codes, labels, flat, channels, sums, start, stop)
+
+        return rows.run(run, len(lookup) * channels).reshape(len(lookup), channels)
+
+
+@dataclass(frozen=True, eq=False)
+class ProductSums:
+    """Histograms over many products of columns, one behind the other."""
+
+    queries: tuple[Histogram, ...]
+
+    def __call__(self, rows: Rows) -> Ints:
+        queries = self.queries
+        assert are_products(queries)
         margins, _ = MarginRows.of(rows).caught_up(queries[0].margins)
-        histograms = product_histograms(queries, rows.columns, rows.labels, margins, rows.run)
-        return [query.finish(found) for query, found in zip(queries, histograms, strict=True)]
+        return np.concatenate(product_histograms(queries, rows.columns, rows.labels, margins, rows.run))[:, 0]
 
 
 class KeptCounts:
     """Sums by code of rules without margins. A column's last ones are kept: bins ask coarsely, then finely."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
+    def __init__(self) -> None:
         self._counted: dict[int, tuple[RowRule, Ints]] = {}
 
-    @classmethod
-    def of(cls, rows: Rows) -> KeptCounts:
-        """Those of a block."""
-        return rows.kept(cls, cls)
-
-    def counts(self, query: Histogram, codes: Codes, size: int) -> Ints:
-        """Sums by code."""
-        rule, column = query.rule, -1 if self._rows.is_derived(query.cells) else _only_column(query.cells)
-        if column in self._counted and self._counted[column][0] is rule:
-            return self._counted[column][1]
-        flat, labels, channels = rule.table.reshape(-1), self._rows.labels, rule.channels
-
-        def run(start: int, stop: int, sums: Ints) -> None:
-            kernels.count(codes, labels, flat, channels, sums, start, stop)
-
-        by_code = self._rows.run(run, size * channels).reshape(size, channels)
-        if column >= 0:
-            self._counted[column] = (rule, by_code)
-        return by_code
+    def of(self, column: int, rule: RowRule, count: Callable[[], Ints]) -> Ints:
+        """Sums by code, counted unless they are at hand."""
+        if column not in self._counted or self._counted[column][0] is not rule:
+            self._counted[column] = (rule, count())
+        return self._counted[column][1]
 
     def before_codes_change(self, column: int) -> None:
         """Forgets the counts of a column."""

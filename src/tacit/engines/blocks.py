@@ -1,0 +1,152 @@
+"""A sealed table whose rows are in several blocks: every pass looks at each, and the sums are added up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, TypeVar
+from weakref import WeakSet
+
+import numpy as np
+
+from tacit.arrays import Ints
+from tacit.engines.cover import CoverCounts, StreamedCounts
+from tacit.engines.passes import library
+from tacit.engines.passes.base import Look, row_pass
+from tacit.engines.protocol import CoverRows, StreamedCoverRows
+from tacit.engines.rows import FollowsCodes, Rows
+from tacit.queries.cells import Cells
+from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
+from tacit.queries.joint_bound import JointBound, JointHistogram
+from tacit.queries.query import Layout, Query
+
+PASSES = library.LIBRARY
+"""What can be answered, beside what others register."""
+
+S = TypeVar("S")
+
+
+class BlockTable:
+    """Rows in blocks. How they are cut changes no answer: sums are of integers.
+
+    Args:
+        blocks: at least one; all of one layout.
+    """
+
+    def __init__(self, blocks: Sequence[Rows]) -> None:
+        self._blocks = list(blocks)
+        self._kept: dict[type, Any] = {}
+        self._derived: WeakSet[Cells] = WeakSet()
+
+    @property
+    def layout(self) -> Layout:
+        """What is public."""
+        return self._blocks[0].layout
+
+    # What passes see of it.
+
+    def each(self, looks: Look | Sequence[Look]) -> list[Ints]:
+        """What a look says of every block, in their order; or one look for each of them."""
+        if isinstance(looks, Sequence):
+            return [look(block) for look, block in zip(looks, self._blocks, strict=True)]
+        return [looks(block) for block in self._blocks]
+
+    def total(self, look: Look) -> Ints:
+        """The sum of what a look says of the blocks."""
+        return reduce(np.add, (look(block) for block in self._blocks))
+
+    def kept(self, kind: type[S], make: Callable[[], S]) -> S:
+        """What a pass keeps about the table: made when it is first asked for."""
+        found: S | None = self._kept.get(kind)
+        if found is None:
+            found = self._kept[kind] = make()
+        return found
+
+    def is_derived(self, cells: Cells) -> bool:
+        """Whether the codes of ``cells`` are kept."""
+        return cells in self._derived
+
+    # What the curator asks.
+
+    def answer(self, query: Query | JointHistogram) -> Ints:
+        """The exact answer to a query, shape ``query.shape``."""
+        return row_pass(query).answer(query, self)
+
+    def answer_all(self, queries: Sequence[Query]) -> list[Ints]:
+        """The exact answers to several queries; together where all are of one type and its pass can do that."""
+        passes = [row_pass(query) for query in queries]
+        if len(passes) > 1 and all(each is passes[0] for each in passes):
+            together = passes[0].answer_together(queries, self)
+            if together is not None:
+                return together
+        return [self.answer(query) for query in queries]
+
+    def coarsen(self, column: int, mapping: Ints) -> None:
+        """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""
+        for kept in list(self._kept.values()):
+            if isinstance(kept, FollowsCodes):
+                kept.before_codes_change(column)
+        for block in self._blocks:
+            block.coarsen(column, mapping)
+
+    def derive(self, cells: Cells) -> None:
+        """Keeps the codes of ``cells`` for as long as the object lives, because many queries will use them."""
+        for block in self._blocks:
+            block.derive(cells)
+        self._derived.add(cells)
+
+    def bind(self, bound: JointBound, own_levels: int) -> None:
+        """Weighs every row down until it keeps the bound, for as long as that lives. Codes stay as they are then."""
+        for block in self._blocks:
+            block.bind(bound, own_levels)
+
+    def open_cover(self, conjunctions: Conjunctions) -> CoverRows:
+        """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
+        return _Cover(
+            [
+                CoverCounts(conjunctions, rows.columns, rows.classes(), rows.layout.n_labels, rows.threads)
+                for rows in self._blocks
+            ]
+        )
+
+    def open_streamed_cover(self, conjunctions: StreamedConjunctions) -> StreamedCoverRows:
+        """The same for candidates that are made block by block."""
+        return _StreamedCover(
+            [
+                StreamedCounts(conjunctions, rows.columns, rows.classes(), rows.layout.n_labels, rows.threads)
+                for rows in self._blocks
+            ]
+        )
+
+
+class _Cover:
+    """The rows that are left of a cover, in blocks."""
+
+    def __init__(self, parts: Sequence[CoverCounts]) -> None:
+        self._parts = parts
+
+    @property
+    def counts(self) -> Ints:
+        """Class counts of every conjunction over them, shape ``(conjunctions, classes)``."""
+        return reduce(np.add, [part.counts for part in self._parts])
+
+    def remove(self, conjunction: int) -> None:
+        """Takes away the rows that a conjunction covers."""
+        for part in self._parts:
+            part.remove(conjunction)
+
+
+class _StreamedCover:
+    """The same for candidates that are made block by block."""
+
+    def __init__(self, parts: Sequence[StreamedCounts]) -> None:
+        self._parts = parts
+
+    def block(self, block: int) -> Ints:
+        """Class counts of a block's conjunctions over the rows that are left, shape ``(size, classes)``."""
+        return reduce(np.add, [part.block(block) for part in self._parts])
+
+    def remove(self, conjunction: int) -> None:
+        """Takes away the rows that a conjunction covers."""
+        for part in self._parts:
+            part.remove(conjunction)

@@ -1,0 +1,34 @@
+"""What blocks of rows share: threads, and room for what is kept of every row."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Kept = npt.NDArray[Any]
+"""An array with an entry, or a line, per row of a block."""
+
+
+class Workspace:
+    """Room in memory, and all cores.
+
+    Args:
+        threads: how many cores to use; None for all.
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.threads = threads or os.cpu_count() or 1
+
+    @cached_property
+    def pool(self) -> ThreadPoolExecutor:
+        """All threads but the one that asks."""
+        return ThreadPoolExecutor(max(1, self.threads - 1))
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> Kept:
+        """An array of zeros for as long as it is referred to."""
+        return np.zeros(shape, dtype)
