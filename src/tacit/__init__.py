@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tacit.decision_lists.estimator import DecisionListClassifier
     from tacit.discovery.discover_schema import discover_schema
     from tacit.encoding.read_table import read_table
+    from tacit.encoding.source import read_source
     from tacit.estimators.batchwise import BatchwiseClassifier, BatchwiseRegressor
     from tacit.estimators.declared import DeclaredEncoder, DeclaredScaler
     from tacit.estimators.files import load, save
@@ -64,6 +65,7 @@ PUBLIC = {
     "load_model": "tacit.models.files",
     "options": "tacit.curator.options",
     "private_score": "tacit.evaluation.private_score",
+    "read_source": "tacit.encoding.source",
     "read_table": "tacit.encoding.read_table",
     "recalibrate": "tacit.evaluation.recalibrate",
     "save": "tacit.estimators.files",
@@ -114,6 +116,7 @@ __all__ = [
     "load_model",
     "options",
     "private_score",
+    "read_source",
     "read_table",
     "recalibrate",
     "save",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,8 @@ from scipy import sparse
 
 from tests.golden.case import Cases, Seen
 from tests.golden.names import (
+    AdditiveBoostClassifier,
+    AdditiveBoostRegressor,
     AgnosticClassifier,
     BoostedTreesClassifier,
     ClaimedLearner,
@@ -28,6 +32,7 @@ from tests.golden.names import (
     Stumps,
     Thresholds,
     Union,
+    read_source,
 )
 from tests.golden.tables import numbers, persons, schema, table
 
@@ -70,6 +75,28 @@ def in_every_relation(estimator: Any, n: int | None = None, **own: Any) -> Cases
 def with_parameters(estimator: Any, ways: dict[str, dict[str, Any]]) -> Cases:
     return {
         f"{estimator.__name__}: {what}": lambda asked=asked: fit(estimator, **asked) for what, asked in ways.items()
+    }
+
+
+def streamed(estimator: Any, label: str, **asked: Any) -> Seen:
+    """A fit to files, whose model must be that of the same rows in memory."""
+    rows = table(2000).X.assign(y=getattr(table(2000), label))
+    with tempfile.TemporaryDirectory() as place:
+        for number in range(3):
+            rows.iloc[number::3].to_csv(Path(place) / f"{number}.csv", index=False)
+        return Seen.of(estimator(schema=schema(label), random_state=1, **asked).fit(read_source(place)))
+
+
+def from_files() -> Cases:
+    """Learners of every family, from files."""
+    return {
+        "streamed: two classes": lambda: streamed(AdditiveBoostClassifier, "two"),
+        "streamed: three classes": lambda: streamed(AdditiveBoostClassifier, "three"),
+        "streamed: number": lambda: streamed(AdditiveBoostRegressor, "number"),
+        "streamed: trees": lambda: streamed(BoostedTreesClassifier, "two"),
+        "streamed: random trees": lambda: streamed(RandomTreesClassifier, "two"),
+        "streamed: halfspace": lambda: streamed(HalfspaceBoostClassifier, "two", measure="lazy_bregman"),
+        "streamed: decision list": lambda: streamed(DecisionListClassifier, "two"),
     }
 
 
@@ -253,4 +280,4 @@ def resampling() -> Cases:
 
 def cases() -> Cases:
     """All of these."""
-    return {**trees(), **lists_and_halfspaces(), **closure(), **resampling()}
+    return {**trees(), **lists_and_halfspaces(), **closure(), **resampling(), **from_files()}

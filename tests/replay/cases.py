@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,6 +74,23 @@ def fits(
         def run(rows: Rows) -> Any:
             weights = {"sample_weight": rows.w} if weighted else {}
             return shown(estimator(**schema, **request, **more).fit(rows.X, rows.y, **weights))
+
+        return run
+
+    return make
+
+
+def from_files(kind: str, estimator: Any, **more: Any) -> Any:
+    """Runs that fit an estimator to two files, block by block."""
+
+    def make(request: dict[str, Any]) -> Callable[[Rows], Any]:
+        def run(rows: Rows) -> Any:
+            full, half = rows.X.assign(label=rows.y), len(rows) // 2
+            with tempfile.TemporaryDirectory() as place:
+                for number, part in enumerate((full[:half], full[half:])):
+                    part.to_csv(Path(place) / f"{number}.csv", index=False)
+                source = tacit.read_source(place, directory=place)
+                return shown(estimator(schema=schema_of(kind), **request, **more).fit(source))
 
         return run
 
@@ -224,6 +243,9 @@ CASES = [
     own("two classes, larger epsilon", two, "two", epsilon=8.0, few=3),
     own("two classes, pairs", two, "two", interactions="pairs", few=3),
     own("two classes, mains", two, "two", interactions=False, few=3),
+    Case("from files, two classes", ("read_source",), "two", from_files("two", two), few=4),
+    Case("from files, halfspace", ("read_source",), "two", from_files("two", halfspace, measure="lazy_bregman"),
+         relations=(REPLACE,), few=4),
     own("three classes", several, "three", deltas=EITHER),
     own("three classes, larger epsilon", several, "three", epsilon=8.0, few=3),
     own("squared loss", number, "number", deltas=EITHER),

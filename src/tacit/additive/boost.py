@@ -53,6 +53,7 @@ class AdditiveLearner(Learner):
     tuning: Tuning = TUNING
 
     name = "AdditiveBoostClassifier"
+    streams = True
     discovers = True
     most_classes = MOST_CLASSES
     holds_monotone = True

@@ -43,6 +43,7 @@ class AdditiveRegressionLearner(Learner):
     tuning: Tuning = TUNING
 
     name = "AdditiveBoostRegressor"
+    streams = True
     least_budget = 2e-5
     discovers = True
     holds_monotone = True

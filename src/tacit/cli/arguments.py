@@ -19,6 +19,13 @@ from tacit.cli.learners import LEARNERS
 A = TypeVar("A")
 
 Data = Annotated[Path, typer.Argument(help="CSV (also .gz) or Parquet; - reads CSV from standard input.")]
+Rows = Annotated[
+    str,
+    typer.Argument(
+        help="CSV (also .gz) or Parquet; a folder or a pattern of such files; the URL of a data base, with --query. - "
+        "reads CSV from standard input."
+    ),
+]
 ModelFile = Annotated[Path, typer.Argument(help="A model file.")]
 SchemaFile = Annotated[Path | None, typer.Option("--schema", help="What is public about the columns (TOML).")]
 Epsilon = Annotated[float, typer.Option("--epsilon", help="Privacy budget; inf means no noise and no privacy.")]

@@ -14,6 +14,7 @@ from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.fitted import summarise
 from tacit.cli.learners import batchwise_class, learner_class, set_parameters
 from tacit.cli.options import account_of, check_account, listed, target_column
+from tacit.cli.sources import source_of
 from tacit.cli.tables import rows_of, training_table
 
 if TYPE_CHECKING:
@@ -30,17 +31,22 @@ def run(asked: FitArguments) -> None:
     estimator = learner.estimator if in_batches else learner
     target = target_column(asked.target, schema)
     _check_classes(asked, schema, estimator)
+    source = source_of(asked, schema)
     if asked.dry_run:
         _dry_run(asked, estimator, target)
         return
     key = _key(asked)
-    with rows_of(asked.data, asked.encoding) as data, progress(asked.data.name, quiet=asked.as_json) as tell:
-        numbers = not discovers(asked, estimator)
-        frame, labels = training_table(data, target, schema, tell, numbers, predicts_numbers(asked, schema))
-        tell("learning")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # the summary says the same in its own place
-            (learner.partial_fit if in_batches else learner.fit)(frame, labels)
+    with progress(asked.path.name, quiet=asked.as_json) as tell, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the summary says the same in its own place
+        if source is not None:
+            tell("reading and learning")
+            learner.fit(source)
+        else:
+            with rows_of(asked.path, asked.encoding) as data:
+                numbers = not discovers(asked, estimator)
+                frame, labels = training_table(data, target, schema, tell, numbers, predicts_numbers(asked, schema))
+                tell("learning")
+                (learner.partial_fit if in_batches else learner.fit)(frame, labels)
     learner.certificate_ = learner.certificate_.named(target, asked.name)
     written = _write(asked, learner, key)
     summarise(asked, learner, schema, written, seconds(), discovers(asked, learner))
@@ -50,7 +56,7 @@ def _check_outputs(asked: FitArguments) -> None:
     if asked.model is None and asked.certificate is None and asked.report is None and not asked.dry_run:
         raise Mistake("a fit spends budget and would leave nothing behind: give --model OUT.json (or --dry-run)")
     outputs = {"--model": asked.model, "--report": asked.report, "--certificate": asked.certificate}
-    inputs = {"the data": asked.data, "the schema": asked.schema, "the key": asked.sign}
+    inputs = {"the data": asked.path, "the schema": asked.schema, "the key": asked.sign}
     check_outputs(outputs, inputs, asked.account)
     if not asked.dry_run and asked.model != asked.adds_to:  # batches may go on in the file that they are kept in
         refuse_overwriting({"--model": asked.model}, asked.force)
@@ -192,7 +198,7 @@ def _dry_run(asked: FitArguments, estimator: Any, target: str) -> None:
 
         from tacit.encoding.read import column_names
 
-        names = column_names(asked.data)
+        names = column_names(asked.path)
         if target not in names:
             raise Mistake(f"{asked.data} has no column {target!r}")
         # a list has no dtype, as a CSV file has none

@@ -15,7 +15,7 @@ from tacit.cli import arguments as shared
 class FitArguments:
     """What the command line asked for."""
 
-    data: shared.Data
+    data: shared.Rows
     target: Annotated[
         str | None, typer.Option("--target", help="Column to predict; by default the schema's label.")
     ] = None
@@ -66,7 +66,22 @@ class FitArguments:
         Path | None,
         typer.Option("--adds-to", help="A model begun with --batches: learn from new persons too, at no new charge."),
     ] = None
+    query: Annotated[
+        str | None, typer.Option("--query", help="Of a data base: a statement that selects rows, or a table's name.")
+    ] = None
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="streamed: keep rows in compact files, not in memory; or memory.")
+    ] = None
+    directory: Annotated[
+        Path | None, typer.Option("--directory", help="Where these files are made; readable by their owner alone.")
+    ] = None
+    keep: Annotated[bool, typer.Option("--keep", help="Leave them there for the next fit under this schema.")] = False
     encoding: shared.Encoding = "utf-8"
     force: Annotated[bool, typer.Option("--force", help="Overwrite a model that is there.")] = False
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be charged; read no row.")] = False
     as_json: shared.Json = False
+
+    @property
+    def path(self) -> Path:
+        """The file or folder of the rows, where they are in one."""
+        return Path(self.data)

@@ -13,30 +13,24 @@ from tacit.arrays import Bools, Bytes, Codes, Floats
 from tacit.curator.curator import Curator
 from tacit.curator.keys import Keys, release_keys
 from tacit.curator.options import chosen_source
+from tacit.curator.recipes import Columns, Lengths, Magnitudes, Recipe, Vectors, label_codes, targets_of
 from tacit.curator.weighted import WeightedCurator
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.keys import NO_KEY, key_codes
-from tacit.encoding.labels import NO_LABEL, NumericLabelIndex
+from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.matrix_rows import MatrixEncoder
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.units import first_rows, unit_codes
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.engines.dense import DenseRows
 from tacit.engines.memory import WIDE_DROPPED, MemoryTable
+from tacit.engines.protocol import SealedTable
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.queries.row_weights import level_weights, weight_levels
 from tacit.schema import Unit
-
-
-def sealed_rows(rows: Any, radius: int, width: int) -> DenseRows:
-    """Fixed-point rows, a matrix or CSR, as the engine keeps them; their norms are checked once more."""
-    if hasattr(rows, "indptr"):
-        return DenseRows(rows.data, radius, width, rows.indices.astype(np.int32), rows.indptr.astype(np.int64))
-    return DenseRows(rows, radius, width)
 
 
 class PrivateRows:
@@ -107,42 +101,24 @@ class PrivateRows:
 
     def seal(self, encoding: TableEncoding, label_index: LabelIndex | NumericLabelIndex) -> Curator:
         """Encodes the columns that ``encoding`` names and hands out a curator over the sealed table."""
-        columns = encoding.encode(self._frame)
-        labels, targets = self._label_codes(label_index), None
-        if isinstance(label_index, NumericLabelIndex):
-            targets = label_index.encode(self._labels)
-        table = MemoryTable(columns, labels, encoding.n_codes, label_index.n_classes, targets=targets)
-        return Curator(table, self._reservation, self._noise, self._rows_per_unit)
+        return Curator(self._table(Columns(encoding), label_index), self._reservation, self._noise, self._rows_per_unit)
 
     def seal_weighted(
         self, encoding: TableEncoding, label_index: LabelIndex | NumericLabelIndex, class_weights: Sequence[float]
     ) -> WeightedCurator:
         """As :meth:`seal`, with the rows' weights and those of classes, both in [0, 1], in everything measured."""
-        codes, levels, targets = self._label_codes(label_index), np.ones(1), None
-        labels: Codes = codes
-        if self._row_weights is not None:
-            levels = level_weights()
-            combined = codes.astype(np.int64) * len(levels) + weight_levels(self._row_weights)
-            if label_index.n_classes * len(levels) <= DROPPED:
-                labels = np.where(codes == DROPPED, DROPPED, combined).astype(np.uint8)
-            else:
-                labels = np.where(codes == DROPPED, WIDE_DROPPED, combined).astype(np.uint16)
-        if isinstance(label_index, NumericLabelIndex):
-            targets = label_index.encode(self._labels)
-        n_labels = label_index.n_classes * len(levels)
-        table = MemoryTable(encoding.encode(self._frame), labels, encoding.n_codes, n_labels, targets=targets)
+        levels = np.ones(1) if self._row_weights is None else level_weights()
+        table = self._table(Columns(encoding), label_index, len(levels))
         return WeightedCurator(table, self._reservation, self._noise, self._rows_per_unit, class_weights, levels)
 
     def seal_rows(self, encoder: RowEncoder | MatrixEncoder, label_index: LabelIndex) -> Curator:
         """Encodes every row as a fixed-point vector of bounded norm and hands out a curator over the sealed rows."""
-        rows = sealed_rows(encoder.encode(self._frame), encoder.clipper.radius, encoder.width)
-        table = MemoryTable([], self._label_codes(label_index), (), label_index.n_classes, dense=rows)
+        table = self._table(Vectors(encoder), label_index)
         return Curator(table, self._reservation, self._noise, self._rows_per_unit)
 
     def seal_lengths(self, encoder: RowEncoder, grid: NumericGrid, label_index: LabelIndex) -> Curator:
         """The lengths of the rows, before they are clipped, in the cells of a public grid: a table of one column."""
-        codes = grid.encode(encoder.lengths(self._frame))
-        table = MemoryTable([codes], self._label_codes(label_index), (grid.n_codes,), label_index.n_classes)
+        table = self._table(Lengths(encoder, grid), label_index)
         return Curator(table, self._reservation, self._noise, self._rows_per_unit)
 
     def seal_magnitudes(self, encoding: TableEncoding, label_index: LabelIndex) -> Curator:
@@ -152,12 +128,7 @@ class PrivateRows:
             encoding: numeric columns, all on one grid that is symmetric about its middle cell.
             label_index: of the labels.
         """
-        middle = encoding.n_codes[0] // 2 - 1  # the last code is that of missing values, which have no magnitude
-        largest = np.zeros(self._frame.n_rows, np.uint16)
-        for codes in encoding.encode(self._frame):
-            away = np.abs(codes.astype(np.int64) - middle)
-            np.maximum(largest, np.where(codes == 2 * middle + 1, 0, away).astype(np.uint16), out=largest)
-        table = MemoryTable([largest], self._label_codes(label_index), (middle + 1,), label_index.n_classes)
+        table = self._table(Magnitudes(encoding), label_index)
         return Curator(table, self._reservation, self._noise, self._rows_per_unit)
 
     def keys(self, name: str | None, charge: Charge, delta: float, label: Label | str, exact: bool = False) -> Keys:
@@ -173,11 +144,24 @@ class PrivateRows:
             codes = np.where(self._within_unit, codes, NO_KEY)
         return release_keys(codes, texts, self._reservation, self._noise, charge, delta, label, self._rows_per_unit)
 
+    def _table(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex, levels: int = 1) -> SealedTable:
+        """The rows in the engine, as a recipe says; labels hold a level of weight beside the class if there are any."""
+        codes = self._label_codes(label_index)
+        labels: Codes = codes
+        if self._row_weights is not None and levels > 1:
+            combined = codes.astype(np.int64) * levels + weight_levels(self._row_weights)
+            if label_index.n_classes * levels <= DROPPED:
+                labels = np.where(codes == DROPPED, DROPPED, combined).astype(np.uint8)
+            else:
+                labels = np.where(codes == DROPPED, WIDE_DROPPED, combined).astype(np.uint16)
+        frame, targets = self._frame, targets_of(self._labels, label_index)
+        n_labels = label_index.n_classes * levels
+        return MemoryTable(
+            recipe.columns(frame), labels, recipe.n_codes, n_labels, dense=recipe.dense(frame), targets=targets
+        )
+
     def _label_codes(self, label_index: LabelIndex | NumericLabelIndex) -> Bytes:
-        if isinstance(label_index, NumericLabelIndex):
-            codes = np.where(label_index.encode(self._labels) == NO_LABEL, np.uint8(DROPPED), np.uint8(0))
-        else:
-            codes = label_index.encode(self._labels).astype(np.uint8)
+        codes = label_codes(self._labels, label_index)
         if self._unit is None:
             return codes
         return np.where(self._within_unit, codes, np.uint8(DROPPED))

@@ -45,6 +45,7 @@ class DecisionListLearner(Learner):
     counts_share: float = 0.2
 
     name = "DecisionListClassifier"
+    streams = True
 
     def __post_init__(self) -> None:
         check_integer("k", self.k)

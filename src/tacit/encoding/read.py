@@ -104,6 +104,19 @@ def _parquet(path: str | os.PathLike[str]) -> Any:
     return parquet.ParquetFile(path)
 
 
+def parquet_types(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The type of each column of a Parquet file, which is public; errors as in :func:`read_declared`."""
+    with _explained(path):
+        return {field.name: field.type for field in _parquet(path).schema_arrow}
+
+
+def parquet_chunks(path: str | os.PathLike[str], names: Sequence[str], rows: int) -> Iterator[Frame]:
+    """The rows of a Parquet file, so many at a time; errors as in :func:`read_declared`."""
+    with _explained(path):
+        for batch in _parquet(path).iter_batches(batch_size=rows, columns=list(names)):
+            yield Frame({name: batch.column(name) for name in names}, batch.num_rows)
+
+
 def column_names(path: str | os.PathLike[str], encoding: str = UTF8) -> list[str]:
     """The names a file gives its columns, which are public; errors as in :func:`read_declared`."""
     if is_parquet(path):
@@ -143,31 +156,14 @@ def _read_csv(
     on_rows: Callable[[int], None] | None,
     encoding: str,
 ) -> Frame:
-    if not _header(path, encoding).endswith(("\n", "\r")):  # one line without an end: names, and no rows
-        return Frame({name: np.empty(0) if name in numeric else pa.nulls(0) for name in names}, 0)
-
-    def read(block: int, ragged: list[pa_csv.InvalidRow]) -> tuple[dict[str, list[Any]], int]:
-        parts: dict[str, list[Any]] = {name: [] for name in names}
-        n_rows = 0
-        with _opened(path) as stream:
-            batches = pa_csv.open_csv(
-                stream,
-                read_options=pa_csv.ReadOptions(block_size=block, encoding="utf8" if encoding == UTF8 else encoding),
-                parse_options=_parse_options(path, ragged, keep_empty_lines=width == 1, encoding=encoding),
-                convert_options=pa_csv.ConvertOptions(
-                    include_columns=names, column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
-                ),
-            )
-            for batch in batches:
-                for name in names:
-                    cells = batch[name]
-                    parts[name].append(parse_numbers(cells) if name in numeric else cells.dictionary_encode())
-                n_rows += batch.num_rows
-                if on_rows is not None:
-                    on_rows(n_rows)
-        return parts, n_rows
-
-    parts, n_rows = _in_blocks(path, read, encoding)
+    parts: dict[str, list[Any]] = {name: [] for name in names}
+    n_rows = 0
+    for chunk in csv_chunks(path, names, numeric, width, encoding):
+        for name in names:
+            parts[name].append(chunk.column(name))
+        n_rows += chunk.n_rows
+        if on_rows is not None and n_rows:
+            on_rows(n_rows)
     columns: dict[str, Any] = {}
     for name in names:  # one column at a time, so that only one is held twice
         chunks = parts.pop(name)
@@ -178,13 +174,75 @@ def _read_csv(
     return Frame(columns, n_rows)
 
 
+def csv_chunks(
+    path: str | os.PathLike[str],
+    names: Sequence[str],
+    numeric: frozenset[str],
+    width: int,
+    encoding: str = UTF8,
+) -> Iterator[Frame]:
+    """The rows of a CSV file, block by block; errors as in :func:`read_declared`.
+
+    How long a row is depends on what it holds, and one person's long text must not decide whether a fit fails: where
+    one is longer than a block, the file is read again in longer ones, from the row on that was to come.
+
+    Args:
+        path: of the file.
+        names: of the columns.
+        numeric: those that are read as numbers.
+        width: how many columns the file has.
+        encoding: of the file.
+    """
+    if not _header(path, encoding).endswith(("\n", "\r")):  # one line without an end: names, and no rows
+        return
+    block, done = BLOCK_BYTES, 0
+    while True:
+        ragged: list[pa_csv.InvalidRow] = []
+        with _explained(path, ragged, block, encoding):
+            try:
+                for chunk in _csv_blocks(path, names, numeric, width == 1, block, ragged, encoding, done):
+                    done += chunk.n_rows
+                    yield chunk
+                return
+            except pa.ArrowInvalid as error:
+                if ragged or not _straddles(error) or block >= MOST_BLOCK_BYTES:
+                    raise
+        block = min(4 * block, MOST_BLOCK_BYTES)
+
+
+def _csv_blocks(
+    path: str | os.PathLike[str],
+    names: Sequence[str],
+    numeric: frozenset[str],
+    keep_empty_lines: bool,
+    block: int,
+    ragged: list[pa_csv.InvalidRow],
+    encoding: str,
+    skip: int,
+) -> Iterator[Frame]:
+    """Blocks of so many bytes, but for the first ``skip`` rows."""
+    with _opened(path) as stream:
+        batches = pa_csv.open_csv(
+            stream,
+            read_options=pa_csv.ReadOptions(block_size=block, encoding="utf8" if encoding == UTF8 else encoding),
+            parse_options=_parse_options(path, ragged, keep_empty_lines=keep_empty_lines, encoding=encoding),
+            convert_options=pa_csv.ConvertOptions(
+                include_columns=list(names), column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+            ),
+        )
+        for batch in batches:
+            rest = batch.slice(min(skip, batch.num_rows))
+            skip -= batch.num_rows - rest.num_rows
+            columns = {
+                name: parse_numbers(rest[name]) if name in numeric else rest[name].dictionary_encode() for name in names
+            }
+            yield Frame(columns, rest.num_rows)
+
+
 def _in_blocks(
     path: str | os.PathLike[str], read: Callable[[int, list[pa_csv.InvalidRow]], T], encoding: str = UTF8
 ) -> T:
-    """Reads in larger and larger blocks, until no row is longer than one.
-
-    How long a row is depends on what it holds, and one person's long text must not decide whether a fit fails.
-    """
+    """Reads in larger and larger blocks, until no row is longer than one; see :func:`csv_chunks`."""
     block = BLOCK_BYTES
     while True:
         ragged: list[pa_csv.InvalidRow] = []

@@ -49,7 +49,7 @@ def read_table(
     Raises:
         ValueError: one sentence that names the file and what is wrong with it; never what a cell holds.
     """
-    encoding = _known(encoding)
+    encoding = known_encoding(encoding)
     declared = declared_schema(schema)
     present = column_names(path, encoding)
     wanted, numeric = _wanted(declared, present)
@@ -61,7 +61,8 @@ def read_table(
     return table.replace_schema_metadata(dict(UNTYPED)) if untyped else table
 
 
-def _known(encoding: str) -> str:
+def known_encoding(encoding: str) -> str:
+    """Python's name of an encoding; raises :class:`DataError` where there is none."""
     try:
         name = codecs.lookup(encoding).name
     except (LookupError, TypeError):

@@ -17,11 +17,13 @@ from tacit.discovery.undeclared import Undeclared
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.encoding.inputs import by_number, by_position, table_of
+from tacit.encoding.source import Source
 from tacit.estimators.binding import bound, told
 from tacit.estimators.surroundings import surroundings
 from tacit.learning.declared import Declared, classes_declared, common_classes, common_schema
-from tacit.learning.fit import Fitted, check, check_budget, dry_run, fit
+from tacit.learning.fit import Fitted, check, check_budget, dry_run, fit, fit_source
 from tacit.learning.learner import Learner
+from tacit.learning.sources import source_task
 from tacit.learning.tables import public_rows, task_of
 from tacit.learning.task import Task
 from tacit.privacy.account import PrivacyAccount
@@ -61,11 +63,12 @@ class Estimator:
         """
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learns a model under the requested privacy.
 
         Args:
-            X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``.
+            X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``. Or what
+                :func:`tacit.read_source` gives, which holds the labels, too.
             y: labels, shape ``(rows,)``: classes declared or found, or 0/1 with 1 the positive one. Others are dropped.
 
         Raises:
@@ -139,8 +142,11 @@ class Estimator:
     # What all share.
 
     def _fit(self, X: Any, y: Any, row_weights: Floats | None = None) -> Self:
-        learner, task, frame, labels = prepared(self, X, y)
-        fitted = fit(learner, task, frame, labels, self.account, row_weights)
+        if isinstance(X, Source):
+            fitted, task, X = fitted_to_source(self, X, y, row_weights)
+        else:
+            learner, task, frame, labels = prepared(self, X, y)
+            fitted = fit(learner, task, frame, labels, self.account, row_weights)
         self.model_, self.schema_ = fitted.model, fitted.task.schema
         self.describe(fitted)
         self.n_features_in_ = self._width(X)
@@ -178,6 +184,14 @@ def prepared(estimator: Estimator, X: Any, y: Any) -> tuple[Learner, Task, Frame
     check_budget(learner, estimator.account)
     task, frame, labels = estimator.public_side(X, y, learner)
     return learner, replace(task, public_rows=public_rows(learner.request, task.schema, frame.n_rows)), frame, labels
+
+
+def fitted_to_source(estimator: Estimator, X: Source, y: Any, row_weights: Any) -> tuple[Fitted, Task, Frame]:
+    """A fit to a source, its task, and the features without rows."""
+    learner = estimator.make_learner(request_of(estimator))
+    check_budget(learner, estimator.account)
+    task, source = source_task(X, y, row_weights, estimator._declared(), learner)
+    return fit_source(learner, task, source, estimator.account), task, source.without_rows.select(task.names)
 
 
 def check_fit(estimator: Estimator, X: Any, y: Any) -> tuple[Learner, Task, Frame, Any]:

@@ -25,11 +25,12 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):
 
     target_bounds: Sequence[float] | None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learns a model under the requested privacy.
 
         Args:
-            X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``.
+            X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``. Or what
+                :func:`tacit.read_source` gives, which holds the labels, too.
             y: numbers, shape ``(rows,)``, clipped into their bounds; rows without one are dropped.
             sample_weight: a public weight in (0, 1] for every row, shape ``(rows,)``, as
                 :meth:`tacit.AdditiveBoostClassifier.fit` takes them: weights only ever shrink what a row contributes,

@@ -16,11 +16,12 @@ class Weighting(ClassEstimator):
 
     class_weight: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learns a model under the requested privacy.
 
         Args:
-            X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``.
+            X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``. Or what
+                :func:`tacit.read_source` gives, which holds the labels, too.
             y: labels, shape ``(rows,)``: classes declared or found, or 0/1 with 1 the positive one. Others are dropped.
             sample_weight: a weight in (0, 1] for every row, shape ``(rows,)``: divide by a bound that is public, not
                 by the largest weight found. Weights are public, as all arguments are: one outside is refused, and

@@ -65,6 +65,7 @@ class HalfspaceLearner(Learner):
     witness: Callable[[Ensemble[Centre]], None] | None = None
 
     name = "HalfspaceBoostClassifier"
+    streams = True
     least_budget = 1e-4
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ small table.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -14,9 +15,11 @@ from threadpoolctl import threadpool_limits
 
 from tacit.arrays import Floats
 from tacit.curator.rows import PrivateRows
+from tacit.curator.source_rows import prepare
 from tacit.discovery.bounds import BOUNDS_SHARE
 from tacit.discovery.undeclared import Undeclared
 from tacit.encoding.frames import Frame
+from tacit.encoding.source import DeclaredSource
 from tacit.encoding.values import LabelIndex
 from tacit.learning.learner import Learner
 from tacit.learning.tables import labels_of
@@ -73,8 +76,37 @@ def fit(
     """
     check(learner, task, account)
     check_weights(learner, row_weights, frame)
+    return _learned(learner, task, account, lambda paid: seal(frame, labels, task, paid, learner.request, row_weights))
+
+
+def fit_source(learner: Learner, task: Task, source: DeclaredSource, account: PrivacyAccount | None = None) -> Fitted:
+    """As :func:`fit`, from rows that are read in chunks.
+
+    They are read, and encoded by public rules, before the charge: what is wrong with files is found while it is free,
+    and nothing of the rows can get out until they are sealed.
+
+    Args:
+        learner: one that :attr:`~tacit.learning.learner.Learner.streams`.
+        task: the public side, from :func:`tacit.learning.sources.source_task`.
+        source: the rows.
+        account: pays; None for a budget of this fit alone.
+
+    Raises:
+        ValueError: for public mistakes; nothing was spent.
+        BudgetExceeded: if the account cannot pay; nothing was released.
+    """
+    check(learner, task, account)
+    assert task.encoding is not None
+    with prepare(source, task.encoding, task.label_codes) as ready:
+        return _learned(learner, task, account, lambda paid: ready.rows(paid, learner.request.random_state))
+
+
+def _learned(
+    learner: Learner, task: Task, account: PrivacyAccount | None, seal_under: Callable[[Reservation], PrivateRows]
+) -> Fitted:
+    """Pays, seals, finds, learns."""
     with pay(learner, task, account) as paid, threadpool_limits(1, "blas"):  # many small matrices: threads would wait
-        rows = seal(frame, labels, task, paid, learner.request, row_weights)
+        rows = seal_under(paid)
         known, left = find(rows, task, learner)
         model = learner.learn(rows, left, known)
     return Fitted(model, known, certify(learner, task, paid, rows, account))

@@ -48,6 +48,9 @@ class Learner(ABC):
     refuses_weights: ClassVar[str] = ""
     """Why rows cannot be weighted; empty if they can."""
 
+    streams: ClassVar[bool] = False
+    """Whether it learns from rows that are not in memory: it seals them and asks, and looks at them in no other way."""
+
     @property
     def least_rows(self) -> int:
         """Fewer rows, where their number is public, are refused."""

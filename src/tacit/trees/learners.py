@@ -54,6 +54,7 @@ class GradientTreesLearner(Learner):
     class_weight: Any = None
 
     name = "BoostedTreesClassifier"
+    streams = True
     discovers = True
 
     def __post_init__(self) -> None:
@@ -102,6 +103,7 @@ class MAlphaLearner(Learner):
     max_leaves: int | None = None
 
     name = "BoostedTreesClassifier"
+    streams = True
     refuses_weights = "class_weight and sample_weight are for gradient trees: leave alpha out"
 
     def __post_init__(self) -> None:
@@ -193,6 +195,7 @@ class ForestLearner(Learner):
     noise: str = "auto"
 
     name = "RandomTreesClassifier"
+    streams = True
 
     def __post_init__(self) -> None:
         check_choice("mechanism", self.mechanism, MECHANISMS)

@@ -1,0 +1,193 @@
+"""Private rows that come from a source: encoded once to disk before the charge, sealed block by block after it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.curator.options import chosen_source
+from tacit.curator.recipes import Columns, Recipe, label_codes, targets_of
+from tacit.curator.rows import PrivateRows
+from tacit.encoding.frames import Frame
+from tacit.encoding.labels import NumericLabelIndex
+from tacit.encoding.source import DeclaredSource
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.engines.blocks import BlockTable
+from tacit.engines.dense import DenseRows
+from tacit.engines.disk import DiskFullError, DiskWorkspace, is_full
+from tacit.engines.memory import counting
+from tacit.engines.protocol import SealedTable
+from tacit.engines.rows import Rows
+from tacit.engines.store import BLOCK_ROWS, DamagedStoreError, Store, StoreWriter
+from tacit.engines.workspace import Workspace
+from tacit.privacy.ledger import Reservation
+from tacit.queries.query import Layout
+
+Labels = LabelIndex | NumericLabelIndex
+Arrays = list[npt.NDArray[Any]]
+
+
+def arrays_of(frame: Frame, labels: Any, recipe: Recipe, label_index: Labels) -> Arrays:
+    """What is kept of some rows: codes of every column, of the label, targets, vectors. Rows that a rule drops go."""
+    codes = label_codes(labels, label_index)
+    dense, targets = recipe.dense(frame), targets_of(labels, label_index)
+    arrays: Arrays = [*recipe.columns(frame), codes]
+    arrays += [] if targets is None else [targets]
+    arrays += [] if dense is None else [dense.values]
+    keep = counting(codes)
+    return arrays if keep.all() else [array[keep] for array in arrays]
+
+
+def rows_of(arrays: Arrays, recipe: Recipe, label_index: Labels, workspace: Workspace) -> Rows:
+    """A block of the rows of which this is kept."""
+    n_columns = len(recipe.n_codes)
+    rest = arrays[n_columns + 1 :]
+    targets = rest.pop(0) if isinstance(label_index, NumericLabelIndex) else None
+    dense = None
+    if rest:
+        encoder: Any = recipe.encoder  # type: ignore[attr-defined]
+        dense = DenseRows(rest[0], encoder.clipper.radius, encoder.width)
+    layout = Layout(recipe.n_codes, label_index.n_classes, 0 if dense is None else dense.n_features)
+    columns: list[Any] = arrays[:n_columns]
+    return Rows(columns, arrays[n_columns], layout, None, dense, targets, workspace)
+
+
+class PreparedSource:
+    """A source that is ready to be sealed: what its columns say is encoded, and nothing but noise can get out.
+
+    Args:
+        source: the rows, and where they are kept.
+        directory: for files; None where rows are kept in memory.
+    """
+
+    def __init__(self, source: DeclaredSource, directory: Path | None) -> None:
+        self._source, self._directory = source, directory
+        self._files: dict[Any, Sequence[Arrays]] = {}
+
+    def rows(self, reservation: Reservation, random_state: int | None) -> PrivateRows:
+        """The rows of one fit."""
+        return SourceRows(self._source, self.table, reservation, random_state)
+
+    def table(self, recipe: Recipe, label_index: Labels) -> SealedTable:
+        """The rows as a recipe says, in blocks."""
+        workspace = Workspace() if self._directory is None else DiskWorkspace(self._directory)
+        blocks = self.encoded(recipe, label_index)
+        return BlockTable([rows_of(list(arrays), recipe, label_index, workspace) for arrays in blocks])
+
+    def encoded(self, recipe: Recipe, label_index: Labels) -> Sequence[Arrays]:
+        """What is kept of all rows, by block: read from the source once for every recipe."""
+        found = self._files.get((recipe, label_index))
+        if found is None:
+            found = self._made(recipe, label_index)
+            self._files[recipe, label_index] = found
+        return found
+
+    def _made(self, recipe: Recipe, label_index: Labels) -> Sequence[Arrays]:
+        kept = self._kept_name(recipe, label_index)
+        if kept is not None and kept.exists():
+            try:
+                return list(Store(kept, check=True).blocks())
+            except DamagedStoreError:
+                kept.unlink()  # it is made again
+        nothing = self._source.without_rows
+        like = arrays_of(nothing, self._source.labels(nothing), recipe, label_index)
+        chunks = (arrays_of(*chunk, recipe, label_index) for chunk in self._source.chunks())
+        if self._directory is None:
+            return [[np.concatenate(parts) for parts in zip(like, *chunks, strict=True)]]
+        with self._new_file() as path:
+            with StoreWriter(path, like, BLOCK_ROWS) as writer:
+                for arrays in chunks:
+                    writer.append(arrays)
+            store = Store(path)
+            if kept is not None:
+                path.replace(kept)
+        return list(store.blocks())
+
+    def _kept_name(self, recipe: Recipe, label_index: Labels) -> Path | None:
+        """What the file is called that stays for the next fit; None if none does."""
+        if not (self._source.source.keep and isinstance(recipe, Columns) and self._directory is not None):
+            return None
+        facts = [self._source.state, recipe.encoding.to_dict(), label_index.to_dict(), self._source.wanted]
+        digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode("utf-8", "surrogateescape")).hexdigest()
+        return self._directory / f"{digest[:32]}.rows"
+
+    @contextmanager
+    def _new_file(self) -> Iterator[Path]:
+        """A name for a file that is gone afterwards, unless it was given another: mappings of it stay."""
+        try:
+            with tempfile.TemporaryDirectory(prefix=".tacit-", dir=self._directory, ignore_cleanup_errors=True) as made:
+                yield Path(made) / "rows"
+        except OSError as error:
+            if is_full(error) and self._directory is not None:
+                raise DiskFullError.of(self._directory, 1 << 20) from None
+            raise
+
+
+class SourceRows(PrivateRows):
+    """The rows of a source, for one fit: sealed like others, from what was encoded.
+
+    Args:
+        source: for the names of its columns.
+        table: seals the rows.
+        reservation: the budget, already durable.
+        random_state: as in :class:`~tacit.curator.rows.PrivateRows`.
+    """
+
+    def __init__(
+        self,
+        source: DeclaredSource,
+        table: Callable[[Recipe, Labels], SealedTable],
+        reservation: Reservation,
+        random_state: int | None,
+    ) -> None:
+        super().__init__(Frame({}, 0), None, reservation, random_state)
+        self._noise = chosen_source(random_state)
+        self._source, self._sealed = source, table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._source.schema.features
+
+    def with_labels_as(self, name: str) -> NoReturn:
+        """Not for a source, whose schema declares the label."""
+        raise TypeError(f"the label of a source is declared, and is no column '{name}'")
+
+    def keys(self, *_: Any, **__: Any) -> NoReturn:
+        """Not for a source, whose schema declares all values."""
+        raise TypeError("the values of a source are declared")
+
+    def _table(self, recipe: Recipe, label_index: Labels, levels: int = 1) -> SealedTable:
+        assert levels == 1, "rows of a source have no weights"
+        return self._sealed(recipe, label_index)
+
+
+@contextmanager
+def prepare(source: DeclaredSource, encoding: TableEncoding, label_index: Labels) -> Iterator[PreparedSource]:
+    """A source whose columns are encoded, before the charge: what is wrong with its files is found while it is free.
+
+    Nothing of what is encoded can get out but through a curator, which charges first.
+
+    Raises:
+        DataError: if the source cannot be read.
+        DiskFullError: if there is no room.
+    """
+    directory = None
+    if source.source.engine == "streamed":
+        directory = source.source.directory or Path(tempfile.gettempdir())
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise DiskFullError(f"{directory} cannot be used for files: {os.strerror(error.errno or 0)}") from None
+    ready = PreparedSource(source, directory)
+    ready.encoded(Columns(encoding), label_index)
+    yield ready

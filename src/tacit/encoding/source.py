@@ -1,0 +1,172 @@
+"""`read_source`: rows that need not fit into memory, for ``fit``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, final
+
+from tacit.encoding.errors import DataError
+from tacit.encoding.frames import Frame
+from tacit.encoding.inputs import numbers_of
+from tacit.encoding.read import UTF8
+from tacit.encoding.read_table import known_encoding
+from tacit.encoding.sources import DatasetReader, FileReader, Reader, files_of
+from tacit.encoding.sql_sources import DUCKDB, DuckReader, SqlReader, as_query
+from tacit.privacy.request import RequestError
+from tacit.schema import NumericColumn, Schema
+
+ENGINES = ("streamed", "memory")
+"""Where rows can be while a model is learned."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Rows that ``fit`` reads in chunks; made by :func:`tacit.read_source`.
+
+    Attributes:
+        reader: of the rows.
+        engine: what answers: ``"streamed"`` from compact files on disk, ``"memory"`` from memory.
+        directory: where these files are made; None for the system's directory of temporary files.
+        keep: whether they stay there for the next fit.
+    """
+
+    reader: Reader
+    engine: str = "streamed"
+    directory: Path | None = None
+    keep: bool = False
+
+    def __post_init__(self) -> None:
+        if self.engine not in ENGINES:
+            raise RequestError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {self.engine!r}")
+        if self.keep and (self.directory is None or self.engine != "streamed"):
+            raise RequestError("keep = True needs the directory that the engine 'streamed' keeps its files in")
+        if self.keep and self.reader.state() is None:
+            raise RequestError(
+                f"nothing tells whether the rows of {self.reader.name} change after they were kept: leave keep out"
+            )
+
+    def __repr__(self) -> str:
+        return f"<rows of {self.reader.name}, engine {self.engine}>"
+
+
+def read_source(
+    where: Any,
+    *,
+    query: str | None = None,
+    engine: str = "streamed",
+    directory: str | os.PathLike[str] | None = None,
+    keep: bool = False,
+    encoding: str = UTF8,
+) -> Source:
+    """Rows that are read while a model is fitted, and need not fit into memory.
+
+    ``AdditiveBoostClassifier(schema=schema).fit(tacit.read_source("rows/*.parquet"))`` learns what a fit to the whole
+    table would, bit by bit if the noise is the same: neither the cutting into files and chunks nor the engine changes
+    an answer. The schema must declare all columns and the label. Nothing is read before ``fit``.
+
+    Args:
+        where: a CSV file (``.gz`` too) or Parquet file, a folder of them, a pattern such as ``"rows/*.parquet"``, a
+            list of these, a ``pyarrow.dataset.Dataset``, or the URL of a data base: ``duckdb:///PATH`` and what
+            SQLAlchemy knows, such as ``sqlite:///PATH``. Files follow one another sorted by name.
+        query: of a data base: a statement that selects the rows, or the name of a table.
+        engine: ``"streamed"``: the rows are encoded once to compact files (about two bytes a number, one a category),
+            from which every pass is answered; memory stays the same however many there are. ``"memory"``: they are
+            encoded into memory.
+        directory: where the compact files are made, on a disk with room for them; by default the system's directory of
+            temporary files. Only their owner can read them.
+        keep: whether they stay there, so that the next fit under the same schema need not read the source again. They
+            hold private rows.
+        encoding: of CSV files.
+
+    Raises:
+        ValueError: if there is nothing there to read; one sentence.
+    """
+    named = None if directory is None else Path(directory)
+    return Source(_reader_of(where, query, known_encoding(encoding)), engine, named, keep)
+
+
+def _reader_of(where: Any, query: str | None, encoding: str) -> Reader:
+    if isinstance(where, Reader):
+        return where
+    if hasattr(where, "to_batches") and hasattr(where, "schema"):
+        return DatasetReader(where)
+    if isinstance(where, str) and (where.startswith(DUCKDB) or "://" in where):
+        if query is None:
+            raise RequestError("a data base needs a query: one that selects the rows, or the name of a table")
+        duck = where.startswith(DUCKDB)
+        return DuckReader(where, as_query(query)) if duck else SqlReader(where, as_query(query))
+    if query is not None:
+        raise RequestError("a query is for a data base; files are read whole")
+    if not isinstance(where, str | os.PathLike | list | tuple):
+        raise RequestError(f"a source is files, a folder, a pattern, a data set or a URL, got {type(where).__name__}")
+    return FileReader(files_of(where), encoding, str(where) if isinstance(where, str | os.PathLike) else "")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DeclaredSource:
+    """A source under the schema that says what its columns are.
+
+    Attributes:
+        source: the rows.
+        schema: with a label and without a unit.
+    """
+
+    source: Source
+    schema: Schema
+
+    @property
+    def label(self) -> str:
+        """The label's column."""
+        assert self.schema.label is not None
+        return self.schema.label.column
+
+    @property
+    def wanted(self) -> list[str]:
+        """The columns that are read."""
+        return [*self.schema.features, self.label]
+
+    @property
+    def numeric(self) -> frozenset[str]:
+        """Those that are read as numbers where a file has texts."""
+        assert self.schema.label is not None
+        features = [name for name in self.schema.features if isinstance(self.schema.columns[name], NumericColumn)]
+        return frozenset([*features, *([self.label] if self.schema.label.is_numeric else [])])
+
+    @cached_property
+    def without_rows(self) -> Frame:
+        """The columns as they are read, without rows: looks at every part of the source, and at nothing private."""
+        return self.source.reader.empty(self.wanted, self.numeric)
+
+    @cached_property
+    def n_rows(self) -> int:
+        """How many rows there are. Private, unless the relation says otherwise."""
+        return self.source.reader.count(self.wanted)
+
+    @cached_property
+    def state(self) -> str | None:
+        """What the rows are known by as long as they stay as they are."""
+        return self.source.reader.state()
+
+    def labels(self, frame: Frame) -> Any:
+        """The labels among the columns; of numbers, numbers."""
+        labels = frame.column(self.label)
+        assert self.schema.label is not None
+        return numbers_of(labels, self.label) if self.schema.label.is_numeric else labels
+
+    def chunks(self, reader: Reader | None = None) -> Iterator[tuple[Frame, Any]]:
+        """The features and the labels of the rows, chunk by chunk.
+
+        Raises:
+            DataError: if a part cannot be read, or has changed since it was read first.
+        """
+        before = self.state
+        for chunk in (reader or self.source.reader).chunks(self.wanted, self.numeric):
+            yield chunk, self.labels(chunk)
+        if self.source.reader.state() != before:
+            raise DataError(f"{self.source.reader.name} changed since this fit began to read it")

@@ -1,0 +1,240 @@
+"""Where rows are that do not fit into memory: files, folders, queries, read in chunks as often as it takes.
+
+What a source *is* may be refused: a file that is missing, parts of different columns, a query that fails. What its
+cells hold is not. A chunk says nothing of the rows: they are cut by size, and no answer depends on where.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+import pyarrow as pa
+
+from tacit.encoding.errors import DataError
+from tacit.encoding.frames import Frame
+from tacit.encoding.read import UTF8, column_names, csv_chunks, is_parquet, parquet_chunks, parquet_types
+from tacit.schema.errors import nearest, resembles
+
+CHUNK_ROWS = 1 << 18
+"""Rows that are read at a time, where a reader can say."""
+
+ENDINGS = (".parquet", ".pq", ".csv", ".csv.gz", ".tsv", ".tsv.gz")
+"""What files of a folder are read; others, and those whose names begin with a dot or underscore, are not."""
+
+
+class Reader(ABC):
+    """A table that is read in chunks of rows, always in the same order."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """For messages; no password is in it."""
+
+    @abstractmethod
+    def columns(self) -> list[str]:
+        """The names of the columns, which are public.
+
+        Raises:
+            DataError: if there is no such table.
+        """
+
+    @abstractmethod
+    def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
+        """Columns without rows, of the types that :meth:`chunks` has; looks at every part of the table.
+
+        Raises:
+            DataError: if a part has not these columns, or has others types than the first.
+        """
+
+    @abstractmethod
+    def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
+        """The rows.
+
+        Args:
+            names: of the columns that are read.
+            numeric: those that are read as numbers where the table has texts.
+
+        Raises:
+            DataError: one sentence that names the part and what is wrong with it; never what a cell holds.
+        """
+
+    @abstractmethod
+    def state(self) -> str | None:
+        """What changes when the rows may have; None where nothing tells."""
+
+    def parts(self) -> Sequence[Reader]:
+        """Tables whose rows, one after the other, are those of this one; each can be read in another process."""
+        return [self]
+
+    def count(self, names: Sequence[str]) -> int:
+        """How many rows there are. Private, unless the relation says otherwise."""
+        return sum(chunk.n_rows for chunk in self.chunks(list(names)[:1], frozenset()))
+
+    def check_columns(self, names: Iterable[str], present: Sequence[str], where: str) -> None:
+        """Raises :class:`DataError` unless all are there, once."""
+        for name in names:
+            if name not in present:
+                hint = nearest(name, present) if resembles(name, present) else f"it has {len(present)} columns"
+                raise DataError(f"{where} has no column '{name}'; {hint}")
+            if list(present).count(name) > 1:
+                raise DataError(f"{where} has two columns named '{name}'; rename one")
+
+
+@final
+@dataclass(frozen=True)
+class FileReader(Reader):
+    """Files of one kind, CSV (also with gzip) or Parquet, whose rows follow one another.
+
+    Attributes:
+        paths: of the files, in the order of the rows.
+        encoding: of CSV files.
+        where: what the user named.
+    """
+
+    paths: tuple[Path, ...]
+    encoding: str = UTF8
+    where: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.where or str(self.paths[0])
+
+    def columns(self) -> list[str]:
+        return column_names(self.paths[0], self.encoding)
+
+    def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
+        parquet = is_parquet(self.paths[0])
+        for path in self.paths:
+            if is_parquet(path) != parquet:
+                raise DataError(
+                    f"{path} and {self.paths[0]} are of different kinds; a source is all CSV or all Parquet"
+                )
+            self.check_columns(names, column_names(path, self.encoding), str(path))
+        if not parquet:
+            texts = pa.nulls(0, pa.string())
+            return Frame({name: np.empty(0) if name in numeric else texts for name in names}, 0)
+        types = parquet_types(self.paths[0])
+        for path in self.paths[1:]:
+            other = parquet_types(path)
+            for name in names:
+                if other[name] != types[name]:
+                    raise DataError(
+                        f"column '{name}' is {other[name]} in {path}, and {types[name]} in {self.paths[0]}: "
+                        "all files of a source need the same types"
+                    )
+        return Frame({name: pa.nulls(0, types[name]) for name in names}, 0)
+
+    def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
+        for path in self.paths:
+            before = _stamp(path)
+            if is_parquet(path):
+                yield from parquet_chunks(path, names, CHUNK_ROWS)
+            else:
+                width = len(column_names(path, self.encoding))
+                yield from csv_chunks(path, names, numeric, width, self.encoding)
+            if _stamp(path) != before:
+                raise DataError(f"{path} changed while it was read")
+
+    def state(self) -> str | None:
+        return _digest([self.encoding, *(_stamp(path) for path in self.paths)])
+
+    def parts(self) -> Sequence[Reader]:
+        return [FileReader((path,), self.encoding) for path in self.paths]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DatasetReader(Reader):
+    """A data set of pyarrow: many files, partitions in the names of folders, remote stores.
+
+    Attributes:
+        dataset: of ``pyarrow.dataset``.
+    """
+
+    dataset: Any
+
+    @property
+    def name(self) -> str:
+        return "the pyarrow data set"
+
+    def columns(self) -> list[str]:
+        return list(self.dataset.schema.names)
+
+    def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
+        del numeric
+        self.check_columns(names, self.columns(), self.name)
+        schema = self.dataset.schema
+        return Frame({name: pa.nulls(0, schema.field(name).type) for name in names}, 0)
+
+    def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
+        del numeric
+        try:
+            for batch in self.dataset.to_batches(
+                columns=list(names), batch_size=CHUNK_ROWS, batch_readahead=1, fragment_readahead=1
+            ):
+                yield Frame({name: batch.column(name) for name in names}, batch.num_rows)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{self.name} cannot be read: {type(error).__name__}") from None
+
+    def state(self) -> str | None:
+        files = [Path(name) for name in getattr(self.dataset, "files", ())]
+        if not files or not all(file.is_file() for file in files):
+            return None
+        return _digest([*(_stamp(path) for path in files), str(self.dataset.schema)])
+
+
+def files_of(where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[Path, ...]:
+    """The files that a path, a folder, a pattern or a list of these means, sorted by name.
+
+    Raises:
+        DataError: if there are none.
+    """
+    if not isinstance(where, str | os.PathLike):
+        found = tuple(path for each in where for path in files_of(each))
+        if not found:
+            raise DataError("an empty list names no files")
+        return found
+    path = Path(where)
+    if path.is_dir():
+        inside = sorted(
+            file
+            for file in path.rglob("*")
+            if file.is_file() and file.name.lower().endswith(ENDINGS) and not _hidden(file.relative_to(path))
+        )
+        if not inside:
+            raise DataError(f"{path} holds no files of rows; they end in {', '.join(ENDINGS)}")
+        return tuple(inside)
+    if path.exists() or not glob.has_magic(str(where)):
+        if not path.exists():
+            raise DataError(f"{path} does not exist")
+        return (path,)
+    names = glob.glob(str(where), recursive=True)  # noqa: PTH207 - a pattern may begin anywhere
+    matching = sorted(Path(name) for name in names if Path(name).is_file())
+    if not matching:
+        raise DataError(f"no file matches {str(where)!r}")
+    return tuple(matching)
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _stamp(path: Path) -> str:
+    """What changes when a file does."""
+    try:
+        facts = path.stat()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    return f"{path.resolve()} {facts.st_ino} {facts.st_size} {facts.st_mtime_ns}"
+
+
+def _digest(facts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(facts).encode("utf-8", "surrogateescape")).hexdigest()

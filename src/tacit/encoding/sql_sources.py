@@ -1,0 +1,148 @@
+"""Rows of a data base: a query, or the name of a table, read in chunks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, final
+
+from tacit.encoding.errors import DataError
+from tacit.encoding.frames import Frame
+from tacit.encoding.sources import CHUNK_ROWS, Reader
+
+DUCKDB = "duckdb:"
+
+_TABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+
+
+def as_query(query: str) -> str:
+    """A query as it is, and the name of a table as the query for all of it."""
+    text = query.strip().rstrip(";")
+    if not _TABLE.fullmatch(text):
+        return text
+    quoted = ".".join(f'"{part}"' for part in text.split("."))
+    return f"SELECT * FROM {quoted}"  # noqa: S608 - a name and nothing else
+
+
+def _no_rows_of(query: str) -> str:
+    return f"SELECT * FROM ({query}) AS rows_of_a_source WHERE 1 = 0"  # noqa: S608 - the query is the user's own
+
+
+@final
+@dataclass(frozen=True)
+class SqlReader(Reader):
+    """What a query gives, through SQLAlchemy.
+
+    Attributes:
+        url: of the data base.
+        query: one statement that selects.
+    """
+
+    url: str
+    query: str
+
+    @property
+    def name(self) -> str:
+        from sqlalchemy.engine import make_url
+        from sqlalchemy.exc import ArgumentError
+
+        try:
+            return make_url(self.url).render_as_string(hide_password=True)
+        except ArgumentError:
+            raise DataError("the URL of a data base reads dialect://place, such as sqlite:///rows.db") from None
+
+    def columns(self) -> list[str]:
+        with self._result(_no_rows_of(self.query), shows_nothing=True) as result:
+            return list(result.keys())
+
+    def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
+        del numeric
+        self.check_columns(names, self.columns(), self.name)
+        return Frame({name: [] for name in names}, 0)
+
+    def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
+        del numeric
+        with self._result(self.query) as result:
+            places = [list(result.keys()).index(name) for name in names]
+            for rows in result.partitions(CHUNK_ROWS >> 2):
+                yield Frame({name: [row[k] for row in rows] for name, k in zip(names, places, strict=True)}, len(rows))
+
+    def state(self) -> str | None:
+        return None
+
+    @contextmanager
+    def _result(self, query: str, shows_nothing: bool = False) -> Iterator[Any]:
+        """Runs a query. What a data base says of its failure may quote rows; it is shown where none were read."""
+        from sqlalchemy import create_engine, text
+        from sqlalchemy.exc import SQLAlchemyError
+        from sqlalchemy.pool import NullPool
+
+        name = self.name
+        try:
+            with create_engine(self.url, poolclass=NullPool).connect() as connection:
+                options = {"stream_results": True, "max_row_buffer": CHUNK_ROWS >> 2}
+                yield connection.execution_options(**options).execute(text(query))
+        except (SQLAlchemyError, ImportError) as error:
+            said = getattr(error, "orig", None) or error
+            why = str(said).splitlines()[0] if shows_nothing or isinstance(error, ImportError) else type(said).__name__
+            raise DataError(f"the query to {name} failed: {why}") from None
+
+
+@final
+@dataclass(frozen=True)
+class DuckReader(Reader):
+    """What a query gives in DuckDB, as Arrow's batches.
+
+    Attributes:
+        url: ``duckdb:///PATH``, or ``duckdb://`` for a query that names its files itself.
+        query: one statement that selects.
+    """
+
+    url: str
+    query: str
+
+    @property
+    def name(self) -> str:
+        return self.url
+
+    def columns(self) -> list[str]:
+        return list(self._types())
+
+    def empty(self, names: Sequence[str], numeric: frozenset[str]) -> Frame:
+        import pyarrow as pa
+
+        del numeric
+        types = self._types()
+        self.check_columns(names, list(types), self.name)
+        return Frame({name: pa.nulls(0, types[name]) for name in names}, 0)
+
+    def chunks(self, names: Sequence[str], numeric: frozenset[str]) -> Iterator[Frame]:
+        del numeric
+        with self._batches(self.query) as batches:
+            for batch in batches:
+                yield Frame({name: batch.column(name) for name in names}, batch.num_rows)
+
+    def state(self) -> str | None:
+        return None
+
+    def _types(self) -> dict[str, Any]:
+        with self._batches(_no_rows_of(self.query), shows_nothing=True) as batches:
+            return {field.name: field.type for field in batches.schema}
+
+    @contextmanager
+    def _batches(self, query: str, shows_nothing: bool = False) -> Iterator[Any]:
+        try:
+            import duckdb
+        except ImportError:
+            raise DataError("DuckDB is not installed: pip install 'tacit[duckdb]'") from None
+        place = self.url.removeprefix(DUCKDB).removeprefix("//").removeprefix("/") or ":memory:"
+        if self.url.startswith(f"{DUCKDB}////"):
+            place = "/" + place.lstrip("/")
+        try:
+            with duckdb.connect(place, read_only=place != ":memory:") as connection:
+                yield connection.execute(query).to_arrow_reader(CHUNK_ROWS)
+        except duckdb.Error as error:
+            why = str(error).splitlines()[0] if shows_nothing else type(error).__name__
+            raise DataError(f"the query to {self.name} failed: {why}") from None

@@ -1,0 +1,54 @@
+"""From a source of rows to a task: public checks, before a row is read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tacit.encoding.source import DeclaredSource, Source
+from tacit.encoding.table import TableEncoding
+from tacit.learning.declared import Declared
+from tacit.learning.learner import Learner
+from tacit.learning.tables import check_labels, public_rows
+from tacit.learning.task import FINE_CELLS, Task
+from tacit.privacy.request import RequestError
+
+
+def source_task(
+    source: Source, y: Any, weights: Any, declared: Declared, learner: Learner
+) -> tuple[Task, DeclaredSource]:
+    """The task of a source, and the source under its schema.
+
+    Args:
+        source: the rows.
+        y: nothing: the label is a column of the source.
+        weights: nothing: rows of a source have none.
+        declared: what is declared; all of it has to be.
+        learner: what is to learn.
+
+    Raises:
+        ValueError: for public mistakes: what is not declared, columns that are missing, types that differ.
+    """
+    schema = declared.schema
+    if not learner.streams:
+        raise RequestError(
+            f"{learner.name} learns from tables in memory: read the files with tacit.read_table, or take one of the "
+            "additive, tree, halfspace or decision list learners"
+        )
+    if schema is None or schema.label is None:
+        what = "a schema" if schema is None else "a schema with a [label]"
+        raise RequestError(f"a source needs {what}: nothing about its columns may come from its rows")
+    if schema.unit is not None:
+        raise RequestError("a source protects rows, and the schema declares a unit of several: fit a table in memory")
+    if y is not None:
+        raise RequestError(f"a source holds its labels, in the column '{schema.label.column}': leave y out")
+    if weights is not None:
+        raise RequestError("rows of a source have no weights: leave sample_weight out")
+    found = DeclaredSource(source, schema)
+    encoding = TableEncoding.of(schema, FINE_CELLS)
+    encoding.check(found.without_rows)
+    check_labels(found.labels(found.without_rows), declared.label, schema.label.column, learner.name)
+    task = Task(schema, schema.features, declared.label, encoding)
+    if not learner.request.neighbouring.n_is_public:
+        return task, found
+    return replace(task, public_rows=public_rows(learner.request, schema, found.n_rows)), found

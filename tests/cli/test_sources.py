@@ -1,0 +1,108 @@
+"""`tacit fit` from folders, patterns and data bases: the model of the file in memory, and mistakes in one sentence."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SAME = ("--schema", "schema.toml", "--random-state", "1", "--epsilon", "2")
+
+
+def model(path: Path) -> Any:
+    written = json.loads(path.read_text())
+    return {key: value for key, value in written.items() if key != "certificate"}
+
+
+@pytest.fixture
+def expected(folder: Path, tacit: Callable[..., Any]) -> Any:
+    """The model of the file in memory."""
+    assert tacit("fit", "data.csv", *SAME, "--model", "usual.json").exit_code == 0
+    return model(folder / "usual.json")
+
+
+def cut(folder: Path) -> None:
+    """The file in three, the last one compressed."""
+    head, *lines = (folder / "data.csv").read_text().splitlines()
+    (folder / "rows").mkdir()
+    for number, part in enumerate((lines[:7], lines[7:300], lines[300:])):
+        text = "\n".join([head, *part]) + "\n"
+        if number < 2:
+            (folder / "rows" / f"{number}.csv").write_text(text)
+        else:
+            (folder / "rows" / f"{number}.csv.gz").write_bytes(gzip.compress(text.encode()))
+
+
+def filled(folder: Path) -> str:
+    head, *lines = (folder / "data.csv").read_text().splitlines()
+    with sqlite3.connect(folder / "rows.db") as connection:
+        connection.execute(f"CREATE TABLE people ({head})")
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", [line.split(",") for line in lines])
+    return f"sqlite:///{folder / 'rows.db'}"
+
+
+def test_every_place_gives_the_model_of_the_file(folder: Path, tacit: Callable[..., Any], expected: Any) -> None:
+    cut(folder)
+    ways = [
+        ("rows",),
+        ("rows/*.csv*",),
+        ("data.csv", "--engine", "streamed", "--directory", "files"),
+        ("data.csv", "--engine", "memory"),
+        (filled(folder), "--query", "people"),
+        (filled_again(folder), "--query", "SELECT age, colour, bought FROM people ORDER BY rowid"),
+    ]
+    for number, way in enumerate(ways):
+        found = tacit("fit", *way, *SAME, "--model", f"{number}.json")
+        assert found.exit_code == 0, found.output
+        assert model(folder / f"{number}.json") == expected
+    assert list((folder / "files").iterdir()) == []
+
+
+def filled_again(folder: Path) -> str:
+    return f"sqlite:///{folder / 'rows.db'}"
+
+
+def test_kept_files_stay(folder: Path, tacit: Callable[..., Any], expected: Any) -> None:
+    cut(folder)
+    for number in (1, 2):
+        out = f"{number}.json"
+        assert tacit("fit", "rows", *SAME, "--directory", "kept", "--keep", "--model", out).exit_code == 0
+        assert model(folder / out) == expected
+    assert len(list((folder / "kept").iterdir())) == 1
+
+
+MISTAKES = {
+    "rows": (("rows",), "needs a --schema"),
+    "no query": (("sqlite:///rows.db", "--schema", "schema.toml"), "needs a query"),
+    "query of a file": (("data.csv", "--query", "people", "--schema", "schema.toml"), "a query is for a data base"),
+    "no file": (("nothing/*.csv", "--schema", "schema.toml"), "no file matches"),
+    "keep": (("data.csv", "--schema", "schema.toml", "--keep"), "add --engine streamed"),
+    "keep nowhere": (("rows", "--schema", "schema.toml", "--keep"), "needs the directory"),
+    "engine": (("data.csv", "--schema", "schema.toml", "--engine", "fast"), "engine must be one of"),
+    "batches": (("rows", "--schema", "schema.toml", "--batches"), "files in memory"),
+}
+
+
+@pytest.mark.parametrize("name", list(MISTAKES))
+def test_mistakes_are_one_sentence_and_cost_nothing(name: str, folder: Path, tacit: Callable[..., Any]) -> None:
+    cut(folder)
+    arguments, words = MISTAKES[name]
+    label = () if "--schema" in arguments else ("--target", "bought", "--classes", "no,yes")
+    found = tacit("fit", *arguments, *label, "--model", "out.json")
+    assert found.exit_code == 2
+    assert words in " ".join(found.output.split())
+    assert "Traceback" not in found.output
+    assert not (folder / "out.json").exists()
+
+
+def test_a_dry_run_of_a_folder_reads_nothing(folder: Path, tacit: Callable[..., Any]) -> None:
+    cut(folder)
+    (folder / "rows" / "1.csv").write_text("no,rows\n1,2,3\n")
+    found = tacit("fit", "rows", "--schema", "schema.toml", "--dry-run", "--json")
+    assert found.exit_code == 0
+    assert json.loads(found.output)["columns"] == ["age", "colour"]

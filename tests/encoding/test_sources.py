@@ -1,0 +1,235 @@
+"""Sources: whatever rows lie in, their chunks are the rows, in one order, with the codes that a table in memory has."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from sqlalchemy import create_engine
+
+import tacit.encoding.read as read_module
+import tacit.encoding.sources as sources_module
+import tacit.encoding.sql_sources as sql_module
+from tacit.encoding.errors import DataError
+from tacit.encoding.source import DeclaredSource, read_source
+from tacit.encoding.sources import files_of
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.privacy.request import RequestError
+from tacit.schema import Schema
+
+SCHEMA = Schema.from_dict(
+    {
+        "columns": {
+            "a": {"kind": "numeric", "lower": -2, "upper": 2},
+            "c": {"kind": "categorical", "categories": ["u", "v", "007"]},
+            "d": {"kind": "boolean"},
+        },
+        "label": {"column": "y", "classes": ["no", "yes"]},
+    }
+)
+
+
+def frame(rows: int = 137) -> pd.DataFrame:
+    draw = np.random.default_rng(3)
+    made = pd.DataFrame(
+        {
+            "more": np.arange(rows),
+            "y": draw.choice(["no", "yes", "else"], rows, p=[0.5, 0.4, 0.1]),
+            "d": draw.random(rows) < 0.4,
+            "c": draw.choice(["u", "v", "007", "w"], rows),
+            "a": np.round(draw.normal(size=rows), 3),
+        }
+    )
+    made.loc[::11, "a"] = np.nan
+    return made
+
+
+def codes(source: Any) -> list[np.ndarray]:
+    declared = DeclaredSource(source, SCHEMA)
+    encoding, label = TableEncoding.of(SCHEMA), LabelIndex(("no", "yes"))
+    encoding.check(declared.without_rows)
+    parts = [[*encoding.encode(chunk), label.encode(labels)] for chunk, labels in declared.chunks()]
+    return [np.concatenate(column) for column in zip(*parts, strict=True)]
+
+
+@pytest.fixture
+def expected() -> list[np.ndarray]:
+    rows = frame()
+    return [*TableEncoding.of(SCHEMA).encode(rows), LabelIndex(("no", "yes")).encode(rows["y"])]
+
+
+def csv_file(place: Path) -> Any:
+    frame().to_csv(place / "rows.csv", index=False)
+    return read_source(place / "rows.csv")
+
+
+def zipped(place: Path) -> Any:
+    (place / "rows.csv.gz").write_bytes(gzip.compress(frame().to_csv(index=False, sep="\t").encode()))
+    return read_source(str(place / "rows.csv.gz"))
+
+
+def csv_folder(place: Path) -> Any:
+    for number, part in enumerate(np.array_split(np.arange(137), 17)):
+        frame().iloc[part].to_csv(place / f"{number:02}.csv", index=False)
+    (place / "_SUCCESS.csv").write_text("not one of them")
+    (place / "notes.txt").write_text("nor this")
+    return read_source(place)
+
+
+def parquet_pattern(place: Path) -> Any:
+    for number, part in enumerate(np.array_split(np.arange(137), 3)):
+        pq.write_table(pa.Table.from_pandas(frame().iloc[part]), place / f"part-{number}.parquet", row_group_size=11)
+    return read_source(str(place / "part-*.parquet"))
+
+
+def files_in_a_list(place: Path) -> Any:
+    parquet_pattern(place)
+    return read_source([place / "part-0.parquet", str(place / "part-1.parquet"), place / "part-2.parquet"])
+
+
+def data_set(place: Path) -> Any:
+    parquet_pattern(place)
+    return read_source(ds.dataset(sorted(map(str, place.glob("*.parquet")))))
+
+
+def sqlite(place: Path) -> Any:
+    url = f"sqlite:///{place / 'rows.db'}"
+    frame().to_sql("people", create_engine(url), index=False)
+    return read_source(url, query="SELECT * FROM people ORDER BY more")
+
+
+def sqlite_table(place: Path) -> Any:
+    sqlite(place)
+    return read_source(f"sqlite:///{place / 'rows.db'}", query="people")
+
+
+def duck_file(place: Path) -> Any:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(place / "rows.duckdb")) as connection:
+        rows = frame()  # noqa: F841 - duckdb finds it by its name
+        connection.execute("CREATE TABLE people AS SELECT * FROM rows")
+    return read_source(f"duckdb:///{place / 'rows.duckdb'}", query="people")
+
+
+def duck_query(place: Path) -> Any:
+    pytest.importorskip("duckdb")
+    frame().to_parquet(place / "rows.parquet")
+    return read_source("duckdb://", query=f"SELECT * FROM '{place / 'rows.parquet'}' ORDER BY more")
+
+
+FILES = [csv_file, zipped, csv_folder, parquet_pattern, files_in_a_list, data_set]
+WAYS = [*FILES, sqlite, sqlite_table, duck_file, duck_query]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("rows", [5, 1 << 18])
+def test_every_way_gives_the_codes_of_the_table(
+    way: Any, rows: int, tmp_path: Path, expected: list[np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources_module, "CHUNK_ROWS", rows)
+    monkeypatch.setattr(sql_module, "CHUNK_ROWS", 4 * rows)
+    monkeypatch.setattr(read_module, "BLOCK_BYTES", 40 * rows)
+    source = way(tmp_path)
+    for found, column in zip(codes(source), expected, strict=True):
+        np.testing.assert_array_equal(found, column)
+    assert DeclaredSource(source, SCHEMA).n_rows == 137
+    assert tmp_path.name in repr(source) or "data set" in repr(source) or "duckdb" in repr(source)
+
+
+def test_a_long_row_is_read_in_longer_blocks_from_where_it_was(
+    tmp_path: Path, expected: list[np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_module, "BLOCK_BYTES", 200)
+    rows = frame()
+    rows["more"] = rows["more"].astype(str)
+    rows.loc[100, "more"] = "long " * 300
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    for found, column in zip(codes(read_source(tmp_path / "rows.csv")), expected, strict=True):
+        np.testing.assert_array_equal(found, column)
+
+
+def test_parts_are_the_files(tmp_path: Path, expected: list[np.ndarray]) -> None:
+    reader = csv_folder(tmp_path).reader
+    assert len(reader.parts()) == 17
+    declared = DeclaredSource(read_source(tmp_path), SCHEMA)
+    total = sum(chunk.n_rows for part in reader.parts() for chunk, _ in declared.chunks(part))
+    assert total == len(expected[0])
+
+
+# What is no source.
+
+
+def refused(message: str, **arguments: Any) -> None:
+    with pytest.raises((DataError, RequestError), match=message):
+        codes(read_source(**arguments))
+
+
+def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+    refused("nowhere does not exist", where=tmp_path / "nowhere")
+    refused("no file matches", where=str(tmp_path / "*.parquet"))
+    refused("holds no files of rows", where=tmp_path)
+    refused("an empty list", where=[])
+    refused("got int", where=7)
+    refused("needs a query", where="sqlite:///rows.db")
+    refused("a query is for a data base", where=tmp_path, query="SELECT 1")
+    refused("engine must be one of", where=csv_file(tmp_path).reader, engine="fast")
+    refused("unknown encoding", where=tmp_path, encoding="klingon")
+
+
+def test_parts_of_other_columns_or_types_are_named(tmp_path: Path) -> None:
+    parquet_pattern(tmp_path)
+    table = pq.read_table(tmp_path / "part-1.parquet")
+    pq.write_table(table.drop_columns(["c"]), tmp_path / "part-1.parquet")
+    refused("part-1.parquet has no column 'c'", where=tmp_path)
+    pq.write_table(table.set_column(4, "a", table["a"].cast(pa.float32())), tmp_path / "part-1.parquet")
+    refused("column 'a' is float in .*part-1.parquet, and double in .*part-0", where=tmp_path)
+    frame().to_csv(tmp_path / "part-9.csv", index=False)
+    pq.write_table(table, tmp_path / "part-1.parquet")
+    refused("of different kinds", where=tmp_path)
+
+
+def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_module, "BLOCK_BYTES", 200)
+    source = csv_folder(tmp_path)
+    chunks = DeclaredSource(source, SCHEMA).chunks()
+    next(chunks)
+    for path in files_of(tmp_path):
+        os.utime(path, ns=(1, 1))
+    with pytest.raises(DataError, match="changed while it was read"):
+        list(chunks)
+
+
+def test_a_file_that_changes_between_two_readings_is_noticed(tmp_path: Path) -> None:
+    declared = DeclaredSource(csv_folder(tmp_path), SCHEMA)
+    list(declared.chunks())
+    os.utime(files_of(tmp_path)[3], ns=(1, 1))
+    with pytest.raises(DataError, match="changed since this fit began to read it"):
+        list(declared.chunks())
+
+
+def test_a_failing_query_shows_no_password_and_no_rows(tmp_path: Path) -> None:
+    sqlite(tmp_path)
+    url = f"sqlite:///{tmp_path / 'rows.db'}"
+    refused("no such table: nobody", where=url, query="nobody")
+    refused("has no column 'a'", where=url, query="SELECT c, d, y FROM people")
+    with pytest.raises(DataError) as failed:
+        codes(read_source("postgresql+nothing://me:secret@host/rows", query="people"))
+    assert "secret" not in str(failed.value)
+
+
+def test_sql_that_fails_midway_does_not_quote_a_cell(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    frame().assign(a=["1"] * 136 + ["private words"]).to_parquet(tmp_path / "rows.parquet")
+    asked = f"SELECT CAST(a AS DOUBLE) AS a, c, d, y FROM '{tmp_path / 'rows.parquet'}'"
+    with pytest.raises(DataError, match="failed: ConversionException") as failed:
+        codes(read_source("duckdb://", query=asked))
+    assert "private words" not in str(failed.value)
