@@ -1,0 +1,206 @@
+"""How fits grow with the rows: `python -m benchmarks.scale`. Seconds and memory per engine, beside LightGBM.
+
+Tables of 20 numeric columns are generated on disk, chunk by chunk, as Parquet files of a million rows. Every fit runs
+in a process of its own, which first fits a small table so that compiled code is loaded. What is measured begins with
+the files and ends with the model: wall and processor seconds, and the peak of ``RssAnon`` (memory that is not a file's)
+over what the process had when it began. LightGBM has no privacy: 100 trees of 31 leaves, all defaults.
+
+Engines: ``memory`` reads the files into an Arrow table and fits that; ``encoded`` is ``read_source(engine="memory")``,
+``streamed`` is ``read_source()``, ``dask`` is ``read_source(engine="dask")`` with a cluster of this machine.
+
+Results are lines of ``benchmarks/results/scale.jsonl``, by version of the library; ``--again`` measures anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.lines import Lines
+from tools.fit_planning_rule import version
+
+COLUMNS, FILE_ROWS, CHUNK_ROWS = 20, 1_000_000, 250_000
+TEST_ROWS = 50_000
+ENGINES = ("memory", "encoded", "streamed", "dask", "lightgbm")
+PEAK = re.compile(r"RssAnon:\s+(\d+) kB")
+
+
+def chunk(rows: int, seed: int) -> pa.Table:
+    """Rows whose label follows effects of eight columns and two products."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((rows, COLUMNS))
+    score = X[:, :8] @ np.linspace(1.0, 0.2, 8) + np.sin(2 * X[:, 8]) + 0.8 * X[:, 9] * X[:, 10]
+    y = (score + 1.5 * generator.standard_normal(rows) > 0).astype(np.int8)
+    return pa.table({**{f"x{j}": X[:, j] for j in range(COLUMNS)}, "y": y})
+
+
+def generate(place: Path, rows: int) -> Path:
+    """A folder of files with so many rows; made once."""
+    folder = place / f"{rows}"
+    if (folder / "_done").exists():
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for number, start in enumerate(range(0, rows, FILE_ROWS)):
+        count, writer = min(FILE_ROWS, rows - start), None
+        for low in range(0, count, CHUNK_ROWS):
+            table = chunk(min(CHUNK_ROWS, count - low), seed=1 + (start + low) // CHUNK_ROWS)
+            writer = writer or pq.ParquetWriter(folder / f"{number:05}.parquet", table.schema)
+            writer.write_table(table)
+        assert writer is not None
+        writer.close()
+    (folder / "_done").touch()
+    return folder
+
+
+def schema() -> dict[str, Any]:
+    """What is public: bounds, and the label's classes."""
+    columns = {f"x{j}": {"kind": "numeric", "lower": -4, "upper": 4} for j in range(COLUMNS)}
+    return {"columns": columns, "label": {"column": "y", "classes": [0, 1]}}
+
+
+def anonymous() -> int:
+    """Bytes of this process, and of its children, that belong to no file."""
+    mine, total = os.getpid(), 0
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            text = status.read_text()
+        except OSError:
+            continue
+        parent = int(text.split("PPid:")[1].split()[0])
+        if int(status.parent.name) == mine or parent == mine:
+            found = PEAK.search(text)
+            total += int(found[1]) << 10 if found else 0
+    return total
+
+
+class Peak(threading.Thread):
+    """The largest value of :func:`anonymous` while it runs."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.bytes, self.done = 0, threading.Event()
+
+    def run(self) -> None:
+        while not self.done.wait(0.05):
+            self.bytes = max(self.bytes, anonymous())
+
+
+def fit(engine: str, folder: Path, directory: Path, epsilon: float) -> Any:
+    """From files to something that predicts."""
+    if engine == "lightgbm":
+        from lightgbm import LGBMClassifier
+
+        table = pq.read_table(folder)
+        X = np.column_stack([table[f"x{j}"].to_numpy() for j in range(COLUMNS)])
+        return LGBMClassifier(n_estimators=100, num_leaves=31, verbose=-1).fit(X, table["y"].to_numpy())
+    import tacit
+
+    model = tacit.AdditiveBoostClassifier(epsilon=epsilon, schema=schema(), random_state=0)
+    if engine == "memory":
+        table = pq.read_table(folder)
+        return model.fit(table.drop_columns(["y"]), table["y"])
+    named = {"encoded": "memory"}.get(engine, engine)
+    return model.fit(tacit.read_source(folder, engine=named, directory=None if named == "memory" else directory))
+
+
+def measure(engine: str, folder: Path, small: Path, directory: Path, epsilon: float) -> dict[str, float]:
+    """One fit, in this process."""
+    import warnings
+
+    from sklearn.metrics import roc_auc_score
+
+    warnings.simplefilter("ignore")
+    fit(engine, small, directory, epsilon)
+    base, peak = anonymous(), Peak()
+    peak.start()
+    wall, cpu = time.perf_counter(), time.process_time()
+    model = fit(engine, folder, directory, epsilon)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    peak.done.set()
+    peak.join()
+    test = chunk(TEST_ROWS, seed=0).drop_columns(["y"]).to_pandas()
+    guess = model.predict_proba(test.to_numpy() if engine == "lightgbm" else test)[:, 1]
+    auc = roc_auc_score(chunk(TEST_ROWS, seed=0)["y"].to_numpy(), guess)
+    grown = max(peak.bytes - base, 0) / 2**20
+    return {"seconds": round(wall, 3), "cpu": round(cpu, 3), "mib": round(grown, 1), "auc": round(float(auc), 5),
+            "mib_in_all": round(peak.bytes / 2**20, 1)}  # fmt: skip
+
+
+def in_process(engine: str, rows: int, args: argparse.Namespace) -> dict[str, float]:
+    """The same in a process of its own."""
+    folder, small = generate(args.place, rows), generate(args.place, 2_000)
+    command = [sys.executable, "-m", "benchmarks.scale", "--measure", engine, str(folder), str(small)]
+    command += ["--place", str(args.place), "--epsilon", str(args.epsilon)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{engine} with {rows:,} rows failed:\n{done.stderr}")
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def exponent(found: dict[int, float]) -> float:
+    """The slope of log seconds over log rows, least squares; nan of less than two sizes."""
+    if len(found) < 2:
+        return float("nan")
+    return float(np.polyfit(np.log(list(found)), np.log(list(found.values())), 1)[0])
+
+
+def run(args: argparse.Namespace) -> list[str]:
+    """Measures all that was asked for; the lines of a markdown table."""
+    lines, out = Lines("scale"), ["| engine | rows | seconds | processor seconds | MiB more | AUC |", "|---" * 6 + "|"]
+    for engine in args.engines:
+        seconds: dict[int, float] = {}
+        for rows in args.rows:
+            job = {"engine": engine, "rows": rows, "columns": COLUMNS, "epsilon": args.epsilon, "again": args.again}
+            job |= {"version": args.version}
+            found = lines.run(job, lambda engine=engine, rows=rows: in_process(engine, rows, args))
+            if rows >= args.exponent_from:
+                seconds[rows] = found["cpu"] if args.by_cpu else found["seconds"]
+            facts = f"{found['seconds']:.1f} | {found['cpu']:.1f} | {found['mib']:,.0f} | {found['auc']:.4f}"
+            out.append(f"| {engine} | {rows:,} | {facts} |")
+            print(out[-1], flush=True)
+        print(f"{engine}: exponent {exponent(seconds):.3f} from {args.exponent_from:,} rows", flush=True)
+    return out
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=["memory", "streamed", "lightgbm"])
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--place", type=Path, default=None, help="where tables are generated; deleted unless given")
+    parser.add_argument("--exponent-from", type=int, default=1_000_000)
+    parser.add_argument("--by-cpu", action="store_true", help="the exponent of processor seconds, on a busy machine")
+    parser.add_argument("--again", type=int, default=0, help="number of the repetition")
+    parser.add_argument("--version", default=None, help="name of the source's version; the last commit of src/tacit")
+    parser.add_argument("--measure", nargs=3, metavar=("ENGINE", "FOLDER", "SMALL"), help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.measure:
+        engine, folder, small = args.measure
+        with tempfile.TemporaryDirectory(dir=args.place) as directory:
+            print(json.dumps(measure(engine, Path(folder), Path(small), Path(directory), args.epsilon)))
+        return
+    args.version = args.version or version()
+    with tempfile.TemporaryDirectory() as place:
+        args.place = args.place or Path(place)
+        table = run(args)
+    print("\n".join(["", *table]))
+
+
+if __name__ == "__main__":
+    main()
