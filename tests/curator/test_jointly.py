@@ -133,10 +133,10 @@ def test_kept_codes_stay_as_they_are_too():
     table = rows()
     pair = ProductCells((0, 1), (np.arange(WIDTH) % 3, np.arange(WIDTH) % 2), (3, 2))
     table.derive(pair)
-    before = table._rows.codes(pair)[0].copy()
+    before = table._blocks[0].codes(pair)[0].copy()
     table.coarsen(0, np.zeros(WIDTH, np.int64))
     table.derive(pair)
-    np.testing.assert_array_equal(table._rows.codes(pair)[0], before)
+    np.testing.assert_array_equal(table._blocks[0].codes(pair)[0], before)
     with pytest.raises(TypeError, match="codes of columns can be kept"):
         table.derive(Cells())
 
@@ -151,7 +151,7 @@ def test_weights_of_classes_hold_here_too():
     """A class of weight 0 adds nothing; the noise is that of unweighted rows."""
     joint, levels = bound(limit=UNIT**2 + 1), level_weights()
     labels = np.array([0, 1], np.uint8)[np.arange(900) % 2] * len(levels) + len(levels) - 1
-    table = MemoryTable(rows()._rows.columns, labels.astype(np.uint8), [WIDTH, WIDTH], 2 * len(levels))
+    table = MemoryTable(rows()._blocks[0].columns, labels.astype(np.uint8), [WIDTH, WIDTH], 2 * len(levels))
     reservation = Reservation([part.charge for part in joint.parts], ADD, "test")
     curator = WeightedCurator(table, reservation, SeededSource(0), 1, (0.0, 1.0), levels)
     opened, margins = curator.open_jointly(joint, 1), Margins()

@@ -210,7 +210,7 @@ def test_rows_with_weights_of_their_own_weigh_the_product():
     plain = MemoryTable(columns, np.array([1, 0, 1, 0], np.uint8), CODES, 2)
     weighted.bind(bound, N_LEVELS)
     plain.bind(bound, 1)
-    together, joint = (table._rows.bounded_labels(bound).astype(int) for table in (weighted, plain))
+    together, joint = (table._blocks[0].bounded_labels(bound).astype(int) for table in (weighted, plain))
     lost = N_LEVELS - 1 - joint % N_LEVELS
     assert lost.min() > 0
     np.testing.assert_array_equal(together // N_LEVELS, [1, 0, 1, 0])

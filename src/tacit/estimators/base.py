@@ -143,7 +143,7 @@ class Estimator:
 
     def _fit(self, X: Any, y: Any, row_weights: Floats | None = None) -> Self:
         if isinstance(X, Source):
-            fitted, task, X = fitted_to_source(self, X, y, row_weights)
+            fitted, task, X = self._fitted_to_source(X, y, row_weights)
         else:
             learner, task, frame, labels = prepared(self, X, y)
             fitted = fit(learner, task, frame, labels, self.account, row_weights)
@@ -158,6 +158,13 @@ class Estimator:
         around = surroundings(self.account) if self.tells else []
         self.summary_ = told(self.model_, self.certificate_, task.schema, around, quiet=not self.tells)
         return self
+
+    def _fitted_to_source(self, X: Source, y: Any, row_weights: Any) -> tuple[Fitted, Task, Frame]:
+        """A fit to a source, its task, and the features without rows."""
+        learner = self.make_learner(request_of(self))
+        check_budget(learner, self.account)
+        task, source = source_task(X, y, row_weights, self._declared(), learner)
+        return fit_source(learner, task, source, self.account), task, source.without_rows.select(task.names)
 
     def frame_for_model(self, X: Any) -> Frame:
         """The columns of a table to predict, as the model knows them."""
@@ -184,14 +191,6 @@ def prepared(estimator: Estimator, X: Any, y: Any) -> tuple[Learner, Task, Frame
     check_budget(learner, estimator.account)
     task, frame, labels = estimator.public_side(X, y, learner)
     return learner, replace(task, public_rows=public_rows(learner.request, task.schema, frame.n_rows)), frame, labels
-
-
-def fitted_to_source(estimator: Estimator, X: Source, y: Any, row_weights: Any) -> tuple[Fitted, Task, Frame]:
-    """A fit to a source, its task, and the features without rows."""
-    learner = estimator.make_learner(request_of(estimator))
-    check_budget(learner, estimator.account)
-    task, source = source_task(X, y, row_weights, estimator._declared(), learner)
-    return fit_source(learner, task, source, estimator.account), task, source.without_rows.select(task.names)
 
 
 def check_fit(estimator: Estimator, X: Any, y: Any) -> tuple[Learner, Task, Frame, Any]:
