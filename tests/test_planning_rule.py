@@ -151,8 +151,8 @@ def test_a_number_of_the_flagship_is_varied_for_as_long_as_asked_and_nothing_els
 
 def test_what_belongs_together_keeps_its_ratio():
     before = TUNING.planning
-    with varied("trees_from", 2 * before.kernel_from):
-        assert AdditiveBoost.tuning.planning.kernel_full == 2 * before.kernel_full
+    with varied("look_from", 2 * before.look_from):
+        assert AdditiveBoost.tuning.planning.look_full == 2 * before.look_full
 
 
 def test_loss_is_a_share_of_what_the_base_rate_loses():

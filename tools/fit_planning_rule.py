@@ -57,16 +57,18 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "intercept_doubt": (2.0, 8.0, 1e9),
     "pairs": ("none", 0.0, 0.33, 0.66, 1.0),
     "pair_evidence": (0.0, 1.0, 3.0, 6.0),
-    "trees_from": (200.0, 800.0, 1600.0),
+    "look_from": (350.0, 1400.0),
     "tree_kind": ("one by one", "none"),
     "tree_share": (0.0, 0.2, 0.4, 0.6, 0.8),
     "tree_noise": (0.15, 0.25, 0.5),
-    "kernel_share": (0.6, 0.9),
+    "look_part": (0.02, 0.1),
+    "first_part": (0.2, 0.4),
+    "least_evidence": (0.0, 3.0, 1e12),
+    "last_part": (0.0, 0.4, 0.75),
     "fourier_part": (0.0, 0.4),
     "fourier_noise": (0.1, 0.33),
     "rows_of_noise": (5.0, 80.0),
     "of_a_point": (20.0, 320.0),
-    "pairs_upto": (0.0, 0.4, 1e12),
     "n_trees": (100, 200, 400, 800),
     "tree_depth": (3, 4, 5, 6, 7),
     "columns_per_tree": (2, 3, 4, 6),
@@ -99,9 +101,9 @@ def _with_rest(glass: plan.Plan, chosen: plan.Plan, share: float) -> plan.Plan:
     """The plan of columns and pairs, with ``share`` for what they leave over, in the way of another plan."""
     if not share or not chosen.n_trees:
         return glass
-    smooth = share * chosen.fourier / chosen.rest
+    parts = {name: share * getattr(chosen, name) / chosen.rest for name in ("look", "fourier", "trees")}
     trees = {name: getattr(chosen, name) for name in TREE_FIELDS}
-    return replace(glass.scaled(1.0 - share), fourier=smooth, **{**trees, "trees": share - smooth})
+    return replace(glass.scaled(1.0 - share), **{**trees, **parts})
 
 
 def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
@@ -151,12 +153,14 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
 
 NUMBERS: dict[str, tuple[str, ...]] = {
     "tightness": ("clipping.tightness",),
-    "trees_from": ("planning.kernel_from", "planning.kernel_full"),
+    "look_from": ("planning.look_from", "planning.look_full"),
     "tree_noise": ("planning.tree_noise",),
-    "kernel_share": ("planning.largest_share_of_two",),
+    "look_part": ("planning.look_part",),
+    "first_part": ("planning.first_part",),
+    "least_evidence": ("planning.least_evidence",),
+    "last_part": ("planning.last_part",),
     "fourier_part": ("planning.fourier_part",),
     "fourier_noise": ("planning.fourier_noise",),
-    "pairs_upto": ("planning.pairs_upto",),
     "choice_from": ("planning.choice_from",),
     "choice_share": ("planning.choice_share",),
     "choosing_rate": ("planning.choosing_rate",),

@@ -71,7 +71,7 @@ def auc(labels, score):
 def test_it_learns_and_more_budget_learns_better():
     test_columns, test_labels, best = synthetic(20_000, 9)
     reached = []
-    for epsilon in (0.05, 1.0, 8.0):
+    for epsilon in (0.01, 1.0, 8.0):
         learned, _ = learn(20_000, epsilon)
         reached.append(auc(test_labels, scores(learned, test_columns)))
     ceiling = auc(test_labels, best)

@@ -155,20 +155,16 @@ def test_the_intercept_finds_the_rate_without_noise():
 
 
 def test_the_trees_share_goes_with_the_logarithm_of_mu():
-    assert [Planner().kernel_share(mu, 0.75) for mu in (0.01, 0.25, 1.5, 9.0)] == pytest.approx([0.0, 0.3, 0.75, 0.75])
-    assert [Planner().kernel_share(mu) for mu in (0.01, 0.25, 1.5)] == pytest.approx([0.0, 0.3, 0.6])
-    assert Planner().kernel_share(0.1, 0.75) == Planner().kernel_share(0.1), "in loud noise two classes are like others"
+    assert [Planner().kernel_share(mu) for mu in (0.01, 0.25, 1.5, 9.0)] == pytest.approx([0.0, 0.3, 0.6, 0.6])
 
 
 @pytest.mark.parametrize("columns", [2, 9, 100])
-@pytest.mark.parametrize("two_classes", [True, False])
-def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns, two_classes):
+def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns):
     """They cost the same however many columns there are; pairs do not."""
     wholes = [399.0, 1000.0, 2001.0, 7500.0]
     signals = [whole / math.sqrt(columns) for whole in wholes]
-    plans = [Planner().plan(5000.0, columns, signal, False, two_classes=two_classes) for signal in signals]
-    largest = [0.75 if two_classes and signal < PLANNING.pairs_anyway else 0.6 for signal in signals]
-    full = [Planner().kernel_share(whole / 5000.0, most) for whole, most in zip(wholes, largest, strict=True)]
+    plans = [Planner().plan(5000.0, columns, signal, False, two_classes=False) for signal in signals]
+    full = [Planner().kernel_share(whole / 5000.0) for whole in wholes]
     wanted = [0.0, full[1] * math.log(1000 / 400) / math.log(2000 / 400), full[2], full[3]]
     bins = [PLANNING.binning_share * (1 - share) for share in wanted]
     kept = [
@@ -177,7 +173,32 @@ def test_trees_are_planned_by_the_rows_and_not_by_the_columns(columns, two_class
     expected = [share * part for share, part in zip(wanted, kept, strict=True)]
     assert [made.rest for made in plans] == pytest.approx(expected)
     assert expected == pytest.approx(wanted, rel=0.025)
-    assert [bool(made.fourier) for made in plans] == [False] + [two_classes] * 3
+    assert not any(made.look for made in plans)
+
+
+@pytest.mark.parametrize("columns", [2, 9, 100])
+def test_two_classes_look_at_columns_together_where_rows_are_enough_and_pay_less_where_they_are_many(columns):
+    wholes = [699.0, 701.0, 3999.0, 8000.0, 40_000.0]
+    plans = [Planner().plan(5000.0, columns, whole / math.sqrt(columns), False) for whole in wholes]
+    most = PLANNING.look_part
+    assert [made.look for made in plans] == pytest.approx([0.0, most, most, most / 2, most / 10])
+    assert [bool(made.fourier and made.trees) for made in plans] == [False] + [True] * 4
+    assert not any(made.looks_for_pairs for made in plans[1:])
+
+
+@pytest.mark.parametrize("unexplained", [0.3, 0.9])
+@pytest.mark.parametrize("columns", [2, 9, 100])
+def test_what_a_look_did_not_find_goes_to_columns_and_pairs_or_to_trees_where_labels_follow(columns, unexplained):
+    whole = 3000.0
+    chosen = Planner().plan(5000.0, columns, whole / math.sqrt(columns), False)
+    glass = Planner().plan(5000.0, columns, whole / math.sqrt(columns), False, trees=False)
+    instead = Planner().without_smooth(chosen, glass, unexplained)
+    left = chosen.fourier + chosen.trees
+    trees = PLANNING.last_part * left if unexplained < PLANNING.trees_below else 0.0
+    assert (instead.trees, bool(instead.n_trees)) == (pytest.approx(trees), unexplained < PLANNING.trees_below)
+    assert instead.screening + instead.pair_counts + instead.joint == pytest.approx(left - trees)
+    assert instead.looks_for_pairs == glass.looks_for_pairs
+    assert (instead.mains, instead.look, instead.fourier) == (chosen.mains, chosen.look, 0.0)
 
 
 @pytest.mark.parametrize("columns", [2, 9, 100])
@@ -190,9 +211,9 @@ def test_trees_of_very_many_rows_are_judged_one_by_one(columns):
 
 
 def test_pairs_stand_beside_trees_of_several_classes_and_numbers():
-    two, others = (Planner().plan(5000.0, 9, 2000.0, False, two_classes=binary) for binary in (True, False))
-    assert (two.looks_for_pairs, others.looks_for_pairs) == (False, True)
-    assert two.tree_noise == others.tree_noise > 0
+    others = Planner().plan(5000.0, 9, 2000.0, False, two_classes=False)
+    assert others.looks_for_pairs
+    assert others.tree_noise > 0
     quantiles = Planner().plan(5000.0, 9, 2000.0, False, two_classes=False, together=False)
     assert (quantiles.looks_for_pairs, quantiles.tree_noise) == (True, 0.0)
     assert quantiles.trees == 0.5
@@ -207,7 +228,7 @@ def test_a_single_column_has_nothing_to_interact_with():
 def test_a_plan_spends_the_allowance_and_no_more(total, columns, signal, pure, pairs, trees):
     chosen = Planner().plan(total, columns, signal, pure, pairs, trees)
     looks = (chosen.binning, chosen.mains, chosen.screening, chosen.pair_counts, chosen.joint)
-    parts = (*looks, chosen.fourier, chosen.trees)
+    parts = (*looks, chosen.look, chosen.fourier, chosen.trees)
     assert min(parts) >= 0
     assert sum(parts) == pytest.approx(1.0)
 

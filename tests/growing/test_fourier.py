@@ -13,15 +13,15 @@ from tacit.engines.memory import MemoryTable
 from tacit.growing.fourier import (
     CLIP,
     LEAST_VARIANCE,
-    LOOK,
     OF_THE_LIKELY,
-    SCATTER_SHARE,
+    SCATTER_PART,
     STEPS,
     Axes,
     Directions,
+    beyond_single_columns,
     draw_features,
     fourier_rule,
-    grow_fourier_term,
+    look_together,
     normal_scores,
     released_axes,
 )
@@ -58,16 +58,23 @@ def masses(columns):
     return [np.append(np.full(CODES, 1.0 / CODES), 0.0)] * columns
 
 
-def grown(codes, labels, allowance, seed=0, noise=0.33, share=1.0):
+LOOK_PART = 0.2
+
+
+def looked(codes, labels, allowance, seed=0, share=1.0):
+    """A look that may spend the share, and what paid for it."""
     gate, reservation = curator_of(codes, labels, allowance, seed)
-    generator = np.random.default_rng(seed)
-    rows = float(len(labels))
-    margins = Margins()
-    shares = masses(len(codes))
-    term, left = grow_fourier_term(Budget(gate, allowance, share), rows, 0.15, noise, Cuts(shares), margins, generator)
-    spent = sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries) / allowance.mu**2
-    assert spent == pytest.approx(share - left), "what is not spent is given back"
-    return term, reservation
+    budget, generator = Budget(gate, allowance, share), np.random.default_rng(seed)
+    look, spent = look_together(budget, float(len(labels)), 0.15, Cuts(masses(len(codes))), Margins(), generator)
+    paid = sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries) / allowance.mu**2
+    assert spent == pytest.approx(paid), "what is not spent is given back"
+    return look, reservation, budget
+
+
+def grown(codes, labels, allowance, seed=0, noise=0.33, share=1.0):
+    look, reservation, budget = looked(codes, labels, allowance, seed, LOOK_PART * share)
+    rest = Budget(budget.curator, allowance, (1.0 - LOOK_PART) * share)
+    return look.grow(rest, float(len(labels)), noise, Margins()), reservation
 
 
 def score_of(term, codes):
@@ -118,7 +125,7 @@ def test_axes_ask_nothing_where_noise_would_drown_it():
 
 def test_the_kernel_is_that_of_gaussian_distances():
     axes = Axes((0, 1), (np.linspace(-2, 2, 30),) * 2, np.array([[1.0, 0.9], [0.9, 1.0]]))
-    features, imagined = draw_features(axes, np.random.default_rng(3))
+    features, imagined, _ = draw_features(axes, np.random.default_rng(3))
     np.testing.assert_allclose((imagined**2).sum(axis=1), 1.0)
     products = imagined.T @ imagined / len(imagined)
     assert np.trace(products) == pytest.approx(1.0)
@@ -129,7 +136,7 @@ def test_the_kernel_is_that_of_gaussian_distances():
 
 def directions(columns=2, rows=3000.0, curvature=0.12, seed=4):
     axes = Axes(tuple(range(columns)), (np.linspace(-2, 2, 30),) * columns, np.eye(columns))
-    _, imagined = draw_features(axes, np.random.default_rng(seed))
+    _, imagined, _ = draw_features(axes, np.random.default_rng(seed))
     return Directions.of(imagined, rows, curvature), imagined
 
 
@@ -183,7 +190,7 @@ def test_all_of_the_share_is_spent_and_no_more():
     spent = [entry.charge.noise_multiplier**-2.0 for entry in reservation.entries]
     assert len(spent) == STEPS + 2
     assert sum(spent) == pytest.approx(0.4 * allowance.mu**2)
-    assert spent[0] == pytest.approx(SCATTER_SHARE * 0.4 * allowance.mu**2)
+    assert spent[0] == pytest.approx(SCATTER_PART * LOOK_PART * 0.4 * allowance.mu**2)
     assert {entry.theorem.split(":")[0] for entry in reservation.entries} == {
         "scatter of clipped scores",
         "sum of weighted Fourier features",
@@ -196,21 +203,40 @@ def test_what_a_hopeless_scatter_would_cost_goes_to_the_function():
     assert len(reservation.entries) == STEPS + 1
 
 
-def test_nothing_more_is_asked_where_columns_together_say_nothing():
-    generator = np.random.default_rng(12)
-    codes, labels = [generator.integers(0, CODES, 20_000) for _ in range(3)], generator.integers(0, 2, 20_000)
-    term, reservation = grown(codes, labels, Allowance.of(8.0, 1e-6), share=0.4)
-    assert term is None
-    assert len(reservation.entries) == 2
-    mu = math.sqrt(sum(entry.charge.noise_multiplier**-2.0 for entry in reservation.entries))
-    assert mu < Allowance.of(8.0, 1e-6).mu * math.sqrt(0.4 * (LOOK + 0.2))
-
-
-def test_one_column_asks_nothing():
+def test_one_column_is_not_looked_at():
     codes, labels, _ = alike(500, 8)
-    term, reservation = grown(codes[:1], labels, Allowance.of(2.0, 1e-6))
-    assert term is None
+    look, reservation, _ = looked(codes[:1], labels, Allowance.of(2.0, 1e-6))
+    assert look is None
     assert not reservation.entries
+
+
+def test_a_look_tells_what_columns_say_together_from_what_each_says_alone():
+    """Differences of columns that are nearly the same; a curve of one of them; nothing at all."""
+    generator, allowance = np.random.default_rng(12), Allowance.of(4.0, 1e-6)
+    codes, together, _ = alike(6000, 6)
+    chance = 1 / (1 + np.exp(-1.5 * np.sin(codes[0] / 5.0)))
+    alone, nothing = (generator.random(6000) < chance).astype(int), generator.integers(0, 2, 6000)
+    found = {
+        name: [looked(codes, labels, allowance, seed, 0.1)[0] for seed in range(4)]
+        for name, labels in (("together", together), ("alone", alone), ("nothing", nothing))
+    }
+    evidence = {name: [look.evidence for look in looks] for name, looks in found.items()}
+    assert min(evidence["together"]) > 10.0
+    assert max(evidence["alone"]) < 0.2 * min(evidence["together"])
+    assert max(evidence["nothing"]) < 0.5
+    assert min(look.variance for look in found["together"]) > 0.1
+
+
+def test_functions_of_one_column_are_not_seen_beyond_single_columns():
+    axes = Axes((0, 1), (np.linspace(-2, 2, 30),) * 2, np.eye(2))
+    _, imagined, scores = draw_features(axes, np.random.default_rng(3))
+    beyond = beyond_single_columns(imagined, scores)
+    np.testing.assert_allclose(beyond.T @ beyond, np.eye(beyond.shape[1]), atol=1e-9)
+    for function in (scores[:, 0], scores[:, 1] ** 2, scores[:, 0] ** 3 + 1.0):
+        answer = imagined.T @ function
+        assert np.linalg.norm(beyond.T @ answer) < 1e-6 * np.linalg.norm(answer)
+    product = imagined.T @ (scores[:, 0] * scores[:, 1])
+    assert np.linalg.norm(beyond.T @ product) > 0.3 * np.linalg.norm(product)
 
 
 def test_noise_is_of_the_stated_size(monkeypatch):
@@ -232,7 +258,7 @@ def test_noise_of_sums_has_the_declared_scale(factor):
     allowance = Allowance.of(1.0, 1e-6)
     gate, _ = curator_of([np.zeros(0, int)] * 2, np.zeros(0, int), allowance)
     axes = Axes((0, 1), (np.linspace(-2, 2, CODES + 1),) * 2, np.eye(2))
-    features, _ = draw_features(axes, np.random.default_rng(10))
+    features, _, _ = draw_features(axes, np.random.default_rng(10))
     query = FourierSum(features, fourier_rule(), Margins())
     release = gate.measure(query, allowance.charge(1.0), "noise")
     declared = math.sqrt(query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2_squared) / query.unit / allowance.mu

@@ -28,7 +28,7 @@ from tacit.additive.posterior import categorical_covariances, numeric_covariance
 from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Directions, Prior, Term
-from tacit.additive.trees import Grown, grow_rest
+from tacit.additive.trees import Grown, grow_rest, look_beyond
 from tacit.additive.tuning import PAIRING, TUNING, Tuning
 from tacit.arrays import Floats
 from tacit.binning.measure import Bins, Column
@@ -101,14 +101,20 @@ def learn(
     state = State(known, whole, loss, loss.new_log(), intercept, hyper_prior, rows, jointly, tuning=tuning)
     state.add(OneCell(), intercept.value[None, :])
     chosen = chosen.passed_on(sweep(budget.part(chosen.mains), _pace(loss, chosen.pace), mains, state))
+    seen = None
+    if chosen.look:
+        seen = look_beyond(budget.part(chosen.look), mains, state)
+        if not seen.finds(tuning.planning):
+            glass = planner.plan(known.total, count, known.signal, whole.is_pure, pairs, False)
+            chosen = planner.without_smooth(chosen, glass, seen.unexplained.share)
     found: list[tuple[Side, Side, Term]] = []
-    if chosen.looks_for_pairs:
+    if chosen.joint:
         found, left = _learn_pairs(budget, chosen, mains, state)
         chosen = chosen.passed_to_trees(left)
     grown = Grown()
     if chosen.n_trees:
         loss.refresh(whole, state.log, "before the trees")
-        grown = grow_rest(budget, chosen, mains, state)
+        grown = grow_rest(budget, chosen, mains, state, seen)
     shift, sd = loss.level(whole, state.log, known.total)
     directions = state.directions()
     return Learned(
@@ -181,7 +187,8 @@ def _learn_pairs(
         for i in free_columns(columns, mains, numbers)
     ]
     most = most_pairs(len(columns), numbers)
-    found = screen_pairs(budget.part(chosen.screening), sides, most, state) if len(sides) > 1 else []
+    looks = chosen.looks_for_pairs and len(sides) > 1
+    found = screen_pairs(budget.part(chosen.screening), sides, most, state) if looks else []
     if not found:
         left = budget.part(chosen.joint + chosen.pair_counts)
         return [], sweep(left, pace, mains, state, "second ")

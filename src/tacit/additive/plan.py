@@ -46,7 +46,9 @@ class Plan:
         screening: looking for pairs.
         pair_counts: histograms of the pairs found.
         joint: sweeps over columns and pairs together.
-        fourier: a smooth function of all columns, of what they leave over one by one, and a look at how much that is.
+        look: whether columns say more together than one by one. Where they do, the next two follow; where they do not,
+            what those would have had goes to columns and pairs.
+        fourier: a smooth function of all columns.
         trees: boosting by trees what is left over after that.
         sweeps, joint_sweeps: how many.
         converges, recency: of both; see :class:`Pace`.
@@ -68,6 +70,7 @@ class Plan:
     joint_sweeps: int
     converges: bool = False
     recency: float = 0.0
+    look: float = 0.0
     fourier: float = 0.0
     trees: float = 0.0
     n_trees: int = 0
@@ -87,7 +90,7 @@ class Plan:
     def with_binning(self, binning: float) -> Plan:
         """The same plan where bins took ``binning``, and everything else shares what is left."""
         rest = (1 - binning) / (1 - self.binning)
-        names = ("mains", "screening", "pair_counts", "joint", "fourier", "trees")
+        names = ("mains", "screening", "pair_counts", "joint", "look", "fourier", "trees")
         return replace(self, binning=binning, **{name: getattr(self, name) * rest for name in names})
 
     def passed_on(self, share: float) -> Plan:
@@ -113,7 +116,7 @@ class Plan:
     @property
     def rest(self) -> float:
         """The share for what columns and pairs leave over."""
-        return self.fourier + self.trees
+        return self.look + self.fourier + self.trees
 
     @property
     def looks_for_pairs(self) -> bool:
@@ -169,7 +172,11 @@ class Planner:
         whole = signal * math.sqrt(max(n_columns, 1))
         glass = self._glass_box(total, n_columns, signal, pure, pairs)
         if trees and together and not pure and total <= MANY_ROWS and whole <= self.numbers.kernel_upto * total:
-            return self._with_kernel_trees(glass, total, n_columns, signal, pairs, two_classes)
+            return (
+                self._with_look(glass, signal, n_columns)
+                if two_classes
+                else self._with_trees(glass, total, signal, n_columns)
+            )
         if not trees or pure or whole <= self.numbers.trees_from:
             return glass
         ramp = min(1.0, between(whole, self.numbers.trees_from, self.numbers.trees_full))
@@ -275,6 +282,15 @@ class Planner:
         way = between(signal, self.numbers.pooled_below, self.numbers.open_from)
         return min(max(way, 0.0), 1.0)
 
+    def lateness(self, signal: float) -> float:
+        """From 0 to 1, how much of the way the signal has come from ``alike_below`` to ``late_from``.
+
+        Args:
+            signal: ``q``, as for :meth:`plan`.
+        """
+        way = between(signal, self.numbers.alike_below, self.numbers.late_from)
+        return min(max(way, 0.0), 1.0)
+
     def tree_count(self, total: float, signal: float) -> int:
         """How many trees: more where noise is little, fewer where rows are so many that each takes long.
 
@@ -300,58 +316,87 @@ class Planner:
         )
         return min(rate * math.sqrt(max(self.numbers.trees / n_trees, 1.0)), 0.5)
 
-    def kernel_share(self, mu: float, largest: float | None = None) -> float:
-        """The full share of trees that are averaged as a kernel, and of the smooth function before them.
+    def kernel_share(self, mu: float) -> float:
+        """The full share of trees of several scores, or of numbers, that are averaged as a kernel.
 
         Args:
             mu: of the whole budget.
-            largest: the share where noise is little.
         """
-        largest = self.numbers.largest_kernel_share if largest is None else largest
+        largest = self.numbers.largest_kernel_share
         way = between(mu, self.numbers.noisy_mu, self.numbers.clear_mu)
         rise = largest - self.numbers.kernel_share if way > 0 else self.numbers.kernel_share
         return max(self.numbers.kernel_share + rise * min(way, 1.0), 0.0)
 
-    def _with_kernel_trees(
-        self, glass: Plan, total: float, n_columns: int, signal: float, pairs: bool, two_classes: bool
-    ) -> Plan:
-        """The plan with trees, of two classes in place of pairs, where the budget allows; otherwise ``glass``."""
-        whole = signal * math.sqrt(max(n_columns, 1))
-        largest = (
-            self.numbers.largest_share_of_two
-            if two_classes and signal < self.numbers.pairs_anyway
-            else self.numbers.largest_kernel_share
+    def _with_look(self, glass: Plan, signal: float, n_columns: int) -> Plan:
+        """The plan that looks whether columns say more together, where the budget allows; otherwise ``glass``."""
+        numbers, whole = self.numbers, signal * math.sqrt(max(n_columns, 1))
+        if whole <= numbers.look_from or n_columns < 2:
+            return glass
+        first = min(numbers.first_part, glass.mains)
+        look = numbers.look_part * min(numbers.look_full / whole, 1.0)
+        rest = 1.0 - glass.binning - first - look
+        return replace(
+            glass,
+            mains=first,
+            screening=0.0,
+            pair_counts=0.0,
+            joint=0.0,
+            joint_sweeps=0,
+            look=look,
+            fourier=numbers.fourier_part * rest,
+            trees=(1.0 - numbers.fourier_part) * rest,
+            n_trees=numbers.kernel_trees,
+            tree_columns=numbers.columns_per_tree,
+            tree_noise=numbers.tree_noise,
+            fourier_noise=numbers.fourier_noise,
         )
-        share = self.kernel_share(whole / total, largest)
+
+    def without_smooth(self, chosen: Plan, glass: Plan, unexplained: float) -> Plan:
+        """The plan where a look found nothing: columns and pairs have what is left, or trees some of it at the end.
+
+        Args:
+            chosen: the plan with the look.
+            glass: the plan without one, and without trees.
+            unexplained: share of the labels' variance that columns leave.
+        """
+        numbers, left = self.numbers, chosen.fourier + chosen.trees
+        last = numbers.last_part * left if unexplained < numbers.trees_below else 0.0
+        screening, pair_counts, joint = glass.screening, glass.pair_counts, glass.joint or 1.0
+        unit = (left - last) / (screening + pair_counts + joint)
+        return replace(
+            chosen,
+            screening=screening * unit,
+            pair_counts=pair_counts * unit,
+            joint=joint * unit,
+            joint_sweeps=numbers.joint_sweeps,
+            fourier=0.0,
+            trees=last,
+            n_trees=chosen.n_trees if last else 0,
+        )
+
+    def _with_trees(self, glass: Plan, total: float, signal: float, n_columns: int) -> Plan:
+        """The plan with trees of several scores, or of numbers, where the budget allows; otherwise ``glass``."""
+        whole = signal * math.sqrt(max(n_columns, 1))
+        share = self.kernel_share(whole / total)
         if whole <= self.numbers.kernel_from or n_columns < 2 or not share:
             return glass
-        ramp = min(
-            1.0,
-            between(whole, self.numbers.kernel_from, self.numbers.kernel_full),
-        )
-        worth = whole / total < self.numbers.pairs_upto or signal >= self.numbers.pairs_anyway or not two_classes
-        columns = self._glass_box(total, n_columns, signal, False, pairs and worth)
-        rest = columns.scaled(1 - share * ramp)
-        rest = rest.with_binning(max(rest.binning, self.numbers.least_binning_share))
-        smooth = self.numbers.fourier_part * ramp * rest.trees if two_classes else 0.0
-        rest = replace(
-            rest, fourier=smooth, trees=rest.trees - smooth, fourier_noise=self.numbers.fourier_noise * math.sqrt(ramp)
-        )
+        ramp = min(1.0, between(whole, self.numbers.kernel_from, self.numbers.kernel_full))
+        rest = glass.scaled(1 - share * ramp)
         return replace(
-            rest,
+            rest.with_binning(max(rest.binning, self.numbers.least_binning_share)),
             n_trees=self.numbers.kernel_trees,
             tree_columns=self.numbers.columns_per_tree,
             tree_noise=self.numbers.tree_noise * math.sqrt(ramp),
         )
 
     def _glass_box(self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:
-        sweeps = 4 if pure else 24
-        joint_sweeps = 3 if pure else 12
+        sweeps = self.numbers.pure_sweeps if pure else self.numbers.sweeps
+        joint_sweeps = self.numbers.pure_joint_sweeps if pure else self.numbers.joint_sweeps
         converges = total > MANY_ROWS and signal > 10 * self.numbers.pairs_full and not pure
         mains = 1 - self.numbers.binning_share
         if not pairs or n_columns < 2 or signal < self.numbers.pairs_from:
             # where noise is loud the model hardly moves: an early release then says as much as a late one
-            recency = 0.0 if pure else self.openness(signal) - 1.0
+            recency = 0.0 if pure else self.lateness(signal) - 1.0
             return Plan(self.numbers.binning_share, mains, 0.0, 0.0, 0.0, sweeps, 0, converges, recency)
         ramp = min(
             1.0,

@@ -11,16 +11,18 @@ from tacit.additive.pairs import cut_masses
 from tacit.additive.plan import Plan
 from tacit.additive.sweeps import State
 from tacit.additive.term import Term
+from tacit.additive.tuning import Planning
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.growing.chosen_trees import structures_of
 from tacit.growing.fourier import CLIP as FOURIER_CLIP
-from tacit.growing.fourier import LeftOpen, grow_fourier_term, released_left_open
+from tacit.growing.fourier import FourierLook, look_together
 from tacit.growing.kernel_trees import grow_kernel_trees, kernel_plan, within_time
 from tacit.growing.newton_trees import NewtonPlan, grow_trees
 from tacit.growing.random_trees import Cuts, RandomStructures
 from tacit.growing.score_leaves import grow_score_trees
 from tacit.growing.tree_noise import LeafNoise
+from tacit.growing.unexplained import Unexplained, released_unexplained
 from tacit.models.fourier_features import FourierTerm
 from tacit.models.tree import ScoreTree, Tree
 from tacit.queries.margins import Margins, Scores
@@ -41,7 +43,45 @@ class Grown:
     trees: tuple[Tree, ...] | tuple[ScoreTree, ...] = ()
 
 
-def grow_rest(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State) -> Grown:
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What a look at columns together found.
+
+    Attributes:
+        unexplained: what scores leave unexplained.
+        look: the first sum of a smooth function; None where there is nothing to look at.
+        cuts: where trees may cut.
+        unspent: share of the allowance that the look did not need.
+    """
+
+    unexplained: Unexplained
+    look: FourierLook | None
+    cuts: Cuts
+    unspent: float
+
+    def finds(self, numbers: Planning) -> bool:
+        """Whether columns together say what columns and pairs do not."""
+        look = self.look
+        return look is not None and look.evidence > numbers.least_evidence and look.variance > numbers.least_variance
+
+
+def look_beyond(budget: Budget, mains: Sequence[Term], state: State) -> Seen:
+    """Looks whether columns say more together than one by one.
+
+    Args:
+        budget: of the look.
+        mains: the terms of the columns, in their order.
+        state: the model so far.
+    """
+    assert isinstance(state.log, Margins)
+    cuts, total, part = _cuts(mains, state), state.known.total, state.tuning.planning.unexplained_part
+    unexplained = released_unexplained(budget.part(part), total, FOURIER_CLIP, state.log)
+    rest = budget.part(1.0 - part)
+    look, spent = look_together(rest, total, unexplained.curvature, cuts, state.log, budget.public_generator)
+    return Seen(unexplained, look, cuts, rest.share - spent)
+
+
+def grow_rest(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State, seen: Seen | None) -> Grown:
     """Boosts the scores by a smooth function and trees; unordered columns go in the order of their effects.
 
     Args:
@@ -49,16 +89,20 @@ def grow_rest(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State)
         chosen: the plan.
         mains: the terms of the columns, in their order.
         state: the model so far.
+        seen: what a look at columns together found.
     """
+    if isinstance(state.log, Margins):
+        return _of_margins(budget, chosen, mains, state, state.log, seen)
+    return Grown(None, _of_scores(budget, chosen, _cuts(mains, state), state))
+
+
+def _cuts(mains: Sequence[Term], state: State) -> Cuts:
     known = state.known
     ranks = [
         None if found.ordered else state.loss.order(term.effect, term.counts)
         for found, term in zip(known.bins, mains, strict=True)
     ]
-    cuts = Cuts(cut_masses(known.columns, known.bins), ranks)
-    if isinstance(state.log, Margins):
-        return _of_margins(budget, chosen, cuts, state, state.log)
-    return Grown(None, _of_scores(budget, chosen, cuts, state))
+    return Cuts(cut_masses(known.columns, known.bins), ranks)
 
 
 def _newton_plan(chosen: Plan, least_prior: float) -> NewtonPlan:
@@ -73,32 +117,34 @@ def _newton_plan(chosen: Plan, least_prior: float) -> NewtonPlan:
     )
 
 
-def _of_margins(budget: Budget, chosen: Plan, cuts: Cuts, state: State, margins: Margins) -> Grown:
+def _of_margins(
+    budget: Budget, chosen: Plan, mains: Sequence[Term], state: State, margins: Margins, seen: Seen | None
+) -> Grown:
     """Of two classes: chosen or random trees by Newton's steps, or a smooth function and kernel trees."""
     generator, noise, smooth = budget.public_generator, LeafNoise(), None
-    if chosen.tree_noise:
-        smooth, trees = _kernel_trees(budget, chosen, cuts, state, margins, noise)
+    if seen is not None:
+        smooth, trees = _kernel_trees(budget, chosen, seen, state, margins, noise)
     else:
-        newton = _newton_plan(chosen, state.tuning.planning.least_tree_prior)
+        newton, cuts = _newton_plan(chosen, state.tuning.planning.least_tree_prior), _cuts(mains, state)
         structures, growing = structures_of(budget.part(chosen.trees), newton, margins, cuts, generator)
         trees = grow_trees(growing, structures, newton, margins, observe=noise.observe)
     return Grown(smooth, noise.annotate(trees, [found.counts for found in state.known.bins], generator))
 
 
 def _kernel_trees(
-    budget: Budget, chosen: Plan, cuts: Cuts, state: State, margins: Margins, noise: LeafNoise
+    budget: Budget, chosen: Plan, seen: Seen, state: State, margins: Margins, noise: LeafNoise
 ) -> tuple[FourierTerm | None, tuple[Tree, ...]]:
     """A smooth function of all columns, and trees that are averaged as a kernel."""
-    generator, unexplained, smooth, total = budget.public_generator, LeftOpen(), None, state.known.total
-    if chosen.fourier:
-        look = state.tuning.planning.unexplained_part * chosen.fourier
-        unexplained = released_left_open(budget.part(look), total, FOURIER_CLIP, margins)
-        allowed, rest = unexplained.loudness * chosen.fourier_noise, budget.part(chosen.fourier).after(look)
-        smooth, left = grow_fourier_term(rest, total, unexplained.curvature, allowed, cuts, margins, generator)
-        chosen = chosen.passed_to_trees(left)
-    allowed, sd = unexplained.loudness * chosen.tree_noise, budget.sd(chosen.trees)
-    plan = kernel_plan(total, sd, allowed, chosen.n_trees, chosen.tree_columns)
-    structures = RandomStructures(cuts.masses, generator, cuts.ranks)
+    generator, total, factor = budget.public_generator, state.known.total, seen.unexplained.noise_factor
+    assert seen.look is not None
+    smooth = (
+        seen.look.grow(budget.part(chosen.fourier), total, factor * chosen.fourier_noise, margins)
+        if chosen.fourier
+        else None
+    )
+    sd = budget.sd(chosen.trees)
+    plan = kernel_plan(total, sd, factor * chosen.tree_noise, chosen.n_trees, chosen.tree_columns)
+    structures = RandomStructures(seen.cuts.masses, generator, seen.cuts.ranks)
     return smooth, grow_kernel_trees(budget.part(chosen.trees), structures, plan, margins, generator, noise.observe)
 
 

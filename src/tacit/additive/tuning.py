@@ -18,6 +18,18 @@ class Planning:
 
     binning_share: float = 0.12
 
+    # Sweeps over the columns, and over columns and pairs together; of pure privacy, whose noise grows with their
+    # number, few.
+    sweeps: int = 24
+    joint_sweeps: int = 12
+    pure_sweeps: int = 4
+    pure_joint_sweeps: int = 3
+
+    # Signal-to-noise below which all releases of a column count alike, as the model hardly moves, and from which
+    # later ones count more.
+    alike_below: float = 10.0
+    late_from: float = 25.0
+
     # Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs are tried, and at which they get their full share.
     pairs_from: float = 140.0
     pairs_full: float = 1000.0
@@ -28,16 +40,25 @@ class Planning:
 
     largest_tree_share: float = 0.5
 
-    # The same for trees whose splits are random where rows are not very many: deep ones that are averaged as a
-    # kernel (``kernel_trees``).
+    # ``n mu`` from which it is asked whether columns say more together than one by one; what that may cost, less in
+    # proportion from ``look_full`` on; what columns get before; and the log odds, and the variance of what they say
+    # (squared log-odds), from which the answer is yes.
+    look_from: float = 700.0
+    look_full: float = 4000.0
+    look_part: float = 0.05
+    first_part: float = 0.3
+    least_evidence: float = 1.0
+    least_variance: float = 0.03
+
+    # Where the answer is no, trees have this part of what is left, after columns and pairs, if columns leave less
+    # than this share of the labels' variance unexplained.
+    last_part: float = 0.75
+    trees_below: float = 0.7
+
+    # The same for trees of several classes, or of numbers, whose splits are random where rows are not very many: deep
+    # ones that are averaged as a kernel (``kernel_trees``).
     kernel_from: float = 400.0
     kernel_full: float = 2000.0
-
-    # The ``mu`` from which such trees of two classes see what pairs would, and more; and the ``q`` from which
-    # pairs cost so little that they are looked for all the same. Several classes and numbers always look for
-    # pairs.
-    pairs_upto: float = 1.0
-    pairs_anyway: float = 2500.0
 
     noisy_mu: float = 0.25
     clear_mu: float = 1.5
@@ -46,10 +67,6 @@ class Planning:
     # logarithm between them, and below, down to nothing where a leaf must hold many.
     kernel_share: float = 0.3
     largest_kernel_share: float = 0.6
-
-    # The same for two classes, for which a smooth function and trees see what columns and pairs would, and
-    # more; up to the ``q`` from which pairs are looked for anyway, as they and columns have much to say then.
-    largest_share_of_two: float = 0.75
 
     # They go so far that noise leaves about this standard deviation in a score (log-odds).
     tree_noise: float = 0.33
@@ -146,8 +163,8 @@ class Planning:
     # Signal-to-noise below which probabilities may be worse than the class shares alone (``docs/planning.md``).
     sure_from: float = 70.0
 
-    # Of the smooth function's budget, what goes to the unexplained variance before it.
-    unexplained_part: float = 0.03
+    # Of the look's budget, what goes to the unexplained variance before it.
+    unexplained_part: float = 0.1
 
 
 @dataclass(frozen=True)

@@ -20,16 +20,15 @@ from scipy.special import ndtri
 
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
+from tacit.curator.measurement import Measurement
 from tacit.growing.kernel_trees import MOST_VARIANCE
 from tacit.growing.random_trees import Cuts
 from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.privacy.label import Label, Stage
-from tacit.queries.cells import OneCell
 from tacit.queries.fourier import FourierSum, ScatterSum
-from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
-from tacit.queries.rules import WEIGHT_UNIT, RowRule, fine_count_rule
-from tacit.queries.tree_cells import logistic_gradient_rule, middle_chances
+from tacit.queries.rules import RowRule, fine_count_rule
+from tacit.queries.tree_cells import logistic_gradient_rule
 
 CLIP = 0.5
 """The largest weight of a row's vector: that of a row of which scores say nothing."""
@@ -39,8 +38,12 @@ PAIRS, STEPS = 256, 50
 WIDTH = 0.65
 """The width of the kernel, relative to the typical distance of a row from the middle."""
 
-SCATTER_SHARE = 0.15
-"""Of the budget goes to how columns vary together."""
+SCATTER_PART = 0.45
+"""Of a look's budget goes to how columns vary together, and the rest to the first sum."""
+
+MOST_POWERS, LEAST_POWERS = 7, 2
+"""Powers of a column's scores: what a function of that column alone can be, as far as a look tells it from others. Up
+to half of all features go to that."""
 
 LONGEST_SQUARE = 1.5
 """Rows' scores are cut to the root of so many times the number of columns; theirs is 1 per column on average."""
@@ -62,9 +65,6 @@ LEAST_SD = 0.3
 LARGEST_CURVATURE = 0.25
 """Of the logistic loss: steps may be too short for it, not too long."""
 
-LOOK = 0.2
-"""Of the budget goes to the first sum, which tells how much there is to learn."""
-
 VARIANCES = np.concatenate([[0.0], np.logspace(-4.0, 1.0, 41)])
 """Prior variances of a score that it tells apart."""
 
@@ -73,9 +73,6 @@ NOTHING = 0.4
 
 OF_THE_LIKELY = 2.0
 """The way goes up to so many times the variance that it speaks for."""
-
-SILENT = 0.1
-"""Where the way is shorter than this part of what noise would allow, nothing more is asked."""
 
 IMAGINED_ROWS = 3000
 
@@ -152,7 +149,7 @@ def released_axes(
     return Axes(columns, scores, covariance), budget.share
 
 
-def draw_features(axes: Axes, generator: np.random.Generator) -> tuple[FourierFeatures, Floats]:
+def draw_features(axes: Axes, generator: np.random.Generator) -> tuple[FourierFeatures, Floats, Floats]:
     """Random features whose kernel is round where columns are independent, and the vectors of imagined rows.
 
     Args:
@@ -161,7 +158,7 @@ def draw_features(axes: Axes, generator: np.random.Generator) -> tuple[FourierFe
 
     Returns:
         The features, and vectors of norm 1 of rows drawn from the normal distribution of the axes, shape
-        ``(IMAGINED_ROWS, features.size)``.
+        ``(IMAGINED_ROWS, features.size)``; and scores of their columns, shape ``(IMAGINED_ROWS, columns)``.
     """
     count = len(axes.columns)
     values, vectors = np.linalg.eigh(axes.covariance)
@@ -172,7 +169,7 @@ def draw_features(axes: Axes, generator: np.random.Generator) -> tuple[FourierFe
     phases = rows @ frequencies.T
     imagined = np.concatenate([np.cos(phases), np.sin(phases)], axis=1) / math.sqrt(PAIRS)
     scores = tuple(np.round(z, DIGITS) for z in axes.scores)
-    return FourierFeatures(axes.columns, scores, frequencies), imagined
+    return FourierFeatures(axes.columns, scores, frequencies), imagined, rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,13 +216,34 @@ class Directions:
             sd: of the noise in every number of it.
             most: where noise in a score ends the way.
         """
-        squares = (self.vectors.T @ seen)[:, None] ** 2
-        answer = self.curvature * self.rows[:, None]
-        variance = answer**2 * VARIANCES + answer + max(sd, 1e-9) ** 2
-        likelihood = -0.5 * (squares / variance + np.log(variance)).sum(axis=0)
+        likelihood = self._likelihood(seen, sd)
         weights = np.exp(likelihood - likelihood.max())
         weights[0] *= NOTHING / (1.0 - NOTHING) * (len(VARIANCES) - 1)
         return float(weights @ np.minimum(OF_THE_LIKELY * VARIANCES, most) / weights.sum())
+
+    def evidence(self, seen: Floats, sd: float) -> float:
+        """Log marginal likelihood of a function with a Gaussian prior ``v k``, any ``v`` alike, above that of none.
+
+        Args:
+            seen: the released sum, shape ``(size,)``.
+            sd: of the noise in every number of it.
+        """
+        likelihood = self._likelihood(seen, sd)
+        some = likelihood[1:]
+        return float(some.max() + math.log(np.exp(some - some.max()).mean()) - likelihood[0])
+
+    def variance(self, seen: Floats, sd: float) -> float:
+        """The posterior mean of ``v`` where there is a function; see :meth:`evidence`."""
+        some = self._likelihood(seen, sd)[1:]
+        weights = np.exp(some - some.max())
+        return float(weights @ VARIANCES[1:] / weights.sum())
+
+    def _likelihood(self, seen: Floats, sd: float) -> Floats:
+        """Log marginal likelihood of every prior variance, up to a constant, shape ``(len(VARIANCES),)``."""
+        squares = (self.vectors.T @ seen)[:, None] ** 2
+        answer = self.curvature * self.rows[:, None]
+        variance = answer**2 * VARIANCES + answer + max(sd, 1e-9) ** 2
+        return np.asarray(-0.5 * (squares / variance + np.log(variance)).sum(axis=0))
 
 
 def fourier_rule() -> RowRule:
@@ -234,132 +252,101 @@ def fourier_rule() -> RowRule:
     return RowRule(np.ascontiguousarray(both.table[:, :, :1]), both.unit)
 
 
-def grow_fourier_term(
-    budget: Budget,
-    rows: float,
-    curvature: float,
-    noise: float,
-    cuts: Cuts,
-    margins: Margins,
-    generator: np.random.Generator,
-) -> tuple[FourierTerm | None, float]:
-    """Boosts the margins by a smooth function of all columns, spending at most the budget.
+def beyond_single_columns(imagined: Floats, scores: Floats) -> Floats:
+    """Directions of features in which a sum does not answer to functions of one column each.
+
+    Args:
+        imagined: vectors of imagined rows, shape ``(imagined rows, size)``.
+        scores: of their columns, shape ``(imagined rows, columns)``.
+
+    Returns:
+        Orthonormal columns, shape ``(size, fewer)``.
+    """
+    most = imagined.shape[1] // 2 // scores.shape[1]
+    powers = range(1, min(max(most, LEAST_POWERS), MOST_POWERS) + 1)
+    functions = np.concatenate([np.ones((len(scores), 1)), *(scores**power for power in powers)], axis=1)
+    functions /= np.sqrt((functions**2).mean(axis=0))
+    answers = imagined.T @ functions / len(imagined)
+    vectors, lengths, _ = np.linalg.svd(answers, full_matrices=True)
+    rank = int((lengths > 1e-3 * lengths[0]).sum())
+    return np.asarray(vectors[:, rank:])
+
+
+@dataclass(frozen=True, eq=False)
+class FourierLook:
+    """A first sum of features: whether columns say more together than one by one.
+
+    Attributes:
+        features, imagined: what is summed, and vectors of imagined rows.
+        directions: of the features.
+        first: the first sum.
+        evidence: log odds that columns together say anything that no function of one column does; a pair of columns
+            may still say it.
+        variance: of the log-odds that they say, if they do: a posterior mean.
+    """
+
+    features: FourierFeatures
+    imagined: Floats
+    directions: Directions
+    first: Measurement
+    evidence: float
+    variance: float
+
+    def grow(self, budget: Budget, rows: float, noise: float, margins: Margins) -> FourierTerm:
+        """Boosts the margins by a smooth function of all columns, spending the budget.
+
+        Args:
+            budget: what it may spend, of Gaussian noise, on a table with two labels.
+            rows: the released number of rows.
+            noise: standard deviation that noise may have in a score, about (log-odds).
+            margins: the log; every step is appended.
+        """
+        rule, root, first, directions = fourier_rule(), math.sqrt(self.features.pairs), self.first, self.directions
+        seen, left_sd = max(first.sd / root / CLIP, 1e-9), max(budget.sd(), 1e-9)
+        part, each = left_sd**2 / (seen**2 + left_sd**2), budget.split(STEPS)  # the look is one sum among others
+        most = min(noise / (math.sqrt(1.0 - part) * left_sd * CLIP), MOST_VARIANCE)
+        variance = directions.way(first.value / root, first.sd / root, most)
+        way = part * variance
+        weights = margins.add_features(self.features, directions.steps(way) @ (first.value / root))
+        left = directions.lengths(way) ** 2 * (first.sd / root) ** 2  # variance of the weights along each direction
+        way = (1.0 - part) * variance / STEPS
+        steps, kept = directions.steps(way), directions.kept(way)
+        for number in range(STEPS):
+            release = each.measure(
+                FourierSum(self.features, rule, margins), 1.0, Label(Stage.FOURIER, round=number + 1)
+            )
+            weights += margins.add_features(self.features, steps @ (release.value / root))
+            left = left * kept**2 + directions.lengths(way) ** 2 * (release.sd / root) ** 2
+        sd = math.sqrt(float(directions.rows @ left) / rows)
+        return FourierTerm(self.features, weights, sd, float((self.imagined @ weights).std()))
+
+
+def look_together(
+    budget: Budget, rows: float, curvature: float, cuts: Cuts, margins: Margins, generator: np.random.Generator
+) -> tuple[FourierLook | None, float]:
+    """Looks whether columns together say more than they do one by one, spending at most the budget.
 
     Args:
         budget: what it may spend, of Gaussian noise, on a table with two labels.
         rows: the released number of rows.
         curvature: of the loss, of a row on average, with weights of at most :data:`CLIP`.
-        noise: standard deviation that noise may have in a score, about (log-odds).
         cuts: what is known of the columns; unordered ones have ranks.
-        margins: the log; every step is appended.
+        margins: the log.
         generator: public randomness.
 
     Returns:
-        The function, and the share of the allowance that was not needed. There is no function where fewer than two
-        columns have two codes, and where a first look finds nothing that columns together would say.
+        The look, and the share of the allowance that was spent. There is none where fewer than two columns have two
+        codes.
     """
     masses, ranks = cuts.masses, cuts.ranks or [None] * len(cuts.masses)
     if sum(len(mass) > 1 for mass in masses) < 2:
-        return None, budget.share
-    axes, spent = released_axes(budget.part(SCATTER_SHARE), rows, masses, ranks)
-    features, imagined = draw_features(axes, generator)
-    directions, rest = Directions.of(imagined, rows, curvature), budget.after(spent)
-    rule, root = fourier_rule(), math.sqrt(features.pairs)
-    first = rest.measure(
-        FourierSum(features, rule, margins), LOOK, Label(Stage.FOURIER, "a look", text="smooth function, a look")
-    )
-    most = min(noise / (rest.sd() * CLIP), MOST_VARIANCE)
-    variance = directions.way(first.value / root, first.sd / root, most)
-    if variance < SILENT * most:
-        return None, (1.0 - LOOK) * rest.share
-    way = LOOK * variance
-    weights = margins.add_features(features, directions.steps(way) @ (first.value / root))
-    left = directions.lengths(way) ** 2 * (first.sd / root) ** 2  # variance of the weights along each direction
-    way = (1.0 - LOOK) * variance / STEPS
-    steps, kept, each = directions.steps(way), directions.kept(way), rest.part(1.0 - LOOK).split(STEPS)
-    for number in range(STEPS):
-        release = each.measure(FourierSum(features, rule, margins), 1.0, Label(Stage.FOURIER, round=number + 1))
-        weights += margins.add_features(features, steps @ (release.value / root))
-        left = left * kept**2 + directions.lengths(way) ** 2 * (release.sd / root) ** 2
-    sd = math.sqrt(float(directions.rows @ left) / rows)
-    return FourierTerm(features, weights, sd, float((imagined @ weights).std())), 0.0
-
-
-TYPICAL_CURVATURE, CURVATURE_SPREAD = 0.15, 0.05
-"""What rows are thought to have on average, and how far that may be off, before it is released."""
-
-LEAST_CURVATURE = 0.005
-
-TYPICAL_SHARE, SHARE_SPREAD = 0.6, 0.25
-"""The same for the share of the labels' variance that scores leave open."""
-
-CHANCE_SCALE = 0.25
-"""Chances are summed in this scale: none of the three numbers is then longer than the others."""
-
-RARE = 0.01
-"""Classes are not thought to be rarer than this."""
-
-MOST_LOUDNESS = 2.0
-
-
-@dataclass(frozen=True)
-class LeftOpen:
-    """What scores leave open; what is typical, where nothing is known.
-
-    Attributes:
-        curvature: the mean variance of rows' weights, where scores are right.
-        share: of the variance of the labels: 1 where scores say nothing of them, 0 where all labels follow.
-    """
-
-    curvature: float = TYPICAL_CURVATURE
-    share: float = TYPICAL_SHARE
-
-    @property
-    def loudness(self) -> float:
-        """By what noise in a score may be more than where much is left open.
-
-        Noise of variance ``s^2`` costs log loss ``s^2 p (1 - p) / 2``. Where labels follow from columns log-odds are
-        large, and so is what they lack; the same noise hides less of it.
-        """
-        return min(max(math.sqrt(TYPICAL_SHARE / self.share), 1.0), MOST_LOUDNESS)
-
-
-def left_open_rule(clip: float) -> RowRule:
-    """What a row says of it: the variance of its weight where its score is right, that of its label, and its chance.
-
-    Args:
-        clip: weights of rows are no longer than this: the first number is ``w^2 p (1 - p)``, ``w`` being 1 or less so
-            that ``w max(p, 1 - p)`` is at most the clip.
-    """
-    p = middle_chances()
-    weight, variance = np.minimum(1.0, clip / np.maximum(p, 1.0 - p)), p * (1.0 - p)
-    numbers = np.stack([weight**2 * variance, variance, CHANCE_SCALE * p], axis=-1)
-    values = np.trunc(numbers * WEIGHT_UNIT).astype(np.int32)
-    return RowRule(np.ascontiguousarray(np.stack([values, values])), WEIGHT_UNIT)
-
-
-def released_left_open(budget: Budget, rows: float, clip: float, margins: Margins) -> LeftOpen:
-    """What scores leave open, for all of the budget; near what is typical in loud noise.
-
-    Args:
-        budget: what it may spend, of Gaussian noise, on a table with two labels.
-        rows: the released number of rows.
-        clip: see :func:`left_open_rule`.
-        margins: the log of the scores.
-    """
-    query = Histogram(OneCell(), left_open_rule(clip), margins)
-    release = budget.measure(query, 1.0, Label(Stage.UNEXPLAINED, "what scores leave open"))
-    curvature, variance, chance = (float(number) / max(rows, 1.0) for number in release.value[0])
-    sd = release.sd / max(rows, 1.0)
-    chance = min(max(chance / CHANCE_SCALE, RARE), 1.0 - RARE)
-    whole = chance * (1.0 - chance)
-    share_sd = sd / whole * math.hypot(1.0, variance / whole * (1.0 - 2.0 * chance) / CHANCE_SCALE)
-    return LeftOpen(
-        max(_believed(curvature, sd, TYPICAL_CURVATURE, CURVATURE_SPREAD), LEAST_CURVATURE),
-        max(_believed(variance / whole, share_sd, TYPICAL_SHARE, SHARE_SPREAD), 1e-3),
-    )
-
-
-def _believed(found: float, sd: float, typical: float, spread: float) -> float:
-    """The posterior mean of a number with a Gaussian prior, from one look with noise."""
-    return typical + spread**2 / (spread**2 + sd**2) * (found - typical)
+        return None, 0.0
+    axes, spent = released_axes(budget.part(SCATTER_PART), rows, masses, ranks)
+    features, imagined, scores = draw_features(axes, generator)
+    summed, label = budget.after(spent), Label(Stage.FOURIER, "a look", text="smooth function, a look")
+    first = summed.measure(FourierSum(features, fourier_rule(), margins), 1.0, label)
+    root, beyond = math.sqrt(features.pairs), beyond_single_columns(imagined, scores)
+    others = Directions.of(imagined @ beyond, rows, curvature)
+    told = (beyond.T @ (first.value / root), first.sd / root)
+    found = others.evidence(*told), others.variance(*told)
+    return FourierLook(features, imagined, Directions.of(imagined, rows, curvature), first, *found), budget.share

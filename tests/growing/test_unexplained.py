@@ -10,15 +10,14 @@ import pytest
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
-from tacit.growing.fourier import (
-    CLIP,
-    MOST_LOUDNESS,
+from tacit.growing.fourier import CLIP, fourier_rule
+from tacit.growing.unexplained import (
+    LARGEST_NOISE_FACTOR,
     TYPICAL_CURVATURE,
     TYPICAL_SHARE,
-    LeftOpen,
-    fourier_rule,
-    left_open_rule,
-    released_left_open,
+    Unexplained,
+    released_unexplained,
+    unexplained_rule,
 )
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
@@ -42,7 +41,7 @@ def found(scores, codes, allowance, share=0.2, seed=0):
     margins = Margins()
     margins.add(ProductCells((0,), (np.arange(len(scores)),), (len(scores),)), scores)
     curator = Curator(table, reservation, SeededSource(seed))
-    answer = released_left_open(Budget(curator, allowance, share), float(len(codes)), CLIP, margins)
+    answer = released_unexplained(Budget(curator, allowance, share), float(len(codes)), CLIP, margins)
     (entry,) = reservation.entries
     assert entry.charge.noise_multiplier**-2.0 == pytest.approx(share * allowance.mu**2), "all of the share and no more"
     assert entry.theorem.startswith("weighted histogram")
@@ -50,14 +49,14 @@ def found(scores, codes, allowance, share=0.2, seed=0):
 
 
 def test_curvature_is_the_variance_of_weights():
-    gradients, curvatures = fourier_rule().table[:, :, 0] / WEIGHT_UNIT, left_open_rule(CLIP).table[1, :, 0]
+    gradients, curvatures = fourier_rule().table[:, :, 0] / WEIGHT_UNIT, unexplained_rule(CLIP).table[1, :, 0]
     p = 1 / (1 + np.exp(-middle_margins()))
     expected = p * gradients[1] ** 2 + (1 - p) * gradients[0] ** 2
     np.testing.assert_allclose(expected, curvatures / WEIGHT_UNIT, atol=1e-3)
 
 
 def test_a_row_says_the_same_whatever_its_label():
-    table = left_open_rule(CLIP).table
+    table = unexplained_rule(CLIP).table
     assert np.array_equal(table[0], table[1])
 
 
@@ -72,16 +71,16 @@ def test_scores_that_are_all_alike_leave_everything_open(score):
 def test_scores_that_tell_labels_apart_leave_little_open():
     answer = found([-4.0, 4.0], np.arange(20_000) % 2, Allowance.of(2.0, 1e-6))
     assert answer.share == pytest.approx(4 * chance(4.0) * chance(-4.0), abs=0.02)
-    assert answer.loudness > 1.9
+    assert answer.noise_factor > 1.9
 
 
-def test_a_rare_class_does_not_look_as_if_nothing_were_left_open():
+def test_a_rare_class_does_not_look_as_if_nothing_were_left_unexplained():
     """Two codes of chances .5 and 3 percent: little variance, and most of what there is."""
     rates = np.array([0.005, 0.03])
     answer = found(list(np.log(rates / (1 - rates))), np.arange(60_000) % 2, Allowance.of(4.0, 1e-6), share=0.5)
     whole = rates.mean() * (1 - rates.mean())
     assert answer.share == pytest.approx(float((rates * (1 - rates)).mean()) / whole, abs=0.05)
-    assert answer.loudness == 1.0
+    assert answer.noise_factor == 1.0
 
 
 def test_in_loud_noise_what_is_typical_is_believed():
@@ -91,14 +90,16 @@ def test_in_loud_noise_what_is_typical_is_believed():
         assert answer.share == pytest.approx(TYPICAL_SHARE, abs=0.05)
 
 
-def test_noise_may_be_louder_where_little_is_left_open():
+def test_noise_may_be_louder_where_little_is_left_unexplained():
     shares = [0.9, TYPICAL_SHARE, TYPICAL_SHARE / 2, 1e-3]
-    assert [LeftOpen(share=share).loudness for share in shares] == pytest.approx([1, 1, math.sqrt(2), MOST_LOUDNESS])
+    assert [Unexplained(share=share).noise_factor for share in shares] == pytest.approx(
+        [1, 1, math.sqrt(2), LARGEST_NOISE_FACTOR]
+    )
 
 
 @pytest.mark.parametrize("relation", list(Neighbouring))
 def test_no_row_says_more_than_is_declared(relation):
-    rule = left_open_rule(CLIP)
+    rule = unexplained_rule(CLIP)
     vectors = np.concatenate([rule.table.reshape(-1, 3).astype(np.int64), np.zeros((1, 3), np.int64)])
     declared = Histogram(OneCell(), rule, Margins()).sensitivity(relation).l2_squared
     largest = int((vectors**2).sum(axis=1).max())
@@ -115,7 +116,7 @@ def test_no_row_says_more_than_is_declared(relation):
 def test_noise_of_the_sum_has_the_declared_scale(factor):
     """Of an empty table the sum is noise alone; half or twice its scale is rejected."""
     allowance, draws = Allowance.of(1.0, 1e-6), []
-    query = Histogram(OneCell(), left_open_rule(CLIP), Margins())
+    query = Histogram(OneCell(), unexplained_rule(CLIP), Margins())
     for seed in range(300):
         reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
         table = MemoryTable([np.zeros(0, np.uint8)], np.zeros(0, np.uint8), [1], 2)
