@@ -18,7 +18,8 @@ from scipy.special import expit
 
 from benchmarks.lines import Lines
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
-from tacit.halfspaces.plan import LOGISTIC_SIGNAL, Options
+from tacit.halfspaces.plan import Options
+from tacit.halfspaces.tuning import TUNING
 from tacit.privacy.request import Request
 
 DELTA = 1e-6
@@ -86,7 +87,7 @@ def main() -> None:
         if some:
             gain = float(np.mean([line["smooth"] - line["logistic"] for line in some]))
             by_signal[f"{low:g} to {high:g}"] = {"settings": len(some), "logistic_better_by": round(gain, 4)}
-    print(json.dumps({"rule": LOGISTIC_SIGNAL, "by_signal": by_signal}))
+    print(json.dumps({"rule": TUNING.logistic_signal, "by_signal": by_signal}))
 
 
 if __name__ == "__main__":

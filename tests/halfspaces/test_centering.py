@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from tacit.halfspaces.centering import MOST_PACE, pace_of
+from tacit.halfspaces.centering import pace_of
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
+from tacit.halfspaces.tuning import TUNING
 
 
 def fitted(measure: str, epsilon: float, scaling: bool = True) -> HalfspaceBoostClassifier:
@@ -31,7 +32,7 @@ def test_smooth_rounds_all_take_the_first_ones_length_and_lazy_bregman_each_its_
 
 
 @pytest.mark.parametrize(
-    ("signal", "pace"), [(0.0, 0.0), (0.25, 0.5), (4.0, 2.0), (16.0, MOST_PACE), (math.inf, MOST_PACE)]
+    ("signal", "pace"), [(0.0, 0.0), (0.25, 0.5), (4.0, 2.0), (16.0, TUNING.most_pace), (math.inf, TUNING.most_pace)]
 )
 def test_the_first_step_is_long_where_there_is_little_noise(signal: float, pace: float) -> None:
     assert pace_of(signal) == pace
@@ -39,8 +40,8 @@ def test_the_first_step_is_long_where_there_is_little_noise(signal: float, pace:
 
 def test_steps_are_four_units_without_noise_and_short_with_much() -> None:
     quiet = fitted("smooth", math.inf, scaling=False).ensemble_.hypotheses
-    assert np.linalg.norm(quiet[0].direction) == pytest.approx(MOST_PACE)
-    assert np.linalg.norm(quiet[-1].direction) < MOST_PACE
+    assert np.linalg.norm(quiet[0].direction) == pytest.approx(TUNING.most_pace)
+    assert np.linalg.norm(quiet[-1].direction) < TUNING.most_pace
     loud = fitted("smooth", 0.001, scaling=False).ensemble_.hypotheses
     assert all(np.isfinite(hypothesis.direction).all() for hypothesis in loud)
-    assert np.linalg.norm(loud[0].direction) < MOST_PACE / 2
+    assert np.linalg.norm(loud[0].direction) < TUNING.most_pace / 2

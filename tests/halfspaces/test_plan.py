@@ -11,37 +11,30 @@ from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.schema import Ensemble
 from tacit.halfspaces.centering import Centering, Centre
 from tacit.halfspaces.learn import sum_of_steps
-from tacit.halfspaces.plan import (
-    DENSITY_SIGNAL,
-    LAZY_RATE,
-    LOGISTIC_SIGNAL,
-    MOST_RATE,
-    STABLE_RATE,
-    Descent,
-    Options,
-)
+from tacit.halfspaces.plan import Descent, Options
+from tacit.halfspaces.tuning import TUNING
 
 
 def test_measure_rounds_and_density_follow_public_numbers() -> None:
     options = Options()
-    assert options.measure_for(LOGISTIC_SIGNAL) == options.measure_for(math.inf) == "logistic"
-    assert options.measure_for(LOGISTIC_SIGNAL - 1) == "smooth"
+    assert options.measure_for(TUNING.logistic_signal) == options.measure_for(math.inf) == "logistic"
+    assert options.measure_for(TUNING.logistic_signal - 1) == "smooth"
     assert Options("lazy_bregman").measure_for(math.inf) == "lazy_bregman"
     rounds = [options.rounds_for(name, width, False) for name in ("smooth", "logistic") for width in (10, 100)]
     assert rounds == [40, 80, 40, 40]
     assert options.rounds_for("lazy_bregman", 10, False) == 200
     assert options.rounds_for("smooth", 100, True) == 8
     assert Options(rounds=3).rounds_for("smooth", 100, True) == 3
-    for signal, density in ((1.0, 0.5), (DENSITY_SIGNAL / 0.2, 0.2), (math.inf, 0.1)):
+    for signal, density in ((1.0, 0.5), (TUNING.density_signal / 0.2, 0.2), (math.inf, 0.1)):
         measure = options.make_measure("lazy_bregman", 100.0, signal)
         assert isinstance(measure, LazyBregman)
-        assert (measure.density, measure.learning_rate) == (pytest.approx(density), LAZY_RATE)
+        assert (measure.density, measure.learning_rate) == (pytest.approx(density), TUNING.lazy_rate)
     asked = Options(density=0.3, learning_rate=0.7).make_measure("lazy_bregman", 100.0, 1.0)
     assert isinstance(asked, LazyBregman)
     assert (asked.density, asked.learning_rate) == (0.3, 0.7)
-    assert options.descent(1000, 40) == Descent(STABLE_RATE / 1000, 0.9)
-    assert options.descent(3, 8) == Descent(MOST_RATE, 0.5)
-    assert Options(scaling=False).descent(1000, 2) == Descent(STABLE_RATE, 0.0)
+    assert options.descent(1000, 40) == Descent(TUNING.stable_rate / 1000, 0.9)
+    assert options.descent(3, 8) == Descent(TUNING.most_rate, 0.5)
+    assert Options(scaling=False).descent(1000, 2) == Descent(TUNING.stable_rate, 0.0)
 
 
 def along_one_line(descent: Descent, curvature: float, rounds: int) -> float:

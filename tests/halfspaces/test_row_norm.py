@@ -17,12 +17,12 @@ from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.halfspaces.row_norm import (
-    NORM_SHARE,
     find_common_bounds,
     find_row_norm,
     length_grid,
     quantile_cell,
 )
+from tacit.halfspaces.tuning import TUNING
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian, NonPrivate
 from tacit.privacy.ledger import Reservation
@@ -132,12 +132,12 @@ def test_what_is_found_is_paid_for() -> None:
     norm = find_row_norm(table, RowEncoder.of(schema(300)), LABELS, allowance)
     assert 0.9 < norm < 1.3
     names = tuple(f"x{j}" for j in range(300))
-    common = find_common_bounds(table, names, LABELS, allowance, 0.02, 0.03 / 300)
+    common = find_common_bounds(table, names, LABELS, allowance, 0.03 / 300)
     assert common is not None
     assert common[1] == -common[0]
     assert 0.2 < common[1] <= 0.5
-    assert find_common_bounds(vault(rows)[0], names, LABELS, Allowance.of(math.inf, 0.0), 0.02, 1e-4) is None
-    assert [entry.charge for entry in reservation.entries] == [allowance.charge(NORM_SHARE)] * 2
+    assert find_common_bounds(vault(rows)[0], names, LABELS, Allowance.of(math.inf, 0.0), 1e-4) is None
+    assert [entry.charge for entry in reservation.entries] == [allowance.charge(TUNING.norm_share)] * 2
     assert isinstance(reservation.entries[0].charge, Gaussian)
 
 

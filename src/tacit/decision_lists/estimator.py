@@ -62,13 +62,13 @@ class DecisionListClassifier(PrivateClassifier):
         classes: Sequence[Any] | None = None,
         account: PrivacyAccount | None = None,
         random_state: int | None = None,
-        k: int = 2,
-        max_rules: int | None = 8,
-        thresholds: int = 16,
+        k: int = DecisionListLearner.k,
+        max_rules: int | None = DecisionListLearner.max_rules,
+        thresholds: int = DecisionListLearner.thresholds,
         features: Sequence[str] | None = None,
-        objective: str = "coverage",
-        analysis: str = "sharp",
-        counts_share: float = 0.2,
+        objective: str = DecisionListLearner.objective,
+        analysis: str = DecisionListLearner.analysis,
+        counts_share: float = DecisionListLearner.counts_share,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta

@@ -12,6 +12,7 @@ from tacit.arrays import Floats
 from tacit.curator.curator import Curator
 from tacit.decision_lists.literals import Candidates, length_prior
 from tacit.decision_lists.plan import Plan
+from tacit.decision_lists.tuning import TUNING
 from tacit.encoding.table import TableEncoding
 from tacit.models.decision_list import DecisionListModel, ListRule
 from tacit.privacy.charges import Laplace, NonPrivate
@@ -21,9 +22,6 @@ from tacit.queries.covers.candidates import FirstMatch
 from tacit.queries.covers.cover import Cover
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import class_count_rule
-
-NOISE_LEVELS = 3.0
-"""A rule whose released support is below so many standard deviations of its noise may decide no row at all: it goes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,11 @@ def learn_list(curator: Curator, plan: Plan, chosen: Candidates, idle: bool, del
 
 
 def list_model(
-    learned: Learned, chosen: Candidates, classes: Sequence[Any], encoding: TableEncoding
+    learned: Learned,
+    chosen: Candidates,
+    classes: Sequence[Any],
+    encoding: TableEncoding,
+    least_support: float = TUNING.least_support,
 ) -> DecisionListModel:
     """The model: what was released, made as short as it can be without another look at the rows.
 
@@ -86,7 +88,7 @@ def list_model(
         ListRule(chosen.conditions_of(conjunction), outcome, None)
         for conjunction, outcome in zip(learned.conjunctions, learned.outcomes, strict=True)
     ]
-    kept = _without_repeats(rules) if learned.counts is None else _with_counts(rules, learned.counts, learned.sd)
+    kept = _without_repeats(rules) if learned.counts is None else _with_counts(rules, learned, least_support)
     return DecisionListModel(tuple(classes), encoding, tuple(kept), learned.sd)
 
 
@@ -98,12 +100,14 @@ def _without_repeats(rules: list[ListRule]) -> list[ListRule]:
     return [*kept, last]
 
 
-def _with_counts(rules: list[ListRule], counts: Floats, sd: float) -> list[ListRule]:
+def _with_counts(rules: list[ListRule], learned: Learned, least_support: float) -> list[ListRule]:
+    counts, sd = learned.counts, learned.sd
+    assert counts is not None
     n_labels = counts.shape[1]
     everything = np.maximum(counts, 0.0).sum(axis=0)
     counted = []
     for rule, found in zip([*rules, ListRule((), int(everything.argmax()), None)], counts, strict=True):
-        enough = found.sum() > NOISE_LEVELS * sd * np.sqrt(n_labels) or sd == 0.0
+        enough = found.sum() > least_support * sd * np.sqrt(n_labels) or sd == 0.0
         if enough and found.sum() > 0:
             counted.append(ListRule(rule.conditions, int(found.argmax()), found))
         elif not rule.conditions:  # too few rows to ask: it says, and promises, what all released rows do

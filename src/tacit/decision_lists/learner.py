@@ -10,6 +10,7 @@ from tacit.decision_lists.features import FeatureError, feature_candidates
 from tacit.decision_lists.learn import learn_list, list_model
 from tacit.decision_lists.literals import Candidates, candidates, check_enumerable, most_literals
 from tacit.decision_lists.plan import ListBudget, Plan, plan_of
+from tacit.decision_lists.tuning import TUNING, Tuning
 from tacit.discovery.bounds import BOUNDS_SHARE
 from tacit.encoding.table import TableEncoding
 from tacit.learning.checks import check_choice, check_integer, check_number, whole
@@ -26,6 +27,7 @@ OBJECTIVES = ("coverage", "errors")
 ANALYSES = ("sharp", "moments", "curve", "exact", "paper")
 
 MOST_THRESHOLDS = 200
+"""Not tuned: how many may be asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,15 +36,17 @@ class DecisionListLearner(Learner):
 
     Attributes:
         k, max_rules, thresholds, features, objective, analysis, counts_share: as there.
+        tuning: the numbers of the learner.
     """
 
-    k: int = 2
-    max_rules: int | None = 8
-    thresholds: int = 16
+    k: int = TUNING.k
+    max_rules: int | None = TUNING.max_rules
+    thresholds: int = TUNING.thresholds
     features: Sequence[str] | None = None
     objective: str = "coverage"
     analysis: str = "sharp"
-    counts_share: float = 0.2
+    counts_share: float = TUNING.counts_share
+    tuning: Tuning = TUNING
 
     name = "DecisionListClassifier"
     streams = True
@@ -83,7 +87,7 @@ class DecisionListLearner(Learner):
         chosen = self.candidates(task, task.encoding)
         plan = self.plan(self.request.allowance, task)
         learned = learn_list(budget.curator, plan, chosen, self.objective == "coverage", budget.allowance.delta)
-        return list_model(learned, chosen, task.label_index.names, task.encoding)
+        return list_model(learned, chosen, task.label_index.names, task.encoding, self.tuning.least_support)
 
     # Candidates and plan.
 
@@ -124,6 +128,7 @@ class DecisionListLearner(Learner):
             () if task.schema is not None or not allowance.is_private else (allowance.charge(BOUNDS_SHARE),),
             1 if task.schema is None or task.schema.unit is None else task.schema.unit.max_rows,
             ending=float(self.counts_share) == 0 and not ends,
+            tuning=self.tuning,
         )
         try:
             return plan_of(budget)

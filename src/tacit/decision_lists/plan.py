@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from tacit.decision_lists.scores import UNIT, PureFirst
-from tacit.decision_lists.tuning import FIRST_PENALTY, FIRST_STRENGTH, MOST_MOMENT_STEPS, PURE, ROWS_SHARE
+from tacit.decision_lists.tuning import TUNING, Tuning
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Laplace, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
@@ -31,6 +31,7 @@ class ListBudget:
         fixed: what else is spent under this budget.
         rows_per_unit: rows that one protected unit may hold.
         ending: whether a last step chooses what the constant says: where neither counts nor another step do.
+        tuning: the numbers of the learner.
     """
 
     epsilon: float
@@ -43,6 +44,7 @@ class ListBudget:
     fixed: tuple[Charge, ...] = ()
     rows_per_unit: int = 1
     ending: bool = False
+    tuning: Tuning = TUNING
 
 
 @dataclass(frozen=True)
@@ -91,25 +93,24 @@ def pure_stages(budget: ListBudget) -> tuple[tuple[int, ...], float]:
     """
     if budget.errors_only or budget.rows_per_unit > 1 or (budget.delta == 0 and not math.isinf(budget.epsilon)):
         return (), 0.0
-    return next((penalties, share) for epsilon, penalties, share in PURE if budget.epsilon >= epsilon)
+    return next((stages.penalties, stages.gain) for stages in budget.tuning.pure if budget.epsilon >= stages.epsilon)
 
 
-def steps_at(
-    strength: float, n_steps: int, errors_only: bool, ending: bool = False, pure: tuple[int, ...] = ()
-) -> tuple[Step, ...]:
+def steps_at(strength: float, budget: ListBudget, pure: tuple[int, ...] = ()) -> tuple[Step, ...]:
     """The steps at a strength: nats per row that the last rule gets wrong; with a last one for the constant if asked.
 
     With the score that rewards coverage, pure rules come first, in one step more per stage; then the penalty of an
-    error falls from :data:`FIRST_PENALTY` rows to 1: early rules must be nearly pure, late ones only better than
-    nothing. The strength falls as :data:`FIRST_STRENGTH` says.
+    error falls from ``first_penalty`` rows to 1: early rules must be nearly pure, late ones only better than
+    nothing. The strength falls as ``first_strength`` says.
     """
-    if errors_only:
+    n_steps, ending, numbers = budget.n_steps, budget.ending, budget.tuning
+    if budget.errors_only:
         return (CoverStep(strength, 0, 1),) * n_steps + (CoverStep(strength, 0, 1, ending=True),) * ending
     left = np.linspace(1.0, 0.0, n_steps + len(pure)) if n_steps + len(pure) > 1 else np.zeros(1)
     steps = tuple(
         ScoredStep(
-            strength * FIRST_STRENGTH ** float(share) / UNIT,
-            PureFirst(index, n_steps, pure, FIRST_PENALTY ** float(share), 0),
+            strength * numbers.first_strength ** float(share) / UNIT,
+            PureFirst(index, n_steps, pure, numbers.first_penalty ** float(share), 0),
         )
         for index, share in enumerate(left)
     )
@@ -125,7 +126,7 @@ def plan_of(budget: ListBudget) -> Plan:
     """
     if math.isinf(budget.epsilon):
         pure, gain = pure_stages(budget)
-        steps = steps_at(math.inf, budget.n_steps, budget.errors_only, budget.ending, pure)
+        steps = steps_at(math.inf, budget, pure)
         counts = NonPrivate() if budget.counts_share > 0 else None
         rows = NonPrivate() if pure else None
         return Plan(steps, Accounting.MOMENTS, NonPrivate(), counts, budget.fixed, rows, gain)
@@ -141,7 +142,7 @@ def accountings(budget: ListBudget) -> list[Accounting]:
         return [Accounting(budget.analysis)]
     if budget.delta == 0:
         return [Accounting.PURE]
-    found = [Accounting.MOMENTS if budget.n_steps <= MOST_MOMENT_STEPS else Accounting.CURVE]
+    found = [Accounting.MOMENTS if budget.n_steps <= budget.tuning.most_moment_steps else Accounting.CURVE]
     if budget.errors_only and budget.neighbouring is Neighbouring.ADD_OR_REMOVE_ONE and budget.n_steps > 20:
         found.append(Accounting.EXACT)
     return found
@@ -150,13 +151,13 @@ def accountings(budget: ListBudget) -> list[Accounting]:
 def _calibrated(budget: ListBudget, accounting: Accounting) -> Plan:
     counts = Laplace(1.0 / (budget.counts_share * budget.epsilon)) if budget.counts_share > 0 else None
     pure, gain = pure_stages(budget)
-    rows = Laplace(1.0 / (ROWS_SHARE * budget.epsilon)) if pure else None
+    rows = Laplace(1.0 / (budget.tuning.rows_share * budget.epsilon)) if pure else None
     rest = (*budget.fixed, *(charge for charge in (rows, counts) if charge is not None))
     # The paper's bound is at one delta: all of it, unless something else needs a part.
     paper_delta = budget.delta * (0.5 if budget.fixed else 1.0)
 
     def plan_at(noise: float) -> Plan:
-        steps = steps_at(1.0 / noise, budget.n_steps, budget.errors_only, budget.ending, pure)
+        steps = steps_at(1.0 / noise, budget, pure)
         charge = cover_charge(steps, budget.neighbouring, accounting, paper_delta, budget.rows_per_unit)
         return Plan(steps, accounting, charge, counts, budget.fixed, rows, gain)
 

@@ -11,7 +11,7 @@ from tacit.arrays import Ints
 from tacit.theory.em_cover import Shifts
 
 UNIT = 64
-"""Integer units of a row that a rule gets wrong."""
+"""Not tuned: integer units of a row that a rule gets wrong."""
 
 LAST = np.int64(-(10**12))
 """The score of every rule once a list is as long as it may be: "no rule", with score 0, is chosen."""

@@ -1,22 +1,55 @@
-"""The numbers that say how a list is chosen, in one place."""
+"""All numbers by which decision lists are tuned: accuracy depends on them, and no promise does.
+
+To vary a number, replace it::
+
+    DecisionListLearner(request, tuning=replace(Tuning(), first_penalty=3.0))
+"""
 
 from __future__ import annotations
 
-FIRST_PENALTY = 4.0
-"""Rows it must get right to make up for one that it gets wrong: for the first rule; falls to 1 for the last one."""
+from dataclasses import dataclass
 
-PURE = ((4.0, (32, 16), 0.03), (0.0, (16,), 0.05))
-"""From an epsilon on: penalties of the stages that come before, and by which share of all rows a rule must gain there.
 
-Rows that some list fits are fitted by pure rules of many rows; where there are none, one choice of "no rule" tells, and
-the penalty falls to :data:`FIRST_PENALTY`. With less budget, gains over so high a penalty drown in noise.
-"""
+@dataclass(frozen=True)
+class PureStages:
+    """From an ``epsilon`` on: penalties of the stages that come before, and the share of the rows a rule must gain."""
 
-ROWS_SHARE = 0.02
-"""Share of epsilon for the number of rows, which that gain is a share of."""
+    epsilon: float
+    penalties: tuple[int, ...]
+    gain: float
 
-FIRST_STRENGTH = 2.0
-"""How much stronger than the last one the first choice is: what goes wrong there is mended by no later rule."""
 
-MOST_MOMENT_STEPS = 4000
-"""Steps up to which the exact moments are computed; from a few hundred on the closed forms are as good."""
+@dataclass(frozen=True)
+class Tuning:
+    """How rules are scored and the budget is divided."""
+
+    # What a user may choose instead: the most conditions of a rule, the most rules, thresholds of a numeric column.
+    k: int = 2
+    max_rules: int = 8
+    thresholds: int = 16
+
+    # Share of epsilon for the counts of the rules.
+    counts_share: float = 0.2
+
+    # Rows it must get right to make up for one that it gets wrong: for the first rule; falls to 1 for the last one.
+    first_penalty: float = 4.0
+
+    # Rows that some list fits are fitted by pure rules of many rows; where there are none, one choice of "no rule"
+    # tells, and the penalty falls to ``first_penalty``. With less budget, gains over so high a penalty drown in noise.
+    pure: tuple[PureStages, ...] = (PureStages(4.0, (32, 16), 0.03), PureStages(0.0, (16,), 0.05))
+
+    # Share of epsilon for the number of rows, which that gain is a share of.
+    rows_share: float = 0.02
+
+    # How much stronger than the last one the first choice is: what goes wrong there is mended by no later rule.
+    first_strength: float = 2.0
+
+    # Steps up to which the exact moments are computed; from a few hundred on the closed forms are as good.
+    most_moment_steps: int = 4000
+
+    # A rule whose released support is below so many standard deviations of its noise may decide no row at all: it goes.
+    least_support: float = 3.0
+
+
+TUNING = Tuning()
+"""As they were chosen."""

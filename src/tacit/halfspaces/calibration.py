@@ -12,15 +12,10 @@ from scipy.special import expit
 from tacit.arrays import Floats
 from tacit.curator.curator import Curator
 from tacit.halfspaces.scaling import Scaling
+from tacit.halfspaces.tuning import TUNING, Tuning
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MarginCounts
-
-N_LEVELS = 16
-RANGE = 4.0
-"""Scores are counted up to this many typical scores; beyond, they count as if they were there."""
-
-MOST_SLOPE = 50.0
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,13 @@ def spread_of(weights: Floats, scaling: Scaling, constant: float) -> Spread:
 
 
 def calibrate(
-    curator: Curator, weights: Floats, radius: int, spread: Spread, charge: Charge, constant: float
+    curator: Curator,
+    weights: Floats,
+    radius: int,
+    spread: Spread,
+    charge: Charge,
+    constant: float,
+    tuning: Tuning = TUNING,
 ) -> Calibration:
     """Releases counts by score and class, and fits a curve through them.
 
@@ -63,20 +64,23 @@ def calibrate(
         charge: of the one release.
         constant: value of the rows' last coordinate if it is the same in all; 0 if there is no such coordinate, and
             then the curve crosses one half at score 0.
+        tuning: the numbers of the learner.
     """
-    log = HalfspaceLog(len(weights), radius)
+    log, reach = HalfspaceLog(len(weights), radius), tuning.calibration_range
     shifted = weights.copy()
     if constant:
         shifted[-1] -= spread.centre / constant
-    log.add(shifted / (RANGE * spread.width))
-    levels = Levels.covering(1.0, N_LEVELS)
+    log.add(shifted / (reach * spread.width))
+    levels = Levels.covering(1.0, tuning.calibration_levels)
     release = curator.measure(MarginCounts(log, levels), charge, Label(Stage.CALIBRATION, "counts by score and class"))
-    fitted = fit_curve(levels.middles * RANGE, release.value, release.sd, with_offset=bool(constant))
+    fitted = fit_curve(levels.middles * reach, release.value, release.sd, bool(constant), tuning)
     slope = fitted.slope / spread.width
     return Calibration(slope, fitted.offset - slope * spread.centre)
 
 
-def fit_curve(scores: Floats, counts: Floats, noise_sd: float, with_offset: bool) -> Calibration:
+def fit_curve(
+    scores: Floats, counts: Floats, noise_sd: float, with_offset: bool, tuning: Tuning = TUNING
+) -> Calibration:
     """The logistic curve of greatest likelihood, drawn towards :data:`DEFAULT` as strongly as the noise asks for.
 
     Counts enter as they are, negative ones too: cut off at zero they would add up to rows that do not exist. The pull
@@ -88,6 +92,7 @@ def fit_curve(scores: Floats, counts: Floats, noise_sd: float, with_offset: bool
         counts: noisy numbers of rows of class 0 and 1 by score, shape ``(k, 2)``.
         noise_sd: standard deviation of the noise in a count.
         with_offset: whether to fit the offset.
+        tuning: the numbers of the learner.
     """
     pull = 1.0 + noise_sd * math.sqrt(counts.size)
 
@@ -101,7 +106,7 @@ def fit_curve(scores: Floats, counts: Floats, noise_sd: float, with_offset: bool
         gradient = np.array([slack @ scores + pull * (slope - DEFAULT.slope), slack.sum() + pull * offset])
         return float(value), gradient
 
-    most_offset = 20.0 if with_offset else 0.0
-    bounds = [(1.0 / MOST_SLOPE, MOST_SLOPE), (-most_offset, most_offset)]
+    most_offset = tuning.most_offset if with_offset else 0.0
+    bounds = [(1.0 / tuning.most_slope, tuning.most_slope), (-most_offset, most_offset)]
     found = minimize(loss, np.array([DEFAULT.slope, 0.0]), jac=True, bounds=bounds, method="L-BFGS-B")
     return Calibration(float(found.x[0]), float(found.x[1]))

@@ -13,18 +13,10 @@ from tacit.boosting.measures.measure import Measure
 from tacit.curator.curator import Curator
 from tacit.halfspaces.plan import Descent
 from tacit.halfspaces.scaling import Scaling
+from tacit.halfspaces.tuning import TUNING, Tuning
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
 from tacit.queries.dense.halfspace_log import HalfspaceLog
-
-LENGTH_FLOOR = 0.5
-"""Least length of a centre, in standard deviations of its own noise: a centre that drowns in noise stays small."""
-
-LENGTH_DEVIATIONS = 4.0
-"""Where a margin is promised, squared lengths are taken this many standard deviations of their noise too short."""
-
-MOST_PACE = 4.0
-"""The longest first step of :func:`pace_of`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +36,17 @@ class Centre:
     velocity: Floats | None = None
 
 
-def pace_of(signal: float) -> float:
+def pace_of(signal: float, most: float = TUNING.most_pace) -> float:
     """How long the first step is: short where the noise would be followed, long where the rows soon need sorting.
 
     The root and the cap were chosen on synthetic tables, with a margin and without, such as those of
-    ``benchmarks.halfspaces`` and ``benchmarks.halfspace_rule``; loud noise on spherical rows would rather have less.
+    ``benchmarks.halfspaces`` and ``benchmarks.halfspace_rule``; with much noise, spherical rows would rather have less.
 
     Args:
         signal: rows per unit of a round's noise and root of dimension; inf without noise.
+        most: the longest.
     """
-    return min(MOST_PACE, math.sqrt(signal))
+    return min(most, math.sqrt(signal))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +83,9 @@ class Centering:
         descent: steps along the gradient of the logistic loss; None for centres that are divided by a length.
         even_steps: whether to divide by the first centre's length, over :func:`pace_of`; Theorem 27 needs the own one.
         shortest: a public lower bound on the exact centre's length, ``tau / 2`` under the assumptions of Theorem 22,
-            which then takes the place of :data:`LENGTH_FLOOR`: that grows with the dimension, and the advantage that
-            is promised does not shrink with it. 0 for none.
+            which then takes the place of ``tuning.length_floor``: that grows with the dimension, and the advantage
+            that is promised does not shrink with it. 0 for none.
+        tuning: the numbers of the learner.
     """
 
     embedding: DenseEmbedding
@@ -102,6 +96,7 @@ class Centering:
     descent: Descent | None = None
     even_steps: bool = False
     shortest: float = 0.0
+    tuning: Tuning = TUNING
 
     def learn(self, curator: Curator, measure: Measure, hypotheses: Sequence[Centre]) -> Centre:
         """One release: the weighted sum of the rows under the measure."""
@@ -132,12 +127,12 @@ class Centering:
         if hypotheses:
             return hypotheses[0].divisor
         signal = 1 / (sd * math.sqrt(len(centre))) if sd else math.inf
-        return self._length(centre, direction, sd) / pace_of(signal)
+        return self._length(centre, direction, sd) / pace_of(signal, self.tuning.most_pace)
 
     def _length(self, centre: Floats, direction: Floats, sd: float) -> float:
         noise = self.scaling.trace * sd * sd
         estimate = float(centre @ direction) - noise
         if self.shortest > 0:  # too long a length would cost the advantage that is promised, too short a one clips rows
-            estimate -= LENGTH_DEVIATIONS * sd * sd * math.sqrt(2 * self.scaling.trace_of_square)
-        least = self.shortest**2 if self.shortest > 0 else LENGTH_FLOOR**2 * noise
+            estimate -= self.tuning.length_deviations * sd * sd * math.sqrt(2 * self.scaling.trace_of_square)
+        least = self.shortest**2 if self.shortest > 0 else self.tuning.length_floor**2 * noise
         return math.sqrt(max(estimate, least, 1e-300))

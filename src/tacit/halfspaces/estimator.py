@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, Self, cast
 
 import numpy as np
@@ -21,6 +22,7 @@ from tacit.estimators.classes import scores_in_order
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.halfspaces.centering import Centre
 from tacit.halfspaces.learner import HalfspaceLearner, MatrixTask
+from tacit.halfspaces.plan import DEFAULTS, Options
 from tacit.learning.learner import Learner
 from tacit.learning.tables import check_as_many, check_labels, check_labels_given
 from tacit.learning.task import Task
@@ -34,7 +36,11 @@ from tacit.theory.halfspaces import cheapest_promise
 ERRORS_ON = ("new_rows", "training_rows")
 
 WIDE = 2048
-"""Full matrices wider than this are kept in 32 bits: their coordinates are too small for 16."""
+"""Not tuned: full matrices wider than this are kept in 32 bits, as their coordinates are too small for 16."""
+
+
+PARAMETERS = tuple(each.name for each in fields(Options) if each.name not in ("constant", "tuning"))
+"""What a user may choose of it."""
 
 
 class HalfspaceBoostClassifier(PrivateClassifier):
@@ -93,16 +99,16 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         random_state: int | None = None,
         row_norm: float | None = None,
         fit_intercept: bool = True,
-        measure: str = "auto",
-        rounds: int | None = None,
-        density: float | None = None,
-        learning_rate: float | None = None,
-        advantage: float = 0.4,
-        stop_density: float | None = None,
-        scaling: bool = True,
-        calibrate: bool = True,
-        analysis: Analysis = "sharp",
-        shortest_centre: float = 0.0,
+        measure: str = DEFAULTS.measure,
+        rounds: int | None = DEFAULTS.rounds,
+        density: float | None = DEFAULTS.density,
+        learning_rate: float | None = DEFAULTS.learning_rate,
+        advantage: float = DEFAULTS.advantage,
+        stop_density: float | None = DEFAULTS.stop_density,
+        scaling: bool = DEFAULTS.scaling,
+        calibrate: bool = DEFAULTS.calibrate,
+        analysis: Analysis = DEFAULTS.analysis,
+        shortest_centre: float = DEFAULTS.shortest_centre,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -233,22 +239,8 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         return diagnose((signs * np.array(values))[:, known], density)
 
     def make_learner(self, request: Request) -> HalfspaceLearner:
-        return HalfspaceLearner(
-            request,
-            self.row_norm,
-            self.fit_intercept,
-            self.measure,
-            self.rounds,
-            self.density,
-            self.learning_rate,
-            self.advantage,
-            self.stop_density,
-            self.scaling,
-            self.calibrate,
-            self.analysis,
-            self.shortest_centre,
-            self._keep,
-        )
+        options = Options(**{name: getattr(self, name) for name in PARAMETERS})
+        return HalfspaceLearner(request, self.row_norm, self.fit_intercept, options, self._keep)
 
     @property
     def _takes_matrices(self) -> bool:

@@ -23,10 +23,13 @@ from tacit.theory.halfspaces import SampleSize, sample_size, sample_size_by_priv
 Source = Literal["theorem", "simulation"]
 
 TEST_ROWS = 2000
+"""Not tuned, of the simulation: rows that the error is counted on."""
+
 MOST_CELLS = 40_000_000
-"""Cells of a simulated table: beyond, it is not made, and the figure is missing."""
+"""Not tuned, of the simulation. Cells of a simulated table: beyond, it is not made, and the figure is missing."""
 
 SIMULATED_ROWS = (250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000)
+"""Not tuned, of the simulation: sizes that are tried."""
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
     scaling = Scaling.none(width)
     if options.scaling:
         half = budget.charge(shares["scaling"] / 2)
-        scaling = measure_scaling(budget.curator, radius, n_rows, (half, half))
+        scaling = measure_scaling(budget.curator, radius, n_rows, (half, half), options.tuning)
 
     noise = budget.sd(shares["rounds"])
     signal = n_rows / (noise * math.sqrt(width)) if noise else math.inf
@@ -78,6 +78,7 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
         descent,
         even_steps=name == "smooth",
         shortest=options.shortest_centre,
+        tuning=options.tuning,
     )
     stop = None
     if options.stop_density is not None:
@@ -93,7 +94,7 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
     if options.calibrate:
         spread = spread_of(weights, scaling, options.constant)
         charge = budget.charge(shares["calibration"])
-        calibration = calibrate(budget.curator, weights, radius, spread, charge, options.constant)
+        calibration = calibrate(budget.curator, weights, radius, spread, charge, options.constant, options.tuning)
     return Learned(weights, noise_sd, calibration, n_rows, ensemble)
 
 

@@ -19,8 +19,9 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.halfspaces.centering import Centre
 from tacit.halfspaces.learn import learn_halfspace
-from tacit.halfspaces.plan import MANY_COLUMNS, Options
-from tacit.halfspaces.row_norm import NORM_SHARE, find_common_bounds, find_row_norm
+from tacit.halfspaces.plan import DEFAULTS, Options
+from tacit.halfspaces.row_norm import find_common_bounds, find_row_norm
+from tacit.halfspaces.tuning import Tuning
 from tacit.learning.checks import check_truth, check_two_classes
 from tacit.learning.learner import Learner
 from tacit.learning.task import Task
@@ -30,7 +31,6 @@ from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
 from tacit.privacy.request import RequestError
 from tacit.queries.dense.halfspace_log import RADIUS_16
-from tacit.theory.boosting import Analysis
 
 
 @dataclass(frozen=True)
@@ -45,23 +45,14 @@ class HalfspaceLearner(Learner):
     """Boosts a halfspace: what :class:`HalfspaceBoostClassifier` says of itself holds here.
 
     Attributes:
-        row_norm, fit_intercept, measure, rounds, density, learning_rate, advantage, stop_density, scaling, calibrate,
-            analysis, shortest_centre: as there.
+        row_norm, fit_intercept: as there.
+        options: the other parameters.
         witness: is shown the released hypotheses.
     """
 
     row_norm: float | None = None
     fit_intercept: bool = True
-    measure: str = "auto"
-    rounds: int | None = None
-    density: float | None = None
-    learning_rate: float | None = None
-    advantage: float = 0.4
-    stop_density: float | None = None
-    scaling: bool = True
-    calibrate: bool = True
-    analysis: Analysis = "sharp"
-    shortest_centre: float = 0.0
+    options: Options = DEFAULTS
     witness: Callable[[Ensemble[Centre]], None] | None = None
 
     name = "HalfspaceBoostClassifier"
@@ -69,28 +60,13 @@ class HalfspaceLearner(Learner):
     least_budget = 1e-4
 
     def __post_init__(self) -> None:
-        self.options()
+        self.options.checked()
         check_truth("fit_intercept", self.fit_intercept)
         norm: Any = self.row_norm
         if norm is None:
             return
         if isinstance(norm, bool) or not isinstance(norm, Real) or not 1e-100 < float(norm) < 1e100:
             raise RequestError(f"row_norm must be None or a positive number, got {norm!r}")
-
-    def options(self, constant: float = 0.0) -> Options:
-        return Options(
-            self.measure,  # type: ignore[arg-type]
-            self.rounds,
-            self.density,
-            self.learning_rate,
-            self.advantage,
-            self.stop_density,
-            self.scaling,
-            self.calibrate,
-            self.analysis,
-            self.shortest_centre,
-            constant,
-        ).checked()
 
     def rounds_noise(self) -> float:
         """The noise multiplier of all rounds together; 0 without privacy."""
@@ -99,7 +75,7 @@ class HalfspaceLearner(Learner):
             raise RequestError(
                 "the theorem's noise is Gaussian, which has no epsilon at delta=0: give a positive delta"
             )
-        return allowance.sd(self.options().shares["rounds"])
+        return allowance.sd(self.options.checked().shares["rounds"])
 
     def check(self, task: Task) -> None:
         check_two_classes(task, self.name)
@@ -117,7 +93,8 @@ class HalfspaceLearner(Learner):
             encoder, allowance = self._row_encoder(rows, allowance, task)
         constant = float(encoder.intercept) / encoder.clipper.norm
         budget = Budget(rows.seal_rows(encoder, task.label_index), allowance)
-        learned = learn_halfspace(budget, encoder.clipper.radius, self.options(constant))
+        options = replace(self.options.checked(), constant=constant)
+        learned = learn_halfspace(budget, encoder.clipper.radius, options)
         if self.witness is not None:
             self.witness(learned.ensemble)
         return HalfspaceModel(
@@ -131,17 +108,18 @@ class HalfspaceLearner(Learner):
 
     def _row_encoder(self, rows: PrivateRows, allowance: Allowance, task: Task) -> tuple[RowEncoder, Allowance]:
         """Columns as rows in a ball, and what is left after what that takes: bounds and length, if nobody told them."""
+        tuning = self.options.tuning
         if task.schema is not None:
             encoder = RowEncoder.of(task.schema)
         else:
             names = task.names
-            bounds = _bounds(rows, names, task.label_index, allowance)
+            bounds = _bounds(rows, names, task.label_index, allowance, tuning)
             encoding = TableEncoding(names, tuple(NumericGrid(*bounds[name]) for name in names))
             encoder = RowEncoder(encoding, (False,) * len(names), RowClipper(math.sqrt(len(names))))
             allowance = allowance.part(1 - BOUNDS_SHARE)
         if self.row_norm is None:
-            norm = find_row_norm(rows, encoder, task.label_index, allowance)
-            allowance = allowance.part(1 - NORM_SHARE)
+            norm = find_row_norm(rows, encoder, task.label_index, allowance, tuning)
+            allowance = allowance.part(1 - tuning.norm_share)
         else:
             norm = float(self.row_norm)
         constant = min(1.0, norm) if self.fit_intercept else 0.0
@@ -151,13 +129,13 @@ class HalfspaceLearner(Learner):
 
 
 def _bounds(
-    rows: PrivateRows, names: tuple[str, ...], label_index: LabelIndex, allowance: Allowance
+    rows: PrivateRows, names: tuple[str, ...], label_index: LabelIndex, allowance: Allowance, tuning: Tuning
 ) -> dict[str, tuple[float, float]]:
     """Bounds of the columns of a fit without a schema, for :data:`BOUNDS_SHARE`: each its own, or one for many."""
-    if len(names) < MANY_COLUMNS:
+    if len(names) < tuning.many_columns:
         return find_bounds(rows, names, label_index, allowance, BOUNDS_SHARE)
-    rest = BOUNDS_SHARE - NORM_SHARE
-    common = find_common_bounds(rows, names, label_index, allowance, NORM_SHARE, rest / len(names))
+    rest = BOUNDS_SHARE - tuning.norm_share
+    common = find_common_bounds(rows, names, label_index, allowance, rest / len(names), tuning)
     if common is not None:
         return dict.fromkeys(names, common)
     return find_bounds(rows, names, label_index, allowance, rest)

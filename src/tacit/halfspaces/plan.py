@@ -9,61 +9,12 @@ from typing import Literal, get_args
 from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.halfspaces.tuning import TUNING, Tuning
 from tacit.learning.checks import check_choice, check_integer, check_number, check_truth, whole
 from tacit.privacy.request import RequestError
 from tacit.theory.boosting import Analysis
 
 MeasureName = Literal["auto", "smooth", "lazy_bregman", "logistic"]
-
-COUNT_SHARE = 0.02
-"""Share of the budget for the number of rows."""
-
-SCALING_SHARE = 0.10
-"""Share for the moments that the row space is scaled by."""
-
-CALIBRATION_SHARE = 0.05
-"""Share for the counts that turn scores into probabilities."""
-
-STOPPING_SHARE = 0.10
-"""Share for the end tests, if there is a stopping rule."""
-
-LOGISTIC_SIGNAL = 400.0
-"""From how many rows per unit of noise and root of dimension on ``measure="auto"`` takes the logistic measure.
-
-Below, SmoothBoost's normalised, clipped hypotheses waste less of the budget on noise; above, the logistic loss fits
-tables better that no halfspace separates. Made tables show where they cross (``python -m benchmarks.halfspace_rule``).
-"""
-
-LOGISTIC_STEP = 16.0
-"""How far one step of the logistic measure may move a margin, in log-odds; beyond, its weights no longer change."""
-
-STABLE_RATE = 5.0
-"""Gradient steps stay stable up to ``5.2`` over the largest second moment of a row, at momentum .9: the curvature of
-the logistic loss is at most 1/4 of it, and Nesterov's steps bear ``(2 + 2 m) / (1 + 2 m)`` over that."""
-
-MOST_RATE = 0.15
-"""The longest gradient step in scaled rows, where few columns would allow more: it follows noise."""
-
-MOST_MOMENTUM = 0.9
-
-DEFAULT_ROUNDS = 40
-PURE_ROUNDS = 8
-"""Rounds under pure privacy, where every round divides epsilon itself."""
-
-SMOOTH_ROUNDS = 80
-"""Rounds of SmoothBoost from :data:`MANY_COLUMNS` columns on: one round's noise then turns a row's weight less."""
-
-MANY_COLUMNS = 100
-
-LAZY_ROUNDS = 200
-"""Rounds of lazy Bregman, whose steps are short."""
-
-LAZY_RATE = 0.2
-
-LEAST_DENSITY, MOST_DENSITY = 0.1, 0.5
-
-DENSITY_SIGNAL = 60.0
-"""At this many rows per unit of noise and root of dimension lazy Bregman takes density 1; noise is one over it."""
 
 
 @dataclass(frozen=True)
@@ -76,19 +27,25 @@ class Descent:
 
 @dataclass(frozen=True)
 class Options:
-    """The learner's own parameters; see ``HalfspaceBoostClassifier``."""
+    """The learner's own parameters: the one place that has their defaults. ``HalfspaceBoostClassifier`` explains them.
+
+    Attributes:
+        constant: value of the rows' last coordinate where it is the same in all; 0 if there is no such coordinate.
+        tuning: the numbers of the learner.
+    """
 
     measure: MeasureName = "auto"
     rounds: int | None = None
     density: float | None = None
     learning_rate: float | None = None
-    advantage: float = 0.4
+    advantage: float = TUNING.advantage
     stop_density: float | None = None
     scaling: bool = True
     calibrate: bool = True
     analysis: Analysis = "sharp"
     shortest_centre: float = 0.0
     constant: float = 0.0
+    tuning: Tuning = TUNING
 
     def checked(self) -> Options:
         """The same with numbers of Python's own; raises :class:`RequestError` for a parameter that makes no sense."""
@@ -124,13 +81,13 @@ class Options:
     @property
     def shares(self) -> dict[str, float]:
         """How the budget is divided; the shares add up to 1."""
-        shares = {"count": COUNT_SHARE}
+        shares = {"count": self.tuning.count_share}
         if self.scaling:
-            shares["scaling"] = SCALING_SHARE
+            shares["scaling"] = self.tuning.scaling_share
         if self.calibrate:
-            shares["calibration"] = CALIBRATION_SHARE
+            shares["calibration"] = self.tuning.calibration_share
         if self.stop_density is not None:
-            shares["stopping"] = STOPPING_SHARE
+            shares["stopping"] = self.tuning.stopping_share
         return {**shares, "rounds": 1.0 - math.fsum(shares.values())}
 
     def measure_for(self, signal: float) -> MeasureName:
@@ -141,17 +98,18 @@ class Options:
         """
         if self.measure != "auto":
             return self.measure
-        return "logistic" if signal >= LOGISTIC_SIGNAL else "smooth"
+        return "logistic" if signal >= self.tuning.logistic_signal else "smooth"
 
     def rounds_for(self, measure: MeasureName, width: int, pure: bool) -> int:
         """The number of rounds: the one asked for, or the rule's."""
+        numbers = self.tuning
         if self.rounds:
             return self.rounds
         if pure:
-            return PURE_ROUNDS
+            return numbers.pure_rounds
         if measure == "lazy_bregman":
-            return LAZY_ROUNDS
-        return SMOOTH_ROUNDS if measure == "smooth" and width >= MANY_COLUMNS else DEFAULT_ROUNDS
+            return numbers.lazy_rounds
+        return numbers.smooth_rounds if measure == "smooth" and width >= numbers.many_columns else numbers.rounds
 
     def make_measure(
         self, measure: MeasureName, n_rows: float, signal: float
@@ -163,12 +121,17 @@ class Options:
             n_rows: the released number of rows.
             signal: as there; lazy Bregman's density is small where it is large.
         """
+        numbers = self.tuning
         if measure == "lazy_bregman":
-            density = min(MOST_DENSITY, max(LEAST_DENSITY, DENSITY_SIGNAL / signal))
-            return LazyBregman(self.density or density, self.learning_rate or LAZY_RATE, n_rows)
-        return LogisticMeasure(LOGISTIC_STEP) if measure == "logistic" else SmoothMeasure(self.advantage)
+            density = min(numbers.most_density, max(numbers.least_density, numbers.density_signal / signal))
+            return LazyBregman(self.density or density, self.learning_rate or numbers.lazy_rate, n_rows)
+        return LogisticMeasure(numbers.logistic_step) if measure == "logistic" else SmoothMeasure(self.advantage)
 
     def descent(self, width: int, rounds: int) -> Descent:
         """The steps of the logistic measure."""
-        rate = min(MOST_RATE, STABLE_RATE / width) if self.scaling else STABLE_RATE
-        return Descent(rate, max(0.0, min(MOST_MOMENTUM, 1 - 4 / rounds)))
+        numbers = self.tuning
+        rate = min(numbers.most_rate, numbers.stable_rate / width) if self.scaling else numbers.stable_rate
+        return Descent(rate, max(0.0, min(numbers.most_momentum, 1 - 4 / rounds)))
+
+
+DEFAULTS = Options()

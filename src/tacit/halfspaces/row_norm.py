@@ -14,38 +14,28 @@ from tacit.encoding.dense import RowEncoder
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
+from tacit.halfspaces.tuning import TUNING, Tuning
 from tacit.privacy.budget import Allowance
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import column_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_count_rule
 
-NORM_SHARE = 0.02
-"""Share of the budget for the histogram of lengths."""
 
-PER_OCTAVE, OCTAVES = 4, 8
-"""Cells per factor of 2, and how many such factors below the longest possible row lengths are told apart."""
-
-BEYOND = 0.05
-"""Share of the rows that may be shortened: they keep their direction, and all others are heard over less noise."""
-
-UNSURE = 1.0
-"""So many standard deviations of noise more may be, as noise hides them."""
-
-HEARD = 12.0
-"""Rows per standard deviation of the noise in a count from which the bounds of a column can be found by themselves."""
-
-LEAST_SURE = 3.0
-"""With fewer rows than so many standard deviations of the noise in all counts together, nothing is shortened."""
-
-
-def length_grid(longest: float) -> NumericGrid:
+def length_grid(longest: float, tuning: Tuning = TUNING) -> NumericGrid:
     """Cells of lengths from 0 to ``longest``, the upper ones of equal ratio."""
-    cuts = longest * 2.0 ** (-np.arange(PER_OCTAVE * OCTAVES, 0, -1) / PER_OCTAVE)
+    each = tuning.cells_per_octave
+    cuts = longest * 2.0 ** (-np.arange(each * tuning.octaves, 0, -1) / each)
     return NumericGrid(0.0, longest, spacing=tuple(float(cut) for cut in cuts))
 
 
-def find_row_norm(vault: PrivateRows, encoder: RowEncoder, label_index: LabelIndex, allowance: Allowance) -> float:
+def find_row_norm(
+    vault: PrivateRows,
+    encoder: RowEncoder,
+    label_index: LabelIndex,
+    allowance: Allowance,
+    tuning: Tuning = TUNING,
+) -> float:
     """A length that few rows are longer than, from one noisy histogram of lengths.
 
     One row is in one cell, so the release has the sensitivity of a histogram: 1 for adding a row, sqrt(2) for replacing
@@ -55,19 +45,25 @@ def find_row_norm(vault: PrivateRows, encoder: RowEncoder, label_index: LabelInd
         vault: the rows.
         encoder: of the rows; the longest that one can be is what is returned where noise hides more.
         label_index: rows without a known label do not count.
-        allowance: the budget of the fit, of which this takes :data:`NORM_SHARE`.
+        allowance: the budget of the fit, of which this takes ``tuning.norm_share``.
+        tuning: the numbers of the learner.
     """
     longest = math.sqrt(len(encoder.ordinal))
-    grid = length_grid(longest)
+    grid = length_grid(longest, tuning)
     curator = vault.seal_lengths(encoder, grid, label_index)
     query = Histogram(column_cells(0, grid.n_codes), fine_count_rule(label_index.n_classes))
-    release = curator.measure(query, allowance.charge(NORM_SHARE), Label(Stage.BOUNDS, "(lengths of rows)"))
+    release = curator.measure(query, allowance.charge(tuning.norm_share), Label(Stage.BOUNDS, "(lengths of rows)"))
     uppers = np.append(grid.edges()[1:], longest)
-    return float(uppers[quantile_cell(release.value[:-1, 0], release.sd)])
+    return float(uppers[quantile_cell(release.value[:-1, 0], release.sd, tuning)])
 
 
 def find_common_bounds(
-    vault: PrivateRows, names: Sequence[str], label_index: LabelIndex, allowance: Allowance, share: float, each: float
+    vault: PrivateRows,
+    names: Sequence[str],
+    label_index: LabelIndex,
+    allowance: Allowance,
+    each: float,
+    tuning: Tuning = TUNING,
 ) -> tuple[float, float] | None:
     """One pair of bounds for all columns, where single columns would drown in noise; None where they would not.
 
@@ -77,34 +73,35 @@ def find_common_bounds(
         vault: the rows.
         names: the columns, all numeric.
         label_index: rows without a known label do not count.
-        allowance: the budget of the fit.
-        share: what this takes of it.
+        allowance: the budget of the fit, of which this takes ``tuning.norm_share``.
         each: what the bounds of a single column would take.
+        tuning: the numbers of the learner.
     """
     grid = exponential_grid()
     curator = vault.seal_magnitudes(TableEncoding(tuple(names), (grid,) * len(names)), label_index)
     query = Histogram(column_cells(0, curator.layout.n_codes[0]), fine_count_rule(label_index.n_classes))
-    release = curator.measure(query, allowance.charge(share), Label(Stage.BOUNDS, "(all columns)"))
+    release = curator.measure(query, allowance.charge(tuning.norm_share), Label(Stage.BOUNDS, "(all columns)"))
     counts = release.value[:, 0]
-    if float(counts.sum()) >= HEARD * allowance.sd(each):
+    if float(counts.sum()) >= tuning.own_bounds * allowance.sd(each):
         return None
     edges = np.append(grid.edges(), grid.upper)[len(grid.edges()) // 2 + 1 :]
-    largest = float(edges[quantile_cell(counts, release.sd)])
+    largest = float(edges[quantile_cell(counts, release.sd, tuning)])
     return -largest, largest
 
 
-def quantile_cell(counts: Floats, sd: float) -> int:
+def quantile_cell(counts: Floats, sd: float, tuning: Tuning = TUNING) -> int:
     """The first cell beyond which few rows lie; the last where there are too few rows to say.
 
     Args:
         counts: noisy rows by length, shape ``(k,)``.
         sd: standard deviation of the noise in a count.
+        tuning: the numbers of the learner.
     """
     total = float(counts.sum())
-    if total <= LEAST_SURE * sd * math.sqrt(len(counts)):
+    if total <= tuning.least_sure * sd * math.sqrt(len(counts)):
         return len(counts) - 1
     beyond = total - np.cumsum(counts)  # in the cells above
     above = np.arange(len(counts))[::-1]
-    few = beyond <= BEYOND * total + UNSURE * sd * np.sqrt(above)
+    few = beyond <= tuning.shortened * total + tuning.unsure * sd * np.sqrt(above)
     last_many = np.flatnonzero(~few)
     return int(last_many[-1]) + 1 if len(last_many) else 0

@@ -9,18 +9,10 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.curator.curator import Curator
+from tacit.halfspaces.tuning import TUNING, Tuning
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
 from tacit.queries.dense.moments import MomentSum
-
-NOISE_FLOOR = 1.0
-"""Standard deviations of noise that are added to every variance that stands for itself."""
-
-SHARED_FLOOR = 0.1
-"""The least variance of a coordinate, as a share of what all have in common, where noise hides their differences."""
-
-RELATIVE_FLOOR = 1e-6
-"""The least variance of a coordinate, as a share of the mean squared length of a row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +61,9 @@ class Scaling:
         return float(np.sum(self.variances**-2.0) - 2 * crossed / weight + (pull @ pull / weight) ** 2)
 
 
-def measure_scaling(curator: Curator, radius: int, n_rows: float, charges: tuple[Charge, Charge]) -> Scaling:
+def measure_scaling(
+    curator: Curator, radius: int, n_rows: float, charges: tuple[Charge, Charge], tuning: Tuning = TUNING
+) -> Scaling:
     """Releases the sums of the rows and of their squares, and makes a scaling of them.
 
     Args:
@@ -77,14 +71,15 @@ def measure_scaling(curator: Curator, radius: int, n_rows: float, charges: tuple
         radius: integer length of a row of norm 1.
         n_rows: the released number of rows.
         charges: of the two releases.
+        tuning: the numbers of the learner.
     """
     width, n = curator.layout.n_dense, max(1.0, n_rows)
     first = curator.measure(MomentSum(1, width, radius), charges[0], Label(Stage.SCALING, "sum of the rows"))
     second = curator.measure(MomentSum(2, width, radius), charges[1], Label(Stage.SCALING, "sum of the squared rows"))
-    return make_scaling(first.value / n, second.value / n, first.sd / n, second.sd / n)
+    return make_scaling(first.value / n, second.value / n, first.sd / n, second.sd / n, tuning)
 
 
-def make_scaling(mean: Floats, squares: Floats, mean_sd: float, square_sd: float) -> Scaling:
+def make_scaling(mean: Floats, squares: Floats, mean_sd: float, square_sd: float, tuning: Tuning = TUNING) -> Scaling:
     """A scaling from noisy moments, drawn as far towards the identity as the noise asks for (James and Stein).
 
     The mean is drawn towards 0, and the mean squares towards what they have in common: where noise makes up all the
@@ -95,15 +90,16 @@ def make_scaling(mean: Floats, squares: Floats, mean_sd: float, square_sd: float
         squares: noisy average of the squared rows.
         mean_sd: standard deviation of the noise in ``mean``.
         square_sd: the same of ``squares``.
+        tuning: the numbers of the learner.
     """
     width = len(mean)
     mean = mean * _kept(mean, mean_sd)
     common = max(0.0, float(squares.mean())) + square_sd / math.sqrt(width)
     kept = _kept(squares - squares.mean(), square_sd)
-    own = max(kept * square_sd, RELATIVE_FLOOR * float(np.clip(squares.sum(), 0.0, 1.0)), 1e-12)
+    own = max(kept * square_sd, tuning.relative_floor * float(np.clip(squares.sum(), 0.0, 1.0)), 1e-12)
     variances = common + kept * (squares - squares.mean()) - mean * mean
-    floor = max(own, (1 - kept) * SHARED_FLOOR * common)
-    return Scaling(np.maximum(variances, floor) + NOISE_FLOOR * kept * square_sd, mean)
+    floor = max(own, (1 - kept) * tuning.shared_floor * common)
+    return Scaling(np.maximum(variances, floor) + tuning.noise_floor * kept * square_sd, mean)
 
 
 def _kept(vector: Floats, sd: float) -> float:

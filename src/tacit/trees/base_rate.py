@@ -21,20 +21,7 @@ from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.rules import LEVELS
 from tacit.queries.tree_cells import HESSIAN_IS_FREE, logistic_gradient_rule
-
-NEAR_ZERO = 0.2
-"""Up to scores of about this size a contribution is all but linear and hardly clipped."""
-
-RATE_PRIOR = 1.0
-"""Variance of the base rate's log-odds."""
-
-INTERCEPT_PRIOR = 0.5
-"""Variance of what is left to correct once the trees are there."""
-
-LARGEST = 6.0
-
-LEAST_CURVATURE = 0.02
-"""Of a row on average, or half of what it has at the base rate where that is less: a step divides by it."""
+from tacit.trees.tuning import BASE, Base
 
 
 class BaseRate:
@@ -42,9 +29,11 @@ class BaseRate:
 
     Args:
         totals: the released number of rows of each class.
+        tuning: the numbers of the learner.
     """
 
-    def __init__(self, totals: Totals) -> None:
+    def __init__(self, totals: Totals, tuning: Base = BASE) -> None:
+        self.tuning = tuning
         precision = 1.0 / (2.0 * totals.sd**2) if totals.sd > 0 else 1.0
         self._exact = totals.sd == 0
         self._rows = [totals.raw_rows * precision, precision]
@@ -54,7 +43,7 @@ class BaseRate:
 
     def add_tree(self, sums: LeafSums, steps: Floats) -> None:
         """Takes in a tree: its released sums, and its steps."""
-        if math.sqrt(self._square) + abs(self.mean_score) <= NEAR_ZERO and not self._exact:
+        if math.sqrt(self._square) + abs(self.mean_score) <= self.tuning.near_zero and not self._exact:
             for average, value, noise in (
                 (self._difference, 2.0 * float(sums.gradients.sum()), 2.0 * sums.sd),
                 (self._rows, 4.0 * float(sums.curvatures.sum()), 4.0 * sums.curvature_sd),
@@ -77,7 +66,8 @@ class BaseRate:
         difference, variance = self._difference[0] / self._difference[1], 1.0 / self._difference[1]
         curvature = self.rows / 4.0
         noise = 0.0 if self._exact else variance / 4.0
-        trust = curvature**2 * RATE_PRIOR / (curvature**2 * RATE_PRIOR + curvature + noise)
+        prior = self.tuning.rate_prior
+        trust = curvature**2 * prior / (curvature**2 * prior + curvature + noise)
         return trust * 2.0 * math.atanh(float(np.clip(difference / self.rows, -0.96, 0.96)))
 
     @property
@@ -89,7 +79,8 @@ class BaseRate:
     def intercept_sd(self, sd: float) -> float:
         """Standard deviation that noise of ``sd`` in the last step's sum leaves in the intercept."""
         curvature = max(self.rows * self.curvature, 1.0)
-        return sd * curvature * INTERCEPT_PRIOR / (curvature**2 * INTERCEPT_PRIOR + curvature + sd**2)
+        prior = self.tuning.intercept_prior
+        return sd * curvature * prior / (curvature**2 * prior + curvature + sd**2)
 
 
 def set_intercept(budget: Budget, margins: Margins, base_rate: BaseRate, steps: int) -> float:
@@ -101,18 +92,20 @@ def set_intercept(budget: Budget, margins: Margins, base_rate: BaseRate, steps: 
         base_rate: what is known of it.
         steps: how many Newton steps.
     """
-    pure = budget.is_pure
+    pure, numbers = budget.is_pure, base_rate.tuning
     rule = logistic_gradient_rule(1.0, 1.0 if pure else math.sqrt(HESSIAN_IS_FREE), 1 if pure else 2)
     scale = float(rule.table[1, LEVELS // 2, 1]) / (0.25 * rule.unit)
-    start = float(np.clip(base_rate.log_odds - base_rate.mean_score, -LARGEST, LARGEST))
+    start = float(np.clip(base_rate.log_odds - base_rate.mean_score, -numbers.largest, numbers.largest))
     intercept = float(margins.add(OneCell(), [start])[0])
-    least = max(min(LEAST_CURVATURE, 0.5 * base_rate.curvature) * base_rate.rows, 1.0)
+    least = max(min(numbers.least_curvature, 0.5 * base_rate.curvature) * base_rate.rows, 1.0)
     for number in range(steps):
         query = Histogram(OneCell(), rule, margins)
         sums = budget.measure(query, 1.0, Label(Stage.INTERCEPT, round=number + 1))
         gradient = float(sums.value[0, 0])
         curvature = max(float(sums.value[0, 1]) / scale, least)
-        step = gradient * curvature * INTERCEPT_PRIOR
-        step /= curvature**2 * INTERCEPT_PRIOR + curvature + sums.sd**2
-        intercept += float(margins.add(OneCell(), [float(np.clip(step, -2.0, 2.0))])[0])
+        step = gradient * curvature * numbers.intercept_prior
+        step /= curvature**2 * numbers.intercept_prior + curvature + sums.sd**2
+        intercept += float(
+            margins.add(OneCell(), [float(np.clip(step, -numbers.largest_step, numbers.largest_step))])[0]
+        )
     return intercept

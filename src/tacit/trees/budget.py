@@ -10,7 +10,7 @@ from tacit.privacy.charges import ZCDP, BoundedRange, Charge, Gaussian, Laplace,
 from tacit.privacy.request import RequestError
 
 SMALLEST_RANGE = 1e-6
-"""A selection of a smaller range is a blind choice at a price."""
+"""Not tuned, a reason to refuse: a selection of a smaller range is a blind choice at a price."""
 
 
 @dataclass(frozen=True)

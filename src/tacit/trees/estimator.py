@@ -78,12 +78,12 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         max_depth: int | None = None,
         alpha: float | str | None = None,
         criterion: str | None = None,
-        analysis: str = "sharp",
-        split_share: float = 0.5,
-        leaf_bound: float = 10.0,
-        n_bins: int = 10,
+        analysis: str = MAlphaLearner.analysis,
+        split_share: float = MAlphaLearner.split_share,
+        leaf_bound: float = MAlphaLearner.leaf_bound,
+        n_bins: int = MAlphaLearner.n_bins,
         max_leaves: int | None = None,
-        noise: str = "auto",
+        noise: str = MAlphaLearner.noise,
         class_weight: Any = None,
     ) -> None:
         self.epsilon = epsilon

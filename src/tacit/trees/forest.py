@@ -27,8 +27,8 @@ from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
-from tacit.trees.m_alpha_boost import ROWS_SHARE, public_cells
-from tacit.trees.tuning import BASE_PRIOR, CLEAR, LARGEST_DEPTH, LEAST_BASE, PRIOR_ROWS, ROWS_PER_NOISE
+from tacit.trees.m_alpha_boost import public_cells
+from tacit.trees.tuning import FORESTS, Forests
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class ForestSettings:
         depth: of every tree; None for the rule.
         cells: public cells of a numeric column.
         parallel: whether the leaves of a tree are charged together.
+        tuning: the numbers of the learner.
     """
 
     mechanism: str
@@ -48,6 +49,7 @@ class ForestSettings:
     depth: int | None
     cells: int
     parallel: bool
+    tuning: Forests = FORESTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +88,9 @@ def learn_forest(
     if depth is None:
         rows = float(public_rows) if public_rows is not None else 0.0
         if public_rows is None:
-            rows, left = release_rows(curator, budget.release(ROWS_SHARE)).value, 1.0 - ROWS_SHARE
-        depth = depth_rule(rows, budget, left / settings.trees)
+            asked = settings.tuning.rows_share
+            rows, left = release_rows(curator, budget.release(asked)).value, 1.0 - asked
+        depth = depth_rule(rows, budget, left / settings.trees, settings.tuning)
     share = left / settings.trees / (1.0 if settings.parallel else 2.0**depth)
     generator = curator.public_generator
     shapes, released = [], []
@@ -99,16 +102,16 @@ def learn_forest(
     return Forest(bins, _votes(shapes, released, settings), depth, left / settings.trees)
 
 
-def depth_rule(rows: float, budget: SplitBudget, share: float) -> int:
-    """As deep as leaves of average size stand out of their noise, 1 to 10."""
+def depth_rule(rows: float, budget: SplitBudget, share: float, tuning: Forests = FORESTS) -> int:
+    """As deep as leaves of average size stand out of their noise, at least 1."""
     if math.isinf(budget.amount):
         noise = 1.0
     elif budget.pure:
         noise = math.sqrt(2.0) / (budget.amount * share)
     else:
         noise = 1.0 / math.sqrt(2.0 * budget.amount * share)
-    deepest = math.log2(max(rows / (ROWS_PER_NOISE * max(noise, 1.0)), 2.0))
-    return int(min(max(math.floor(deepest), 1), LARGEST_DEPTH))
+    deepest = math.log2(max(rows / (tuning.rows_per_noise * max(noise, 1.0)), 2.0))
+    return int(min(max(math.floor(deepest), 1), tuning.largest_depth))
 
 
 def random_shape(
@@ -172,24 +175,24 @@ def _votes(
             Tree(shape, np.sign(counts[:, 1] - counts[:, 0]) / settings.trees, np.maximum(counts.sum(axis=1), 0.0))
             for shape, (counts, _) in zip(shapes, released, strict=True)
         )
-    base = base_rate_of(released)
+    base = base_rate_of(released, settings.tuning)
     trees = []
     for shape, (counts, sd) in zip(shapes, released, strict=True):
-        share = drawn_to(base, counts, sd)
+        share = drawn_to(base, counts, sd, settings.tuning)
         trees.append(Tree(shape, (2.0 * share - 1.0) / settings.trees, np.maximum(counts.sum(axis=1), 0.0)))
     return tuple(trees)
 
 
-def base_rate_of(released: Sequence[tuple[Floats, float]]) -> float:
+def base_rate_of(released: Sequence[tuple[Floats, float]], tuning: Forests = FORESTS) -> float:
     """The positive class's share of all rows, from the noisy class counts of all trees; drawn to 1/2 by their noise."""
     negatives, positives = (float(np.mean([counts[:, k].sum() for counts, _ in released])) for k in (0, 1))
     rows = max(negatives + positives, 1.0)
     noise = math.sqrt(sum(len(counts) * sd**2 for counts, sd in released)) / len(released) / rows
-    share = 0.5 + (min(max(positives / rows, 0.0), 1.0) - 0.5) * BASE_PRIOR / (BASE_PRIOR + noise**2)
-    return min(max(share, LEAST_BASE), 1.0 - LEAST_BASE)
+    share = 0.5 + (min(max(positives / rows, 0.0), 1.0) - 0.5) * tuning.base_prior / (tuning.base_prior + noise**2)
+    return min(max(share, tuning.least_base), 1.0 - tuning.least_base)
 
 
-def drawn_to(base: float, counts: Floats, sd: float) -> Floats:
+def drawn_to(base: float, counts: Floats, sd: float, tuning: Forests = FORESTS) -> Floats:
     """Proportions of the positive class from noisy class counts, drawn to the base rate; one per leaf.
 
     The posterior mean given the surplus ``(1 - base) n_1 - base n_0``, and a number of rows. Where the surplus may be
@@ -199,10 +202,10 @@ def drawn_to(base: float, counts: Floats, sd: float) -> Floats:
     """
     weight = base**2 + (1.0 - base) ** 2
     surplus = (1.0 - base) * counts[:, 1] - base * counts[:, 0]
-    clear = np.abs(surplus) > CLEAR * sd * math.sqrt(weight)
+    clear = np.abs(surplus) > tuning.clear * sd * math.sqrt(weight)
     rows = np.where(clear, counts.sum(axis=1), (base * counts[:, 1] + (1.0 - base) * counts[:, 0]) / weight)
     rows = np.maximum(rows, 0.0)
     one_row = base * (1.0 - base)
-    prior = one_row / (1.0 + PRIOR_ROWS)
+    prior = one_row / (1.0 + tuning.prior_rows)
     share: Floats = base + prior * rows * surplus / (prior * rows**2 + rows * one_row + sd**2 * weight + 1e-12)
     return share

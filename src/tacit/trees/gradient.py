@@ -24,47 +24,7 @@ from tacit.growing.tree_noise import LeafNoise
 from tacit.models.tree import Tree
 from tacit.queries.margins import Margins
 from tacit.trees.base_rate import BaseRate, set_intercept
-
-BINS_SHARE = 0.09
-"""Share of the budget for histograms, where they are bought."""
-
-SIGNAL_FOR_BINS = 600.0
-"""Under pure epsilon histograms are bought from so many rows times epsilon on per column: their noise is dear."""
-
-ROWS_SHARE = 0.005
-PURE_ROWS_SHARE = 0.02
-"""Share of the budget for the number of rows."""
-
-INTERCEPT_SHARE = 0.005
-PURE_INTERCEPT_SHARE = 0.01
-INTERCEPT_STEPS = 2
-"""Each step of the intercept takes this share of the budget."""
-
-
-FAINT = 300.0
-"""Rows relative to the noise, below which scores stay near 0. Curvatures say little then, so the clip leaves them
-little room, and trees that cut fewer columns say more of each."""
-
-
-CLIP, FAINT_CLIP = 0.53, 0.505
-"""The largest norm of a row's contribution under Gaussian noise, and below :data:`FAINT`."""
-
-CLEAR = 100_000.0
-"""Rows relative to the noise, from which it hardly matters: trees are as bold as without privacy."""
-
-
-CHOICE_SHARE = 0.5
-"""Beyond :data:`MANY_ROWS` rows, and from :data:`CLEAR` on, splits are chosen, and this share of the trees' budget goes
-to that: elsewhere random trees see as much for nothing."""
-
-CHOOSING_TREES, LEAST_CHOOSING_TREES, CHOOSING_ROWS = 150, 64, 1e8
-"""How many such trees, how many at least, and how many times the rows at most: each takes long."""
-
-CHOOSING_RATE = 0.22
-"""How far each of so many steps towards the posterior mean; further where they are fewer."""
-
-ENOUGH = 0.006
-"""Such trees end once the prior of their steps is surely below this (log-odds squared)."""
+from tacit.trees.tuning import GRADIENT, Gradient
 
 
 def _hessian_scale(clip: float) -> float:
@@ -72,58 +32,60 @@ def _hessian_scale(clip: float) -> float:
     return 3.8 * math.sqrt(clip**2 - 0.25)
 
 
-def choosing_plan(rows: float) -> NewtonPlan:
+def choosing_plan(rows: float, tuning: Gradient = GRADIENT) -> NewtonPlan:
     """The rule for trees that choose their splits, which see in one look what random ones need many for."""
-    wanted = max(min(CHOOSING_TREES, CHOOSING_ROWS / rows), LEAST_CHOOSING_TREES)
+    wanted = max(min(tuning.choosing_trees, tuning.choosing_rows / rows), tuning.least_choosing_trees)
     return NewtonPlan(
         trees=int(wanted),
-        depth=6,
+        depth=tuning.choosing_depth,
         columns_per_tree=columns_to_cut(rows),
-        rate=CHOOSING_RATE * math.sqrt(CHOOSING_TREES / wanted),
-        clip=CLIP,
-        hessian_scale=_hessian_scale(CLIP),
-        least_prior=ENOUGH,
-        choice=CHOICE_SHARE,
-        enough=ENOUGH,
+        rate=tuning.choosing_rate * math.sqrt(tuning.choosing_trees / wanted),
+        clip=tuning.clip,
+        hessian_scale=_hessian_scale(tuning.clip),
+        least_prior=tuning.enough,
+        choice=tuning.choice_share,
+        enough=tuning.enough,
     )
 
 
-def gaussian_plan(rows: float, mu: float, may_choose: bool = True) -> NewtonPlan:
+def gaussian_plan(rows: float, mu: float, may_choose: bool = True, tuning: Gradient = GRADIENT) -> NewtonPlan:
     """The rule for Gaussian noise: deeper trees as ``rows * mu``, the rows relative to the noise, grows.
 
     Args:
         rows: the released number of rows.
         mu: of the whole budget.
         may_choose: whether trees may choose their splits, which takes longer.
+        tuning: the numbers of the rule.
     """
     signal = rows * mu
-    if may_choose and rows > MANY_ROWS and signal >= CLEAR:
-        return choosing_plan(rows)
-    faint = signal < FAINT
-    clip = FAINT_CLIP if faint else CLIP
+    if may_choose and rows > MANY_ROWS and signal >= tuning.clear:
+        return choosing_plan(rows, tuning)
+    faint, clear, deep = signal < tuning.faint, signal >= tuning.clear, signal >= tuning.deepest_from
+    clip = tuning.faint_clip if faint else tuning.clip
     return NewtonPlan(
-        trees=500 if signal < 6000 else 700,
-        depth=4 if signal < 1500 else 5 if signal < 6000 else 6,
+        trees=tuning.more_trees if deep else tuning.trees,
+        depth=4 + (signal >= tuning.deeper_from) + deep,
         columns_per_tree=2 if faint else 3,
-        rate=0.12 if faint else 0.1 if signal < CLEAR else 0.17,
-        prior=1.0 if faint else 0.2 if 6000 <= signal < CLEAR else 0.5,
+        rate=tuning.faint_rate if faint else tuning.clear_rate if clear else tuning.rate,
+        prior=tuning.faint_prior if faint else tuning.deep_prior if deep and not clear else tuning.prior,
         clip=clip,
         hessian_scale=_hessian_scale(clip),
     )
 
 
-def laplace_plan(rows: float, epsilon: float) -> NewtonPlan:
+def laplace_plan(rows: float, epsilon: float, tuning: Gradient = GRADIENT) -> NewtonPlan:
     """The rule for Laplace noise, which grows with the number of trees: few, and larger steps."""
     signal = min(max(rows * epsilon, 0.0), 1e12)
-    trees = int(np.clip(round(0.173 * signal**0.617), 4, 250))
+    wanted = round(tuning.laplace_factor * signal**tuning.laplace_power)
+    trees = int(np.clip(wanted, tuning.least_laplace_trees, tuning.most_laplace_trees))
     return NewtonPlan(
         trees=trees,
-        depth=4 + sum(signal >= more for more in (1000, 6000, 30_000)),
-        columns_per_tree=2 if signal < 1000 else 3 if signal < 10_000 else 4,
-        rate=min(0.3, 1.05 / math.sqrt(trees)),
-        prior=1.0,
-        clip=0.65,
-        hessian_scale=0.6,
+        depth=4 + sum(signal >= more for more in tuning.laplace_deeper_from),
+        columns_per_tree=2 + sum(signal >= more for more in tuning.laplace_more_columns_from),
+        rate=min(tuning.most_laplace_rate, tuning.laplace_rate / math.sqrt(trees)),
+        prior=tuning.laplace_prior,
+        clip=tuning.laplace_clip,
+        hessian_scale=tuning.laplace_curvature_scale,
     )
 
 
@@ -164,6 +126,7 @@ def learn_gradient_trees(
     depth: int | None = None,
     progress: Callable[[str], None] | None = None,
     plan: Callable[[NewtonPlan], NewtonPlan] = lambda by_rule: by_rule,
+    tuning: Gradient = GRADIENT,
 ) -> LearnedTrees:
     """Learns a sum of trees for a binary label on the logistic loss.
 
@@ -174,11 +137,12 @@ def learn_gradient_trees(
         depth: instead of the rule's depth; of random trees.
         progress: told the name of every stage.
         plan: changes what the rule made of the released number of rows.
+        tuning: the numbers of the learner.
     """
     tell = progress or (lambda _: None)
     tell("counting")
     generator = budget.public_generator
-    totals, bins, by_rule, left = _prepare(budget, columns, n_trees is None and depth is None)
+    totals, bins, by_rule, left = _prepare(budget, columns, n_trees is None and depth is None, tuning)
     chosen = plan(replace(by_rule, trees=n_trees or by_rule.trees, depth=depth or by_rule.depth))
     unordered = [
         place
@@ -197,31 +161,32 @@ def learn_gradient_trees(
     level = None if budget.is_pure else CurvatureLevel(totals.rows, math.sqrt(2.0) * totals.sd)
     trees = grow_trees(growing, structures, chosen, margins, progress, observe, level)
     tell("setting the intercept")
-    intercept = set_intercept(budget.part(_intercept_share(budget)), margins, base_rate, INTERCEPT_STEPS)
+    share = _intercept_share(budget, tuning)
+    intercept = set_intercept(budget.part(share), margins, base_rate, tuning.intercept_steps)
     trees = noise.annotate(trees, masses, generator)
-    sd = base_rate.intercept_sd(budget.sd(_intercept_share(budget)))
+    sd = base_rate.intercept_sd(budget.sd(share))
     return LearnedTrees(base_rate.rows, intercept, bins, trees, chosen, growing.share / chosen.trees, sd)
 
 
 def _prepare(
-    budget: Budget, columns: Sequence[Column], may_choose: bool
+    budget: Budget, columns: Sequence[Column], may_choose: bool, tuning: Gradient
 ) -> tuple[Totals, tuple[TreeBins, ...], NewtonPlan, float]:
     """Class totals, bins, the plan that follows from them, and the share of the budget that is left for trees."""
-    steps = INTERCEPT_STEPS * _intercept_share(budget)
-    rows_share = PURE_ROWS_SHARE if budget.is_pure else ROWS_SHARE
+    steps = tuning.intercept_steps * _intercept_share(budget, tuning)
+    rows_share = tuning.pure_rows_share if budget.is_pure else tuning.rows_share
     totals = release_totals(budget.part(rows_share))
     left = 1.0 - rows_share - steps
     if budget.is_pure:
-        epsilon = math.sqrt(2.0) / (totals.sd * PURE_ROWS_SHARE)
-        chosen = laplace_plan(totals.rows, epsilon)
-        if totals.rows * epsilon < SIGNAL_FOR_BINS * len(columns):
+        epsilon = math.sqrt(2.0) / (totals.sd * rows_share)
+        chosen = laplace_plan(totals.rows, epsilon, tuning)
+        if totals.rows * epsilon < tuning.signal_for_bins * len(columns):
             return totals, public_bins(budget.curator, columns), chosen, left
     else:
-        mu = math.inf if totals.sd == 0 else 1.0 / (totals.sd * math.sqrt(ROWS_SHARE))
-        chosen = gaussian_plan(totals.rows, mu, may_choose)
-    bins, spent = counted_bins(budget.part(BINS_SHARE), columns, totals)
+        mu = math.inf if totals.sd == 0 else 1.0 / (totals.sd * math.sqrt(rows_share))
+        chosen = gaussian_plan(totals.rows, mu, may_choose, tuning)
+    bins, spent = counted_bins(budget.part(tuning.bins_share), columns, totals)
     return totals, bins, chosen, left - spent
 
 
-def _intercept_share(budget: Budget) -> float:
-    return PURE_INTERCEPT_SHARE if budget.is_pure else INTERCEPT_SHARE
+def _intercept_share(budget: Budget, tuning: Gradient) -> float:
+    return tuning.pure_intercept_share if budget.is_pure else tuning.intercept_share

@@ -27,15 +27,14 @@ from tacit.trees.forest import ForestSettings, learn_forest
 from tacit.trees.gradient import learn_gradient_trees
 from tacit.trees.m_alpha_boost import CALIBRATED, BoostSettings, MAlphaBoost
 from tacit.trees.paper import PaperBoost
+from tacit.trees.tuning import BOOSTING, FORESTS, GRADIENT, Boosting, Forests, Gradient
 
 MECHANISMS = ("laplace", "exponential")
-
-M_ALPHA_DEPTH = 4
 
 ANALYSES = ("sharp", "paper")
 
 DEEPEST = 16
-"""A complete tree of this depth has 2**16 leaves."""
+"""Not tuned: a complete tree of this depth has 2**16 leaves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +45,14 @@ class GradientTreesLearner(Learner):
         n_trees, max_depth: None for a rule.
         noise: ``"auto"``, ``"gaussian"`` or ``"laplace"``.
         class_weight: None, ``"balanced"``, or public weights by class.
+        tuning: the numbers of the learner.
     """
 
     n_trees: int | None = None
     max_depth: int | None = None
     noise: str = "auto"
     class_weight: Any = None
+    tuning: Gradient = GRADIENT
 
     name = "BoostedTreesClassifier"
     streams = True
@@ -74,7 +75,7 @@ class GradientTreesLearner(Learner):
         budget, task = sealed(rows, allowance, task, self.class_weight)
         columns, names = columns_of_task(task), task.label_index.names
         trees, depth = whole(self.n_trees), whole(self.max_depth)
-        learned = learn_gradient_trees(budget, columns, n_trees=trees, depth=depth)
+        learned = learn_gradient_trees(budget, columns, n_trees=trees, depth=depth, tuning=self.tuning)
         features = features_of(task, learned.bins)
         spending = TreeSpending(learned.level_shares, learned.share)
         return TreeEnsembleModel(
@@ -89,6 +90,7 @@ class MAlphaLearner(Learner):
     Attributes:
         alpha: in (0, 1], or ``"calibrated"``.
         n_trees, max_depth, noise, analysis, criterion, split_share, leaf_bound, n_bins, max_leaves: as there.
+        tuning: the numbers of the learner.
     """
 
     alpha: float | str = CALIBRATED
@@ -97,10 +99,11 @@ class MAlphaLearner(Learner):
     noise: str = "auto"
     analysis: str = "sharp"
     criterion: str | None = None
-    split_share: float = 0.5
-    leaf_bound: float = 10.0
-    n_bins: int = 10
+    split_share: float = BOOSTING.split_share
+    leaf_bound: float = BOOSTING.leaf_bound
+    n_bins: int = BOOSTING.cells
     max_leaves: int | None = None
+    tuning: Boosting = BOOSTING
 
     name = "BoostedTreesClassifier"
     streams = True
@@ -166,11 +169,12 @@ class MAlphaLearner(Learner):
             alpha=self.alpha if isinstance(self.alpha, str) else float(self.alpha),
             criterion=self.criterion,
             trees=whole(self.n_trees),
-            depth=whole(self.max_depth) or (M_ALPHA_DEPTH if self.max_leaves is None else DEEPEST),
+            depth=whole(self.max_depth) or (self.tuning.depth if self.max_leaves is None else DEEPEST),
             split_share=float(self.split_share),
             bound=float(self.leaf_bound),
             cells=int(self.n_bins),
             leaves=whole(self.max_leaves),
+            tuning=self.tuning,
         )
         steps = settings.depth if settings.leaves is None else max(2 * settings.leaves - 3, 1)
         least = 2.0**-settings.depth if self._as_printed else 1.0
@@ -185,14 +189,16 @@ class ForestLearner(Learner):
 
     Attributes:
         mechanism, n_trees, max_depth, analysis, n_bins, noise: as there.
+        tuning: the numbers of the learner.
     """
 
     mechanism: str = "laplace"
-    n_trees: int = 21
+    n_trees: int = FORESTS.trees
     max_depth: int | None = None
     analysis: str = "sharp"
-    n_bins: int = 50
+    n_bins: int = FORESTS.cells
     noise: str = "auto"
+    tuning: Forests = FORESTS
 
     name = "RandomTreesClassifier"
     streams = True
@@ -227,7 +233,12 @@ class ForestLearner(Learner):
     def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> TreeEnsembleModel:
         budget, task = sealed(rows, allowance, task)
         settings = ForestSettings(
-            self.mechanism, int(self.n_trees), whole(self.max_depth), int(self.n_bins), self.analysis == "sharp"
+            self.mechanism,
+            int(self.n_trees),
+            whole(self.max_depth),
+            int(self.n_bins),
+            self.analysis == "sharp",
+            self.tuning,
         )
         pool = split_budget(self.request, task)
         forest = learn_forest(budget.curator, pool, columns_of_task(task), settings, task.public_rows)

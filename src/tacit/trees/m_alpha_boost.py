@@ -35,20 +35,12 @@ from tacit.trees.budget import SplitBudget
 from tacit.trees.induction import Induction
 from tacit.trees.losses import Loss, MAlphaLoss, loss_of
 from tacit.trees.splits import SplitCandidates
+from tacit.trees.tuning import BOOSTING, Boosting
 
 CALIBRATED: Final = "calibrated"
 
-ROWS_SHARE = 0.02
-"""Share of the budget for the number of rows, where it is private."""
-
-ERRORS_SHARE = 0.3
-"""Share of a level's budget that objective calibration spends on finding the error so far."""
-
-SURE = 6.0
-"""How many standard deviations of its noise the cap lies above the released number of rows."""
-
 LARGEST_CODE = 255
-MOST_TREES = 20
+"""Not tuned: codes of cells are bytes."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +57,7 @@ class BoostSettings:
         bound: the largest absolute value a leaf may say.
         cells: public cells of a numeric column.
         leaves: None for complete trees; else the leaf of largest risk is split first, until there are so many.
+        tuning: the numbers of the learner.
     """
 
     alpha: float | str
@@ -75,6 +68,7 @@ class BoostSettings:
     bound: float
     cells: int
     leaves: int | None = None
+    tuning: Boosting = BOOSTING
 
     @property
     def loss(self) -> MAlphaLoss:
@@ -103,12 +97,13 @@ class BoostedTrees:
     link: Link
 
 
-def trees_rule(rows: float, budget: SplitBudget) -> int:
-    """How many trees, 2 to 20: splits and leaves are dear, so there are many only where rows far outweigh the noise."""
+def trees_rule(rows: float, budget: SplitBudget, tuning: Boosting = BOOSTING) -> int:
+    """How many trees: many only where rows far outweigh the noise."""
     power = budget.amount if budget.pure else math.sqrt(8.0 * budget.amount)
     if math.isinf(power):
-        return MOST_TREES
-    return int(np.clip(round(math.sqrt(rows * power) / 60.0), 2, MOST_TREES))
+        return tuning.most_trees
+    wanted = round(math.sqrt(rows * power) / tuning.signal_per_tree)
+    return int(np.clip(wanted, tuning.least_trees, tuning.most_trees))
 
 
 def public_cells(curator: Curator, columns: Sequence[Column], cells: int) -> tuple[TreeBins, ...]:
@@ -202,9 +197,9 @@ class MAlphaBoost:
         self.bins = public_cells(curator, columns, settings.cells)
         self.left = 1.0
         if public_rows is None:
-            released = release_rows(curator, budget.release(ROWS_SHARE))
-            self.left -= ROWS_SHARE
-            self.rows, cap = max(released.value, 1.0), released.value + SURE * released.sd
+            released = release_rows(curator, budget.release(settings.tuning.rows_share))
+            self.left -= settings.tuning.rows_share
+            self.rows, cap = max(released.value, 1.0), released.value + settings.tuning.sure * released.sd
         else:
             self.rows, cap = float(max(public_rows, 1)), float(public_rows)
         candidates = SplitCandidates.of(columns, [b.size for b in self.bins], missing)
@@ -212,7 +207,7 @@ class MAlphaBoost:
         self.margins = Margins()
         self.said: list[Said] = []
         self._class_weights: tuple[int, tuple[RowRule, float]] | None = None
-        self.trees = settings.trees or trees_rule(self.rows, budget)
+        self.trees = settings.trees or trees_rule(self.rows, budget, settings.tuning)
         self.split_share = settings.split_share * self.left / self.trees
         self.leaf_share = (1.0 - settings.split_share) * self.left / self.trees
 
@@ -243,7 +238,7 @@ class MAlphaBoost:
             return self.induction.heaviest_first(rule, self.margins, charge, loss, self.settings.leaves, tree)
         share = self.split_share / self.settings.depth
         if self.settings.alpha == CALIBRATED and self.settings.criterion is None:
-            share *= 1.0 - ERRORS_SHARE
+            share *= 1.0 - self.settings.tuning.errors_share
         root_error: list[float] = []
 
         def loss_of_level(level: int, cells: TreeCells) -> Loss:
@@ -267,7 +262,7 @@ class MAlphaBoost:
     def released_error(self, cells: TreeCells, label: Label) -> float:
         """The share of weight that the majority of its leaf misjudges, from released class weights: at most 1/2."""
         rule, _ = self.class_weights()
-        share = self.split_share / self.settings.depth * ERRORS_SHARE
+        share = self.split_share / self.settings.depth * self.settings.tuning.errors_share
         weights = self.curator.measure(Histogram(cells, rule, self.margins), self.budget.release(share), label).value
         kept = np.maximum(weights, 0.0)
         return float(kept.min(axis=1).sum() / max(float(kept.sum()), 1e-9))

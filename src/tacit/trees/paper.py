@@ -30,13 +30,14 @@ from tacit.queries.rules import signed_margin_rule
 from tacit.queries.tree_cells import TreeCells, class_weight_rule
 from tacit.theory.trees import leveraging_constant, paper_m_alpha_sensitivity, paper_sensitivity
 from tacit.trees.losses import Loss, MAlphaLoss
-from tacit.trees.m_alpha_boost import CALIBRATED, ERRORS_SHARE, MAlphaBoost, Said
+from tacit.trees.m_alpha_boost import CALIBRATED, MAlphaBoost, Said
 from tacit.trees.splits import SCORE_UNIT
 
 CLAMP = 1e-4
-"""``zeta``: proportions are kept this far from 0 and 1."""
+"""Not tuned, the paper's ``zeta``: proportions are kept this far from 0 and 1."""
 
 SAID_UNIT = 1 << 12
+"""Not tuned: integer units of what a leaf says."""
 
 
 def printed_sensitivity(loss: Loss, rows: int) -> float:
@@ -54,7 +55,7 @@ class PaperBoost(MAlphaBoost):
         settings = self.settings
         rule = class_weight_rule(settings.loss.boosting_weight, split=False)
         calibrated = settings.alpha == CALIBRATED and settings.criterion is None
-        share = self.split_share / settings.depth * (1.0 - ERRORS_SHARE if calibrated else 1.0)
+        share = self.split_share / settings.depth * (1.0 - settings.tuning.errors_share if calibrated else 1.0)
         root_error: list[float] = []
 
         def charge_of_depth(depth: int) -> Charge:

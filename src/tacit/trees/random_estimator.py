@@ -51,12 +51,12 @@ class RandomTreesClassifier(TreesClassifier):
         classes: Sequence[Any] | None = None,
         account: PrivacyAccount | None = None,
         random_state: int | None = None,
-        mechanism: str = "laplace",
-        n_trees: int = 21,
+        mechanism: str = ForestLearner.mechanism,
+        n_trees: int = ForestLearner.n_trees,
         max_depth: int | None = None,
-        analysis: str = "sharp",
-        n_bins: int = 50,
-        noise: str = "auto",
+        analysis: str = ForestLearner.analysis,
+        n_bins: int = ForestLearner.n_bins,
+        noise: str = ForestLearner.noise,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta

@@ -23,9 +23,10 @@ SUBSET_CATEGORIES = 5
 """Up to this many codes every two-way split of a category is a candidate; beyond, one against the rest."""
 
 SCORE_UNIT = 1 << 16
+"""Not tuned: integer units of a score."""
 
 FLOAT_ERROR = 2.0**-44
-"""A bound on the relative rounding error of a score: some dozens of operations at 2**-53 each."""
+"""Not tuned: a bound on the relative rounding error of a score: some dozens of operations at 2**-53 each."""
 
 
 @dataclass(frozen=True, eq=False)

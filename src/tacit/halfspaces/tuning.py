@@ -1,0 +1,101 @@
+"""All numbers by which halfspaces are tuned: accuracy depends on them, and no promise does.
+
+A learner takes a :class:`Tuning` through its :class:`~tacit.halfspaces.plan.Options`; to vary a number, replace it::
+
+    HalfspaceLearner(request, options=Options(tuning=replace(Tuning(), most_rate=0.1)))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How the budget is divided, how rows are weighted, how far steps go, and what is believed of noisy numbers."""
+
+    # Shares of the budget: the number of rows; the moments that the row space is scaled by; the counts that turn scores
+    # into probabilities; the end tests, if there is a stopping rule. Before all of them: the histogram of lengths.
+    count_share: float = 0.02
+    scaling_share: float = 0.10
+    calibration_share: float = 0.05
+    stopping_share: float = 0.10
+    norm_share: float = 0.02
+
+    # From how many rows per unit of noise and root of dimension on ``measure="auto"`` takes the logistic measure.
+    # Below, SmoothBoost's normalised, clipped hypotheses waste less of the budget on noise; above, the logistic loss
+    # fits tables better that no halfspace separates. Made tables show where they cross (``python -m
+    # benchmarks.halfspace_rule``).
+    logistic_signal: float = 400.0
+
+    # How far one step of the logistic measure may move a margin, in log-odds; beyond, its weights no longer change.
+    logistic_step: float = 16.0
+
+    # Gradient steps stay stable up to 5.2 over the largest second moment of a row, at momentum .9: the curvature of the
+    # logistic loss is at most 1/4 of it, and Nesterov's steps bear ``(2 + 2 m) / (1 + 2 m)`` over that.
+    stable_rate: float = 5.0
+
+    # The longest gradient step in scaled rows, where few columns would allow more: it follows noise.
+    most_rate: float = 0.15
+    most_momentum: float = 0.9
+
+    # Rounds: in general; under pure privacy, where every round divides epsilon itself; of SmoothBoost from
+    # ``many_columns`` on, as one round's noise then turns a row's weight less; of lazy Bregman, whose steps are short.
+    rounds: int = 40
+    pure_rounds: int = 8
+    smooth_rounds: int = 80
+    many_columns: int = 100
+    lazy_rounds: int = 200
+
+    # Lazy Bregman's lambda; its density, between these two, is ``density_signal`` over the rows per unit of noise and
+    # root of dimension.
+    lazy_rate: float = 0.2
+    least_density: float = 0.1
+    most_density: float = 0.5
+    density_signal: float = 60.0
+
+    # SmoothBoost's gamma: the advantage that a round is trusted to have.
+    advantage: float = 0.4
+
+    # The longest first step of SmoothBoost's centres.
+    most_pace: float = 4.0
+
+    # Least length of a centre, in standard deviations of its own noise: a centre that drowns in noise stays small.
+    length_floor: float = 0.5
+
+    # Where a margin is promised, squared lengths are taken this many standard deviations of their noise too short.
+    length_deviations: float = 4.0
+
+    # Standard deviations of noise that are added to every variance that stands for itself; the least variance of a
+    # coordinate, as a share of what all have in common, where noise hides their differences; and as a share of the mean
+    # squared length of a row.
+    noise_floor: float = 1.0
+    shared_floor: float = 0.1
+    relative_floor: float = 1e-6
+
+    # Cells per factor of 2, and how many such factors below the longest possible row lengths are told apart.
+    cells_per_octave: int = 4
+    octaves: int = 8
+
+    # Share of the rows that may be shortened: they keep their direction, and the noise is smaller for all others; and
+    # so many standard deviations of noise more, as noise hides them.
+    shortened: float = 0.05
+    unsure: float = 1.0
+
+    # With fewer rows than so many standard deviations of the noise in all counts together, nothing is shortened.
+    least_sure: float = 3.0
+
+    # Rows per standard deviation of the noise in a count, from which the bounds of a column are found by themselves.
+    own_bounds: float = 12.0
+
+    # Scores are counted on so many levels, up to so many typical scores; beyond, they count as if they were there.
+    calibration_levels: int = 16
+    calibration_range: float = 4.0
+
+    # Bounds of the calibration's slope (and one over it) and of its offset, in log-odds.
+    most_slope: float = 50.0
+    most_offset: float = 20.0
+
+
+TUNING = Tuning()
+"""As they were chosen."""
