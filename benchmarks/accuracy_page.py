@@ -20,7 +20,7 @@ differ in the noise alone. Mice are split by mouse, the EEG in blocks of time. d
 add/remove of one row; diffprivlib's learners are pure. Nothing is tuned per set: our learners and DP-EBM run with
 their defaults. Our defaults are one rule for all tables, fitted to synthetic ones; where its trees come in, how deep
 they are, how far they go and what share they have in little noise, the part and the width of the smooth function before
-them, and two choices that matter in the loudest noise, were made with an eye on these sets, too
+them, and two choices that matter in the largest noise, were made with an eye on these sets, too
 ([planning.md](planning.md)).
 DP-SGD chooses its learning rate among six by a private random search (Papernot and Steinke 2022), and takes the number
 of rows as public. The ceiling is the best, per set, of boosted trees tuned by cross-validation, a forest, and logistic

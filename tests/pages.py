@@ -1,30 +1,67 @@
-"""Worked examples of the documentation: run, and compared with what the page shows."""
+"""The pages of the documentation run: every block of code, in order, in a directory of its own."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
-DOCS = Path(__file__).parents[1] / "docs"
-BLOCKS = re.compile(r"```python\n(.*?)```\s*```text\n(.*?)```", re.DOTALL)
+from tacit.schema import Schema
+
+ROOT = Path(__file__).parents[1]
+BLOCKS = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def prints_what_it_shows(name: str, examples: int, together: bool = True) -> None:
-    """Fails unless a page has so many examples, and each prints what stands below it.
+def blocks_of(page: Path) -> list[tuple[str, str]]:
+    """Language and text of each block of a page."""
+    return BLOCKS.findall(page.read_text("utf-8"))
 
-    Args:
-        name: the page, in ``docs``.
-        examples: how many it has.
-        together: whether an example goes on where the one before ended.
+
+def pages() -> list[str]:
+    """The pages that have any, but the README: it begins with a shell (``test_readme.py``)."""
+    found = [page for page in ROOT.rglob("*.md") if not {".venv", "node_modules"} & set(page.parts) and blocks_of(page)]
+    return sorted(page.relative_to(ROOT).as_posix() for page in found if page != ROOT / "README.md")
+
+
+def run_page(page: Path, folder: Path) -> None:
+    """Runs a page in a directory; fails where a block does, or prints other than the ``text`` block below it.
+
+    An example goes on where the one before ended. Blocks of ``toml`` are parts of schemas.
     """
-    page = DOCS / name
-    blocks = BLOCKS.findall(page.read_text("utf-8"))
-    assert len(blocks) == examples
-    names: dict[str, object] = {}
-    for code, expected in blocks:
+    names: dict[str, object] = {"__name__": "__main__"}
+    printed: str | None = None
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        for language, text in blocks_of(page):
+            if language == "text":
+                assert printed is not None, "a block of text shows what the one above prints"
+                assert printed == text
+            else:
+                printed = _run(language, text, str(page), names)
+    finally:
+        os.chdir(before)
+
+
+def _run(language: str, text: str, page: str, names: dict[str, object]) -> str:
+    if language == "python":
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, str(page), "exec"), names if together else {})
-        assert printed.getvalue() == expected
+            exec(compile(text, page, "exec"), names)
+        return printed.getvalue()
+    if language == "sh":
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+        done = subprocess.run(
+            ["bash", "-euc", text], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+    assert language == "toml", f"nobody knows how to run a block of {language or 'no language'}"
+    part = tomllib.loads(text)
+    Schema.from_dict({"label": {"column": "y", "classes": [0, 1]}, **part})
+    return ""

@@ -202,9 +202,9 @@ def test_the_guess_is_chosen_on_fits_that_are_not_counted(monkeypatch):
 
 
 def test_progress_is_told_and_may_end_the_audit():
-    heard = []
-    audit_estimator(LaplaceCount(), FLAG, trials=20, progress=lambda done, total: heard.append((done, total)))
-    assert heard == [(done, 40) for done in range(1, 41)]
+    reported = []
+    audit_estimator(LaplaceCount(), FLAG, trials=20, progress=lambda done, total: reported.append((done, total)))
+    assert reported == [(done, 40) for done in range(1, 41)]
 
     def stop(done, total):
         if done == 7:

@@ -15,7 +15,6 @@ from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
 from tests.boosting.common import margin_rows
-from tests.pages import prints_what_it_shows
 
 
 class Vectors:
@@ -36,10 +35,6 @@ class Average:
         query = measure.weighted_sum(self.embedding.log, len(hypotheses), self.reach)
         noisy = curator.measure(query, self.charge, f"round {len(hypotheses) + 1}").value
         return np.asarray(noisy / np.linalg.norm(noisy))
-
-
-def test_the_example_prints_what_the_page_shows() -> None:
-    prints_what_it_shows("boosting.md", 1)
 
 
 @pytest.mark.parametrize("neighbouring", list(Neighbouring))

@@ -56,7 +56,7 @@ def test_from_a_table_to_predictions(task: str, tacit: Callable[..., Any]) -> No
         assert list(predictions[0]) == ["prediction", "p(low)", "p(middle)", "p(high)"]
         assert sum(float(predictions[5][f"p({name})"]) for name in ("low", "middle", "high")) == pytest.approx(1.0)
         assert "A private model of y: low, middle or high" in page
-        assert "Speaks loudest for" in page
+        assert "Most evidence for" in page
     else:
         assert list(predictions[0]) == ["prediction"]
         assert float(predictions[0]["prediction"]) < 8 < float(predictions[14]["prediction"])

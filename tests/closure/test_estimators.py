@@ -295,15 +295,19 @@ def test_units_of_several_rows_are_refused() -> None:
 def test_progress_hears_nothing_of_patterns_of_the_sample() -> None:
     """How many there are is private: one row more or less changes it."""
     frame, disease, _ = people(200)
-    heard: list[object] = []
+    reported: list[object] = []
     concepts = [Thresholds(c) for c in "ab"]
     learner = ComposedClassifier(
-        concepts, "or", FiniteClassClassifier(Thresholds("a")), schema=SCHEMA, progress=lambda *done: heard.append(done)
+        concepts,
+        "or",
+        FiniteClassClassifier(Thresholds("a")),
+        schema=SCHEMA,
+        progress=lambda *done: reported.append(done),
     )
     learner.set_params(patterns="sample").fit(frame, disease)
-    assert not heard
+    assert not reported
     learner.set_params(patterns="public").fit(frame, disease)
-    assert heard
+    assert reported
 
 
 def test_an_account_pays_once_and_refuses_the_next(tmp_path: Any) -> None:

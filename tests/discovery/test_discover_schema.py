@@ -1,4 +1,4 @@
-"""Schemas found in private rows: right where there is enough to see, silent about single persons, always valid."""
+"""Schemas found in private rows: right where there is enough to see, with nothing of single persons, always valid."""
 
 from __future__ import annotations
 

@@ -81,13 +81,13 @@ def test_more_budget_makes_curves_more_sure():
 @pytest.mark.parametrize("learner", [AdditiveBoostClassifier, BoostedTreesClassifier])
 def test_files_keep_it_and_intervals_hold_the_prediction(learner):
     frame, labels = world(5000, 0)
-    quiet = learner(epsilon=8.0, schema=SCHEMA, random_state=0).fit(frame, labels)
-    again = model_from_dict(quiet.model_.to_dict())
-    assert np.sqrt(again.score_variance(quiet.frame_for_model(frame))) == pytest.approx(quiet.predict_std(frame))
-    narrow, wide = (quiet.predict_interval(frame, confidence) for confidence in (0.5, 0.99))
+    model = learner(epsilon=8.0, schema=SCHEMA, random_state=0).fit(frame, labels)
+    again = model_from_dict(model.model_.to_dict())
+    assert np.sqrt(again.score_variance(model.frame_for_model(frame))) == pytest.approx(model.predict_std(frame))
+    narrow, wide = (model.predict_interval(frame, confidence) for confidence in (0.5, 0.99))
     assert (wide[:, 0] <= narrow[:, 0]).all()
     assert (narrow[:, 1] <= wide[:, 1]).all()
-    chances = quiet.predict_proba(frame)[:, 1]
+    chances = model.predict_proba(frame)[:, 1]
     assert ((narrow[:, 0] <= chances) & (chances <= narrow[:, 1])).all()
 
 

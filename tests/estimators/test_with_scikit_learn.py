@@ -16,7 +16,6 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScale
 
 import tacit
 from tacit.estimators.surroundings import VoidsThePromise
-from tests.pages import prints_what_it_shows
 
 SCHEMA = {"columns": {name: {"kind": "numeric", "lower": -3, "upper": 3} for name in ("x0", "x1")}}
 MIXED = {
@@ -39,10 +38,6 @@ def said(fit: Any) -> list[str]:
         warnings.simplefilter("always")
         fit()
     return [str(warning.message) for warning in caught if issubclass(warning.category, VoidsThePromise)]
-
-
-def test_the_page_prints_what_it_shows() -> None:
-    prints_what_it_shows("scikit-learn.md", 4)
 
 
 @pytest.mark.parametrize("step", [StandardScaler(), SimpleImputer()])

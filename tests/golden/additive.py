@@ -21,7 +21,7 @@ ASKED: list[tuple[int, dict[str, Any]]] = [
     (4000, {"epsilon": 8.0, "neighbouring": REPLACE}),
     (20_000, {"epsilon": 8.0}),
 ]
-"""Noise louder than the rows, usual, and hardly any; pure, and of the other relation."""
+"""More noise than rows, the usual amount, and hardly any; pure, and of the other relation."""
 
 TARGETS: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "two classes": (AdditiveBoostClassifier, "two", {}),

@@ -73,7 +73,7 @@ def table(n: int) -> Table:
 
 @cache
 def numbers(n: int) -> Table:
-    """The columns of numbers alone, none missing: for learners that are told nothing of their columns."""
+    """The columns of numbers alone, none missing: for fits without a schema."""
     full = table(n)
     return full._replace(X=full.X[["b", "e"]].assign(a=full.X["a"].fillna(0.0)))
 

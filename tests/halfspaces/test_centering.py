@@ -39,9 +39,9 @@ def test_the_first_step_is_long_where_there_is_little_noise(signal: float, pace:
 
 
 def test_steps_are_four_units_without_noise_and_short_with_much() -> None:
-    quiet = fitted("smooth", math.inf, scaling=False).ensemble_.hypotheses
-    assert np.linalg.norm(quiet[0].direction) == pytest.approx(TUNING.most_pace)
-    assert np.linalg.norm(quiet[-1].direction) < TUNING.most_pace
-    loud = fitted("smooth", 0.001, scaling=False).ensemble_.hypotheses
-    assert all(np.isfinite(hypothesis.direction).all() for hypothesis in loud)
-    assert np.linalg.norm(loud[0].direction) < TUNING.most_pace / 2
+    exact = fitted("smooth", math.inf, scaling=False).ensemble_.hypotheses
+    assert np.linalg.norm(exact[0].direction) == pytest.approx(TUNING.most_pace)
+    assert np.linalg.norm(exact[-1].direction) < TUNING.most_pace
+    noisy = fitted("smooth", 0.001, scaling=False).ensemble_.hypotheses
+    assert all(np.isfinite(hypothesis.direction).all() for hypothesis in noisy)
+    assert np.linalg.norm(noisy[0].direction) < TUNING.most_pace / 2

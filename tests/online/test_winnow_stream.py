@@ -149,8 +149,8 @@ def test_one_row_moves_scores_apart_by_the_stated_range_and_counts_in_one_epoch(
 def law(spec: WinnowStream, rows: np.ndarray, labels: np.ndarray) -> dict[tuple[int, ...], float]:
     """Exact log-probabilities of what leaves a stream of one update with one sample: (round of it, index), or ()."""
     noise = scales(spec.threshold_epsilon, Queries.RUNNING_COUNT)
-    quiet = run(spec, rows, labels, set(), [])
-    counts = quiet.tester.values
+    plain = run(spec, rows, labels, set(), [])
+    counts = plain.tester.values
     found = {(): log_probability(noise, spec.threshold, [(c, 1) for c in counts], None)}
     for stop in range(len(rows)):
         scores = run(spec, rows, labels, {stop}, [np.zeros(1, np.int64)]).scores[0]

@@ -57,7 +57,7 @@ def test_every_class_has_a_row_and_every_figure_stands_in_the_table():
 def test_captions_name_the_class_that_gains_most():
     lines = [[Effect(0.1, 0.0, 50.0), Effect(0.0, 0.0, 50.0)], [Effect(-0.1, 0.0, 50.0), Effect(2.0, 0.0, 50.0)]]
     drawn = class_bars("ward", ["a", "b"], ["no", "yes"], lines, "d")
-    assert drawn.caption == "Speaks loudest for yes, at b (odds ×7.39)."
+    assert drawn.caption == "Most evidence for yes: at b (odds ×7.39)."
     flat = class_bars("ward", ["a"], ["no", "yes"], [[Effect(0.0, 0.1, 5.0)]] * 2, "d")
     assert flat.caption == "No effect that stands out."
     clear = [[Effect(0.5, 0.4, 50.0), Effect(-0.4, 0.1, 50.0)], [Effect(0.1, 0.1, 50.0), Effect(0.1, 0.1, 50.0)]]
@@ -70,7 +70,7 @@ def test_captions_name_the_class_that_gains_most():
 def test_places_of_several_classes_and_of_pairs_are_called_by_their_values():
     lines = [[Effect(v, 0.0, 50.0) for v in values] for values in ((0.0, 0.1, 0.1, 0.0), (2.0, -0.1, 0.0, 0.0))]
     drawn = class_curves("children", [0.0, 0.00018, 3.0, 6.0], ["no", "yes"], lines, "d")
-    assert drawn.caption == "Speaks loudest for yes, at 0 (odds ×7.39)."
+    assert drawn.caption == "Most evidence for yes: at 0 (odds ×7.39)."
     assert "0: about 50 rows" in drawn.markup
     assert "e-04" not in drawn.markup
     cells = np.repeat([0, 1, 2, 3], [1, 4000, 4191, 1])

@@ -1,4 +1,4 @@
-"""Drafts: from public data only, said loudly, and made to be corrected."""
+"""Drafts: from public data only, marked as drafts, and made to be corrected."""
 
 from __future__ import annotations
 

@@ -94,10 +94,10 @@ def test_without_noise() -> None:
 
 
 def test_depth_rule() -> None:
-    quiet, loud = SplitBudget.of(10.0, 0.0), SplitBudget.of(0.01, 0.0)
-    assert depth_rule(10_000, quiet, 1 / 21) > depth_rule(10_000, loud, 1 / 21) == 1
+    little_noise, much_noise = SplitBudget.of(10.0, 0.0), SplitBudget.of(0.01, 0.0)
+    assert depth_rule(10_000, little_noise, 1 / 21) > depth_rule(10_000, much_noise, 1 / 21) == 1
     assert depth_rule(1e9, SplitBudget.of(math.inf, 0.0), 1.0) == 10
-    assert depth_rule(-50.0, loud, 1.0) == 1
+    assert depth_rule(-50.0, much_noise, 1.0) == 1
 
 
 def test_the_face() -> None:

@@ -161,7 +161,7 @@ def _drafted(data: Path | None, dictionary: Path | None, target: str, positive: 
 
 
 def _warn() -> None:
-    """The loud part: on stderr, so that it is seen whatever becomes of stdout."""
+    """The warning: on stderr, so that it is seen whatever becomes of stdout."""
     from rich.console import Console
     from rich.panel import Panel
 

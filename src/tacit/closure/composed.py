@@ -150,8 +150,8 @@ class ComposedLearner(ClosureLearner):
         children = {id(learner): setting.child(learner, plan) for learner in learners}
         steps = []
         for i, learner in enumerate(learners):
-            heard = self.progress if public else None  # of patterns of the sample, how many there are is private
-            candidates = completions_on(table, sets[i:], public, heard)
+            tell = self.progress if public else None  # of patterns of the sample, how many there are is private
+            candidates = completions_on(table, sets[i:], public, tell)
             steps.append(
                 Step.of(plan, children[id(learner)], sets[i].encoding, task, candidates, THEOREM, neighbouring)
             )

@@ -28,7 +28,7 @@ from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange
 from tacit.privacy.label import Label
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.request import Request, RequestError, check_loudness
+from tacit.privacy.request import Request, RequestError, check_noise_fits
 from tacit.theory.closure.formula import TruthTable
 from tacit.theory.cost import Cost
 
@@ -90,7 +90,7 @@ class Child:
         request = Request.of(cost.epsilon, cost.delta, neighbouring, None)
         learner = child_learner(estimator, request, schema=task.schema)
         learner.check(task)
-        check_loudness(request.allowance, learner.least_budget, name)
+        check_noise_fits(request.allowance, learner.least_budget, name)
         plan = tuple(learner.charges(request.allowance, task))
         if cost.epsilon < float("inf") and accountants.epsilon(plan, cost.delta) > cost.epsilon * (1 + TOLERANCE):
             raise RequestError(f"{name} declares more than the epsilon {cost.epsilon:.4g} it was given")

@@ -97,7 +97,7 @@ class Estimator:
         """The most a fit of this estimator costs under a relation: what a parent must reserve for it.
 
         Raises:
-            RequestError: for parameters that a fit would refuse: a parent must hear of them before it pays.
+            RequestError: for parameters that a fit would refuse: a parent learner must know of them before it pays.
         """
         learner = self.make_learner(request_of(self, neighbouring))
         task = _task_without_rows(self._declared(), learner.request, None)

@@ -34,7 +34,7 @@ ABOVE, BELOW, OVER, UNDER, OVER_SQUARE, UNDER_SQUARE, FOURTH = range(7)
 """What is released: rows with an error of at least 0, and below; sums of their sizes, and squares; of fourth powers."""
 
 WEIGHTS = np.array([0.5, 0.5, 1.0, 1.0, 1.0, 1.0, 0.25])
-"""How loudly each is released. Counts enter figures only times a mean error, fourth powers only intervals."""
+"""The precision of each release. Counts enter figures only times a mean error, fourth powers only intervals."""
 
 TARGET_CELLS = 1024
 TARGET_WEIGHTS = np.array([1.0, 1.0, 0.25, 0.25])

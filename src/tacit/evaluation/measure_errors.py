@@ -52,10 +52,10 @@ REACH_SHARE, TARGET_SHARE = 0.12, 0.18
 
 MOST, LEAST, FEW = 2.0, 1.0, 0.05
 """Half an octave below the clip, no more larger errors are seen than so many standard deviations of the noise: the
-first where that is less than a few of all rows, at least the second where noise is louder than those."""
+first where that is less than a few of all rows, at least the second where noise is larger than those."""
 
 HIDDEN = 0.2
-"""And the noise has a standard deviation of at most that part of the rows: louder, it could hide any number of them."""
+"""And the noise has a standard deviation of at most that part of the rows: larger, it could hide any number of them."""
 
 
 @final

@@ -229,7 +229,7 @@ class _Bootstrap:
     def of(self, parts: Callable[[Floats], metrics.Ratio], most: float, known: bool | None = None) -> Estimate:
         """A ratio between 0 and ``most``; its interval holds those ratios that the released sums do not contradict.
 
-        If ``r`` is the true ratio, ``over - r * under`` has mean 0, however loud the noise below the line is; where it
+        If ``r`` is the true ratio, ``over - r * under`` has mean 0, however large the noise below the line is; where it
         lies too far from that, ``r`` is out (Fieller 1954, with quantiles of drawn errors for those of the normal).
         """
         over, under = (float(part) for part in parts(self._counts.estimate))

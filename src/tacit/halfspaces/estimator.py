@@ -28,7 +28,7 @@ from tacit.learning.tables import check_as_many, check_labels, check_labels_give
 from tacit.learning.task import Task
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.account import PrivacyAccount
-from tacit.privacy.request import Request, RequestError, check_loudness
+from tacit.privacy.request import Request, RequestError, check_noise_fits
 from tacit.queries.dense.halfspace_log import RADIUS_16, RADIUS_32
 from tacit.theory.boosting import Analysis
 from tacit.theory.halfspaces import cheapest_promise
@@ -263,7 +263,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         constant = norm if self.fit_intercept else 0.0
         wide = hasattr(matrix, "tocsr") or matrix.shape[1] > WIDE
         if wide:  # rows are of a length 128 times as large, and so is the noise
-            check_loudness(learner.request.allowance, 1e-2, learner.name)
+            check_noise_fits(learner.request.allowance, 1e-2, learner.name)
         clipper = RowClipper(math.hypot(norm, constant), RADIUS_32 if wide else RADIUS_16)
         encoder = MatrixEncoder(int(matrix.shape[1]), clipper, constant)
         return MatrixTask(None, (ROWS,), label, None, encoder=encoder), frame, labels

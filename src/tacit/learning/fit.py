@@ -31,7 +31,7 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.request import Request, RequestError, check_loudness
+from tacit.privacy.request import Request, RequestError, check_noise_fits
 from tacit.privacy.spending import certified, check_account, reserve
 from tacit.schema import Unit
 
@@ -129,7 +129,7 @@ def check(learner: Learner, task: Task, account: PrivacyAccount | None = None) -
 def check_budget(learner: Learner, account: PrivacyAccount | None) -> None:
     """Raises :class:`RequestError` for what is no account, or a budget whose noise cannot be drawn."""
     check_account(account)
-    check_loudness(learner.request.allowance, learner.least_budget, learner.name)
+    check_noise_fits(learner.request.allowance, learner.least_budget, learner.name)
 
 
 def check_weights(learner: Learner, row_weights: Floats | None, frame: Frame) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MUCH_MISSING = 0.5
 """From this share of missing values on a column deserves a look."""
 
-STANDS_OUT, LOUD = 3.0, 2.0
+STANDS_OUT, CLEAR = 3.0, 2.0
 """A count, and an effect that was shrunk already, of so many standard deviations of its noise is more than noise."""
 
 OF_ROWS = ("number of rows", "number of rows, once more")
@@ -154,7 +154,7 @@ def _stands_out(parts: _Parts) -> bool:
     """Whether an effect is larger than its noise; pairs, trees and the smooth function are only there if they are."""
     for main in parts.mains:
         effect, sd = np.abs(np.asarray(main.effect)), np.maximum(np.asarray(main.sd), 1e-12)
-        if effect.shape == sd.shape and (effect > LOUD * sd).any():
+        if effect.shape == sd.shape and (effect > CLEAR * sd).any():
             return True
     return parts.more
 

@@ -22,7 +22,7 @@ class Allowance:
     Attributes:
         epsilon, delta: the request.
         mu: the Gaussian privacy parameter that (epsilon, delta) buys; 0 when ``delta == 0``.
-        reach: how far one protected unit can move a sum, relative to one row that is added: noise is so much louder
+        reach: how far one protected unit can move a sum, relative to one row that is added: noise is so much larger
             (2 where rows are replaced, as a row may change its sign). It does not change what anything costs.
     """
 

@@ -72,10 +72,10 @@ class Request:
 
 
 LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e9
-"""Beyond these noise is louder than integers hold, or softer than numbers tell apart."""
+"""Beyond these noise is larger than integers hold, or smaller than numbers tell apart."""
 
 
-def check_loudness(allowance: Allowance, least: float, algorithm: str) -> None:
+def check_noise_fits(allowance: Allowance, least: float, algorithm: str) -> None:
     """Raises :class:`RequestError` for budgets whose noise cannot be drawn or computed: before they are charged.
 
     Args:
@@ -92,7 +92,7 @@ def check_loudness(allowance: Allowance, least: float, algorithm: str) -> None:
     strength = allowance.epsilon if allowance.is_pure else allowance.mu
     if allowance.epsilon < LEAST_EPSILON or strength < least:
         raise RequestError(
-            f"epsilon {allowance.epsilon:g} at delta {allowance.delta:g} is too small: its noise is louder than the "
+            f"epsilon {allowance.epsilon:g} at delta {allowance.delta:g} is too small: its noise is larger than the "
             f"integers that {algorithm} computes with. Nothing can be learned under it; allow a larger epsilon"
         )
 

@@ -192,7 +192,7 @@ def _caption(places: Sequence[str], classes: Sequence[str], effects: Sequence[Se
         return "No effect that stands out."
     value, label, place, sd = max(held)
     if value >= max(CLEAR * sd, ODDS.least):
-        return f"Speaks loudest for {label}, at {place} ({ODDS.say(value)})."
+        return f"Most evidence for {label}: at {place} ({ODDS.say(value)})."
     value, label, place, sd = max(held, key=lambda found: abs(found[0]) / max(found[3], 1e-12))
     if abs(value) < max(CLEAR * sd, ODDS.least):
         return "No effect that stands out from the noise."

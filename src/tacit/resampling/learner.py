@@ -22,7 +22,7 @@ from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.request import Request, RequestError, check_loudness
+from tacit.privacy.request import Request, RequestError, check_noise_fits
 from tacit.resampling.adapters import ForeignLearner
 from tacit.resampling.boost_s import BaseLearner, boost_s, boost_tested
 from tacit.resampling.plan import ResamplingPlan, most_reserved, plan_resampling
@@ -135,7 +135,7 @@ class ResampledBoostLearner(Learner):
         classes = None if task.schema is not None else list(task.label_index.names)
         own, name = child_learner(self.base, request, schema=task.schema, classes=classes), type(self.base).__name__
         own.check(task)
-        check_loudness(request.allowance, own.least_budget, name)
+        check_noise_fits(request.allowance, own.least_budget, name)
         charges = tuple(own.charges(request.allowance, task))
         self._check_declared(name, charges, plan.base)
         return BaseLearner(charges, lambda rows: own.learn(rows, request.allowance, task))

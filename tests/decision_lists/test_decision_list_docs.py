@@ -1,9 +1,0 @@
-"""The worked example of docs/decision_lists.md runs and prints what the page shows."""
-
-from __future__ import annotations
-
-from tests.pages import prints_what_it_shows
-
-
-def test_the_examples_print_what_the_page_shows() -> None:
-    prints_what_it_shows("decision_lists.md", 1)

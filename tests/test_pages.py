@@ -1,0 +1,59 @@
+"""Every block of code of every page runs, and prints what the page shows."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+from tests.habits import people
+from tests.pages import ROOT, pages, run_page
+
+SCHEMA_FILE = """
+[label]
+column = "sick"
+classes = ["no", "yes"]
+positive = "yes"
+
+[columns.age]
+kind = "numeric"
+lower = 0
+upper = 100
+"""
+
+
+def files_of_arriving_rows(folder: Path) -> None:
+    """What the page has from elsewhere: two months of rows, and what is public about them."""
+    (folder / "schema.toml").write_text(SCHEMA_FILE)
+    for seed, month in enumerate(("january", "february")):
+        frame, labels = people(300, seed)
+        frame[["age"]].assign(sick=labels).to_csv(folder / f"{month}.csv", index=False)
+
+
+FILES = {"docs/arriving-rows.md": files_of_arriving_rows}
+
+
+@pytest.mark.parametrize("name", pages())
+def test_the_page_runs_and_prints_what_it_shows(name: str, tmp_path: Path) -> None:
+    FILES.get(name, lambda folder: None)(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run_page(ROOT / name, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("block", "error"),
+    [
+        ("```python\nprint(1)\n```\n\n```text\n2\n```\n", AssertionError),
+        ("```python\nmodel.fit(X, y)\n```\n", NameError),
+        ("```sh\ntacit fit nothing.csv\n```\n", AssertionError),
+        ("```toml\n[columns.debt]\nkind = 'number'\n```\n", ValueError),
+        ("```\nmake everything\n```\n", AssertionError),
+    ],
+)
+def test_a_block_that_does_not_run_fails(block: str, error: type[Exception], tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(block)
+    with pytest.raises(error):
+        run_page(page, tmp_path)
