@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from tacit.arrays import Words
 from tacit.noise import NoiseSource, OpenDPSource, SeededSource, SystemSource
 from tacit.noise.above_threshold import AboveThreshold
 from tacit.noise.integer_sampler import Law, draw
@@ -42,7 +42,7 @@ def per_second(draws: int, run: Callable[[], object]) -> int:
     return round(draws / seconds(run, 1))
 
 
-def keystream(size: int) -> Words:
+def keystream(size: int) -> npt.NDArray[np.uint64]:
     """Words of AES-256 in counter mode under a fresh key: what a draw would cost if entropy cost next to nothing."""
     words = np.zeros(size, np.uint64)
     stream = Cipher(algorithms.AES(os.urandom(32)), modes.CTR(bytes(16))).encryptor()

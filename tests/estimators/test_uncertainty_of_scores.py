@@ -76,7 +76,7 @@ def test_stated_deviations_are_those_of_repeated_fits(kind, case):
     [(0.5, 4000, 0.1, 1e-6, 0.85), (0.9, 4000, 0.1, 1e-6, 0.85), (0.9, 1000, 0.5, 1e-6, 0.85), (0.5, 4000, 1, 0, 0.4)],
 )
 def test_deviations_of_quantiles_know_what_smoothing_leaves_open(quantile, n, epsilon, delta, least):
-    """Where noise is large it is noise that says how much the loss is smoothed, and with it where a tail's quantile lies.
+    """Large noise says by itself how much the loss is smoothed, and with it where a tail's quantile lies.
 
     At a delta of 0 deviations are known to be too small.
     """

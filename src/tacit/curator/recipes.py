@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Bytes, Codes, Numbers32
+from tacit.arrays import Bytes, Codes
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
@@ -126,6 +127,6 @@ def label_codes(labels: Any, label_index: LabelIndex | NumericLabelIndex) -> Byt
     return label_index.encode(labels).astype(np.uint8)
 
 
-def targets_of(labels: Any, label_index: LabelIndex | NumericLabelIndex) -> Numbers32 | None:
+def targets_of(labels: Any, label_index: LabelIndex | NumericLabelIndex) -> npt.NDArray[np.int32] | None:
     """Numeric labels in fixed point; None of classes."""
     return label_index.encode(labels) if isinstance(label_index, NumericLabelIndex) else None

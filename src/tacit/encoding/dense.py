@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Codes, Floats, Numbers32
+from tacit.arrays import Codes, Floats
 from tacit.encoding import kernels
 from tacit.encoding.errors import FrameError
 from tacit.encoding.grid import BLOCK, NumericGrid
@@ -22,7 +22,6 @@ from tacit.encoding.values import BooleanIndex
 from tacit.schema import OrdinalColumn, Schema
 from tacit.schema.columns import MOST_BINS
 
-DenseRows = npt.NDArray[np.int16] | Numbers32
 """Fixed-point rows, shape ``(n, d)``."""
 
 MOST_RADIUS = 1 << 24
@@ -73,7 +72,7 @@ class RowClipper:
         matrix = np.asarray(rows)
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
             raise FrameError(f"expected a matrix of numbers, got shape {matrix.shape} and dtype {matrix.dtype}")
-        out: DenseRows = np.empty(matrix.shape, self.dtype)
+        out: npt.NDArray[np.signedinteger] = np.empty(matrix.shape, self.dtype)
 
         def stretch(start: int) -> None:
             self.clip_block(matrix[start : start + BLOCK], out[start : start + BLOCK])
@@ -82,7 +81,7 @@ class RowClipper:
             list(pool.map(stretch, range(0, len(matrix), BLOCK)))
         return out
 
-    def clip_block(self, block: npt.NDArray[Any], out: DenseRows) -> None:
+    def clip_block(self, block: npt.NDArray[Any], out: npt.NDArray[np.signedinteger]) -> None:
         """Writes the fixed-point rows of one block."""
         exact = np.ascontiguousarray(block, np.float64)[:]
         exact.flags.writeable = False  # one compiled version serves writable and read-only arrays
@@ -170,11 +169,11 @@ class RowEncoder:
         """Number of coordinates."""
         return sum(int(table.shape[1]) for table in self.tables) + (self.intercept != 0)
 
-    def encode(self, data: Any, threads: int | None = None) -> DenseRows:
+    def encode(self, data: Any, threads: int | None = None) -> npt.NDArray[np.signedinteger]:
         """Fixed-point rows of a table, shape ``(n, width)``; raises :class:`FrameError` as the encoding does."""
         codes = self.encoding.encode(data, threads)
         n_rows = len(codes[0])
-        out: DenseRows = np.empty((n_rows, self.width), self.clipper.dtype)
+        out: npt.NDArray[np.signedinteger] = np.empty((n_rows, self.width), self.clipper.dtype)
 
         def stretch(start: int) -> None:
             stop = min(start + BLOCK, n_rows)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from tacit.arrays import Ints
 from tacit.encoding.errors import FrameError
-from tacit.encoding.numbers import Numbers, as_numbers, texts_as_numbers
+from tacit.encoding.numbers import as_numbers, texts_as_numbers
 from tacit.schema.errors import nearest
 
 UNTYPED: Mapping[bytes, bytes] = {b"tacit": b"texts of a file without types"}
@@ -71,7 +71,7 @@ class Frame:
             raise FrameError(f"column '{name}' is missing from the data; {nearest(name, self.columns)}")
         return self.columns[name]
 
-    def numbers(self, name: str) -> Numbers:
+    def numbers(self, name: str) -> npt.NDArray[Any]:
         """A column as a numpy vector of numbers, nulls and texts that are no number as NaN.
 
         Raises:

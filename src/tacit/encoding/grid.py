@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
 from tacit.encoding import kernels
-from tacit.encoding.numbers import Numbers, as_numbers
+from tacit.encoding.numbers import as_numbers
 from tacit.schema import NumericColumn
 from tacit.schema.columns import MOST_BINS
 from tacit.schema.values import short_number
@@ -87,7 +87,7 @@ class NumericGrid:
         self.encode_into(numbers, out, 0, len(out))
         return out
 
-    def encode_into(self, numbers: Numbers, out: npt.NDArray[np.uint16], start: int, stop: int) -> None:
+    def encode_into(self, numbers: npt.NDArray[Any], out: npt.NDArray[np.uint16], start: int, stop: int) -> None:
         """Writes the codes of rows ``start .. stop - 1``; threads may take a range each."""
         if numbers.dtype == np.float64 and numbers.flags.c_contiguous:
             self._encode(numbers[start:stop], out[start:stop])

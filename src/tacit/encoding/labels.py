@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Floats, Numbers32
+from tacit.arrays import Floats
 from tacit.encoding.numbers import as_numbers
 from tacit.schema.columns import check_bounds
 from tacit.schema.label import Label
@@ -59,7 +59,7 @@ class NumericLabelIndex:
         """Integer units between the bounds."""
         return 1 << self.bits
 
-    def encode(self, values: Any, name: str = "") -> Numbers32:
+    def encode(self, values: Any, name: str = "") -> npt.NDArray[np.int32]:
         """Fixed-point labels, shape ``(n,)``; each depends on its own value only."""
         numbers = as_numbers(values, name).astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.arrays import Floats
-from tacit.encoding.dense import DenseRows, RowClipper
+from tacit.encoding.dense import RowClipper
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, numbered, rows_of_objects
 from tacit.encoding.grid import BLOCK
@@ -79,7 +80,7 @@ class MatrixEncoder:
             raise FrameError(f"X has {matrix.shape[1]} features, but {self.n_features} features were expected")
         if hasattr(matrix, "tocsr"):
             return self.clipper.clip(self._with_constant(matrix))
-        out: DenseRows = np.empty((frame.n_rows, self.width), self.clipper.dtype)
+        out: npt.NDArray[np.signedinteger] = np.empty((frame.n_rows, self.width), self.clipper.dtype)
         block = np.full((min(BLOCK, max(1, frame.n_rows)), self.width), float(self.intercept))
         for start in range(0, frame.n_rows, BLOCK):
             stop = min(start + BLOCK, frame.n_rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -18,9 +18,6 @@ from tacit.encoding.arrow import floats, listed, positions
 from tacit.encoding.errors import FrameError
 from tacit.schema.values import parse_number
 
-Numbers: TypeAlias = npt.NDArray[Any]
-"""A vector of any numeric or boolean dtype; missing is NaN."""
-
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 _PLAIN = (bool, int, float, np.bool_, np.integer, np.floating)
@@ -31,7 +28,7 @@ _TRUTH = ((r"^[tT][rR][uU][eE]$", "1"), (r"^[fF][aA][lL][sS][eE]$", "0"))
 """Words for 1 and 0: a reader that makes types from rows has made 1 and 0 of them where a column holds nothing else."""
 
 
-def as_numbers(values: Any, name: str = "", loose: bool = False) -> Numbers:
+def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[Any]:
     """A vector of numbers, shape ``(n,)``; nulls become NaN.
 
     Args:
@@ -70,7 +67,7 @@ def is_object(values: Any) -> bool:
     return str(getattr(values, "dtype", "")).lower() == "object"  # polars writes it with a capital
 
 
-def _loosely(series: nw.Series[Any]) -> Numbers | None:
+def _loosely(series: nw.Series[Any]) -> npt.NDArray[Any] | None:
     """Texts and objects value by value; None for another dtype."""
     native = series.to_native()
     if is_object(native) or str(getattr(native, "dtype", "")) == "category":
@@ -84,7 +81,7 @@ def _loosely(series: nw.Series[Any]) -> Numbers | None:
     return texts_as_numbers(arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow]))
 
 
-def _from_list(values: Sequence[Any]) -> Numbers:
+def _from_list(values: Sequence[Any]) -> npt.NDArray[Any]:
     """A list's values, each by itself: in an array they would take one another's type, and one row change all."""
     if all(issubclass(kind, _PLAIN) for kind in set(map(type, values))):  # these are in an array what they are alone
         try:
@@ -96,7 +93,7 @@ def _from_list(values: Sequence[Any]) -> Numbers:
     return np.fromiter(map(number_or_nan, values), np.float64, len(values))
 
 
-def _from_series(series: nw.Series[Any], name: str) -> Numbers:
+def _from_series(series: nw.Series[Any], name: str) -> npt.NDArray[Any]:
     dtype, native = series.dtype, str(getattr(series.to_native(), "dtype", series.dtype))
     if native.startswith("Sparse["):
         return as_numbers(np.asarray(series.to_native()), name)

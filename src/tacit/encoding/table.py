@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.arrays import Codes
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.grid import BLOCK, NumericGrid
-from tacit.encoding.numbers import Numbers
 from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.schema import BooleanColumn, CategoricalColumn, Column, NumericColumn, OrdinalColumn, Schema
 from tacit.schema.columns import MOST_BINS
@@ -122,7 +122,7 @@ class TableEncoding:
         self.encode(frame.without_rows(), threads=1)
         return frame
 
-    def _numbers(self, frame: Frame) -> dict[str, Numbers]:
+    def _numbers(self, frame: Frame) -> dict[str, npt.NDArray[Any]]:
         return {name: frame.numbers(name) for name, encoder in self._pairs() if isinstance(encoder, NumericGrid)}
 
     def _pairs(self) -> Iterator[tuple[str, Encoder]]:

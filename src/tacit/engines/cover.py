@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Generic, TypeVar
 
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Bools, Bytes, Codes, Ints, Numbers32, Words
+from tacit.arrays import Bools, Bytes, Codes, Ints
 from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
 
 Candidates = Conjunctions | StreamedConjunctions
@@ -72,7 +75,7 @@ def holds(conjunctions: Candidates, conjunction: int, columns: Sequence[Codes], 
     return truth
 
 
-def literal_bits(conjunctions: Candidates, columns: Sequence[Codes], rows: Ints) -> Words:
+def literal_bits(conjunctions: Candidates, columns: Sequence[Codes], rows: Ints) -> npt.NDArray[np.uint64]:
     """One line of bits per literal, one bit per row, and a last line of ones."""
     n_literals = len(conjunctions.columns)
     bits = np.zeros((n_literals + 1, -(-len(rows) // WORD)), np.uint64)
@@ -86,7 +89,7 @@ def literal_bits(conjunctions: Candidates, columns: Sequence[Codes], rows: Ints)
     return bits
 
 
-def count_in_parallel(bits: Words, members: Numbers32, out: Ints, threads: int) -> None:
+def count_in_parallel(bits: npt.NDArray[np.uint64], members: npt.NDArray[np.int32], out: Ints, threads: int) -> None:
     """:func:`count_covered` over all members, on several cores."""
     n = len(members)
     starts = range(0, n, CHUNK)
@@ -106,8 +109,11 @@ def first_match(cells: FirstMatch, columns: Sequence[Codes], n_rows: int) -> Cod
     return out
 
 
-class CoverCounts:
-    """Class counts of every conjunction over the rows that are left.
+Of = TypeVar("Of", Conjunctions, StreamedConjunctions)
+
+
+class _Uncovered(Generic[Of]):
+    """The rows that no chosen conjunction covers yet.
 
     Args:
         conjunctions: the candidates.
@@ -118,20 +124,21 @@ class CoverCounts:
     """
 
     def __init__(
-        self,
-        conjunctions: Conjunctions,
-        columns: Sequence[Codes],
-        labels: Bytes,
-        n_labels: int,
-        threads: int = 1,
+        self, conjunctions: Of, columns: Sequence[Codes], labels: Bytes, n_labels: int, threads: int = 1
     ) -> None:
-        self._conjunctions = conjunctions
+        self._conjunctions: Of = conjunctions
         self._columns = columns
-        self._labels = labels
-        self._n_labels = n_labels
-        self._threads = threads
+        self._labels, self._n_labels, self._threads = labels, n_labels, threads
         self._left = np.ones(len(labels), np.bool_)
-        self.counts = self._count(np.arange(len(labels)))
+
+
+class CoverCounts(_Uncovered[Conjunctions]):
+    """Class counts of every conjunction over the rows that are left."""
+
+    @cached_property
+    def counts(self) -> Ints:
+        """Shape ``(conjunctions, classes)``."""
+        return self._count(np.arange(len(self._labels)))
 
     def remove(self, conjunction: int) -> None:
         """Takes away the rows that a conjunction covers."""
@@ -153,32 +160,12 @@ class CoverCounts:
         return np.ascontiguousarray(counts.T)
 
 
-class StreamedCounts:
-    """The same for candidates that are made block by block: counts of a block are made when they are asked for.
+class StreamedCounts(_Uncovered[StreamedConjunctions]):
+    """The same for candidates that are made block by block: counts of a block are made when they are asked for."""
 
-    Args:
-        conjunctions: the candidates.
-        columns: codes of all columns, as sealed.
-        labels: class codes.
-        n_labels: number of classes.
-        threads: cores to use.
-    """
-
-    def __init__(
-        self,
-        conjunctions: StreamedConjunctions,
-        columns: Sequence[Codes],
-        labels: Bytes,
-        n_labels: int,
-        threads: int = 1,
-    ) -> None:
-        self._conjunctions = conjunctions
-        self._columns = columns
-        self._labels = labels
-        self._n_labels = n_labels
-        self._threads = threads
-        self._left = np.ones(len(labels), np.bool_)
-        self._bits = self._packed()
+    @cached_property
+    def _bits(self) -> list[npt.NDArray[np.uint64]]:
+        return self._packed()
 
     def block(self, block: int) -> Ints:
         """Class counts of a block's conjunctions over the rows that are left, shape ``(size, classes)``."""
@@ -193,7 +180,7 @@ class StreamedCounts:
         self._left &= ~holds(self._conjunctions, conjunction, self._columns, len(self._labels))
         self._bits = self._packed()
 
-    def _packed(self) -> list[Words]:
+    def _packed(self) -> list[npt.NDArray[np.uint64]]:
         rows = np.flatnonzero(self._left)
         return [
             literal_bits(self._conjunctions, self._columns, rows[self._labels[rows] == label])

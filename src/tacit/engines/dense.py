@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bools, Bytes, Ints, Numbers32, Signs
+from tacit.arrays import Bools, Bytes, Ints
 from tacit.engines import dense_kernels as kernels
 from tacit.queries.dense.capped_scaling import CappedWeights
 from tacit.queries.dense.capped_sum import CappedSum
@@ -50,10 +50,10 @@ class DenseRows:
         indptr: start of each row in ``values``, int64, ``n + 1`` entries; None for a full matrix.
     """
 
-    values: npt.NDArray[np.int16] | Numbers32
+    values: npt.NDArray[np.int16] | npt.NDArray[np.int32]
     radius: int
     n_features: int
-    indices: Numbers32 | None = None
+    indices: npt.NDArray[np.int32] | None = None
     indptr: Ints | None = None
 
     def __post_init__(self) -> None:
@@ -95,7 +95,7 @@ class _LogCache:
     They are kept in 32 bits for as long as no row's can be larger: of narrow rows, margins are half of what is read.
     """
 
-    sums: Numbers32 | Ints
+    sums: npt.NDArray[np.int32] | Ints
     applied: int = 0
 
     def widen_for(self, log: HalfspaceLog, zeros: Zeros) -> None:
@@ -277,7 +277,7 @@ class DenseEngine:
         return self.parallel(run, levels.count, self._thread_rows)
 
     def _count_levels(
-        self, steps: _Steps, margins: npt.NDArray[np.signedinteger], signs: Signs, levels: Levels,
+        self, steps: _Steps, margins: npt.NDArray[np.signedinteger], signs: npt.NDArray[np.int8], levels: Levels,
         counts: Ints, start: int, stop: int,
     ) -> None:  # fmt: skip
         """A pass over some rows: margins, levels, numbers of rows by level."""
@@ -318,7 +318,7 @@ class DenseEngine:
         """How many rows an int32 sum can take, if no weight is above the limit."""
         return max(1, ((1 << 31) - 1) // (max(1, limit) * self.rows.radius))
 
-    def _add(self, weights: Numbers32, sums: Ints, start: int, stop: int) -> None:
+    def _add(self, weights: npt.NDArray[np.int32], sums: Ints, start: int, stop: int) -> None:
         """Adds weighted rows that are sparse or 32 bits wide; ``weights`` are of rows ``start`` to ``stop - 1``."""
         rows = self.rows
         if rows.indices is not None:

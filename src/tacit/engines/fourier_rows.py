@@ -8,8 +8,9 @@ from weakref import WeakKeyDictionary
 
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Bytes, Codes, Ints, Numbers32, Signs
+from tacit.arrays import Bytes, Codes, Ints
 from tacit.engines.rows import Rows
 from tacit.models.fourier_features import FourierFeatures
 from tacit.queries.fourier import OFF_DIAGONAL, ON_DIAGONAL, FourierSum, ScatterSum
@@ -40,13 +41,13 @@ class FourierRows:
         n_codes: Callable[[], tuple[int, ...]],
         labels: Codes,
         in_parallel: Parallel,
-        zeros: Callable[[tuple[int, int], Any], Signs],
+        zeros: Callable[[tuple[int, int], Any], npt.NDArray[np.int8]],
     ) -> None:
         self._columns, self._n_codes, self._labels, self._in_parallel = columns, n_codes, labels, in_parallel
         self._zeros = zeros
-        self._kept: WeakKeyDictionary[FourierFeatures, Signs] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[FourierFeatures, npt.NDArray[np.int8]] = WeakKeyDictionary()
 
-    def sums(self, query: FourierSum, margins: Numbers32) -> Ints:
+    def sums(self, query: FourierSum, margins: npt.NDArray[np.int32]) -> Ints:
         """The answer to a query, under the margins of its log."""
         vectors, labels, rule = self._of(query.features), self._labels, query.rule.table.reshape(-1)
         return self._in_parallel(
@@ -69,7 +70,7 @@ class FourierRows:
 
         return self._in_parallel(run, query.shape[0])
 
-    def update(self, entry: FourierUpdate, margins: Numbers32) -> None:
+    def update(self, entry: FourierUpdate, margins: npt.NDArray[np.int32]) -> None:
         """Applies an entry of a log to margins."""
         vectors = self._of(entry.features)
         self._in_parallel(
@@ -77,7 +78,7 @@ class FourierRows:
             0,
         )
 
-    def _of(self, features: FourierFeatures) -> Signs:
+    def _of(self, features: FourierFeatures) -> npt.NDArray[np.int8]:
         kept = self._kept.get(features)
         if kept is None:
             codes = [self._codes(column, len(z)) for column, z in zip(features.columns, features.scores, strict=True)]

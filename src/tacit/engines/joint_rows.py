@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Codes, Ints, Numbers32
+from tacit.arrays import Codes, Ints
 from tacit.engines.kernels import add_costs
 from tacit.queries.cells import Cells
 from tacit.queries.joint_bound import JointBound
@@ -24,7 +25,7 @@ def joint_labels(
     labels: Codes,
     n_labels: int,
     own_levels: int,
-    codes_of: Callable[[Cells], tuple[Codes, Numbers32]],
+    codes_of: Callable[[Cells], tuple[Codes, npt.NDArray[np.int32]]],
     in_parallel: Callable[[Pass], Any],
     zeros: Callable[[int, Any], Codes],
 ) -> Codes:

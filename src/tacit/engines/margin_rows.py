@@ -7,8 +7,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Codes, Numbers32
+from tacit.arrays import Codes
 from tacit.engines import kernels
 from tacit.engines.fourier_rows import fourier_of
 from tacit.engines.rows import Rows
@@ -20,7 +21,7 @@ class _MarginCache:
 
     def __init__(self, rows: Rows) -> None:
         self.applied = 0
-        self.sums: Numbers32 = rows.workspace.zeros(len(rows), np.int32)
+        self.sums: npt.NDArray[np.int32] = rows.workspace.zeros(len(rows), np.int32)
 
 
 class MarginRows:
@@ -35,7 +36,7 @@ class MarginRows:
         """Those of a block."""
         return rows.kept(cls, cls)
 
-    def caught_up(self, margins: Margins, leave: int = 0) -> tuple[Numbers32, Update | None]:
+    def caught_up(self, margins: Margins, leave: int = 0) -> tuple[npt.NDArray[np.int32], Update | None]:
         """The running margins, the log applied but for its last ``leave`` new entries, which the caller applies."""
         cache = self._margins.get(margins)
         if cache is None:
@@ -55,7 +56,7 @@ class MarginRows:
         cache.applied = len(margins.updates)
         return sums, last
 
-    def steps(self, entry: Update | None) -> tuple[Codes, Numbers32]:
+    def steps(self, entry: Update | None) -> tuple[Codes, npt.NDArray[np.int32]]:
         """An update as codes and what to add for each code."""
         if entry is None:
             return self._rows.zeros, np.zeros(1, np.int32)
@@ -69,5 +70,7 @@ class MarginRows:
             self.caught_up(margins)
 
 
-def _update(codes: Codes, steps: Numbers32, margins: Numbers32, start: int, stop: int, _: Any) -> None:
+def _update(
+    codes: Codes, steps: npt.NDArray[np.int32], margins: npt.NDArray[np.int32], start: int, stop: int, _: Any
+) -> None:
     kernels.update(codes, steps, margins, start, stop)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacit.arrays import Bools, Codes, Numbers32
+import numpy as np
+import numpy.typing as npt
+
+from tacit.arrays import Bools, Codes
 from tacit.encoding.values import DROPPED
 from tacit.engines.blocks import BlockTable
 from tacit.engines.dense import DenseRows
@@ -43,7 +46,7 @@ class MemoryTable(BlockTable):
         n_labels: int,
         threads: int | None = None,
         dense: DenseRows | None = None,
-        targets: Numbers32 | None = None,
+        targets: npt.NDArray[np.int32] | None = None,
     ) -> None:
         keep = counting(labels)
         if not keep.all():

@@ -7,8 +7,9 @@ from typing import Any, TypeGuard
 
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Codes, Ints, Numbers32
+from tacit.arrays import Codes, Ints
 from tacit.engines.kernels import HALF, TOP, map_codes
 from tacit.queries.cells import ProductCells
 from tacit.queries.histogram import Histogram
@@ -71,7 +72,7 @@ def product_histograms(
     queries: Sequence[ProductHistogram],
     columns: Sequence[Codes],
     labels: Codes,
-    margins: Numbers32,
+    margins: npt.NDArray[np.int32],
     in_parallel: Parallel,
 ) -> list[Ints]:
     """The raw histograms of shape ``(cells, 1)``, in the order of the queries.

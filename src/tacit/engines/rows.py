@@ -8,8 +8,9 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Bytes, Codes, Ints, Numbers32
+from tacit.arrays import Bytes, Codes, Ints
 from tacit.engines import kernels
 from tacit.engines.cover import first_match
 from tacit.engines.dense import DenseRows
@@ -59,7 +60,7 @@ class Rows:
         layout: Layout,
         threads: int | None,
         dense: DenseRows | None,
-        targets: Numbers32 | None,
+        targets: npt.NDArray[np.int32] | None,
         workspace: Workspace | None = None,
     ) -> None:
         self.columns: list[Codes] = list(columns)
@@ -108,7 +109,7 @@ class Rows:
 
     # Cells.
 
-    def codes(self, cells: Cells) -> tuple[Codes, Numbers32]:
+    def codes(self, cells: Cells) -> tuple[Codes, npt.NDArray[np.int32]]:
         """Codes of all rows and the table from code to cell."""
         derived = self._derived.get(cells)
         if derived is not None:

@@ -7,8 +7,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Codes, Ints, Numbers32
+from tacit.arrays import Codes, Ints
 from tacit.engines import score_kernels
 from tacit.engines.rows import RowRange, Rows
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
@@ -28,7 +29,7 @@ ONE_EACH = np.full(256, COUNT_UNIT, np.int64)
 class _ScoreCache:
     """The running scores of one log: how much of it is applied, and the sums."""
 
-    def __init__(self, sums: Numbers32) -> None:
+    def __init__(self, sums: npt.NDArray[np.int32]) -> None:
         self.applied = 0
         self.sums = sums
 
@@ -93,12 +94,12 @@ class ScoreRows:
 
         return self._in_parallel(run, len(edges) + 1).reshape(query.shape)
 
-    def _required_targets(self) -> Numbers32:
+    def _required_targets(self) -> npt.NDArray[np.int32]:
         if self._targets is None:
             raise TypeError("residuals need a numeric target, and this table's label has classes")
         return self._targets
 
-    def _caught_up(self, scores: Scores) -> Numbers32:
+    def _caught_up(self, scores: Scores) -> npt.NDArray[np.int32]:
         cache = self._scores.get(scores)
         if cache is None:
             sums = self._zeros((len(self._labels), scores.n_scores), np.int32)
@@ -111,5 +112,7 @@ class ScoreRows:
         return cache.sums
 
 
-def _update(codes: Codes, steps: Numbers32, scores: Numbers32, start: int, stop: int, _: Any) -> None:
+def _update(
+    codes: Codes, steps: npt.NDArray[np.int32], scores: npt.NDArray[np.int32], start: int, stop: int, _: Any
+) -> None:
     score_kernels.update_scores(codes, steps, scores, start, stop)

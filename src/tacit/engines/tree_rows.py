@@ -7,8 +7,9 @@ from typing import Any
 
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Bytes, Codes, Ints, Numbers32
+from tacit.arrays import Bytes, Codes, Ints
 from tacit.models.tree_leaves import BLOCK, CODES, find_leaves
 from tacit.queries.rules import LEVEL_SHIFT, LEVELS
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
@@ -95,7 +96,7 @@ def split_histogram(
     leaves: Codes,
     columns: list[Codes],
     labels: Codes,
-    margins: Numbers32,
+    margins: npt.NDArray[np.int32],
     in_parallel: Parallel,
     left_only: bool = False,
 ) -> Ints:

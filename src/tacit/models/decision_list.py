@@ -18,8 +18,6 @@ from tacit.encoding.table import Encoder, TableEncoding
 from tacit.models.additive import code_names
 from tacit.models.base import Model, floats, of_any_table
 
-Codes = npt.NDArray[Any]
-
 AT_LEAST, BELOW, IS, IS_NOT = "at_least", "below", "is", "is_not"
 TESTS = (AT_LEAST, BELOW, IS, IS_NOT)
 
@@ -45,7 +43,7 @@ class Condition:
         if self.test not in TESTS:
             raise ValueError(f"unknown test {self.test!r}; known: {', '.join(TESTS)}")
 
-    def holds(self, codes: Codes, encoder: Encoder) -> Bools:
+    def holds(self, codes: npt.NDArray[Any], encoder: Encoder) -> Bools:
         """For which codes of the feature it holds."""
         if self.test == AT_LEAST:
             return np.asarray((codes >= self.code) & (codes != encoder.n_codes - 1))
@@ -180,7 +178,7 @@ class DecisionListModel(Model):
             which[truth] = place
         return which
 
-    def _codes(self, frame: Frame, feature: int) -> Codes:
+    def _codes(self, frame: Frame, feature: int) -> npt.NDArray[Any]:
         name, encoder = self.names[feature], self.encoders[feature]
         if isinstance(encoder, NumericGrid):
             return encoder.encode(frame.numbers(name), name)

@@ -19,7 +19,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bytes, Floats, Signs
+from tacit.arrays import Bytes, Floats
 from tacit.models.base import floats
 
 TURN = 1 << 16
@@ -112,7 +112,7 @@ class FourierFeatures:
         turns = [np.outer(z, w) / (2.0 * math.pi) for z, w in zip(self.scores, self.frequencies.T, strict=True)]
         return [np.rint((turn % 1.0) * TURN).astype(np.int64).astype(np.uint16) for turn in turns]
 
-    def find(self, codes: Sequence[Bytes], vectors: Signs, start: int, stop: int) -> None:
+    def find(self, codes: Sequence[Bytes], vectors: npt.NDArray[np.int8], start: int, stop: int) -> None:
         """Writes the vectors of rows ``start .. stop - 1``.
 
         Args:
@@ -128,7 +128,7 @@ class FourierFeatures:
                 add_phases(column, table, phases, low, high)
             look_up(phases, COSINES, SINES, vectors, low, high)
 
-    def of(self, codes: Sequence[Bytes]) -> Signs:
+    def of(self, codes: Sequence[Bytes]) -> npt.NDArray[np.int8]:
         """The vectors of all rows, shape ``(rows, size)``."""
         vectors = np.empty((len(codes[0]), self.size), np.int8)
         self.find(codes, vectors, 0, len(vectors))

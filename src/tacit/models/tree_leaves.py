@@ -17,8 +17,9 @@ from typing import Any
 
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Bytes, Codes, Ints, Words
+from tacit.arrays import Bytes, Codes, Ints
 
 WORD = 64
 """Leaves per mask word."""
@@ -56,7 +57,7 @@ class LeafTables:
         width: leaves of a subtree.
     """
 
-    words: Words
+    words: npt.NDArray[np.uint64]
     subtrees: Bytes
     width: int
 

@@ -11,8 +11,9 @@ import math
 
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Floats, Ints, Words
+from tacit.arrays import Floats, Ints
 from tacit.noise.exponential import Ratio, exp_bounds
 
 BAND = 2.0**-48
@@ -62,12 +63,12 @@ def probability(gaussian: bool, scale: float, step: float, u: int | np.int64, v:
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
 def run(
-    words: Words,
+    words: npt.NDArray[np.uint64],
     gaussian: bool,
     scale: float,
     log_step: int,
     layout: tuple[int, int, int, int, int],
-    powers: Words,
+    powers: npt.NDArray[np.uint64],
     band: float,
     out: Ints,
     filled: int,

@@ -20,12 +20,13 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Ints, Words
+from tacit.arrays import Ints
 from tacit.noise.exponential import Ratio, exp_bounds
 from tacit.noise.integer_kernel import BAND, run
 
-Fetch = Callable[[int], Words]
+Fetch = Callable[[int], npt.NDArray[np.uint64]]
 """``fetch(n)``: ``n`` uniform 64-bit words that were used for nothing else."""
 
 MOST_PROPOSALS = 1 << 16
@@ -125,7 +126,7 @@ class Uniform:
             self._bits += 64
 
 
-def exact_proposal(law: Law, layout: Layout, words: Words, more: Callable[[], int]) -> int | None:
+def exact_proposal(law: Law, layout: Layout, words: npt.NDArray[np.uint64], more: Callable[[], int]) -> int | None:
     """What one proposal comes to, in integer arithmetic; None if it is not kept."""
     first, last = int(words[0]), int(words[layout.per - 1])
     negative, u = first & 1, (first >> 1) & ((1 << law.log_step) - 1)
@@ -143,7 +144,7 @@ def exact_proposal(law: Law, layout: Layout, words: Words, more: Callable[[], in
 
 
 @cache
-def powers(bits: int) -> Words:
+def powers(bits: int) -> npt.NDArray[np.uint64]:
     """``floor(2**bits exp(-k))`` for ``k = 1, 2, ...``, the first 0 included: ``v >= k`` below, undecided at it."""
     found: list[int] = []
     while not found or found[-1]:

@@ -12,8 +12,9 @@ import os
 import secrets
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Ints, Words
+from tacit.arrays import Ints
 from tacit.noise.checks import check_scale, check_scores, check_size
 from tacit.noise.exponential import ScoreBlocks, exponential_index, exponential_place
 from tacit.noise.integer_sampler import Law, draw
@@ -41,7 +42,7 @@ class SystemSource:
         """The same from scores that are made in blocks: the block, and the index in it."""
         return exponential_place(blocks, check_scale(scale), secrets.randbelow)
 
-    def words(self, size: int) -> Words:
+    def words(self, size: int) -> npt.NDArray[np.uint64]:
         """``size`` uniform 64-bit words."""
         return np.frombuffer(os.urandom(8 * check_size(size)), dtype=np.uint64)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.arrays import Signs
+import numpy as np
+import numpy.typing as npt
+
 from tacit.encoding.inputs import plain
 from tacit.learning.checks import check_integer
 from tacit.online.features import Conjunctions, FeatureError, all_conjunctions, conjunction_width, named_conjunctions
@@ -82,7 +84,7 @@ class DecisionListWinnow(Winnow):
             return len(list(self.features)) + 1
         return conjunction_width(columns, int(self.k)) + 1
 
-    def _expand(self, points: Signs) -> Signs:
+    def _expand(self, points: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
         try:
             if self.features is not None:
                 assert self._rows is not None

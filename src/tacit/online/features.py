@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Bools, Numbers32, Signs
+from tacit.arrays import Bools
 from tacit.errors import UNSPENT, TacitError
 
 MOST_FEATURES = 1 << 18
@@ -33,13 +34,13 @@ class Conjunctions:
         wanted: boolean, the same shape: whether the coordinate is to be 1 (True) or -1.
     """
 
-    places: Numbers32
+    places: npt.NDArray[np.int32]
     wanted: Bools
 
     def __len__(self) -> int:
         return len(self.places)
 
-    def of(self, points: Signs) -> Signs:
+    def of(self, points: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
         """Per row and conjunction 1 where it holds and -1 elsewhere, shape ``(rows, n)``."""
         true = points > 0
         held = np.ones((len(points), len(self.places)), np.bool_)

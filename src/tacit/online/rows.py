@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bools, Floats, Ints, Signs
+from tacit.arrays import Bools, Floats, Ints
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, rows_of_objects
 from tacit.encoding.grid import NumericGrid
@@ -48,7 +48,7 @@ class SignRows:
         """What each coordinate says, in words."""
         return tuple(str(name) for name in self.names)
 
-    def one(self, x: Mapping[Any, Any]) -> tuple[Signs, bool]:
+    def one(self, x: Mapping[Any, Any]) -> tuple[npt.NDArray[np.int8], bool]:
         """The point of a row, and whether all its values are signs.
 
         Raises:
@@ -61,7 +61,7 @@ class SignRows:
             )
         return self._signs(np.array([[sign_from(x.get(name, -1)) for name in self.names]]))
 
-    def many(self, table: Any) -> tuple[Signs, Bools]:
+    def many(self, table: Any) -> tuple[npt.NDArray[np.int8], Bools]:
         """The points of many rows, shape ``(n, width)``, and per row whether all its values are signs."""
         matrix: npt.NDArray[Any] = table if isinstance(table, np.ndarray) else matrix_of(table)
         if matrix.ndim != 2 or matrix.shape[1] != len(self.names):
@@ -76,7 +76,7 @@ class SignRows:
             return np.where(matrix, 1, -1).astype(np.int8), np.ones(len(matrix), np.bool_)
         return np.where(matrix > 0, 1, -1).astype(np.int8), np.asarray(np.isin(matrix, (-1, 1)).all(axis=1))
 
-    def _signs(self, row: Floats) -> tuple[Signs, bool]:
+    def _signs(self, row: Floats) -> tuple[npt.NDArray[np.int8], bool]:
         return np.where(row > 0, 1, -1).astype(np.int8), bool(np.isin(row, (-1.0, 1.0)).all())
 
 
@@ -150,7 +150,7 @@ class SchemaRows:
             words += [Condition(column, test, code).text(name, encoder) for test, code in tests]
         return tuple(words)
 
-    def one(self, x: Mapping[Any, Any]) -> tuple[Signs, bool]:
+    def one(self, x: Mapping[Any, Any]) -> tuple[npt.NDArray[np.int8], bool]:
         """The point of a row; always fine."""
         point: list[int] = []
         for name, encoder, edges in zip(self.encoding.names, self.encoding.encoders, self._edges, strict=True):
@@ -172,7 +172,7 @@ class SchemaRows:
             for encoder, cut in self._pairs()
         )
 
-    def many(self, table: Any) -> tuple[Signs, Bools]:
+    def many(self, table: Any) -> tuple[npt.NDArray[np.int8], Bools]:
         """The points of many rows; always fine."""
         frame: Frame = columns_of(table)
         codes = self.encoding.encode(frame)
@@ -183,7 +183,7 @@ class SchemaRows:
         return list(zip(self.encoding.encoders, self.cuts, strict=True))
 
 
-def _points(codes: npt.NDArray[Any], encoder: Encoder, cut: Ints) -> Signs:
+def _points(codes: npt.NDArray[Any], encoder: Encoder, cut: Ints) -> npt.NDArray[np.int8]:
     """One column's coordinates: above each cut, or equal to each code but "missing"."""
     if isinstance(encoder, NumericGrid):
         held = (codes[:, None] >= cut[None, :]) & (codes != encoder.missing)[:, None]
@@ -217,7 +217,7 @@ def _is(value: Any, declared: Any) -> bool:
         return False
 
 
-def signs_of(labels: Any, classes: tuple[Any, ...], n: int) -> Signs:
+def signs_of(labels: Any, classes: tuple[Any, ...], n: int) -> npt.NDArray[np.int8]:
     """:func:`sign_of` every label, shape ``(n,)``.
 
     Raises:

@@ -7,22 +7,24 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Signs
 
-
-def uniform_points(generator: np.random.Generator, rounds: int, dimension: int) -> Signs:
+def uniform_points(generator: np.random.Generator, rounds: int, dimension: int) -> npt.NDArray[np.int8]:
     """Rows of independent fair signs."""
     return (2 * generator.integers(0, 2, (rounds, dimension), dtype=np.int8) - 1).astype(np.int8)
 
 
-def majority_stream(generator: np.random.Generator, rounds: int, dimension: int, k: int) -> tuple[Signs, Signs]:
+def majority_stream(
+    generator: np.random.Generator, rounds: int, dimension: int, k: int
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
     """Labels are the majority of ``k`` (odd) random coordinates: a halfspace of margin ``1 / k``."""
     points = uniform_points(generator, rounds, dimension)
     chosen = generator.choice(dimension, k, replace=False)
     return points, np.where(points[:, chosen].sum(axis=1, dtype=np.int64) > 0, 1, -1).astype(np.int8)
 
 
-def disjunction_stream(generator: np.random.Generator, rounds: int, dimension: int, k: int) -> tuple[Signs, Signs]:
+def disjunction_stream(
+    generator: np.random.Generator, rounds: int, dimension: int, k: int
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
     """Labels are the disjunction of ``k`` coordinates: with a constant, a halfspace of margin ``1 / (2k - 1)``."""
     points = uniform_points(generator, rounds, dimension)
     chosen = generator.choice(dimension, k, replace=False)
@@ -31,7 +33,7 @@ def disjunction_stream(generator: np.random.Generator, rounds: int, dimension: i
 
 def list_stream(
     generator: np.random.Generator, rounds: int, dimension: int, bits: tuple[int, ...]
-) -> tuple[Signs, Signs]:
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
     """Labels are "if l1 then bits[0], else if ... else bits[-1]" over random literals."""
     points = uniform_points(generator, rounds, dimension)
     chosen = generator.choice(dimension, len(bits) - 1, replace=False)
@@ -71,7 +73,7 @@ def point_function_stream(
             yield int(next(others)), -1
 
 
-def point_rows(points: npt.ArrayLike, dimension: int) -> Signs:
+def point_rows(points: npt.ArrayLike, dimension: int) -> npt.NDArray[np.int8]:
     """The embedding of section 4.4: all ones but for a -1 at the point.
 
     The target's unit vector is a halfspace of margin 1 whose sign is *minus* the label of the point function.

@@ -13,7 +13,7 @@ from typing import Any, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bools, Floats, Ints, Signs
+from tacit.arrays import Bools, Floats, Ints
 from tacit.curator.streams.open import Stream, open_row_stream
 from tacit.curator.streams.winnow import WinnowLog, WinnowStream, WinnowUpdate
 from tacit.encoding.inputs import plain
@@ -176,7 +176,7 @@ class Winnow(_base()):  # type: ignore[misc]
         points, fine = rows.many(self._ordered(X, rows))
         self._take(points, signs_of(y, self.labels, len(points)), fine)
 
-    def _take(self, points: Signs, signs: Signs, fine: Bools) -> None:
+    def _take(self, points: npt.NDArray[np.int8], signs: npt.NDArray[np.int8], fine: Bools) -> None:
         if self.invalid == "error":
             if not fine.all():
                 raise RowError(
@@ -221,7 +221,7 @@ class Winnow(_base()):  # type: ignore[misc]
         predicted: npt.NDArray[Any] = np.asarray(self.labels)[(self._scores(points) > 0).astype(int)]
         return predicted
 
-    def _scores(self, points: Signs) -> Ints:
+    def _scores(self, points: npt.NDArray[np.int8]) -> Ints:
         width = self._width(points.shape[1])
         log = self.log_ or WinnowLog(width, bool(self.signed), 1)  # the start predicts as well
         weights = log.weights
@@ -354,7 +354,7 @@ class Winnow(_base()):  # type: ignore[misc]
     def _width(self, columns: int) -> int:
         return columns + int(self.constant)
 
-    def _expand(self, points: Signs) -> Signs:
+    def _expand(self, points: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
         if not self.constant:
             return points
         return np.concatenate([points, np.ones((len(points), 1), np.int8)], axis=1)

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Ints, Numbers32
+from tacit.arrays import Ints
 
 
 class Cells:
@@ -56,7 +56,7 @@ class ProductCells(Cells):
         return int(np.prod(self.sizes))
 
     @cached_property
-    def offsets(self) -> tuple[Numbers32, ...]:
+    def offsets(self) -> tuple[npt.NDArray[np.int32], ...]:
         """Per column, the code's contribution to the cell index: the index is their sum."""
         strides = np.cumprod((1, *self.sizes[:0:-1]))[::-1]
         return tuple(

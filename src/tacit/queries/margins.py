@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Floats, Numbers32
+from tacit.arrays import Floats
 from tacit.models.fourier_features import LENGTH, FourierFeatures
 from tacit.queries.cells import Cells
 from tacit.queries.rules import MARGIN_BITS
@@ -20,7 +20,9 @@ MARGIN_LIMIT = (1 << 31) - 1
 """Margins are int32. The log knows how far its updates can move any row and clips the one that would go beyond."""
 
 
-def fixed_point(values: npt.ArrayLike, shape: tuple[int, ...], reach: int, limit: int) -> tuple[Numbers32, int]:
+def fixed_point(
+    values: npt.ArrayLike, shape: tuple[int, ...], reach: int, limit: int
+) -> tuple[npt.NDArray[np.int32], int]:
     """An update in fixed point, clipped to what a log of this reach may still add, and how far it reaches then.
 
     Raises:
@@ -40,7 +42,7 @@ class Update:
     """Adds ``values[cell]`` (fixed point, int32) to the margin of every row."""
 
     cells: Cells
-    values: Numbers32
+    values: npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,7 @@ class FourierUpdate:
     """Adds ``(weights . vector) >> shift`` (fixed point) to the margin of every row; every product fits an int32."""
 
     features: FourierFeatures
-    weights: Numbers32
+    weights: npt.NDArray[np.int32]
     shift: int
 
 
@@ -103,7 +105,7 @@ class ScoreUpdate:
     """Adds ``values[cell]`` (fixed point, int32, one line per cell) to the scores of every row."""
 
     cells: Cells
-    values: Numbers32
+    values: npt.NDArray[np.int32]
 
 
 @dataclass(eq=False)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Floats, Ints, Numbers32
+from tacit.arrays import Floats, Ints
 from tacit.queries.sensitivity import largest_difference, largest_vector
 
 MARGIN_BITS = 16
@@ -43,7 +44,7 @@ class RowRule:
         unit: integer units that stand for 1.0.
     """
 
-    table: Numbers32
+    table: npt.NDArray[np.int32]
     unit: int
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bools, Ints, Signs
+from tacit.arrays import Bools, Ints
 from tacit.curator.streams.machine import Gate, Machine, Secrets, StreamCharge
 from tacit.privacy.charges import ZCDP, BoundedRange, Charge, NonPrivate, Pure, Repeated
 from tacit.privacy.neighbouring import Neighbouring
@@ -227,7 +227,7 @@ class _Winnow:
         self._tester = gate.above_threshold(spec.threshold_epsilon, spec.threshold, Queries.RUNNING_COUNT)
         self._log = WinnowLog(spec.dimension, spec.signed, spec.epochs)
         self._sums = np.zeros(spec.dimension, np.int64)
-        self._cached: Signs | None = None
+        self._cached: npt.NDArray[np.int8] | None = None
         self._count = 0
         self._round = 0
 
@@ -258,7 +258,7 @@ class _Winnow:
                 updates.append(update)
         return updates
 
-    def _take(self, table: Signs, labels: Signs) -> tuple[int, WinnowUpdate | None]:
+    def _take(self, table: npt.NDArray[np.int8], labels: npt.NDArray[np.int8]) -> tuple[int, WinnowUpdate | None]:
         """Takes rounds up to the first end of an epoch: how many, and what is let out then."""
         wrong = self._mistakes(table, labels)
         counts = self._count + np.cumsum(wrong)
@@ -272,14 +272,14 @@ class _Winnow:
         self._round += taken
         return taken, None if first is None else self._end_epoch()
 
-    def _mistakes(self, table: Signs, labels: Signs) -> Bools:
+    def _mistakes(self, table: npt.NDArray[np.int8], labels: npt.NDArray[np.int8]) -> Bools:
         weights = self._log.weights
         used = np.flatnonzero(weights)
         positive = table[:, used] > 0
         score = 2 * (positive @ weights[used]) - weights[used].sum()
         return np.asarray(np.where(score > 0, labels < 0, labels > 0))
 
-    def _remember(self, table: Signs, labels: Signs) -> None:
+    def _remember(self, table: npt.NDArray[np.int8], labels: npt.NDArray[np.int8]) -> None:
         if len(table) == 0:
             return
         agree = (table > 0) == (labels > 0)[:, None]

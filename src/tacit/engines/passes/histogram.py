@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Codes, Ints, Numbers32
+from tacit.arrays import Codes, Ints
 from tacit.engines import kernels
 from tacit.engines.margin_rows import MarginRows
 from tacit.engines.passes.base import Blocks, LabelledPass, SumsOf, register
@@ -116,7 +117,7 @@ class KeptCounts:
         self._counted.pop(column, None)
 
 
-def folded(by_code: Ints, lookup: Numbers32, size: int) -> Ints:
+def folded(by_code: Ints, lookup: npt.NDArray[np.int32], size: int) -> Ints:
     """Sums by cell from sums by code."""
     by_cell = np.zeros((size, by_code.shape[1]), np.int64)
     np.add.at(by_cell, lookup, by_code)

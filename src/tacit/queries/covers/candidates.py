@@ -9,8 +9,9 @@ from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Bools, Ints, Numbers32
+from tacit.arrays import Bools, Ints
 from tacit.errors import UNSPENT, TacitError
 from tacit.queries.cells import Cells
 from tacit.queries.covers.pairs import Pairs, fewest_sets
@@ -41,7 +42,7 @@ class Conjunctions:
 
     columns: tuple[int | tuple[int, ...], ...]
     truths: tuple[Bools, ...]
-    members: Numbers32
+    members: npt.NDArray[np.int32]
 
     def __post_init__(self) -> None:
         check_literals(self.columns, self.truths)
@@ -155,7 +156,7 @@ class StreamedConjunctions:
         """Literals in each conjunction of a block."""
         return self._keys[block][0]
 
-    def members(self, block: int) -> Numbers32:
+    def members(self, block: int) -> npt.NDArray[np.int32]:
         """The conjunctions of a block, int32 of shape ``(size, k)``, filled up with -1."""
         length, first = self._keys[block]
         if length == 0:
@@ -171,13 +172,13 @@ class StreamedConjunctions:
         members = np.concatenate([constant, *(self._widened(level) for level in reversed(levels))])
         return Conjunctions(self.columns, self.truths, members)
 
-    def _sets(self, level: Numbers32, length: int) -> Numbers32:
+    def _sets(self, level: npt.NDArray[np.int32], length: int) -> npt.NDArray[np.int32]:
         """All sets of a length that begin with the given ones, in order."""
         while level.shape[1] < length:
             level = self._pairs.extended(level)
         return level
 
-    def _widened(self, level: Numbers32) -> Numbers32:
+    def _widened(self, level: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """Sets filled up with -1, for every block in every step: ``np.pad`` would take as long as all else there."""
         members = np.full((len(level), self.k), -1, np.int32)
         members[:, : level.shape[1]] = level

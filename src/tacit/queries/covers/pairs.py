@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bools, Ints, Numbers32
+from tacit.arrays import Bools, Ints
 
 PART = 1 << 18
 """Entries that are worked on at a time: pairs that share a code, or flags of literals. Decides memory alone."""
@@ -42,7 +42,7 @@ class Pairs:
         firsts, seconds: the pairs on the same columns of which the opposite is true of what ``broad`` says, in order.
     """
 
-    group: Numbers32
+    group: npt.NDArray[np.int32]
     broad: Bools
     firsts: Ints
     seconds: Ints
@@ -93,7 +93,7 @@ class Pairs:
         found[line, place] ^= True
         return found
 
-    def _free(self, level: Numbers32, among: Bools | None) -> Iterator[tuple[Numbers32, Bools]]:
+    def _free(self, level: npt.NDArray[np.int32], among: Bools | None) -> Iterator[tuple[npt.NDArray[np.int32], Bools]]:
         """Sets, a part at a time, and which later literals go with all of each."""
         step = max(1, PART // max(1, len(self)))
         for start in range(0, len(level), step):
@@ -101,7 +101,7 @@ class Pairs:
             free = np.logical_and.reduce([self.lines(part[:, place]) for place in range(part.shape[1])])
             yield part, free if among is None else free & among
 
-    def extended(self, level: Numbers32, among: Bools | None = None) -> Numbers32:
+    def extended(self, level: npt.NDArray[np.int32], among: Bools | None = None) -> npt.NDArray[np.int32]:
         """Every set with one literal more that goes with all of it, in order.
 
         Args:

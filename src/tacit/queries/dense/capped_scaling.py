@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Ints, Numbers32
+from tacit.arrays import Ints
 
 TICKS = 1 << 14
 """Ticks of the clock for a factor ``e``: between ticks a weight grows by less than one part in 16,000."""
@@ -33,7 +33,7 @@ WEIGHT_BITS = 10
 
 
 @lru_cache(maxsize=8)
-def entitlements(bits: int) -> Numbers32:
+def entitlements(bits: int) -> npt.NDArray[np.int32]:
     """Weight units of a row whose cap lies ``u`` ticks ahead, for ``u = 0, 1, ...`` until it is zero for good.
 
     A public table that falls from ``2**bits`` to 0. Its entries are what the rule *is*, not an approximation that

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+import numpy.typing as npt
 
-from tacit.arrays import Bytes, Ints, Words
+from tacit.arrays import Bytes, Ints
 
 
 @numba.njit(cache=True, nogil=True)
-def _ones(words: Words) -> int:
+def _ones(words: npt.NDArray[np.uint64]) -> int:
     """Number of ones, by adding neighbouring groups of bits."""
     total = np.int64(0)
     for i in range(len(words)):
@@ -22,7 +23,9 @@ def _ones(words: Words) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _search(columns: Words, everything: Words, size: int, cap: int, chosen: Ints) -> tuple[int, int]:
+def _search(
+    columns: npt.NDArray[np.uint64], everything: npt.NDArray[np.uint64], size: int, cap: int, chosen: Ints
+) -> tuple[int, int]:
     """Depth-first over ascending sets; cell ``2**level + c`` holds class ``c`` of the hypotheses at that level.
 
     Returns (1 found, 0 none exists, -1 out of work) and the number of visited sets.
