@@ -77,6 +77,23 @@ def test_three_markers_are_found_under_one_budget() -> None:
     assert error(best_single, frame, disease) > 0.1
 
 
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_concepts_that_tell_nothing_by_themselves_are_found_by_their_completions(in_parts: bool) -> None:
+    """Algorithm 5 scores a concept by its best completion: every marker of an XOR errs on half of the rows alone."""
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({name: rng.uniform(0, 10, 4000) for name in "abc"})
+    frame["ward"] = "north"
+    ill = (frame["a"] >= 5) ^ (frame["b"] >= 5)
+    for name in "ab":
+        assert abs(((frame[name] >= 5) == ill).mean() - 0.5) < 0.03
+    learners = [FiniteClassClassifier(Thresholds(c), counts_share=0.0, bins=16) for c in "ab"] if in_parts else None
+    model = ComposedClassifier(
+        [Thresholds("a"), Thresholds("b")], "xor", learners, epsilon=math.inf, schema=SCHEMA, random_state=0
+    )
+    labels = np.where(ill, "yes", "no")
+    assert error(model.fit(frame, labels), frame, labels) < 0.01
+
+
 @pytest.mark.parametrize("patterns", ["public", "sample"])
 @pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
 def test_learners_in_parts(patterns: str, relation: str) -> None:

@@ -54,6 +54,29 @@ def test_the_optimal_learner_errs_at_most_the_littlestone_dimension_and_an_adver
         assert learner.mistakes == found.value
 
 
+def test_the_optimal_learner_follows_dimensions_and_not_numbers_of_hypotheses() -> None:
+    """A cube of dimension 3 against 40 singletons: who follows the majority (Halving) errs once more than need be."""
+    cube = np.array(list(product((0, 1), repeat=3)))
+    many = np.eye(40, dtype=int)
+    matrix = np.block(
+        [
+            [np.zeros((8, 1), int), cube, np.zeros((8, 40), int)],
+            [np.ones((40, 1), int), np.zeros((40, 3), int), many],
+        ]
+    )
+    assert littlestone_dimension(matrix).value == 3
+    learner = StandardOptimal(matrix)
+    assert learner.mistake_bound == 3
+    assert learner.predict_one(0) == 0
+    for labels in product((0, 1), repeat=3):
+        assert run(StandardOptimal(matrix), [0, 1, 2, 3], [0, *labels]) <= 3
+    # An adversary that always says the other thing stays within a class of the dimension that is left.
+    learner.learn_one(0, 0)
+    for x in (1, 2, 3):
+        learner.learn_one(x, 1 - learner.predict_one(x))
+    assert learner.mistakes == 3
+
+
 def test_mistakes_of_a_union_stay_below_3d_plus_3_log_k() -> None:
     rng = np.random.default_rng(1)
     worst = 0.0

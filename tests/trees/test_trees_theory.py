@@ -146,9 +146,57 @@ def test_theorem_10_fails_when_shares_are_weights() -> None:
         leaves += [(a * p1, b * p0), (a * (1 - p1), b * (1 - p0))]
         assert theory.edge(p1, 1, p0, 1) >= gamma - 1e-12
     error = sum(min(leaf) for leaf in [*leaves, mixed])
-    printed = theory.tree_error_bound(weights, [1.0] * len(weights), gamma, sharp=True)
+    bound = theory.tree_error_bound(weights, [1.0] * len(weights), gamma, sharp=True)
     assert error >= 0.15
-    assert printed < 0.12
+    assert bound < 0.12
+
+
+def test_theorem_10_fails_as_printed_when_shares_are_weights() -> None:
+    """All positives of the pure leaf go right and all but a tenth of its negatives left: it stays as heavy as it was.
+
+    Every split has edge .9, its weight is .7 of all for ever, and the printed constant promises less than the error of
+    the mixed leaf that no split touches.
+    """
+    gamma, positives, negatives, mixed = 0.9, 0.7 * (1 - 1e-9), 0.7 * 1e-9, 0.15
+    weights, errors = [], [negatives, mixed]
+    for _ in range(60):
+        weights.append(positives + negatives)
+        assert theory.edge(1.0, 1, 1 - gamma, 1) == pytest.approx(gamma)
+        negatives *= 1 - gamma
+        errors[0] = negatives  # the left child holds negatives alone
+    assert sum(errors) >= 0.15
+    assert min(weights) > 0.69
+    assert theory.tree_error_bound(weights, [1.0] * len(weights), gamma, sharp=False) < 0.13
+
+
+@pytest.mark.parametrize(("sharp", "parts"), [(True, 2.0), (False, 16.0)])
+def test_theorem_10_by_value(sharp: bool, parts: float) -> None:
+    """``exp(-gamma^2 / parts * sum of share times alpha)``: by hand, and no smaller than what a split can reach."""
+    found = theory.tree_error_bound([1.0, 0.5, 0.25], [0.8, 0.4, 0.2], 0.6, sharp)
+    assert found == pytest.approx(math.exp(-0.36 / parts * (0.8 + 0.2 + 0.05)))
+    one = theory.tree_error_bound([1.0], [1.0], 0.2, sharp)
+    reached = math.sqrt(1 - 0.2**2)  # Matsushita's risk of balanced rows after a split of edge .2
+    assert reached <= one
+    assert not sharp or reached > 0.999 * one
+    assert theory.splits_for_error(0.1, 0.5, 0.4, sharp) == pytest.approx(10 ** (parts / (0.5 * 0.16)))
+    assert theory.levels_for_error(0.1, 0.5, 0.4) == pytest.approx(math.log(10) / (0.5 * 0.16 / 2))
+
+
+def test_a_tree_of_balanced_levels_reaches_the_rate_of_theorem_10() -> None:
+    """Splits that leave every leaf at proportions 1/2 or pure: error after risk falls level by level, none of it free.
+
+    Positives all go right, and negatives with probability ``1 - gamma``: the left child is pure. What is left has
+    Matsushita risk ``sqrt(1 - gamma)`` of what it was, which ``sqrt(1 - gamma^2)`` bounds, and the error bound with it.
+    """
+    gamma, positives, negatives = 0.3, 0.5, 0.5
+    for level in range(1, 20):
+        before = math.sqrt(positives * negatives)
+        negatives *= 1 - gamma
+        factor = math.sqrt(positives * negatives) / before
+        assert factor == pytest.approx(math.sqrt(1 - gamma))
+        assert factor <= theory.risk_factor(gamma)
+        bound = theory.tree_error_bound([1.0] * level, [1.0] * level, gamma)
+        assert min(positives, negatives) <= theory.risk_factor(gamma) ** level <= bound
 
 
 def test_monotonic_sequences() -> None:
@@ -230,6 +278,7 @@ def test_theorem_13_conditions_imply_all_splits_good() -> None:
     rows, epsilon, trees, depth, failure = 10**14, 1.0, 2, 3, 0.05
     assert trees * depth <= math.log(rows)
     constant = theory.selection_constant(gamma, delta, share, mean_weight)
+    assert constant == pytest.approx(0.5 * 0.5 * 0.75 * 0.25 / 256)
     splits = 2**depth - 1
     efficiency = theory.smallest_efficiency(constant, epsilon, rows, splits, failure)
     assert 0 < efficiency < 1
@@ -241,7 +290,12 @@ def test_theorem_13_conditions_imply_all_splits_good() -> None:
     gap = theory.assumed_gap(gamma, delta, alpha, weight, risk)
     budget = share * epsilon / (trees * depth * 2**level)
     sensitivity = 2 * theory.paper_m_alpha_sensitivity(alpha, rows)
-    assert theory.smallest_good_ratio(constant, efficiency, epsilon, rows) < 1
+    # Eq. 199 at the efficiency of Eq. 207: as few good splits per lazy one as failures are allowed per split.
+    ratio = theory.smallest_good_ratio(constant, efficiency, epsilon, rows)
+    assert ratio == pytest.approx(failure / splits)
+    assert theory.smallest_good_ratio(0.5, 0.2, 3.0, 400) == pytest.approx(
+        math.exp(-0.5 * 0.2 * 3 * 20 / math.log(400))
+    )
     chance = theory.good_split_probability(gap, budget, sensitivity, good=1, lazy=1)
     assert chance**splits >= 1 - failure
     with pytest.raises(ValueError, match="at least 3 rows"):
