@@ -20,6 +20,29 @@ def test_everything_in_the_papers_has_a_row() -> None:
     assert not pages.uncovered(pages.rows())
 
 
+def test_the_list_has_all_that_the_papers_number() -> None:
+    assert [line for content in pages.papers().values() for line in pages.unlisted(content)] == []
+
+
+def test_a_gap_in_a_counter_is_found() -> None:
+    kinds = ["Theorem", "Lemma"]
+    content: dict[str, object] = {
+        "items": ["Theorem 3.1: a", "Lemmas 3.3, 3.4: b", "Algorithm 2: c"],
+        "counters": [
+            {"kinds": kinds, "first": "3.1", "last": "3.6", "proofs": ["3.5"]},
+            {"kinds": ["Algorithm"], "first": "1", "last": "2"},
+        ],
+    }
+    assert pages.unlisted(content) == ["Theorem or Lemma 3.2", "Theorem or Lemma 3.6", "Algorithm 1"]
+
+
+def test_every_number_of_a_range_needs_a_row() -> None:
+    row = pages.Row("trees", "Tables 1, 3", "README.md", "tests/test_rules.py::dotted", "x.md")
+    missing = pages.uncovered([row])
+    assert ("trees", "Table 2") in missing
+    assert ("trees", "Table 3") not in missing
+
+
 def test_an_item_without_a_row_is_found() -> None:
     lost = [row for row in pages.rows() if row.file != "src/tacit/boosting/schema.py"]
     assert ("boosting", "Algorithm 1") in pages.uncovered(lost)

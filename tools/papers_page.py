@@ -29,7 +29,8 @@ KINDS = {
     "corollary": "Corollary", "cor": "Corollary",
     "proposition": "Proposition", "prop": "Proposition",
     "definition": "Definition", "def": "Definition",
-    "claim": "Claim", "claims": "Claim", "observation": "Observation",
+    "claim": "Claim", "claims": "Claim", "observation": "Observation", "remark": "Remark", "remarks": "Remark",
+    "example": "Example", "table": "Table", "tables": "Table", "figure": "Figure", "figures": "Figure",
 }  # fmt: skip
 NUMBER = r"(?:[A-Z]\.)?\d+(?:\.\d+)*"
 REFERENCE = re.compile(
@@ -98,22 +99,40 @@ def normalised(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
+def items(content: dict[str, object]) -> list[str]:
+    """The items of a paper, one by one: ``Lemmas 28, 29`` are two."""
+    names = [str(item).split(":")[0] for item in content["items"]]  # type: ignore[attr-defined]
+    return [single for name in names for single in (sorted(named_items(name)) or [name])]
+
+
 def covers(row: Row, paper: str, item: str) -> bool:
-    """Whether a row stands for an item: by its number, or by its name when it has none."""
+    """Whether a row stands for one item: by its number, or by its name when it has none."""
     if row.paper != paper:
         return False
-    numbered = named_items(item)
-    return bool(numbered & named_items(row.item)) if numbered else normalised(item) in normalised(row.item)
+    return item in named_items(row.item) if named_items(item) else normalised(item) in normalised(row.item)
 
 
 def uncovered(found: list[Row]) -> list[tuple[str, str]]:
     """``(paper, item)`` for everything in the papers that no row stands for."""
     return [
-        (paper, str(item).split(":")[0])
+        (paper, item)
         for paper, content in papers().items()
-        for item in content["items"]  # type: ignore[attr-defined]
-        if not any(covers(row, paper, str(item).split(":")[0]) for row in found)
+        for item in items(content)
+        if not any(covers(row, paper, item) for row in found)
     ]
+
+
+def unlisted(content: dict[str, object]) -> list[str]:
+    """Numbers of a paper's counters that no item of its list has: kinds share a counter, which has no gaps."""
+    listed, missing = set(items(content)), []
+    for counter in content.get("counters", []):  # type: ignore[attr-defined]
+        section, _, first = counter["first"].rpartition(".")
+        for number in range(int(first), int(counter["last"].rpartition(".")[2]) + 1):
+            name = f"{section}.{number}" if section else str(number)
+            known = {f"{kind} {name}" for kind in counter["kinds"]}
+            if not known & listed and name not in counter.get("proofs", []):
+                missing.append(f"{' or '.join(counter['kinds'])} {name}")
+    return missing
 
 
 def page(found: list[Row]) -> str:
@@ -121,9 +140,9 @@ def page(found: list[Row]) -> str:
     lines = [
         "# What stands for what",
         "",
-        "Made by `python -m tools.papers_page` from `docs/papers.d`: change the tables there. Each algorithm and",
-        "theorem of the four papers, and each sampler of a fifth, has a row; `tests/test_papers_page.py` keeps that",
-        "true and checks that each file and test exists.",
+        "Made by `python -m tools.papers_page` from `docs/papers.d`: change the tables there. Everything that the four",
+        "papers number (definitions, theorems, algorithms, tables, figures), and each sampler of a fifth, has a row;",
+        "`tests/test_papers_page.py` keeps that true and checks that each file and test exists.",
     ]
     for paper, content in papers().items():
         lines += ["", f"## {content['title']}", "", "| paper | item | file | test |", "|---|---|---|---|"]
@@ -166,6 +185,11 @@ def main(arguments: list[str]) -> int:
     """Writes or checks the page; the exit status is 1 when something is wrong."""
     found = rows()
     wrong = problems(found) + [f"no row for {paper}: {item}" for paper, item in uncovered(found)]
+    wrong += [
+        f"items.toml: {paper} numbers it, the list does not: {item}"
+        for paper, content in papers().items()
+        for item in unlisted(content)
+    ]
     if "--check" in arguments:
         if not PAGE.is_file() or PAGE.read_text("utf-8") != page(found):
             wrong.append("docs/papers.md is out of date: run python -m tools.papers_page")

@@ -273,3 +273,11 @@ def test_truth_tables_reject_nonsense() -> None:
         named_function("nor", 2)
     assert named_function("maj", 3).values == named_function("majority", 3).values
     assert [TruthTable.of(lambda b: b[0] and not b[1], 2)(b) for b in combinations([0, 1, 0], 2)] == [0, 0, 1]
+
+
+def test_theorem_2_2_by_value() -> None:
+    """``2^(4 k 4^k t)`` for the composition, ``2^floor(t / 5)`` for the pairs that are there."""
+    assert bounds.threshold_of_composition(1, 2) == 2 ** (4 * 4 * 2)
+    assert bounds.threshold_of_composition(2, 3) == 2 ** (4 * 2 * 4**2 * 3)
+    assert bounds.ramsey_size(3, 2) == 2**6
+    assert [bounds.threshold_of_union_of_two_functions(t) for t in (6, 10, 24)] == [2, 4, 16]

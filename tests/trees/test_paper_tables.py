@@ -1,0 +1,50 @@
+"""The tables of Nock and Henecka (2020) as ``benchmarks.paper_tables`` makes them, from results made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.paper_domains import DOMAINS
+from benchmarks.paper_tables import mean_errors, table_1, table_3, table_4
+
+FOLDS = np.arange(10) / 1000
+
+
+def job(error: float, alpha: float | str = 1.0, domain: str = "iris", **changes: Any) -> dict[str, Any]:
+    base = {"analysis": "paper", "domain": domain, "eps": 1.0, "depth": 2, "T": 2, "share": 0.5, "M": 10.0, "vq": 10}
+    return {**base, "alpha": alpha, "errors": (error + FOLDS).tolist(), **changes}
+
+
+def test_table_1_counts_domains_on_which_a_strategy_is_best_and_ties_for_all() -> None:
+    jobs = [job(0.3, "calibrated"), job(0.2, 0.1), job(0.4, 1.0)]
+    jobs += [job(0.1, "calibrated", "wine"), job(0.2, 0.1, "wine"), job(0.1, 1.0, "wine")]
+    jobs += [job(0.0, 1.0, "wine", depth=4)]  # no rival has run there: it does not count
+    assert table_1(jobs, "paper") == {1.0: (1, 1, 1)}
+    assert table_1([*jobs, job(0.05, 0.1, eps=10.0)], "paper") == {1.0: (1, 1, 1)}
+
+
+def test_table_3_has_the_best_setting_of_each_domain() -> None:
+    jobs = [job(0.3), job(0.2, depth=4, T=20), job(0.5, domain="wine"), job(0.1, analysis="sharp")]
+    found = table_3(jobs, "paper")
+    assert [line[:4] for line in found] == [("iris", 1.0, 4, 20), ("wine", 1.0, 2, 2)]
+    assert found[0][4] == pytest.approx(0.2 + FOLDS.mean())
+    assert mean_errors(jobs, "paper")[1.0][0] == pytest.approx(0.35 + FOLDS.mean())
+
+
+def test_table_4_counts_significant_differences_from_forests_of_the_same_depth() -> None:
+    rng = np.random.default_rng(0)
+    noisy = (0.3 + rng.normal(0, 0.1, 10)).tolist()
+    jobs = [job(0.2), job(0.4, domain="wine"), job(0.3, domain="magic", errors=noisy)]
+    jobs += [job(0.3, domain=name, analysis="rf-l") for name in ("iris", "wine", "magic")]
+    jobs += [job(0.0, analysis="rf-l", depth=4)]
+    assert table_4(jobs, "paper", "rf-l", 2) == (1, 1, 1)
+    assert table_4(jobs, "paper", "rf-l", 20) == (0, 0, 0)
+
+
+def test_table_2_names_the_domains() -> None:
+    """All of the paper's but one that is no longer public, in the order of their size."""
+    assert len(DOMAINS) >= 18
+    assert {"banknote", "transfusion", "ionosphere", "sonar", "yeast", "magic"} <= set(DOMAINS)
