@@ -12,7 +12,7 @@ ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 BROWSERS := chromium chromium-browser google-chrome
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test test-slow test-all test-lowest demo bench paper-trees lock clean
+.PHONY: help setup check format test test-slow test-all test-lowest mutants demo bench paper-trees lock clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
@@ -59,6 +59,10 @@ test-lowest: setup ## the tests with the lowest allowed version of every depende
 	$(BIN)/uv venv --quiet --python $(PYTHON) --clear .venv-lowest
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct -e . --group dev
 	.venv-lowest/bin/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow and not bench" $(TESTS)
+
+mutants: setup ## breaks the library on purpose, and says what no test notices; ARGS="theory --minutes 10" for a part
+	[ -x .venv-mutants/bin/python ] || { $(BIN)/uv venv --quiet --python $(BIN)/python .venv-mutants && $(BIN)/uv pip install --quiet --python .venv-mutants/bin/python --group mutants; }
+	.venv-mutants/bin/python -m tools.mutants $(ARGS)
 
 bench: .venv/.installed ## one benchmark: make bench NAME=accuracy (its peers come with pip install -e ".[bench]")
 	$(BIN)/python -m benchmarks.$(NAME) $(ARGS)
