@@ -31,7 +31,17 @@ def files_of_arriving_rows(folder: Path) -> None:
         frame[["age"]].assign(sick=labels).to_csv(folder / f"{month}.csv", index=False)
 
 
-FILES = {"docs/arriving-rows.md": files_of_arriving_rows}
+def files_of_scale(folder: Path) -> None:
+    """Rows in files of several parts, and a directory on another disk."""
+    (folder / "rows.toml").write_text(SCHEMA_FILE)
+    for place in ("rows", "big-disk"):
+        (folder / place).mkdir()
+    for seed in range(2):
+        frame, labels = people(300, seed)
+        frame[["age"]].assign(sick=labels).to_parquet(folder / "rows" / f"{seed}.parquet", index=False)
+
+
+FILES = {"docs/arriving-rows.md": files_of_arriving_rows, "docs/scale.md": files_of_scale}
 
 
 @pytest.mark.parametrize("name", pages())
