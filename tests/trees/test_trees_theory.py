@@ -243,6 +243,18 @@ def test_theorem_12_bounds_the_surrogate_and_the_error(alpha: float, sharp: bool
     assert not theory.ensemble_condition(weights, error - 0.05, gamma, alpha, sharp=sharp)
 
 
+@pytest.mark.parametrize(("sharp", "gain", "needed"), [(False, 0.5, 2.0), (True, 2.0, 0.5)])
+def test_theorem_12_by_value(sharp: bool, gain: float, needed: float) -> None:
+    """With a step that is off the middle of its interval by a part ``pi`` of it, by hand."""
+    edges, alpha, bound, slack = [0.3, -0.2], 0.4, 1.5, 0.6
+    drop = gain * (1 - 0.36) * 0.4 / 2.25 * (0.09 + 0.04)
+    assert theory.ensemble_surrogate_bound(edges, alpha, bound, slack, sharp) == pytest.approx(1 - drop)
+    assert theory.leveraging_constant(alpha, bound, sharp) == pytest.approx((4 if sharp else 1) * 0.4 / 2.25)
+    least = math.sqrt(needed * (1 - 0.2) / ((1 - 0.36) * 0.3**2 * 0.4))
+    assert theory.ensemble_condition([least * 1.001], 0.2, 0.3, alpha, slack, sharp)
+    assert not theory.ensemble_condition([least * 0.999], 0.2, 0.3, alpha, slack, sharp)
+
+
 def test_theorem_12_holds_for_other_weak_learners_too() -> None:
     """Real-valued, bounded hypotheses: nothing in it is about trees."""
     rng = np.random.default_rng(8)
