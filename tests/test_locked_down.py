@@ -33,12 +33,47 @@ AS_NOBODY = (
 """Another user, who may read the interpreter wherever it is, and write to nothing."""
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="only root can become another user")
+NO_TEMPORARY = """
+import tempfile
+def none():
+    raise FileNotFoundError("No usable temporary directory found")
+tempfile.gettempdir = none
+"""
+
+becoming_another = pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("setpriv") is None, reason="only root can become another user"
+)
+
+
+def by_nobody(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCES), **variables}
+    command = [*AS_NOBODY, sys.executable, "-c", program]
+    return subprocess.run(command, env=kept, cwd="/", capture_output=True, text=True, check=False)
+
+
+@becoming_another
+def test_a_fit_by_nobody_without_a_home_or_temporary_files() -> None:
+    done = by_nobody(NO_TEMPORARY + FIT, **{compilation.VARIABLE: "/nowhere/at/all"})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+    assert "code is compiled anew in every process" in done.stderr
+
+
+def test_a_temporary_folder_that_cannot_be_written_to_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert compilation._temporary() is not None
+
+    def read_only(**asked: Path) -> None:
+        raise OSError(30, f"{asked}: read-only file system")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", read_only)
+    assert compilation._temporary() is None
+
+
+@becoming_another
 def test_a_fit_by_nobody_without_a_home(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
-    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCES), "TMPDIR": str(tmp_path)}
-    command = [*AS_NOBODY, sys.executable, "-c", FIT]
-    done = subprocess.run(command, env=kept, cwd="/", capture_output=True, text=True, check=False)
+    done = by_nobody(FIT, TMPDIR=str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[]"
     assert "compiled code is kept in" in done.stderr

@@ -2,7 +2,7 @@
 
 numba keeps what it compiles beside the source, or below the home directory, and raises where it may write to neither:
 for a service without a home on read-only site-packages. A folder of the user in the directory for temporary files does
-as well. It must be the user's own and closed to others, as what is loaded from it is run.
+as well, and without one nothing is kept. It must be the user's own and closed to others: what is loaded from it is run.
 """
 
 from __future__ import annotations
@@ -13,32 +13,53 @@ import sys
 import tempfile
 import warnings
 from pathlib import Path
+from typing import Any
 
 VARIABLE = "NUMBA_CACHE_DIR"
-"""Where numba looks first; whoever sets it has decided."""
+"""Where numba looks first."""
 
 KERNELS = Path(__file__).parent / "engines"
 """Where most kernels are."""
 
 
 def settle() -> None:
-    """Gives numba a place for compiled code, and says so, if it would find none."""
-    if VARIABLE in os.environ or _writable(KERNELS / "__pycache__") or _writable(_user_cache()):
+    """Gives numba a place for compiled code, or has it keep none, and says so, if it would find none."""
+    given = os.environ.get(VARIABLE)
+    if _writable(KERNELS / "__pycache__") or _writable(_user_cache()) or (given and _writable(Path(given))):
         return
+    nowhere = f"neither {KERNELS.parent} nor a home directory can be written to"
     place = _temporary()
     if place is None:
-        return  # numba will say that it found no place
+        _keep_nothing()
+        warnings.warn(
+            f"{nowhere}, nor is there a folder for temporary files: code is compiled anew in every process, which "
+            f"takes some seconds; set {VARIABLE} to a folder that can be written to",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        return
     os.environ[VARIABLE] = str(place)
     if "numba" in sys.modules:
         import numba
 
         vars(numba.config)["CACHE_DIR"] = str(place)  # it has read the environment already
     warnings.warn(
-        f"neither {KERNELS.parent} nor a home directory can be written to: compiled code is kept in {place}; set "
-        f"{VARIABLE} to keep it elsewhere",
+        f"{nowhere}: compiled code is kept in {place}; set {VARIABLE} to keep it elsewhere",
         RuntimeWarning,
         stacklevel=3,
     )
+
+
+def _keep_nothing() -> None:
+    """Has numba compile without a cache: it has no switch for that, and raises where it finds no place for one."""
+    import numba
+
+    compiled = numba.njit
+
+    def njit(*arguments: Any, **options: Any) -> Any:
+        return compiled(*arguments, **{**options, "cache": False})
+
+    vars(numba)["njit"] = njit
 
 
 def _user_cache() -> Path | None:
@@ -63,7 +84,9 @@ def _temporary() -> Path | None:
         folder = Path(tempfile.gettempdir()) / f"tacit-{os.geteuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
-        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077:
+        own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+        if own:
+            tempfile.TemporaryFile(dir=folder).close()  # its file system may be read-only
             return folder
         return Path(tempfile.mkdtemp(prefix="tacit-"))  # somebody else took the name
     except OSError:

@@ -29,6 +29,35 @@ def test_errors_are_json_where_json_was_asked_for(folder: Path, tacit: Run) -> N
     assert error["message"].endswith("Nothing was spent.")
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("fit data.csv --epsilon abc --json", "--epsilon"),
+        ("fit data.csv --nonsense 1 --json", "--nonsense"),
+        ("fit --json", "data"),
+        ("fitt data.csv --json", "fitt"),
+        ("budget shw --json", "shw"),
+        ("budget create --json", "--account"),
+        ("--json", "--json"),
+        ("verify m.json --json --model", "--model"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_json_as_well(folder: Path, tacit: Run, line: str, words: str) -> None:
+    done = tacit(*line.split())
+    assert done.exit_code == 2
+    error = json.loads(done.stdout)["error"]
+    assert (error["kind"], error["exit_code"]) == ("usage", 2)
+    assert words in error["message"]
+    assert error["message"].endswith("Nothing was spent.")
+    plain = [part for part in line.split() if part != "--json"] or ["--nonsense"]
+    assert not tacit(*plain).stdout.startswith("{")  # and is said in words otherwise
+
+
+def test_help_is_text_beside_json(tacit: Run) -> None:
+    assert tacit("fit", "--json", "--help").exit_code == 0
+    assert tacit("fit", "--json", "--help").stdout.lstrip().startswith("Usage")
+
+
 def test_accounts_are_listed(folder: Path, tacit: Run) -> None:
     store = ("--account", "sqlite:///b.tacit.db")
     for name, epsilon in (("shop", "1"), ("clinic", "2")):

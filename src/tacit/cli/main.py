@@ -7,22 +7,55 @@ import gc
 import io
 import os
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from tacit.cli import audit, budget, check, demo, evaluate, fit, keys, plan, predict, report, schema_commands, verify
 from tacit.cli.arguments import command
+from tacit.cli.failures import USAGE, tell
 from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.plan_arguments import PlanArguments
+from tacit.errors import UNSPENT, with_remark
 
 EXIT_CODES = (
     "Exit codes: 0 done; 1 complaints under --strict; 2 a mistake in what was asked for; 3 a budget that does not pay "
     "for it; 4 a claim that does not hold; 130 interrupted."
 )
 
+
+class Commands(TyperGroup):
+    """The commands. What is wrong with a command line itself is JSON as well, where JSON was asked for."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        whole = partial(super().main, args, prog_name, complete_var, windows_expand_args=windows_expand_args, **extra)
+        if not standalone_mode or "--json" not in (sys.argv[1:] if args is None else args):
+            return whole(standalone_mode=standalone_mode)
+        try:
+            ended = whole(standalone_mode=False)
+        except Exception as error:
+            words = getattr(error, "format_message", None)  # what a command line that cannot be read is told by
+            if words is None:
+                raise
+            tell(with_remark(words(), UNSPENT), USAGE, as_json=True)
+            sys.exit(USAGE)
+        sys.exit(ended if isinstance(ended, int) else 0)
+
+
 app = typer.Typer(
     name="tacit",
+    cls=Commands,
     help="Differentially private learning on tables, with a privacy claim that can be checked.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
