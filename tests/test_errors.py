@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 from dataclasses import fields
 
 import numpy as np
 import pytest
 
+import tacit
 from tacit import AdditiveBoostClassifier, PrivacyAccount
 from tacit.additive.boost import AdditiveLearner
 from tacit.cli.failures import Mistake, with_spending
 from tacit.encoding.errors import FrameError
-from tacit.errors import STANDS, UNSPENT, TacitError, message_of, was_spent
+from tacit.errors import STANDS, UNSPENT, TacitError, message_of, spending, was_spent
 from tacit.models.base import ModelError
 from tacit.privacy.charges import Pure
 from tacit.privacy.errors import AccountError
@@ -124,3 +126,113 @@ def test_a_fit_says_by_an_attribute_whether_it_charged(tmp_path) -> None:
     with pytest.raises(BudgetExceeded, match="nothing was spent or read now") as broke:
         Broken(epsilon=1.0, account=account).fit(X, y)
     assert not broke.value.spent
+
+
+def test_what_fails_after_a_reservation_was_spent_and_before_it_was_not() -> None:
+    def work(*, charged: bool) -> None:
+        if charged:
+            with Reservation([Pure(1.0)], Neighbouring.ADD_OR_REMOVE_ONE, "a fit"):
+                pass
+        raise RequestError("the summary is broken")
+
+    for charged in (True, False):
+        with pytest.raises(RequestError) as caught, spending(), spending():
+            work(charged=charged)
+        assert was_spent(caught.value) is charged
+        assert (STANDS if charged else UNSPENT) in str(caught.value)
+        work_before = Reservation([Pure(1.0)], Neighbouring.ADD_OR_REMOVE_ONE, "another fit, before")
+        with work_before:
+            pass
+
+
+def test_a_reservation_whose_end_fails_was_spent() -> None:
+    def fails(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    with (
+        pytest.raises(OSError, match="disk is full") as caught,
+        Reservation([Pure(1.0)], Neighbouring.ADD_OR_REMOVE_ONE, "a fit", fails),
+    ):
+        pass
+    assert was_spent(caught.value)
+
+
+def broken(*_: object, **__: object) -> None:
+    raise RequestError("broken on the way out")
+
+
+FRAME = {"x": np.linspace(0, 1, 60)}
+HALVES = np.arange(60) % 2 == 0
+ONE_COLUMN = {"columns": {"x": {"kind": "numeric", "lower": 0, "upper": 1}}}
+
+
+def classifier() -> tacit.RandomTreesClassifier:
+    return tacit.RandomTreesClassifier(n_trees=1, schema=ONE_COLUMN, classes=(False, True))
+
+
+def numbers() -> tacit.AdditiveBoostRegressor:
+    return tacit.AdditiveBoostRegressor(schema=ONE_COLUMN, target_bounds=(0, 1), interactions=False)
+
+
+def in_a_block() -> None:
+    with tacit.boosting.private_rows(np.zeros((9, 2)), np.zeros(9), row_norm=1.0, epsilon=1.0):
+        pass
+
+
+WAYS_OUT = {
+    "a certificate": ("tacit.learning.fit.certified", lambda: classifier().fit(FRAME, HALVES)),
+    "what a model is bound to": ("tacit.estimators.base.bound", lambda: classifier().fit(FRAME, HALVES)),
+    "a summary": ("tacit.estimators.base.told", lambda: numbers().fit(FRAME, FRAME["x"])),
+    "a search": (
+        "tacit.evaluation.private_selection.told",
+        lambda: tacit.PrivateSelection([classifier(), classifier()], epsilon=4.0).fit(FRAME, HALVES),
+    ),
+    "batches": (
+        "tacit.estimators.batchwise.told",
+        lambda: tacit.BatchwiseClassifier(classifier()).fit(FRAME, HALVES),
+    ),
+    "a score": (
+        "tacit.evaluation.private_score.perform",
+        lambda: tacit.private_score(classifier().fit(FRAME, HALVES), FRAME, HALVES),
+    ),
+    "a score of numbers": (
+        "tacit.evaluation.private_number_score.perform_numbers",
+        lambda: tacit.private_score(numbers().fit(FRAME, FRAME["x"]), FRAME, FRAME["x"]),
+    ),
+    "a choice": (
+        "tacit.evaluation.select_model.certified",
+        lambda: tacit.select_model([classifier().fit(FRAME, HALVES)] * 2, FRAME, HALVES),
+    ),
+    "a correction": (
+        "tacit.evaluation.recalibrate.fitted_curve",
+        lambda: tacit.recalibrate(classifier().fit(FRAME, HALVES), FRAME, HALVES),
+    ),
+    "discovery": (
+        "tacit.discovery.discover_schema.certified",
+        lambda: tacit.discover_schema({**FRAME, "y": HALVES}, "y", epsilon=1.0),
+    ),
+    "a stream": ("tacit.online.winnow.certified", lambda: tacit.online.Winnow().learn_one({"x": 1.0}, True)),
+    "rows for one's own boosting": ("tacit.boosting.private_rows.certified", in_a_block),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_OUT)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_breaks_between_the_reservation_and_the_end_says_that_the_charge_stands(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, work = WAYS_OUT[way]
+    module, name = place.rsplit(".", 1)
+    monkeypatch.setattr(importlib.import_module(module), name, broken)
+    with pytest.raises(RequestError, match="broken on the way out") as caught:
+        work()
+    assert was_spent(caught.value)
+    assert STANDS in str(caught.value)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_warning_that_stops_a_fit_stops_it_after_the_charge() -> None:
+    with pytest.raises(Warning) as caught:
+        classifier().set_params(epsilon=20.0).fit(FRAME, HALVES)
+    assert was_spent(caught.value)
+    assert STANDS in caught.value.__notes__

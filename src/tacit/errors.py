@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import ClassVar
 
 UNSPENT = "Nothing was spent."
@@ -13,7 +16,8 @@ class TacitError(ValueError):
 
     Attributes:
         message: what is wrong and what would be right.
-        spent: whether a charge was made before. The reservation that the error leaves sets it, and nothing else does.
+        spent: whether a charge was made before. The reservation that the error leaves sets it, or :func:`spending`, if
+            it was made after one; nothing else does.
         remark: what the message says of the budget as long as nothing was spent: a sentence, a clause after a
             semicolon, or nothing. Once something was spent, a message that speaks of the budget says so.
 
@@ -59,9 +63,37 @@ def was_spent(error: BaseException) -> bool:
 
 
 def mark_spent(error: BaseException) -> None:
-    """Notes that a charge was made before; for the reservation alone. Messages that do not speak of it get a note."""
+    """Notes that a charge was made before: for reservations and :func:`spending`.
+
+    Messages that do not speak of the budget get a note.
+    """
     if was_spent(error):
         return
     error.spent = True  # type: ignore[attr-defined]
     if not (isinstance(error, TacitError) and error.speaks_of_the_budget):
         error.add_note(STANDS)
+
+
+CHARGED: ContextVar[int] = ContextVar("charged", default=0)
+"""How many reservations were entered here so far: whether one was made meanwhile is what :func:`spending` asks."""
+
+
+def note_charge() -> None:
+    """Counts a reservation that was entered."""
+    CHARGED.set(CHARGED.get() + 1)
+
+
+@contextmanager
+def spending() -> Iterator[None]:
+    """Around everything from before a reservation until its result is handed over.
+
+    What fails once the reservation has ended, such as a certificate, a model or a summary, fails after the charge as
+    well: without this its error would say that nothing was spent. Also a decorator.
+    """
+    before = CHARGED.get()
+    try:
+        yield
+    except BaseException as error:
+        if CHARGED.get() > before:
+            mark_spent(error)
+        raise

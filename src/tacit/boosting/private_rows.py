@@ -16,6 +16,7 @@ from tacit.encoding.dense import RowClipper
 from tacit.encoding.inputs import label_vector
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
 from tacit.encoding.values import LabelIndex
+from tacit.errors import spending
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
@@ -101,8 +102,9 @@ def private_rows(
         raise RequestError(f"X and y must have as many rows as each other, got {frame.n_rows} and {len(labels)}")
     encoder = MatrixEncoder(int(frame.column(ROWS).shape[1]), RowClipper(float(row_norm), RADIUS_16))
     allowance = request.allowance
-    with reserve(account, request, [allowance.whole], NAME, None) as reservation:
-        sealable = RowsToSeal(frame, labels, reservation, request.random_state)
-        rows = PrivateRows(Budget(sealable.seal_rows(encoder, LabelIndex((0, 1))), allowance), encoder.width)
-        yield rows
-    rows.certificate = certified(account, request, reservation, sealable, NAME)
+    with spending():
+        with reserve(account, request, [allowance.whole], NAME, None) as reservation:
+            sealable = RowsToSeal(frame, labels, reservation, request.random_state)
+            rows = PrivateRows(Budget(sealable.seal_rows(encoder, LabelIndex((0, 1))), allowance), encoder.width)
+            yield rows
+        rows.certificate = certified(account, request, reservation, sealable, NAME)

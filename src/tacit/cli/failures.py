@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 
 import typer
 
-from tacit.errors import STANDS, UNSPENT, TacitError, was_spent, with_remark
+from tacit.errors import STANDS, UNSPENT, TacitError, spending, was_spent, with_remark
 from tacit.privacy.ledger import BudgetExceeded
 
 P = ParamSpec("P")
@@ -94,7 +94,8 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         as_json = bool(kwargs.get("as_json", False))
         try:
-            return command(*args, **kwargs)
+            with spending():  # a file that cannot be written is found out when the budget is gone
+                return command(*args, **kwargs)
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 sys.stderr.close()

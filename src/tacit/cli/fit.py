@@ -16,6 +16,7 @@ from tacit.cli.learners import batchwise_class, learner_class, set_parameters
 from tacit.cli.options import account_of, check_account, listed, target_column
 from tacit.cli.sources import source_of
 from tacit.cli.tables import rows_of, training_table
+from tacit.errors import STANDS
 
 if TYPE_CHECKING:
     from tacit.schema import Schema
@@ -258,8 +259,9 @@ def _write(asked: FitArguments, estimator: Any, key: Any) -> dict[str, str]:
     except OSError as error:
         there = ", ".join(written.values()) or "nothing"
         raise Mistake(
-            f"{error.filename or 'a file'}: {error.strerror or error}",
-            f"The fit was done and its budget (epsilon {asked.epsilon:g}) is spent; written so far: {there}",
+            f"{error.filename or 'a file'}: {error.strerror or error}. The fit was done and its budget (epsilon "
+            f"{asked.epsilon:g}) is spent; written so far: {there}",
+            STANDS,
         ) from error
     return written
 

@@ -25,6 +25,7 @@ from tacit.discovery.unknowns import (
 from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.numbers import as_numbers, is_object
 from tacit.encoding.values import LabelIndex
+from tacit.errors import spending
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.request import Request, RequestError
@@ -93,20 +94,21 @@ def discover_schema(
     allowance = unknowns.allowance(request.epsilon, request.delta)
     numeric_label = kind_of(frame.column(label), label) == NUMERIC
     charges = [allowance.whole, *unknowns.charges(request.delta)]
-    with reserve(account, request, charges, "schema discovery", unit) as reservation:
-        vault = PrivateRows(
-            _readable(frame, unknowns),
-            np.zeros(frame.n_rows, np.int64),  # no row is left out for its label
-            reservation,
-            request.random_state,
-            unit,
-        )
-        discovered = discover_within(
-            vault, unknowns, LabelIndex((0, 1)), allowance, 1.0, request.delta, most_categories
-        )
-    columns = {name: discovered.columns.get(name, IdColumn()) for name in found if name != label}
-    schema = Schema(columns, _label(label, label_kind, discovered, numeric_label, positive), unit)
-    return schema, certified(account, request, reservation, vault, "discover_schema", schema)
+    with spending():
+        with reserve(account, request, charges, "schema discovery", unit) as reservation:
+            vault = PrivateRows(
+                _readable(frame, unknowns),
+                np.zeros(frame.n_rows, np.int64),  # no row is left out for its label
+                reservation,
+                request.random_state,
+                unit,
+            )
+            discovered = discover_within(
+                vault, unknowns, LabelIndex((0, 1)), allowance, 1.0, request.delta, most_categories
+            )
+        columns = {name: discovered.columns.get(name, IdColumn()) for name in found if name != label}
+        schema = Schema(columns, _label(label, label_kind, discovered, numeric_label, positive), unit)
+        return schema, certified(account, request, reservation, vault, "discover_schema", schema)
 
 
 def _kinds(frame: Frame, label: str, label_kind: str, given: dict[str, str], unit: Unit | None) -> dict[str, str]:

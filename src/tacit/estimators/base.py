@@ -18,6 +18,7 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.encoding.inputs import by_number, by_position, table_of
 from tacit.encoding.source import Source
+from tacit.errors import spending
 from tacit.estimators.binding import bound, told
 from tacit.estimators.surroundings import surroundings
 from tacit.learning.declared import Declared, classes_declared, common_classes, common_schema
@@ -69,7 +70,8 @@ class Estimator:
         Args:
             X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``. Or what
                 :func:`tacit.read_source` gives, which holds the labels, too.
-            y: labels, shape ``(rows,)``: classes declared or found, or 0/1 with 1 the positive one. Others are dropped.
+            y: labels, shape ``(rows,)``: classes declared or found, or booleans. Others are dropped. 0 and 1 stand
+                for two classes that are declared, 1 for the positive one.
 
         Raises:
             ValueError: for mistakes that are public: arguments, columns, dtypes, schema. Nothing was spent then.
@@ -142,21 +144,22 @@ class Estimator:
     # What all share.
 
     def _fit(self, X: Any, y: Any, row_weights: Floats | None = None) -> Self:
-        if isinstance(X, Source):
-            fitted, task, X = self._fitted_to_source(X, y, row_weights)
-        else:
-            learner, task, frame, labels = prepared(self, X, y)
-            fitted = fit(learner, task, frame, labels, self.account, row_weights)
-        self.model_, self.schema_ = fitted.model, fitted.task.schema
-        self.describe(fitted)
-        self.n_features_in_ = self._width(X)
-        names = X.names if isinstance(X, Frame) else getattr(X, "columns", None)
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        if names is not None and all(isinstance(name, str) for name in names):
-            self.feature_names_in_ = np.asarray(names, dtype=object)
-        self.certificate_ = bound(self, fitted.certificate, y)
-        around = surroundings(self.account) if self.tells else []
-        self.summary_ = told(self.model_, self.certificate_, task.schema, around, quiet=not self.tells)
+        with spending():
+            if isinstance(X, Source):
+                fitted, task, X = self._fitted_to_source(X, y, row_weights)
+            else:
+                learner, task, frame, labels = prepared(self, X, y)
+                fitted = fit(learner, task, frame, labels, self.account, row_weights)
+            self.model_, self.schema_ = fitted.model, fitted.task.schema
+            self.describe(fitted)
+            self.n_features_in_ = self._width(X)
+            names = X.names if isinstance(X, Frame) else getattr(X, "columns", None)
+            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+            if names is not None and all(isinstance(name, str) for name in names):
+                self.feature_names_in_ = np.asarray(names, dtype=object)
+            self.certificate_ = bound(self, fitted.certificate, y)
+            around = surroundings(self.account) if self.tells else []
+            self.summary_ = told(self.model_, self.certificate_, task.schema, around, quiet=not self.tells)
         return self
 
     def _fitted_to_source(self, X: Source, y: Any, row_weights: Any) -> tuple[Fitted, Task, Frame]:

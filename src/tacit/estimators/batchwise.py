@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.arrays import Floats
 from tacit.curator.fresh_key import fresh_key
 from tacit.encoding.frames import Frame
+from tacit.errors import spending
 from tacit.estimators.base import check_fit
 from tacit.estimators.begun import Begun, batch_fingerprint
 from tacit.estimators.binding import bound, told
@@ -88,22 +89,23 @@ class _Batchwise(BaseEstimator):
             return batch_fingerprint(task, frame, labels, key)
 
         # Rows of a later batch are read before anything is written down: it is not charged, or charged in full.
-        with self._reserve(fresh, learner.request, account, series, known_by) as held:
-            if first:
-                self._remember(account, known_by)
-            for charge in held.charges:
-                held.record(charge, Label(Stage.BATCHES, series), THEOREM)
-            fresh.tells = False  # the batches say it together
-            fresh.fit(X, y)
-            within = Reservation(
-                fresh.declared_charge(fresh.neighbouring), learner.request.neighbouring, "what was declared"
-            )
-            for charge in fresh.certificate_.charges:  # a fit that charges more than it declared is a fault
-                within.record(charge, Label(Stage.FIT, text="what was charged"), "")
-        self._take(fresh, held if first else None, account)
-        self.charged_ = bool(held.charges)
-        self.summary_ = told(fresh.model_, self.certificate_, fresh.schema_)
-        return self
+        with spending():
+            with self._reserve(fresh, learner.request, account, series, known_by) as held:
+                if first:
+                    self._remember(account, known_by)
+                for charge in held.charges:
+                    held.record(charge, Label(Stage.BATCHES, series), THEOREM)
+                fresh.tells = False  # the batches say it together
+                fresh.fit(X, y)
+                within = Reservation(
+                    fresh.declared_charge(fresh.neighbouring), learner.request.neighbouring, "what was declared"
+                )
+                for charge in fresh.certificate_.charges:  # a fit that charges more than it declared is a fault
+                    within.record(charge, Label(Stage.FIT, text="what was charged"), "")
+            self._take(fresh, held if first else None, account)
+            self.charged_ = bool(held.charges)
+            self.summary_ = told(fresh.model_, self.certificate_, fresh.schema_)
+            return self
 
     def _remember(self, account: PrivacyAccount | None, known_by: Callable[[bytes], str]) -> None:
         """Keeps what the first batch is known by, once it is paid for."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from tacit.encoding.frames import Frame
+from tacit.errors import spending
 from tacit.evaluation.error_grid import ErrorGrid
 from tacit.evaluation.measure_errors import ErrorSumRequest, measure_errors
 from tacit.evaluation.measure_scores import ScoreGroups
@@ -100,15 +101,16 @@ def score_numbers(
     clip = None if asked.error_clip is None else question.clip
     label = f"evaluation of {type(model).__name__}"
     wanted = ErrorSumRequest(frame, data, targets, groups, clip, "r2" in question.metrics, schema, label)
-    released = measure_errors(scorer, wanted, request, account)
-    question = replace(question, clip=released.clip)
-    by_name = {
-        name: perform_numbers(group, question, released.generator)
-        for name, group in zip(groups.names, released.groups, strict=True)
-    }
-    overall = perform_numbers(released.overall, question, released.generator)
-    clipped = question.unit
-    return PrivateNumberScore(overall, by_name, clipped, released.beyond, question.quantile, released.certificate)
+    with spending():
+        released = measure_errors(scorer, wanted, request, account)
+        question = replace(question, clip=released.clip)
+        by_name = {
+            name: perform_numbers(group, question, released.generator)
+            for name, group in zip(groups.names, released.groups, strict=True)
+        }
+        overall = perform_numbers(released.overall, question, released.generator)
+        clipped = question.unit
+        return PrivateNumberScore(overall, by_name, clipped, released.beyond, question.quantile, released.certificate)
 
 
 def _question(asked: NumberRequest, scorer: NumberScorer) -> NumberQuestion:

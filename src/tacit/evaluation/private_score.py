@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from tacit.errors import spending
 from tacit.evaluation.candidates import promised_schema
 from tacit.evaluation.measure_scores import CountRequest, declared_groups, measure_scores, rows_and_labels
 from tacit.evaluation.number_scorer import predicts_numbers
@@ -139,15 +140,16 @@ def private_score(
     with_truth, each_class = (scorer.n_classes > 2 and name in question.metrics for name in ("log_loss", "auc"))
     what = f"evaluation of {type(model).__name__}"
     wanted = CountRequest(frame, X, labels, groups, threshold, with_truth, declared, what, each_class)
-    released = measure_scores(scorer, wanted, request, account)
-    by_name = {
-        name: perform(group, losses, question, released.generator, classes)
-        for name, group, losses, classes in zip(
-            groups.names, released.groups, released.group_losses, released.group_classes, strict=True
-        )
-    }
-    overall = perform(released.overall, released.losses, question, released.generator, released.classes)
-    return PrivateScore(overall, by_name, threshold, released.certificate)
+    with spending():
+        released = measure_scores(scorer, wanted, request, account)
+        by_name = {
+            name: perform(group, losses, question, released.generator, classes)
+            for name, group, losses, classes in zip(
+                groups.names, released.groups, released.group_losses, released.group_classes, strict=True
+            )
+        }
+        overall = perform(released.overall, released.losses, question, released.generator, released.classes)
+        return PrivateScore(overall, by_name, threshold, released.certificate)
 
 
 def _question(

@@ -11,6 +11,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import expit
 
 from tacit.arrays import Floats
+from tacit.errors import spending
 from tacit.evaluation.calibration import Groups, equal_groups
 from tacit.evaluation.candidates import check_combinable, combined_certificate, promised_schema
 from tacit.evaluation.measure_scores import CountRequest, ScoreCounts, ScoreGroups, measure_scores, rows_and_labels
@@ -107,20 +108,25 @@ def recalibrate(
         unit = None if declared is None else declared.unit
         check_combinable(own, request.neighbouring, 1 if unit is None else unit.max_rows)
     label = f"recalibration of {type(model).__name__}"
-    released = measure_scores(
-        scorer, CountRequest(frame, X, labels, ScoreGroups(), 0.5, False, declared, label), request, account
-    )
-    curve = fitted_curve(released.overall)
-    better = base if curve is None else RecalibratedModel(base, *curve)
-    whole = released.certificate
-    if isinstance(own, Certificate):
-        whole = combined_certificate(own, released.certificate, f"{own.algorithm}, recalibrated")
-        whole = whole.bound(
-            model_digest(better), own.schema_digest, target=own.target, columns=own.columns, parameters=own.parameters
+    with spending():
+        released = measure_scores(
+            scorer, CountRequest(frame, X, labels, ScoreGroups(), 0.5, False, declared, label), request, account
         )
-    else:
-        whole = whole.bound(model_digest(better))
-    return Recalibration(better, curve is not None, released.certificate, whole, released.overall)
+        curve = fitted_curve(released.overall)
+        better = base if curve is None else RecalibratedModel(base, *curve)
+        whole = released.certificate
+        if isinstance(own, Certificate):
+            whole = combined_certificate(own, released.certificate, f"{own.algorithm}, recalibrated")
+            whole = whole.bound(
+                model_digest(better),
+                own.schema_digest,
+                target=own.target,
+                columns=own.columns,
+                parameters=own.parameters,
+            )
+        else:
+            whole = whole.bound(model_digest(better))
+        return Recalibration(better, curve is not None, released.certificate, whole, released.overall)
 
 
 def fitted_curve(counts: ScoreCounts) -> tuple[Floats, Floats] | None:

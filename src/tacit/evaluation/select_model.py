@@ -12,6 +12,7 @@ from tacit.arrays import Ints
 from tacit.curator.curator import Curator
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.values import LabelIndex
+from tacit.errors import spending
 from tacit.evaluation.candidates import promised_schema
 from tacit.evaluation.measure_scores import rows_and_labels, with_unit
 from tacit.evaluation.utility import Criterion, judges_of, utility_encoding, utility_weights
@@ -105,18 +106,19 @@ def select_model(
     unit = None if declared is None else declared.unit
     identifiers = None if unit is None else frame.column(unit.column)
     charge = selection_charge(request.epsilon, request.delta)
-    with reserve(account, request, [charge], f"choice among {len(models)} models", unit) as reservation:
-        names = tuple(f"model {index}" for index in range(len(models)))
-        columns = {name: judge.utilities(frame, X, labels) for name, judge in zip(names, judges, strict=True)}
-        made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
-        vault = PrivateRows(made, judges[0].known(labels), reservation, request.random_state, unit)
-        levels, measure = judges[0].levels, judges[0].criterion
-        curator = vault.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
-        label = Label(Stage.SELECTION, f"the best of {len(models)} models by {measure}")
-        index = choose(curator, len(models), levels, charge, label)
-    unverified = not all(judge.verified for judge in judges)
-    certificate = certified(account, request, reservation, vault, "select_model", declared, unverified)
-    return Selected(index, certificate)
+    with spending():
+        with reserve(account, request, [charge], f"choice among {len(models)} models", unit) as reservation:
+            names = tuple(f"model {index}" for index in range(len(models)))
+            columns = {name: judge.utilities(frame, X, labels) for name, judge in zip(names, judges, strict=True)}
+            made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
+            vault = PrivateRows(made, judges[0].known(labels), reservation, request.random_state, unit)
+            levels, measure = judges[0].levels, judges[0].criterion
+            curator = vault.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
+            label = Label(Stage.SELECTION, f"the best of {len(models)} models by {measure}")
+            index = choose(curator, len(models), levels, charge, label)
+        unverified = not all(judge.verified for judge in judges)
+        certificate = certified(account, request, reservation, vault, "select_model", declared, unverified)
+        return Selected(index, certificate)
 
 
 def selection_charge(epsilon: float, delta: float) -> Charge:

@@ -21,6 +21,7 @@ from tacit.discovery.undeclared import Undeclared
 from tacit.encoding.frames import Frame
 from tacit.encoding.source import DeclaredSource
 from tacit.encoding.values import LabelIndex
+from tacit.errors import spending
 from tacit.learning.learner import Learner
 from tacit.learning.tables import labels_of
 from tacit.learning.task import FINE_CELLS, Task, monotone_of
@@ -105,11 +106,12 @@ def _learned(
     learner: Learner, task: Task, account: PrivacyAccount | None, seal_under: Callable[[Reservation], PrivateRows]
 ) -> Fitted:
     """Pays, seals, finds, learns."""
-    with pay(learner, task, account) as paid, threadpool_limits(1, "blas"):  # many small matrices: threads would wait
-        rows = seal_under(paid)
-        known, left = find(rows, task, learner)
-        model = learner.learn(rows, left, known)
-    return Fitted(model, known, certify(learner, task, paid, rows, account))
+    with spending():
+        with pay(learner, task, account) as paid, threadpool_limits(1, "blas"):  # small matrices: threads would wait
+            rows = seal_under(paid)
+            known, left = find(rows, task, learner)
+            model = learner.learn(rows, left, known)
+        return Fitted(model, known, certify(learner, task, paid, rows, account))
 
 
 def check(learner: Learner, task: Task, account: PrivacyAccount | None = None) -> None:

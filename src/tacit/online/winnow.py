@@ -17,6 +17,7 @@ from tacit.arrays import Bools, Floats, Ints
 from tacit.curator.streams.open import Stream, open_row_stream
 from tacit.curator.streams.winnow import WinnowLog, WinnowStream, WinnowUpdate
 from tacit.encoding.inputs import plain
+from tacit.errors import spending
 from tacit.learning.checks import check_choice, check_integer, check_number
 from tacit.online.rows import RowError, SchemaRows, SignRows, matrix_of, sign_from, sign_of, signs_of
 from tacit.online.schedule import WinnowRequest, schedule_of
@@ -382,12 +383,13 @@ class Winnow(_base()):  # type: ignore[misc]
             raise RequestError(f"{error}") from None
         charges = [part.charge for part in spec.charges(request.neighbouring)]
         label = type(self).__name__
-        with reserve(self.account, request, charges, label, None) as reservation:
-            stream = open_row_stream(spec, reservation, request.random_state, Label(Stage.STREAM, label))
-        self.certificate_ = certified(self.account, request, reservation, stream, label)
-        self._stream = stream
-        self.log_ = WinnowLog(dimension, bool(self.signed), spec.epochs)
-        return stream
+        with spending():
+            with reserve(self.account, request, charges, label, None) as reservation:
+                stream = open_row_stream(spec, reservation, request.random_state, Label(Stage.STREAM, label))
+            self.certificate_ = certified(self.account, request, reservation, stream, label)
+            self._stream = stream
+            self.log_ = WinnowLog(dimension, bool(self.signed), spec.epochs)
+            return stream
 
 
 PARAMETERS = (

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from tacit.errors import TacitError, mark_spent
+from tacit.errors import TacitError, mark_spent, note_charge
 from tacit.privacy.charges import (
     ZCDP,
     ApproxDP,
@@ -335,13 +335,18 @@ class Reservation:
             self._on_close(entries, outcome)
 
     def __enter__(self) -> Self:
+        note_charge()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is None:
-            self.close(COMPLETED)
+            try:
+                self.close(COMPLETED)
+            except BaseException as closing:
+                mark_spent(closing)
+                raise
             return
         try:
             self.close(FAILED)
