@@ -59,7 +59,9 @@ def errors(kind: str, n: int, d: int, epsilon: float, repeats: int) -> dict[str,
     for seed in range(repeats):
         rows, labels = made_table(kind, n + TEST_ROWS, d, seed)
         for measure, seen in found.items():
-            model = HalfspaceBoostClassifier(epsilon, DELTA, row_norm=1.0, fit_intercept=False, measure=measure)
+            model = HalfspaceBoostClassifier(
+                epsilon, DELTA, row_norm=1.0, fit_intercept=False, measure=measure, classes=(0, 1)
+            )
             model.fit(rows[:n], labels[:n])
             seen.append(float((model.predict(rows[n:]) != labels[n:]).mean()))
     return {

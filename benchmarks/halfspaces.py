@@ -150,7 +150,7 @@ def cells(quick: bool) -> Iterator[Cell]:
 
 def ours(problem: Problem, epsilon: float) -> float:
     """The library's learner with default settings, over the same rows; its noise is fresh in every run."""
-    model = HalfspaceBoostClassifier(epsilon, DELTA, row_norm=1.0, fit_intercept=False)
+    model = HalfspaceBoostClassifier(epsilon, DELTA, row_norm=1.0, fit_intercept=False, classes=(0, 1))
     model.fit(problem.X, (problem.y > 0).astype(int))
     said = np.where(model.decision_function(problem.X_test) > 0, 1, -1)
     return float((said != problem.y_test).mean())
@@ -244,7 +244,7 @@ def label_noise(repeats: int) -> dict[str, object]:
         errors = []
         for seed in range(repeats):
             flip = np.random.default_rng(seed).random(len(problem.y)) < rate
-            model = HalfspaceBoostClassifier(cell.epsilon, DELTA, row_norm=1.0, fit_intercept=False)
+            model = HalfspaceBoostClassifier(cell.epsilon, DELTA, row_norm=1.0, fit_intercept=False, classes=(0, 1))
             model.fit(problem.X, np.where(flip, problem.y < 0, problem.y > 0).astype(int))
             said = np.where(model.decision_function(problem.X_test) > 0, 1, -1)
             errors.append(float((said != problem.y_test).mean()))

@@ -193,9 +193,9 @@ def test_bounds_are_found_and_paid_for_without_a_schema() -> None:
     frame, disease, _ = people()
     numbers, bits = frame[list("abc")], (disease == "yes").astype(int)
     for estimator in (
-        FiniteClassClassifier(random_state=0),
-        AgnosticClassifier(random_state=0),
-        ComposedClassifier([Thresholds(c) for c in "abc"], random_state=0),
+        FiniteClassClassifier(random_state=0, classes=(0, 1)),
+        AgnosticClassifier(random_state=0, classes=(0, 1)),
+        ComposedClassifier([Thresholds(c) for c in "abc"], random_state=0, classes=(0, 1)),
     ):
         model = estimator.fit(numbers, bits)
         assert error(model, numbers, bits) < 0.25

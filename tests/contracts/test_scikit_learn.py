@@ -49,22 +49,25 @@ FEW_ROWS = {
 }
 DECIDED_BY_NOISE = {"check_classifiers_train", "check_classifiers_one_label"}
 
-VOTERS = {"base": HalfspaceBoostClassifier(rounds=10), "rounds": 3, "density": 0.98, "random_state": 3}
+NAMED = {"classes": (0, 1)}
+"""For learners that find no classes, and refuse labels that nobody declared. Rows of other classes are dropped."""
+
+VOTERS = {"base": HalfspaceBoostClassifier(rounds=10), "rounds": 3, "density": 0.98, "random_state": 3, **NAMED}
 
 CHECKED: list[tuple[type[Any], dict[str, Any], dict[str, str]]] = [
     (AdditiveBoostClassifier, {}, WITH_WEIGHTS),
     (AdditiveBoostRegressor, {}, NUMBERS),
     (BoostedTreesClassifier, {"n_trees": 20}, WITH_WEIGHTS),
-    (RandomTreesClassifier, {}, CANNOT_HOLD),
-    (DecisionListClassifier, {}, CANNOT_HOLD),
-    (HalfspaceBoostClassifier, {"epsilon": 200.0}, CANNOT_HOLD),
-    (HalfspaceBoostClassifier, {"epsilon": 200.0, "measure": "lazy_bregman"}, CANNOT_HOLD),
-    (HalfspaceBoostClassifier, {"epsilon": 200.0, "row_norm": 10.0}, MATRICES),
+    (RandomTreesClassifier, NAMED, CANNOT_HOLD),
+    (DecisionListClassifier, NAMED, CANNOT_HOLD),
+    (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0}, CANNOT_HOLD),
+    (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0, "measure": "lazy_bregman"}, CANNOT_HOLD),
+    (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0, "row_norm": 10.0}, MATRICES),
     (ResampledBoostClassifier, VOTERS, FEW_ROWS),
     (ResampledBoostClassifier, {**VOTERS, "epsilon": math.inf}, CANNOT_HOLD),
-    (FiniteClassClassifier, {"bins": 4}, CANNOT_HOLD),
-    (AgnosticClassifier, {"bins": 4}, CANNOT_HOLD),
-    (ComposedClassifier, {"bins": 4}, CANNOT_HOLD),
+    (FiniteClassClassifier, {**NAMED, "bins": 4}, CANNOT_HOLD),
+    (AgnosticClassifier, {**NAMED, "bins": 4}, CANNOT_HOLD),
+    (ComposedClassifier, {**NAMED, "bins": 4}, CANNOT_HOLD),
 ]
 """A learner, what it is asked with, and the checks that it cannot pass."""
 

@@ -173,7 +173,7 @@ def test_features_that_cannot_be_read_are_named(feature: str, message: str) -> N
 def test_public_mistakes_cost_nothing(arguments: dict, message: str, tmp_path) -> None:
     frame, labels = people(50)
     account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 100.0, 1e-6)
-    estimator = DecisionListClassifier(**{"schema": SCHEMA, "account": account, **arguments})
+    estimator = DecisionListClassifier(**{"schema": SCHEMA, "account": account, "classes": (0, 1), **arguments})
     table = frame if estimator.schema is not None else frame[["age"]]
     with pytest.raises(RequestError, match=message):
         estimator.fit(table, labels)
@@ -195,7 +195,7 @@ def test_bounds_are_found_and_paid_without_a_schema() -> None:
     generator = np.random.default_rng(0)
     rows = generator.normal(0, 3, (3000, 2))
     labels = (rows[:, 0] > 1).astype(int)
-    model = DecisionListClassifier(epsilon=2.0, random_state=1).fit(rows, labels)
+    model = DecisionListClassifier(epsilon=2.0, random_state=1, classes=(0, 1)).fit(rows, labels)
     assert model.score(rows, labels) > 0.9
     assert [entry.label for entry in model.certificate_.entries][:2] == ["bounds of x0", "bounds of x1"]
 

@@ -113,9 +113,12 @@ def check(model: Any, frame: pd.DataFrame, epsilon: float, delta: float) -> None
 def test_there_is_always_a_model(name, learner, budget):
     epsilon, delta, relation = budget
     frame, labels, declared = TABLES[name]()
+    own = {}
     if declared is None and delta == 0:
-        frame = frame.select_dtypes("number")
-    model = clone(LEARNERS[learner]).set_params(epsilon=epsilon, delta=delta, schema=declared, neighbouring=relation)
+        frame, own = frame.select_dtypes("number"), {"classes": (0, 1)}  # finding them takes a delta
+    model = clone(LEARNERS[learner]).set_params(
+        epsilon=epsilon, delta=delta, schema=declared, neighbouring=relation, **own
+    )
     check(model.fit(frame, labels), frame, epsilon, delta)
 
 

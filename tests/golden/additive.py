@@ -87,8 +87,8 @@ def undeclared(target: str, rows: Any, **asked: Any) -> Seen:
     estimator, label, own = TARGETS[target]
     if label == "number":
         own = {**own, "target_bounds": (-8, 8)}
-    if label == "three" and not asked.get("delta", 1.0):
-        own = {**own, "classes": [0, 1, 2]}
+    if label in ("two", "three") and not asked.get("delta", 1.0):  # finding classes takes a delta
+        own = {**own, "classes": [0, 1, 2][: 2 if label == "two" else 3]}
     made = estimator(epsilon=2.0, random_state=1, **own, **asked).fit(rows, getattr(table(len(rows)), label))
     seen = Seen.of(made)
     found = None if made.schema_ is None else made.schema_.to_dict()

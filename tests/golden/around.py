@@ -317,9 +317,11 @@ def audited(estimator: Any, **asked: Any) -> Seen:
 
 def audits() -> Cases:
     return {
-        "audit_estimator: forest": lambda: audited(RandomTreesClassifier(epsilon=8.0, n_trees=2, max_depth=2)),
+        "audit_estimator: forest": lambda: audited(
+            RandomTreesClassifier(epsilon=8.0, n_trees=2, max_depth=2, classes=(0, 1))
+        ),
         "audit_estimator: halfspaces, replace_one": lambda: audited(
-            HalfspaceBoostClassifier(epsilon=8.0, rounds=2, neighbouring="replace_one")
+            HalfspaceBoostClassifier(epsilon=8.0, rounds=2, neighbouring="replace_one", classes=(0, 1))
         ),
     }
 

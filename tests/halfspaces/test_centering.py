@@ -18,7 +18,14 @@ def fitted(measure: str, epsilon: float, scaling: bool = True) -> HalfspaceBoost
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     labels = (rows[:, 0] + 0.3 * rows[:, 1] > 0).astype(int)
     learner = HalfspaceBoostClassifier(
-        epsilon, row_norm=1.0, fit_intercept=False, measure=measure, rounds=12, random_state=0, scaling=scaling
+        epsilon,
+        row_norm=1.0,
+        fit_intercept=False,
+        measure=measure,
+        rounds=12,
+        random_state=0,
+        scaling=scaling,
+        classes=(0, 1),
     )
     return learner.fit(rows, labels)
 

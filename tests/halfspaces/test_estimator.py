@@ -30,7 +30,7 @@ from tests.habits import SCHEMA, people
 def test_margin_data_is_learned_at_epsilon_one(measure: str, neighbouring: str) -> None:
     rows, labels, _ = margin_rows(6000, 50, 0.2, seed=1, spread=0.5)
     model = HalfspaceBoostClassifier(
-        1.0, 1e-6, neighbouring, row_norm=1.0, measure=measure, random_state=0, density=0.6
+        1.0, 1e-6, neighbouring, row_norm=1.0, measure=measure, random_state=0, density=0.6, classes=(0, 1)
     ).fit(rows[:4000], labels[:4000])
     error = float((model.predict(rows[4000:]) != labels[4000:]).mean())
     assert error < (0.05 if measure == "smooth" else 0.12)
@@ -42,10 +42,12 @@ def test_the_default_boosts_where_the_centre_errs_on_a_minority(margin: float, m
     """Rows at the margin, some of them on the other side of the centre: 11 to 20 % errors of steps that swung about."""
     rows, signs = minority_rows(24_000, 20, margin, minority, seed=1)
     for epsilon in (0.5, 1.0, math.inf):
-        model = HalfspaceBoostClassifier(epsilon, row_norm=1.0, fit_intercept=False, random_state=0)
+        model = HalfspaceBoostClassifier(epsilon, row_norm=1.0, fit_intercept=False, random_state=0, classes=(0, 1))
         model.fit(rows[:20_000], (signs[:20_000] > 0).astype(int))
         assert (model.predict(rows[20_000:]) != (signs[20_000:] > 0)).mean() <= 0.01
-    lazy = HalfspaceBoostClassifier(1.0, row_norm=1.0, fit_intercept=False, measure="lazy_bregman", random_state=0)
+    lazy = HalfspaceBoostClassifier(
+        1.0, row_norm=1.0, fit_intercept=False, measure="lazy_bregman", random_state=0, classes=(0, 1)
+    )
     lazy.fit(rows[:20_000], (signs[:20_000] > 0).astype(int))
     assert (lazy.predict(rows[20_000:]) != (signs[20_000:] > 0)).mean() <= 0.01
 
@@ -55,7 +57,9 @@ def test_error_does_not_grow_with_the_dimension() -> None:
     errors = []
     for dimension in (20, 2000):
         rows, labels, _ = margin_rows(5000, dimension, 0.25, seed=3)
-        model = HalfspaceBoostClassifier(1.0, row_norm=1.0, random_state=1).fit(rows[:3000], labels[:3000])
+        model = HalfspaceBoostClassifier(1.0, row_norm=1.0, random_state=1, classes=(0, 1)).fit(
+            rows[:3000], labels[:3000]
+        )
         errors.append(float((model.predict(rows[3000:]) != labels[3000:]).mean()))
     assert max(errors) < 0.02
 
@@ -66,8 +70,8 @@ def test_sparse_rows_are_the_same_rows(matrix: str) -> None:
     rows = rng.normal(size=(300, 40)) * (rng.random((300, 40)) < 0.1)
     labels = (rows[:, 0] + rows[:, 1] > 0).astype(int)
     given = rows if matrix == "full" else getattr(sparse, f"{matrix}_matrix")(rows)
-    exact = HalfspaceBoostClassifier(math.inf, row_norm=3.0).fit(rows, labels)
-    model = HalfspaceBoostClassifier(math.inf, row_norm=3.0).fit(given, labels)
+    exact = HalfspaceBoostClassifier(math.inf, row_norm=3.0, classes=(0, 1)).fit(rows, labels)
+    model = HalfspaceBoostClassifier(math.inf, row_norm=3.0, classes=(0, 1)).fit(given, labels)
     np.testing.assert_allclose(model.predict_proba(given), exact.predict_proba(rows), atol=0.01)
     assert model.n_features_in_ == 40
 
@@ -81,7 +85,7 @@ def test_a_hundred_thousand_sparse_columns_are_never_made_full() -> None:
     values = np.full(columns.size, 1 / math.sqrt(6))
     rows = sparse.csr_matrix((values, columns.reshape(-1), np.arange(n + 1) * 6), shape=(n, width))
     rows.sum_duplicates()
-    model = HalfspaceBoostClassifier(4.0, row_norm=1.0, fit_intercept=False, rounds=5, random_state=0)
+    model = HalfspaceBoostClassifier(4.0, row_norm=1.0, fit_intercept=False, rounds=5, random_state=0, classes=(0, 1))
     tracemalloc.start()
     model.fit(rows[:2000], tells[:2000])
     wrong = (model.predict(rows[2000:]) != tells[2000:]).mean()
@@ -110,7 +114,7 @@ def test_bounds_are_found_and_paid_for_without_a_schema() -> None:
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(4000, 3)) * [1, 10, 0.1]
     labels = (rows[:, 0] + rows[:, 1] / 10 > 0).astype(int)
-    model = HalfspaceBoostClassifier(2.0, random_state=0).fit(rows, labels)
+    model = HalfspaceBoostClassifier(2.0, random_state=0, classes=(0, 1)).fit(rows, labels)
     assert model.score(rows, labels) > 0.9
     assert sum("bounds of" in entry.label for entry in model.certificate_.entries) == 3 + 1  # and lengths of rows
 
@@ -118,7 +122,7 @@ def test_bounds_are_found_and_paid_for_without_a_schema() -> None:
 def test_stopping_rule_ends_a_run_and_its_budget_is_not_given_back() -> None:
     rows, labels, _ = margin_rows(4000, 20, 0.4, seed=1)
     model = HalfspaceBoostClassifier(
-        4.0, row_norm=1.0, measure="smooth", stop_density=0.5, rounds=60, random_state=0
+        4.0, row_norm=1.0, measure="smooth", stop_density=0.5, rounds=60, random_state=0, classes=(0, 1)
     ).fit(rows, labels)
     assert 1 <= len(model.ensemble_.hypotheses) < 60
     tests = [entry for entry in model.certificate_.entries if "end test" in entry.label]
@@ -129,9 +133,9 @@ def test_stopping_rule_ends_a_run_and_its_budget_is_not_given_back() -> None:
 def test_paper_analysis_takes_twice_the_noise() -> None:
     rows, labels, _ = margin_rows(500, 5, 0.3, seed=1)
     sharp, paper = (
-        HalfspaceBoostClassifier(1.0, row_norm=1.0, measure="lazy_bregman", rounds=5, analysis=analysis).fit(
-            rows, labels
-        )
+        HalfspaceBoostClassifier(
+            1.0, row_norm=1.0, measure="lazy_bregman", rounds=5, analysis=analysis, classes=(0, 1)
+        ).fit(rows, labels)
         for analysis in ("sharp", "paper")
     )
     noise = [
@@ -143,7 +147,9 @@ def test_paper_analysis_takes_twice_the_noise() -> None:
 
 def test_the_game_view_of_a_fitted_ensemble_is_marked_not_private() -> None:
     rows, labels, _ = margin_rows(3000, 10, 0.4, seed=1)
-    model = HalfspaceBoostClassifier(2.0, row_norm=1.0, measure="smooth", random_state=0).fit(rows, labels)
+    model = HalfspaceBoostClassifier(2.0, row_norm=1.0, measure="smooth", random_state=0, classes=(0, 1)).fit(
+        rows, labels
+    )
     spent = model.certificate_.entries
     diagnosis = model.diagnose(rows, labels, density=0.2)
     assert "NOT PRIVATE" in str(diagnosis)
@@ -173,7 +179,7 @@ def test_the_game_view_knows_the_classes() -> None:
 
 def test_pure_privacy_is_supported() -> None:
     rows, labels, _ = margin_rows(4000, 5, 0.4, seed=1)
-    model = HalfspaceBoostClassifier(4.0, 0.0, row_norm=1.0, random_state=0).fit(rows, labels)
+    model = HalfspaceBoostClassifier(4.0, 0.0, row_norm=1.0, random_state=0, classes=(0, 1)).fit(rows, labels)
     assert model.certificate_.delta == 0
     assert model.score(rows, labels) > 0.9
 
@@ -185,7 +191,7 @@ def test_from_theorem_reaches_its_error(analysis: str, rounds: int, rate: float)
     """Algorithm 4 for errors on the training rows: a 32nd of the printed rounds is enough."""
     rows, labels, _ = margin_rows(2500, 10, 0.8, seed=2)
     promise = {"n": 500, "epsilon": math.inf, "errors_on": "training_rows", "analysis": analysis}
-    model = HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.8, **promise, random_state=0)
+    model = HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.8, **promise, random_state=0, classes=(0, 1))
     assert model.rounds == rounds
     assert (model.density, model.learning_rate) == (0.025, rate)
     model.fit(rows[:500], labels[:500])
@@ -196,7 +202,9 @@ def test_from_theorem_reaches_its_error(analysis: str, rounds: int, rate: float)
 
 def test_from_theorem_for_new_rows_reaches_its_margin() -> None:
     rows, labels, _ = margin_rows(2500, 10, 0.8, seed=2)
-    model = HalfspaceBoostClassifier.from_theorem(0.1, 0.05, 0.8, n=110_000, epsilon=math.inf, random_state=0)
+    model = HalfspaceBoostClassifier.from_theorem(
+        0.1, 0.05, 0.8, n=110_000, epsilon=math.inf, random_state=0, classes=(0, 1)
+    )
     assert (model.rounds, model.density, model.learning_rate) == (738, 0.025, 0.2)
     model.fit(rows[:500], labels[:500])
     assert model.diagnose(rows[:500], labels[:500], model.density).theta >= 0.1
@@ -233,7 +241,7 @@ def test_the_rows_that_would_do_leave_no_more_noise_than_the_theorem_allows(
     with pytest.raises(RequestError) as caught:
         HalfspaceBoostClassifier.from_theorem(0.5, 0.3, 0.9, n=1, **promise)
     needed = int(str(caught.value).split(": ")[1].split()[0])
-    model = HalfspaceBoostClassifier.from_theorem(0.5, 0.3, 0.9, n=needed, random_state=0, **promise)
+    model = HalfspaceBoostClassifier.from_theorem(0.5, 0.3, 0.9, n=needed, random_state=0, classes=(0, 1), **promise)
     noises: list[float] = []
     length = Centering._length
 
@@ -270,7 +278,8 @@ def test_label_noise_leaves_the_certificate_as_it_is() -> None:
     rows, labels, _ = margin_rows(2000, 10, 0.3, seed=1)
     flipped = np.where(np.random.default_rng(0).random(2000) < 0.1, 1 - labels, labels)
     certificates = [
-        HalfspaceBoostClassifier(1.0, row_norm=1.0, random_state=0).fit(rows, y).certificate_ for y in (labels, flipped)
+        HalfspaceBoostClassifier(1.0, row_norm=1.0, random_state=0, classes=(0, 1)).fit(rows, y).certificate_
+        for y in (labels, flipped)
     ]
     assert certificates[0].entries == certificates[1].entries
     assert certificates[0].epsilon == certificates[1].epsilon
@@ -300,7 +309,7 @@ def test_public_mistakes_are_refused_and_cost_nothing(arguments: dict, message: 
 
 
 def test_matrices_are_checked_by_shape_and_dtype() -> None:
-    model = HalfspaceBoostClassifier(row_norm=1.0)
+    model = HalfspaceBoostClassifier(row_norm=1.0, classes=(0, 1))
     for rows, message in (
         (np.zeros(3), "Reshape"),
         (np.zeros((3, 0)), "0 feature"),
@@ -319,9 +328,9 @@ def test_matrices_are_checked_by_shape_and_dtype() -> None:
 
 def test_rows_beyond_the_norm_are_clipped_whatever_they_hold() -> None:
     rows = np.array([[1e300, 1.0], [np.nan, np.inf], [-5.0, 2.0], [0.0, 0.0]])
-    model = HalfspaceBoostClassifier(row_norm=1.0).fit(rows, [0, 1, 0, 7])
+    model = HalfspaceBoostClassifier(row_norm=1.0, classes=(0, 1)).fit(rows, [0, 1, 0, 7])
     assert np.isfinite(model.predict_proba(rows)).all()
-    empty = HalfspaceBoostClassifier(row_norm=1.0).fit(np.zeros((0, 2)), np.zeros(0))
+    empty = HalfspaceBoostClassifier(row_norm=1.0, classes=(0, 1)).fit(np.zeros((0, 2)), np.zeros(0))
     assert empty.predict_proba(rows).shape == (4, 2)
 
 
@@ -333,7 +342,7 @@ def test_models_survive_json_and_pipelines() -> None:
 
     np.testing.assert_array_equal(again.predict_proba(columns_of(frame)), model.predict_proba(frame))
     matrix = np.random.default_rng(0).normal(size=(50, 3))
-    rows = HalfspaceBoostClassifier(row_norm=2.0).fit(matrix, (matrix[:, 0] > 0).astype(int))
+    rows = HalfspaceBoostClassifier(row_norm=2.0, classes=(0, 1)).fit(matrix, (matrix[:, 0] > 0).astype(int))
     kept = HalfspaceModel.from_body(json.loads(json.dumps(rows.model_.body())))
     assert kept.encoder == rows.model_.encoder
     pipeline = make_pipeline(FunctionTransformer(), HalfspaceBoostClassifier(schema=SCHEMA)).fit(frame, labels)

@@ -256,7 +256,9 @@ def columns(frame: pd.DataFrame) -> Frame:
 def test_no_schema_and_no_privacy() -> None:
     frame, labels = square(800)
     bits = (labels == "yes").astype(int)
-    found = ResampledBoostClassifier(HalfspaceBoostClassifier(), 20.0, rounds=1, random_state=3).fit(frame, bits)
+    found = ResampledBoostClassifier(HalfspaceBoostClassifier(), 20.0, rounds=1, random_state=3, classes=(0, 1)).fit(
+        frame, bits
+    )
     assert found.score(frame, bits) > 0.7
     exact = ResampledBoostClassifier(HalfspaceBoostClassifier(), math.inf, schema=SCHEMA, rounds=3).fit(frame, labels)
     assert exact.score(frame, labels) > 0.9

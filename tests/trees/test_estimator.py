@@ -231,7 +231,7 @@ def test_m_alpha_trees_find_bounds_too() -> None:
     matrix = np.column_stack([X["age"].fillna(-1), (X["town"] == "b").astype(float)])
     for delta in (0.0, 1e-6):
         model = BoostedTreesClassifier(
-            epsilon=20.0, delta=delta, alpha=1.0, criterion="gini", n_trees=2, random_state=0
+            epsilon=20.0, delta=delta, alpha=1.0, criterion="gini", n_trees=2, random_state=0, classes=(0, 1)
         )
         assert (model.fit(matrix, y).predict(matrix) == y).mean() > 0.7
 

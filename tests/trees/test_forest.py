@@ -109,14 +109,18 @@ def test_the_face() -> None:
             "kind": {"kind": "categorical", "categories": ["0", "1", "2"]},
         }
     }
-    model = RandomTreesClassifier(epsilon=4.0, schema=schema, random_state=0).fit(frame, y)
+    model = RandomTreesClassifier(epsilon=4.0, schema=schema, random_state=0, classes=(0, 1)).fit(frame, y)
     assert (model.predict(frame) == y).mean() > 0.8
     proba = model.predict_proba(frame)
     assert proba.min() >= 0
     assert proba.sum(axis=1) == pytest.approx(1.0)
     assert model.certificate_.epsilon == 4.0
     paper = {"analysis": "paper", "delta": 0.0, "neighbouring": "replace_one", "max_depth": 3}
-    assert RandomTreesClassifier(epsilon=50.0, schema=schema, random_state=0, **paper).fit(frame, y).model_.trees
+    assert (
+        RandomTreesClassifier(epsilon=50.0, schema=schema, random_state=0, **paper, classes=(0, 1))
+        .fit(frame, y)
+        .model_.trees
+    )
     for arguments, message in (
         ({"mechanism": "gauss"}, "mechanism"),
         ({"n_trees": None}, "n_trees"),
@@ -125,7 +129,7 @@ def test_the_face() -> None:
         ({"noise": "gaussian", "delta": 0.0}, "no finite epsilon"),
     ):
         with pytest.raises(ValueError, match=message):
-            RandomTreesClassifier(schema=schema, **arguments).fit(frame, y)
+            RandomTreesClassifier(schema=schema, **arguments, classes=(0, 1)).fit(frame, y)
 
 
 def test_noise_alone_leaves_a_leaf_at_the_base_rate() -> None:

@@ -166,7 +166,14 @@ def test_without_noise_it_is_as_good_as_ordinary_boosted_trees() -> None:
             for j in range(X.shape[1])
         }
         ours = BoostedTreesClassifier(
-            epsilon=math.inf, schema={"columns": columns}, alpha=1.0, n_trees=20, max_depth=3, n_bins=50, random_state=0
+            epsilon=math.inf,
+            schema={"columns": columns},
+            alpha=1.0,
+            n_trees=20,
+            max_depth=3,
+            n_bins=50,
+            random_state=0,
+            classes=(0, 1),
         )
         frame = {name: X[:, j] for j, name in enumerate(columns)}
         import pandas as pd

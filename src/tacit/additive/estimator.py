@@ -22,8 +22,7 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: bounds are found with 5 % of the
             budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
         classes: the classes, of two the positive one last, when no schema names them. None: truth values are False and
-            True, and texts are found, too, and sorted, which needs a positive delta. With one, numbers are found as
-            well; at ``delta=0`` they are taken for 0 and 1.
+            True, others are found, too, and sorted, which needs a positive delta; at ``delta=0`` they are refused.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         interactions: where the budget allows: True looks for pairs of columns that act together, and boosts what is

@@ -88,7 +88,8 @@ class AgnosticClassifier(ClosureClassifier):
         neighbouring: ``"add_or_remove_one"`` or ``"replace_one"``; the paper's analysis needs the latter.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: the learner's; without one all
             columns are numeric, and their bounds are found with 5 % of the budget.
-        classes: the classes, when no schema names them; None for the learner's, or 0 and 1.
+        classes: the classes, when no schema names them. None: the learner's, or else labels
+            must be booleans.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         bins: cells of a numeric column, where the schema does not fix them.

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, final
-
-import pyarrow as pa
+from typing import Any, NoReturn, final
 
 from tacit.curator.rows import PrivateRows
 from tacit.discovery.bounds import BOUNDS_SHARE
@@ -97,22 +95,22 @@ class Undeclared:
             frame: its columns.
             columns_unknown: whether no schema declares them.
             labels: from :func:`label_kind`.
-            classes_unknown: whether nobody declared them either. Booleans are known; others are to be found, numbers
-                where delta allows it: they are 0 and 1 otherwise.
+            classes_unknown: whether nobody declared them either. Booleans are known; others are found, which takes
+                a delta.
             request: what the fit may spend.
 
         Raises:
-            RequestError: if there is no column to learn from.
+            RequestError: if there is no column to learn from, or classes would have to be found without a delta.
         """
         keys = request.delta > 0 or math.isinf(request.epsilon)
-        wanted = classes_unknown and (labels in (TEXTS, OBJECTS) or (labels in (UNTYPED, NUMBERS) and keys))
+        wanted = classes_unknown and labels != BOOLEANS
+        if wanted and not keys:
+            refuse_unnamed("finding them takes a delta above 0")
         exact = labels in (TEXTS, UNTYPED)
         if not columns_unknown:
             return Undeclared(Unknowns({}, wanted, exact_classes=exact), labels, request.delta)
         unknowns = unknowns_of(frame, wanted, exact)
-        if (
-            not keys
-        ):  # without a delta there is no asking: what has no dtype is read as numbers, and classes are 0 and 1
+        if not keys:  # without a delta there is no asking: what has no dtype is read as numbers
             kinds = {
                 name: (KEYED if name in unknowns.objects else NUMERIC) if kind == ASKED else kind
                 for name, kind in unknowns.kinds.items()
@@ -165,25 +163,26 @@ class Undeclared:
         return Found(schema, label_index, allowance.part(1 - self.share))
 
 
-def refuse_texts(labels: Any, algorithm: str) -> None:
-    """Raises for labels that cannot be the classes 0 and 1 by their dtype, for learners that look for no others.
+def refuse_unnamed(why: str) -> NoReturn:
+    """Raises where nobody says which classes there are, and nothing finds out: before anything is spent.
+
+    Whatever the labels hold: that they are 0 and 1 cannot be seen without reading them, and if they were others, the
+    fit would spend its budget on no rows at all.
 
     Raises:
         RequestError: says how to name the classes.
     """
-    from_file = isinstance(labels, pa.Array | pa.ChunkedArray)  # the texts 0 and 1, perhaps
-    if not from_file and label_kind(labels, Frame({}, 0)) in (TEXTS, OBJECTS):
-        raise RequestError(
-            f"Unknown label type: they are texts or objects, and {algorithm} takes labels for 0 and 1 unless told "
-            "otherwise. Name the classes, such as classes=('no', 'yes'), or give a schema with a label"
-        )
+    raise RequestError(
+        f"Unknown label type: nobody says which classes there are, and {why}. Name them, of two the positive one last, "
+        "such as classes=(0, 1) or classes=('no', 'yes'), or declare a label in a schema"
+    )
 
 
-def refuse_undeclared(frame: Frame, labels: str, schema: Schema | None, classes: Any) -> None:
-    """For callers whose budget has no place for discovery: every column and class must be declared, or be numbers.
+def refuse_undeclared(frame: Frame | None, labels: str, schema: Schema | None, classes: Any) -> None:
+    """For callers whose budget has no place for discovery: columns are declared or numbers, classes declared.
 
     Args:
-        frame: the columns.
+        frame: the columns; None for a matrix of rows.
         labels: from :func:`label_kind`.
         schema: declares columns and classes, if there is one.
         classes: declared elsewhere; None if not.
@@ -191,7 +190,7 @@ def refuse_undeclared(frame: Frame, labels: str, schema: Schema | None, classes:
     Raises:
         RequestError: names what is not.
     """
-    kinds = unknowns_of(frame).kinds if schema is None else {}
+    kinds = {} if frame is None or schema is not None else unknowns_of(frame).kinds
     texts = [name for name, kind in kinds.items() if kind in (KEYED, ASKED)]
     if texts:
         raise RequestError(
@@ -199,7 +198,5 @@ def refuse_undeclared(frame: Frame, labels: str, schema: Schema | None, classes:
             "a schema, or find one with discover_schema"
         )
     unknown = classes is None and (schema is None or schema.label is None)
-    if unknown and labels not in (NUMBERS, BOOLEANS, UNTYPED):
-        raise RequestError(
-            "the labels are texts: name the classes in a schema, or by the candidates' parameter classes"
-        )
+    if unknown and labels != BOOLEANS:
+        refuse_unnamed("a search does not look for them")

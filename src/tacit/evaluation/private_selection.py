@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.arrays import Bools, Floats
 from tacit.curator.random_stopping import best_of_random_runs
 from tacit.curator.rows import PrivateRows
-from tacit.discovery.undeclared import NUMBERS, UNTYPED, label_kind, refuse_undeclared
+from tacit.discovery.undeclared import label_kind, refuse_undeclared
 from tacit.encoding.frames import Frame, take, take_rows
 from tacit.encoding.inputs import numbers_of
 from tacit.encoding.values import LabelIndex
+from tacit.errors import spending
 from tacit.estimators.base import check_fit
 from tacit.estimators.binding import bound, told
 from tacit.evaluation.candidates import about_numbers, measure_of
@@ -144,38 +145,35 @@ class PrivateSelection(BaseEstimator):
         frame, labels = rows_and_labels(X, y)
         classes = (0, 1) if self._numbers else self.candidates[0].declared()[1]
         kind = label_kind(y if isinstance(y, list | tuple) else labels, frame)
-        if not hasattr(X, "tocsr"):
-            refuse_undeclared(frame, kind, schema, classes)
+        refuse_undeclared(None if hasattr(X, "tocsr") else frame, kind, schema, classes)
         unit = None if schema is None or schema.unit is None else frame.column(schema.unit.column)
         plan = self._plan(request, unit is not None)
         data = X.tocsr() if hasattr(X, "tocsr") else X if isinstance(X, np.ndarray) else dict(frame.columns)
-        checked = np.zeros(frame.n_rows) if kind == UNTYPED and not self._numbers else labels
-        declared = classes is not None or (schema is not None and schema.label is not None)
-        assumed = None if declared or kind not in (NUMBERS, UNTYPED) else (0, 1)
         for candidate in self.candidates:
-            check_fit(fresh_candidate(candidate, plan, request, None, assumed), data, checked)
+            check_fit(fresh_candidate(candidate, plan, request, None), data, labels)
         EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(plan.charges, "dry run")
         label, protected = f"search of {len(self.candidates)} candidates", None if schema is None else schema.unit
         # How long a search takes tells how many candidates it tried, which is not released.
-        with reserve(self.account, request, plan.charges, label, protected, timeless=True) as held:
-            search = _Search(self, plan, request, schema, held, assumed)
-            rows = _Rows(data, self._read(labels, kind, declared), frame, unit)
-            index, best = search.each(rows) if plan.strategy == EACH else search.random_stopping(rows)
-        algorithm = f"PrivateSelection of {type(best).__name__}"
-        trusted = any(candidate.takes_on_trust for candidate in self.candidates)
-        certificate = certified(self.account, request, held, search, algorithm, schema, trusted)
-        self.best_, self.best_index_ = best, index
-        self.model_, self.n_features_in_ = best.model_, best.n_features_in_
-        names = getattr(X, "columns", None)
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        if names is not None and all(isinstance(name, str) for name in names):
-            self.feature_names_in_ = best.feature_names_in_ = np.asarray(names, dtype=object)
-        if not self._numbers:
-            self.classes_ = best.classes_
-        self.certificate_ = best.certificate_ = bound(best, certificate, y)
-        best.tells = True
-        self.summary_ = best.summary_ = told(best.model_, certificate, schema)
-        return self
+        with spending():
+            with reserve(self.account, request, plan.charges, label, protected, timeless=True) as held:
+                search = _Search(self, plan, request, schema, held)
+                rows = _Rows(data, numbers_of(labels) if self._numbers else labels, frame, unit)
+                index, best = search.each(rows) if plan.strategy == EACH else search.random_stopping(rows)
+            algorithm = f"PrivateSelection of {type(best).__name__}"
+            trusted = any(candidate.takes_on_trust for candidate in self.candidates)
+            certificate = certified(self.account, request, held, search, algorithm, schema, trusted)
+            self.best_, self.best_index_ = best, index
+            self.model_, self.n_features_in_ = best.model_, best.n_features_in_
+            names = getattr(X, "columns", None)
+            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+            if names is not None and all(isinstance(name, str) for name in names):
+                self.feature_names_in_ = best.feature_names_in_ = np.asarray(names, dtype=object)
+            if not self._numbers:
+                self.classes_ = best.classes_
+            self.certificate_ = best.certificate_ = bound(best, certificate, y)
+            best.tells = True
+            self.summary_ = best.summary_ = told(best.model_, certificate, schema)
+            return self
 
     def declared(self) -> tuple[Schema | None, Any]:
         """The schema and the classes that all candidates declare; None where there are none."""
@@ -229,12 +227,6 @@ class PrivateSelection(BaseEstimator):
         """By what to judge, checked."""
         return measure_of(self.candidates, Criterion(self.criterion, self.quantile, None, self.error_clip))
 
-    def _read(self, labels: Any, kind: str, declared: bool) -> Any:
-        """Labels as candidates take them: without a dtype they are 0 and 1, unless declared. After the charge."""
-        if self._numbers:
-            return numbers_of(labels)
-        return labels if declared or kind != UNTYPED else LabelIndex((0, 1)).encode(labels)
-
     def _plan(self, request: Request, several_rows: bool) -> SearchPlan:
         return plan_search(
             self.candidates, request, self.strategy, self.runs, self.shape, self.holdout > 0 and not several_rows
@@ -269,7 +261,7 @@ class PrivateSelection(BaseEstimator):
         return shared
 
 
-def fresh_candidate(candidate: Any, plan: SearchPlan, request: Request, seed: int | None, classes: Any = None) -> Any:
+def fresh_candidate(candidate: Any, plan: SearchPlan, request: Request, seed: int | None) -> Any:
     """A candidate, unfitted, with what the search leaves for one fit.
 
     Args:
@@ -277,16 +269,13 @@ def fresh_candidate(candidate: Any, plan: SearchPlan, request: Request, seed: in
         plan: of the search.
         request: of the search.
         seed: of the fit; None for fresh entropy.
-        classes: what nobody declared and a search does not look for; None for what the candidate says.
     """
-    named = {} if classes is None else {"classes": classes}
     fresh = clone(candidate).set_params(
         epsilon=plan.fit_epsilon,
         delta=plan.fit_delta,
         neighbouring=str(request.neighbouring),
         account=None,
         random_state=seed,
-        **named,
     )
     fresh.tells = False  # what a candidate warns of would be a release of its own, and tell how many there were
     return fresh
@@ -302,10 +291,8 @@ class _Search:
         request: Request,
         schema: Schema | None,
         reservation: Reservation,
-        classes: Any,
     ) -> None:
         self._owner = owner
-        self._classes = classes
         self._plan = plan
         self._request = request
         self._schema = schema
@@ -378,7 +365,7 @@ class _Search:
 
     def _fit(self, index: int, rows: _Rows, seed: int | None) -> Any:
         """One fit under its own small budget. What it may spend was reserved."""
-        estimator = fresh_candidate(self._owner.candidates[index], self._plan, self._request, seed, self._classes)
+        estimator = fresh_candidate(self._owner.candidates[index], self._plan, self._request, seed)
         estimator.fit(rows.data, rows.labels)
         reserved = Reservation(self._plan.declared[index], self._request.neighbouring, "what was declared")
         for charge in estimator.certificate_.charges:  # a fit that charges more than it declared is a fault

@@ -24,7 +24,7 @@ from tacit.halfspaces.centering import Centre
 from tacit.halfspaces.learner import HalfspaceLearner, MatrixTask
 from tacit.halfspaces.plan import DEFAULTS, Options
 from tacit.learning.learner import Learner
-from tacit.learning.tables import check_as_many, check_labels, check_labels_given
+from tacit.learning.tables import check_as_many, check_labels, check_labels_given, label_of, refuse_open_classes
 from tacit.learning.task import Task
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.account import PrivacyAccount
@@ -56,7 +56,8 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: all columns are numeric, and their
             bounds are found with 5 % of the budget.
-        classes: the two classes, the positive one last, when no schema names them; None for 0 and 1.
+        classes: the two classes, the positive one last, when no schema names them. None: labels must be
+            booleans; others are refused.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         row_norm: a public bound on the length of a row; longer rows are shortened. Without a schema ``X`` is then a
@@ -256,8 +257,10 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         check_labels_given(y, learner.name)
         frame, labels = matrix_frame(X), label_vector(y)
         check_as_many(frame, labels)
-        label = self._declared().label
+        declared = self._declared()
+        label = label_of(declared, labels)
         check_labels(without_rows(labels), label, "", learner.name)
+        refuse_open_classes(declared, labels, learner.name)
         matrix = frame.column(ROWS)
         norm = float(cast(float, self.row_norm))
         constant = norm if self.fit_intercept else 0.0

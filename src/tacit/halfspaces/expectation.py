@@ -143,7 +143,9 @@ def simulated_error(
     for repeat in range(setting.repeats):
         rows, labels = FAMILIES[family](n + TEST_ROWS, setting.dimension, setting.margin, repeat)
         how = ONE_CENTRE if one_centre else {}
-        learner = HalfspaceBoostClassifier(setting.epsilon, setting.delta, row_norm=1.0, fit_intercept=False, **how)
+        learner = HalfspaceBoostClassifier(
+            setting.epsilon, setting.delta, row_norm=1.0, fit_intercept=False, classes=(0, 1), **how
+        )
         learner.fit(rows[:n], labels[:n])
         errors.append(float((learner.predict(rows[n:]) != labels[n:]).mean()))
     basis = f"{setting.repeats} synthetic tables, {'one noisy centre' if one_centre else 'default settings'}, {family}"

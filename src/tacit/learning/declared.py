@@ -25,8 +25,8 @@ class Declared:
 
     Attributes:
         schema: the schema, or None.
-        label: the classes (0 and 1 where nobody named any) or the number.
-        names_no_classes: whether nobody named the classes.
+        label: the classes or the number. Where nobody named classes, 0 and 1 stand for those that are found.
+        names_no_classes: whether nobody named the classes: they are found, or booleans, or the fit is refused.
     """
 
     schema: Schema | None

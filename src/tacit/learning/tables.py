@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.discovery.undeclared import NUMBERS, Undeclared, label_kind, refuse_texts
+from tacit.discovery.undeclared import NUMBERS, Undeclared, label_kind, refuse_unnamed
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, without_rows
 from tacit.encoding.inputs import is_boolean, label_vector, numbers_of, table_of, warn_of_texts, warn_of_undeclared
@@ -34,9 +34,7 @@ def task_of(X: Any, y: Any, declared: Declared, learner: Learner) -> tuple[Task,
     check_labels_given(y, learner.name)
     frame, labels = table_of(X), label_vector(y)
     check_as_many(frame, labels)
-    schema, label = declared.schema, declared.label
-    if declared.names_no_classes and is_boolean(labels):
-        label = LabelIndex((False, True))  # the same sides as 0 and 1, by the names that the labels have
+    schema, label = declared.schema, label_of(declared, labels)
     named = "" if schema is None or schema.label is None else schema.label.column
     check_labels(without_rows(labels), label, named, learner.name)
     if schema is None and not frame.names:
@@ -52,6 +50,22 @@ def task_of(X: Any, y: Any, declared: Declared, learner: Learner) -> tuple[Task,
     if schema.unit is not None:
         frame.column(schema.unit.column)
     return Task(schema, schema.features, label, encoding, undeclared), frame, labels
+
+
+def label_of(declared: Declared, labels: Any) -> LabelIndex | Target:
+    """What the labels are: as declared, or False and True where nobody named classes and their dtype says so."""
+    if declared.names_no_classes and is_boolean(labels):
+        return LabelIndex((False, True))
+    return declared.label
+
+
+def refuse_open_classes(declared: Declared, labels: Any, name: str) -> None:
+    """Raises :class:`RequestError` where a learner that looks for no classes is told of none: see `refuse_unnamed`.
+
+    Truth values need no names: their dtype is public, and says which they are.
+    """
+    if declared.names_no_classes and not is_boolean(labels):
+        refuse_unnamed(f"{name} does not look for them")
 
 
 def check_labels_given(y: Any, name: str) -> None:
@@ -104,8 +118,7 @@ def _undeclared(frame: Frame, labels: Any, declared: Declared, learner: Learner)
     """What is to be found; None if nothing is, or if the learner looks for bounds itself."""
     open_classes, without_schema = declared.names_no_classes, declared.schema is None
     if not learner.discovers:
-        if open_classes:
-            refuse_texts(labels, learner.name)
+        refuse_open_classes(declared, labels, learner.name)
         return None
     if not without_schema and not open_classes:
         return None

@@ -34,8 +34,8 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
             budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
             With ``alpha``, columns must then be numeric.
         classes: the two classes, the positive one last, when no schema names them. None: truth values are False and
-            True; of texts the two most frequent ones are found, too, and sorted, which needs a positive delta. With
-            one, numbers are found as well; at ``delta=0``, and with ``alpha``, labels are taken for 0 and 1.
+            True; of others the two most frequent ones are found, too, and sorted, which needs a positive delta; at
+            ``delta=0``, and with ``alpha``, they are refused.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         n_trees: how many trees; None for the rule's number. If given, their structure is random.
