@@ -12,6 +12,7 @@ from tacit.encoding.frames import columns_of
 from tacit.evaluation.candidates import combined_certificate
 from tacit.evaluation.error_grid import CELLS, ScoreGrid, log_odds
 from tacit.evaluation.measure_scores import ScoreCounts
+from tacit.evaluation.private_score import private_score
 from tacit.evaluation.recalibrate import fitted_curve, recalibrate
 from tacit.evaluation.strategy import strategy
 from tacit.models.base import ModelError
@@ -134,8 +135,34 @@ def test_public_mistakes_cost_nothing(fitted, tmp_path):
 def test_certificates_of_different_units_do_not_combine(fitted):
     from dataclasses import replace
 
-    with pytest.raises(ValueError, match="units of 3"):
-        combined_certificate(fitted.certificate_, replace(fitted.certificate_, rows_per_unit=3), "both")
+    own = fitted.certificate_
+    by_person, by_clinic = (replace(own, rows_per_unit=3, unit=name) for name in ("patient_id", "clinic"))
+    single = replace(own, rows_per_unit=1, unit="patient_id")  # a person with one row is no row
+    for first, second in (
+        (own, by_person), (by_person, own), (by_person, by_clinic), (own, single), (single, own),
+        (by_person, replace(by_person, rows_per_unit=4)),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"do not add up. Give the schema of the model. Nothing was spent"):
+            combined_certificate(first, second, "both")
+    assert combined_certificate(by_person, by_person, "both").unit == "patient_id"
+    old = replace(by_person, unit=None, format_version=1)  # names no column
+    assert combined_certificate(old, by_clinic, "both").rows_per_unit == 3
+
+
+def test_an_evaluation_protects_the_persons_that_the_model_does():
+    X, y = table(200, 3)
+    X = {**X, "patient_id": np.arange(200) // 2, "clinic": np.arange(200) // 2}
+    columns = {name: {"kind": "numeric", "lower": -3, "upper": 3} for name in ("a", "b")}
+    label = {"column": "y", "classes": [0, 1]}
+
+    def by(unit):
+        return {"columns": columns, "label": label, "unit": {"column": unit, "max_rows": 2}}
+
+    learned = AdditiveBoostClassifier(schema=by("patient_id"), interactions=False).fit(X, y)
+    for work in (private_score, recalibrate):
+        with pytest.raises(ValueError, match=r"unit 'patient_id'.*Nothing was spent"):
+            work(learned, X, y, 1.0, schema=by("clinic"))
+        assert work(learned, X, y, 1.0).certificate.unit == "patient_id"
 
 
 def test_certificates_whose_noise_has_several_samplers_add_up(fitted):

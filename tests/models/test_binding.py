@@ -19,7 +19,7 @@ from tacit.models.binding import ClaimError, model_digest
 from tacit.models.claims import read_claim
 from tacit.models.files import load_model, model_from_dict, save_model
 from tacit.privacy.canonical import canonical_json
-from tacit.privacy.certificate import UNBOUND, Certificate
+from tacit.privacy.certificate import OF_NO_MODEL, UNBOUND, Certificate
 
 SCHEMA = {
     "label": {"column": "bought", "kind": "classes", "classes": ["no", "yes"], "positive": "yes"},
@@ -239,3 +239,29 @@ def test_neither_a_seed_nor_an_account_is_written(tmp_path: Path) -> None:
     assert "987654321" not in text
     assert "secret_place" not in text
     assert tacit.load(tmp_path / "model.json").certificate_.dataset == "shop"
+
+
+def test_what_is_of_no_model_says_so(tmp_path: Path) -> None:
+    """A certificate of a score must not pass for that of the model it judged: it costs less."""
+    rows = {"x": np.linspace(0, 1, 60)}
+    schema = {"columns": {"x": {"kind": "numeric", "lower": 0, "upper": 1}}}
+    fitted = tacit.RandomTreesClassifier(epsilon=4.0, n_trees=1, schema=schema, classes=(0, 1)).fit(
+        rows, np.arange(60) % 2
+    )
+    stream = tacit.online.Winnow(epsilon=1.0)
+    stream.learn_one({"x": True}, True)
+    for certificate in (
+        tacit.private_score(fitted, rows, np.arange(60) % 2, 0.5).certificate,
+        tacit.discover_schema({**rows, "y": np.arange(60) % 2}, "y", epsilon=1.0)[1],
+        stream.certificate_,
+    ):
+        assert certificate.verify() == []
+        path = tmp_path / "certificate.json"
+        path.write_text(certificate.to_json())
+        claim = read_claim(path)
+        assert (claim.holds, claim.remarks) == (True, (OF_NO_MODEL,))
+        tacit.save(fitted, tmp_path / "m.json")
+        assert not read_claim(path, tmp_path / "m.json").holds
+        with pytest.raises(ValueError, match="of no model"):
+            tacit.save_model(fitted.model_, tmp_path / "n.json", certificate)
+    assert fitted.certificate_.remarks == ()

@@ -67,6 +67,7 @@ def run(arguments: EvaluateArguments) -> None:
     from tacit.evaluation.private_score import private_score
     from tacit.models.files import load_model
     from tacit.models.recalibrated import RecalibratedModel
+    from tacit.privacy.certificate import Certificate
     from tacit.schema import Schema
 
     inputs = {"the data": arguments.data, "the model": arguments.model, "the schema": arguments.schema}
@@ -75,7 +76,7 @@ def run(arguments: EvaluateArguments) -> None:
     model, promise = load_model(arguments.model)
     target = target_column(arguments.target, schema, None if promise is None else promise.get("target"))
     if promise is not None:
-        check_unit(int(promise.get("rows_per_unit", 1)), schema)
+        check_unit(Certificate.from_dict(promise), schema)
     account = account_of(arguments.account, arguments.dataset)
     cost = None if arguments.cost is None else costs_of(arguments.cost)
     inner = model

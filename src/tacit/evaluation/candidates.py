@@ -15,6 +15,7 @@ from tacit.learning.checks import check_number
 from tacit.privacy.certificate import BOTH, RELEASABLE_SOURCES, UNVERIFIED, Certificate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import RequestError, declared_schema, two_bounds
+from tacit.privacy.unit import unit_key, words_of
 from tacit.schema import Schema
 
 
@@ -92,33 +93,45 @@ def promised_schema(model: Any, given: Any) -> Schema | None:
     schema = declared_schema(given)
     own = getattr(model, "certificate_", None)
     if isinstance(own, Certificate):
-        check_unit(own.rows_per_unit, schema)
+        check_unit(own, schema)
     return schema
 
 
-def check_unit(rows_per_unit: int, schema: Schema | None) -> None:
-    """Raises unless a schema protects persons of as many rows as a model's certificate does."""
+def check_unit(own: Certificate, schema: Schema | None) -> None:
+    """Raises unless a schema protects the persons that a model's certificate does, with as many rows."""
     unit = None if schema is None else schema.unit
     rows = 1 if unit is None else unit.max_rows
-    if rows < rows_per_unit:
+    if rows < own.rows_per_unit:
         raise RequestError(
-            f"the model's certificate protects all {rows_per_unit} rows that a person may have, and this evaluation "
-            f"would protect {rows}: give a schema with a unit of as many"
+            f"the model's certificate protects all {own.rows_per_unit} rows that a person may have, and this "
+            f"evaluation would protect {rows}: give a schema with a unit of as many"
+        )
+    if own.unit is not None and (unit is None or unit.column != own.unit):
+        raise RequestError(
+            f"the model's certificate protects {own.protected}, and this evaluation would protect "
+            f"{words_of(unit_key(unit))}: give a schema with the unit {own.unit!r}"
         )
 
 
-def check_combinable(first: Certificate, neighbouring: str, rows_per_unit: int) -> None:
-    """Raises ``ValueError`` unless a certificate speaks of the same relation and the same protected unit."""
+def check_combinable(first: Certificate, neighbouring: str, unit: tuple[str, int]) -> None:
+    """Raises ``ValueError`` unless a certificate speaks of the same relation and the same protected unit.
+
+    Args:
+        first: the certificate. One of format 1 names no column: its rows alone are compared then.
+        neighbouring: the relation of what is to be added.
+        unit: its column and most rows, from :func:`~tacit.privacy.unit.unit_key`.
+    """
     if first.neighbouring != neighbouring:
         raise TacitError(
             f"the model's certificate is about {first.neighbouring}, and the request about {neighbouring}: the two do "
             "not add up",
             UNSPENT,
         )
-    if first.rows_per_unit != rows_per_unit:
+    own = (first.unit or "", first.rows_per_unit)
+    if own[1] != unit[1] or (own[0] != unit[0] and first.format_version > 1):
         raise TacitError(
-            f"the model's certificate protects units of {first.rows_per_unit} row(s), and the request units of "
-            f"{rows_per_unit}: give the schema of the model",
+            f"the model's certificate protects {first.protected}, and the request {words_of(unit)}: costs of the two "
+            "do not add up. Give the schema of the model",
             UNSPENT,
         )
 
@@ -131,7 +144,7 @@ def combined_certificate(first: Certificate, second: Certificate, algorithm: str
     Raises:
         ValueError: if they are about different relations or units.
     """
-    check_combinable(first, second.neighbouring, second.rows_per_unit)
+    check_combinable(first, second.neighbouring, (second.unit or "", second.rows_per_unit))
     reservation = Reservation((*first.charges, *second.charges), first.neighbouring, algorithm)
     for entry in (*first.entries, *second.entries):
         reservation.record(entry.charge, entry.what, entry.theorem)

@@ -22,6 +22,7 @@ from tacit.models.recalibrated import RecalibratedModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.request import Request, RequestError
+from tacit.privacy.unit import unit_key
 
 SHIFTS = (0.0, 0.1, 0.3, 0.8)
 SLOPES = (0.0, 0.1, 0.3, 0.8)
@@ -106,7 +107,7 @@ def recalibrate(
     own = getattr(model, "certificate_", None)
     if isinstance(own, Certificate):
         unit = None if declared is None else declared.unit
-        check_combinable(own, request.neighbouring, 1 if unit is None else unit.max_rows)
+        check_combinable(own, request.neighbouring, unit_key(unit))
     label = f"recalibration of {type(model).__name__}"
     with spending():
         released = measure_scores(

@@ -30,6 +30,10 @@ FORMAT_VERSION = 2
 UNBOUND = "not bound to its model: written before 0.1"
 """What is said of a certificate of format 1, which names no model."""
 
+OF_NO_MODEL = "of no model, so that it says nothing of one: of a score, a choice, a schema found, or a stream"
+"""What is said of a certificate that names no model. A score's is not bound to the model that was judged, on purpose:
+beside that model it would promise the score's epsilon for a model that cost more."""
+
 SINCE_2 = ("unit", "target", "data", "columns", "parameters", "model_digest", "schema_digest", "ledger_digest")
 """Fields that format 1 lacks."""
 
@@ -252,7 +256,9 @@ class Certificate:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader must know, and is no fault."""
-        return (UNBOUND,) if self.format_version == 1 else ()
+        if self.format_version == 1:
+            return (UNBOUND,)
+        return (OF_NO_MODEL,) if self.model_digest is None else ()
 
     @property
     def releases(self) -> int:
