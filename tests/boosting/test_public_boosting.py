@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from tacit import boosting
 from tacit.boosting import HalfspaceLog, LazyBregman, Measure, boost, private_rows, stateless_sum
+from tacit.curator import rows as curated
 from tacit.curator.curator import Curator
 from tacit.privacy.charges import Charge
 from tacit.privacy.ledger import BudgetExceeded
@@ -105,3 +107,8 @@ def test_public_mistakes_are_refused(changes: dict, message: str) -> None:
     given = {"X": np.zeros((5, 2)), "y": np.zeros(5), "row_norm": 1.0, "epsilon": 1.0, **changes}
     with pytest.raises(RequestError, match=message), private_rows(**given):
         pass
+
+
+def test_the_old_name_of_sealed_rows_goes_until_0_2() -> None:
+    assert boosting.PrivateRows is boosting.SealedRows is not curated.PrivateRows
+    assert "PrivateRows" not in boosting.__all__

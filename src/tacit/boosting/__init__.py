@@ -13,10 +13,13 @@ from tacit.boosting.measures.lazy_bregman import LazyBregman
 from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.measure import Measure, stateless_sum
 from tacit.boosting.measures.smooth import SmoothMeasure
-from tacit.boosting.private_rows import PrivateRows, private_rows
+from tacit.boosting.private_rows import SealedRows, private_rows
 from tacit.boosting.schema import Embedding, Ensemble, WeakLearner, WeakLearnerError, boost
 from tacit.boosting.stopping import EndTest
 from tacit.queries.dense.halfspace_log import HalfspaceLog
+
+PrivateRows = SealedRows
+"""The name that it had before 0.1, until 0.2: a :class:`tacit.curator.rows.PrivateRows` is another thing."""
 
 __all__ = [
     "Embedding",
@@ -26,7 +29,7 @@ __all__ = [
     "LazyBregman",
     "LogisticMeasure",
     "Measure",
-    "PrivateRows",
+    "SealedRows",
     "SmoothMeasure",
     "WeakLearner",
     "WeakLearnerError",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tacit.curator.budget import Budget
-from tacit.curator.rows import PrivateRows as RowsToSeal
+from tacit.curator.rows import PrivateRows
 from tacit.encoding.dense import RowClipper
 from tacit.encoding.inputs import label_vector
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder, matrix_frame
@@ -34,8 +34,10 @@ NAME = "boosting"
 
 
 @dataclass(eq=False)
-class PrivateRows:
-    """Rows of two classes in a ball, and a budget. Made by :func:`private_rows`; there is no way to look at a row.
+class SealedRows:
+    """Rows of two classes in a ball, sealed behind the gate, and a budget. Made by :func:`private_rows`.
+
+    There is no way to look at a row.
 
     Attributes:
         budget: answers queries for shares of the budget; its ``curator`` is what :func:`tacit.boosting.boost` takes.
@@ -73,7 +75,7 @@ def private_rows(
     neighbouring: str | Neighbouring = Neighbouring.ADD_OR_REMOVE_ONE,
     account: PrivacyAccount | None = None,
     random_state: int | None = None,
-) -> Iterator[PrivateRows]:
+) -> Iterator[SealedRows]:
     """Reserves a budget, seals rows behind the gate, and certifies what was released when the block ends.
 
     Formal guarantee: whatever the block asks of ``budget``, and makes of the answers, is (epsilon, delta)-
@@ -104,7 +106,7 @@ def private_rows(
     allowance = request.allowance
     with spending():
         with reserve(account, request, [allowance.whole], NAME, None) as reservation:
-            sealable = RowsToSeal(frame, labels, reservation, request.random_state)
-            rows = PrivateRows(Budget(sealable.seal_rows(encoder, LabelIndex((0, 1))), allowance), encoder.width)
+            private = PrivateRows(frame, labels, reservation, request.random_state)
+            rows = SealedRows(Budget(private.seal_rows(encoder, LabelIndex((0, 1))), allowance), encoder.width)
             yield rows
-        rows.certificate = certified(account, request, reservation, sealable, NAME)
+        rows.certificate = certified(account, request, reservation, private, NAME)
