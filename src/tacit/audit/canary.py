@@ -72,7 +72,7 @@ def target_of(schema: Schema | None, classes: Sequence[Any] | None, bounds: Sequ
 
     Args:
         schema: whose label counts, if it has one.
-        classes: otherwise, of two the positive one last; None for 0 and 1, where the learner finds classes.
+        classes: otherwise, of two the positive one last; None for 0 and 1.
         bounds: otherwise, of a number.
     """
     label = None if schema is None else schema.label

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.audit.canary import Pair, given_pair, made_pair, target_of
+from tacit.audit.canary import Pair, Target, given_pair, made_pair, target_of
 from tacit.estimators.base import Estimator
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, declared_schema, is_number
@@ -66,7 +66,10 @@ def planned(
             f"the schema protects units of {declared.unit.max_rows} rows, and what {type(estimator).__name__} claims "
             "is about single rows: leave the unit out"
         )
-    target = target_of(declared, classes, _bounds(estimator, declared))
+    bounds = _bounds(estimator, declared)
+    target = target_of(declared, classes, bounds)
+    if own and classes is None and bounds is None and (declared is None or declared.label is None):
+        estimator = _naming(estimator, request, target)
     X, y, canary = given
     if (X is None) != (y is None) or (X is None) != (canary is None):
         raise RequestError("X, y and canary belong together: give all three, or none for tables made from the schema")
@@ -75,6 +78,14 @@ def planned(
     else:
         pair = made_pair(declared, target, request.neighbouring, not own)
     return Plan(estimator, request, declared, pair, int(trials), float(confidence))
+
+
+def _naming(estimator: Estimator, request: Request, target: Target) -> Estimator:
+    """An estimator that finds no classes, told of those of the made tables: a fit would refuse them otherwise."""
+    if request.delta > 0 and estimator.make_learner(request).discovers:
+        return estimator
+    told: Estimator = copied(estimator).set_params(classes=(target.usual, target.canary))
+    return told
 
 
 def _claim(estimator: Any, neighbouring: str | None, random_state: int | None) -> Request:
