@@ -3,7 +3,9 @@
 Every result is one line of ``benchmarks/results/accuracy.jsonl``; what is there is not run again (``--again`` does).
 Results of our own learners belong to a version of the source, and the newest version counts. ``--report`` runs nothing:
 it writes ``benchmarks/results/accuracy.json`` and the page ``docs/accuracy.md`` from the lines. The last line printed
-is one JSON object with the figures.
+is one JSON object with the figures. ``--tables`` runs the sixty tables on which the planning rule is judged
+(``benchmarks/results/tables.jsonl``), and prints which share of the gap from DP-EBM to the best of three learners
+without privacy is closed (:mod:`benchmarks.accuracy_tables`).
 """
 
 from __future__ import annotations
@@ -21,11 +23,11 @@ import numpy as np
 from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
-from benchmarks import accuracy_report, data, outside, peers
+from benchmarks import accuracy_report, accuracy_tables, data, outside, peers
 from benchmarks.accuracy_report import EPSILONS, LIMIT
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results" / "accuracy.jsonl"
+RESULTS, TABLES = HERE / "results" / "accuracy.jsonl", HERE / "results" / "tables.jsonl"
 
 S_BDT = {0.01: 0.787, 0.02: 0.831, 0.03: 0.849, 0.1: 0.876, 0.5: 0.893}
 """S-BDT's published AUC on Adult's complete rows (tuned on the test set), by epsilon, at delta 5e-8."""
@@ -92,11 +94,11 @@ def key(job: dict[str, Any]) -> tuple[Any, ...]:
     return (*fields, job.get("protocol"), job.get("version"))
 
 
-def known() -> dict[tuple[Any, ...], dict[str, Any]]:
+def known(results: Path) -> dict[tuple[Any, ...], dict[str, Any]]:
     """Results so far, oldest first; a later line replaces an earlier one of the same key."""
-    if not RESULTS.exists():
+    if not results.exists():
         return {}
-    lines = (json.loads(line) for line in RESULTS.read_text().splitlines() if line)
+    lines = (json.loads(line) for line in results.read_text().splitlines() if line)
     return {key(line): line for line in lines}
 
 
@@ -104,10 +106,11 @@ def arguments() -> argparse.Namespace:
     everyone = [*peers.PRIVATE, *outside.NAMES, *peers.CEILING]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", nargs="+", default=["all"], help="data sets, or 'large' or 'all'")
-    parser.add_argument("--who", nargs="+", default=["additive"], choices=everyone)
+    parser.add_argument("--tables", action="store_true", help="the sixty tables, two splits, in every mode")
+    parser.add_argument("--who", nargs="+", default=None, choices=everyone)
     parser.add_argument("--epsilon", nargs="+", type=float, default=None)
     parser.add_argument("--delta", type=float, default=DELTA)
-    parser.add_argument("--seeds", type=int, default=5, help="how many splits")
+    parser.add_argument("--seeds", type=int, default=None, help="how many splits; 5")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--limit", action="store_true", help=f"epsilon {LIMIT:g} alone: the non-private limit")
     parser.add_argument("--protocol", choices=["default", "s-bdt"], default="default")
@@ -119,6 +122,12 @@ def arguments() -> argparse.Namespace:
     args = parser.parse_args()
     if args.protocol == "s-bdt":
         args.data, args.epsilon = ["adult"], args.epsilon or list(S_BDT)
+    if args.tables:
+        names = list(data.table_tasks())
+        args.data = names if args.data == ["all"] else args.data
+        args.who, args.seeds = args.who or list(accuracy_tables.MODES), args.seeds or accuracy_tables.SPLITS
+        args.epsilon = args.epsilon or list(accuracy_tables.EPSILONS)
+    args.who, args.seeds = args.who or ["additive"], args.seeds or 5
     args.epsilon = args.epsilon or ([LIMIT] if args.limit else list(EPSILONS))
     groups = {"large": data.LARGE, "all": data.LARGE + data.SMALL}
     args.data = [name for item in args.data for name in groups.get(item, (item,))]
@@ -132,22 +141,26 @@ def main() -> None:
     """The command."""
     args = arguments()
     if args.report:
-        print(json.dumps({"benchmark": "accuracy", **accuracy_report.write(list(known().values()), S_BDT)}))
+        print(json.dumps({"benchmark": "accuracy", **accuracy_report.write(list(known(RESULTS).values()), S_BDT)}))
         return
+    kept = TABLES if args.tables else RESULTS
     learners = {**peers.PRIVATE, **peers.CEILING}
     if args.peer_python is not None:
         learners |= outside.learners(args.peer_python)
-    done, results = ({} if args.again else known()), []
+    done, results = ({} if args.again else known(kept)), []
     for job, train, test in jobs(args):
         line = done.get(key(job))
         if line is None:
             line = run(job, train, test, learners[job["who"]])
             if not args.no_save:
-                with RESULTS.open("a") as file:
+                with kept.open("a") as file:
                     file.write(json.dumps(line) + "\n")
             shown = (line["who"], line["data"], f"eps {line['epsilon']}", f"seed {line['seed']}")
             print(*shown, f"auc {line['auc']:.4f}", f"{line['seconds']} s", flush=True)
         results.append(line)
+    if args.tables:
+        print(json.dumps({"benchmark": "tables", "version": args.version, **accuracy_tables.summary(results)}))
+        return
     means = accuracy_report.mean_by_set(results, "auc")
     print(json.dumps({"benchmark": "accuracy", "protocol": args.protocol, "auc": means}))
 

@@ -1,6 +1,8 @@
 """The benchmark tables: data sets that stand beside the checkout, their public schemas, and the splits all peers share.
 
-Nothing here is part of the product. The folder is ``../shared/data`` beside the checkout, or ``TACIT_BENCHMARK_DATA``.
+Nothing here is part of the product. The folders are ``../shared/data`` beside the checkout, or
+``TACIT_BENCHMARK_DATA``, and ``../shared/tables``, or ``TACIT_BENCHMARK_TABLES``: sixty more, on which the planning
+rule is judged.
 """
 
 from __future__ import annotations
@@ -26,13 +28,34 @@ def folder() -> Path:
     return Path(os.environ.get("TACIT_BENCHMARK_DATA", HERE.parent.parent / "shared" / "data"))
 
 
+def tables_folder() -> Path:
+    """Where the sixty tables are."""
+    return Path(os.environ.get("TACIT_BENCHMARK_TABLES", HERE.parent.parent / "shared" / "tables"))
+
+
 @cache
 def tasks() -> dict[str, Any]:
     """What ``tasks.json`` says: per data set its file, positive labels, and public bounds and categories."""
-    path = folder() / "tasks.json"
+    return _tasks_of(folder(), "TACIT_BENCHMARK_DATA")
+
+
+@cache
+def table_tasks() -> dict[str, Any]:
+    """The same for the sixty tables; ``study`` says which of them belong together."""
+    return _tasks_of(tables_folder(), "TACIT_BENCHMARK_TABLES")
+
+
+def _tasks_of(place: Path, variable: str) -> dict[str, Any]:
+    path = place / "tasks.json"
     if not path.exists():
-        raise SystemExit(f"benchmark data not found: put the data sets into {folder()} or set TACIT_BENCHMARK_DATA")
-    return dict(json.loads(path.read_text()))
+        raise SystemExit(f"benchmark data not found: put the data sets into {place} or set {variable}")
+    return {name: {**task, "path": place / task["file"]} for name, task in json.loads(path.read_text()).items()}
+
+
+def task_of(name: str) -> dict[str, Any]:
+    """What is known of a data set, of either folder."""
+    known = tasks()
+    return dict(known[name] if name in known else table_tasks()[name])
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +74,8 @@ class Table:
 
 def load(name: str) -> Table:
     """A data set as a table."""
-    task = tasks()[name]
-    raw = pd.read_csv(folder() / task["file"], dtype=str, keep_default_na=False)
+    task = task_of(name)
+    raw = pd.read_csv(task["path"], dtype=str, keep_default_na=False)
     y = raw["target"].isin(task["positive"]).to_numpy().astype(np.int64)
     X, columns = {}, {}
     for column, facts in task["columns"].items():

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -22,11 +23,13 @@ def log_odds(probabilities: np.ndarray) -> np.ndarray:
     return np.log(clipped / (1 - clipped))
 
 
-def additive(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
+def additive(
+    train: Table, test: Table, epsilon: float, delta: float, seed: int, interactions: bool | str = True
+) -> np.ndarray:
     """The flagship with default settings. The seed changes the split, not the noise: that is fresh."""
     from tacit.additive.estimator import AdditiveBoostClassifier
 
-    model = AdditiveBoostClassifier(epsilon=epsilon, delta=delta, schema=train.schema)
+    model = AdditiveBoostClassifier(epsilon=epsilon, delta=delta, schema=train.schema, interactions=interactions)
     return model.fit(train.X, train.y).decision_function(test.X)
 
 
@@ -124,6 +127,12 @@ def one_hot(fitted: Table, table: Table) -> pd.DataFrame:
     return pd.DataFrame(out)
 
 
-PRIVATE: dict[str, Learner] = {"additive": additive, "trees": trees, "dp_ebm": dp_ebm}
-OURS = ("additive", "trees")
+PRIVATE: dict[str, Learner] = {
+    "additive": additive,
+    "additive_pairs": partial(additive, interactions="pairs"),
+    "additive_columns": partial(additive, interactions=False),
+    "trees": trees,
+    "dp_ebm": dp_ebm,
+}
+OURS = ("additive", "additive_pairs", "additive_columns", "trees")
 CEILING: dict[str, Learner] = {"boosted_trees": boosted_trees, "forest": forest, "logistic": logistic}
