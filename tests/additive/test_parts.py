@@ -186,6 +186,11 @@ def test_two_classes_look_at_columns_together_where_rows_are_enough_and_pay_less
     assert not any(made.looks_for_pairs for made in plans[1:])
 
 
+def test_more_evidence_is_asked_for_where_rows_are_so_many_that_little_is_evident():
+    asked = [Planner().least_evidence(whole / 3.0, 9) for whole in (700.0, 1500.0, 3000.0, 30_000.0)]
+    assert asked == pytest.approx([1.0, 1.0, 2.0, 20.0])
+
+
 @pytest.mark.parametrize("unexplained", [0.3, 0.9])
 @pytest.mark.parametrize("columns", [2, 9, 100])
 def test_what_a_look_did_not_find_goes_to_columns_and_pairs_or_to_trees_where_labels_follow(columns, unexplained):

@@ -104,7 +104,7 @@ def learn(
     seen = None
     if chosen.look:
         seen = look_beyond(budget.part(chosen.look), mains, state)
-        if not seen.finds(tuning.planning):
+        if not seen.finds(planner.least_evidence(known.signal, count)):
             glass = planner.plan(known.total, count, known.signal, whole.is_pure, pairs, False)
             chosen = planner.without_smooth(chosen, glass, seen.unexplained.share)
     found: list[tuple[Side, Side, Term]] = []

@@ -351,6 +351,16 @@ class Planner:
             fourier_noise=numbers.fourier_noise,
         )
 
+    def least_evidence(self, signal: float, n_columns: int) -> float:
+        """The log odds from which a look says yes.
+
+        Args:
+            signal: ``q``, as for :meth:`plan`.
+            n_columns: columns of the model.
+        """
+        whole = signal * math.sqrt(max(n_columns, 1))
+        return self.numbers.least_evidence * max(whole / self.numbers.sure_of_evidence, 1.0)
+
     def without_smooth(self, chosen: Plan, glass: Plan, unexplained: float) -> Plan:
         """The plan where a look found nothing: columns and pairs have what is left, or trees some of it at the end.
 

@@ -11,7 +11,6 @@ from tacit.additive.pairs import cut_masses
 from tacit.additive.plan import Plan
 from tacit.additive.sweeps import State
 from tacit.additive.term import Term
-from tacit.additive.tuning import Planning
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.growing.chosen_trees import structures_of
@@ -59,10 +58,9 @@ class Seen:
     cuts: Cuts
     unspent: float
 
-    def finds(self, numbers: Planning) -> bool:
-        """Whether columns together say what columns and pairs do not."""
-        look = self.look
-        return look is not None and look.evidence > numbers.least_evidence and look.variance > numbers.least_variance
+    def finds(self, least: float) -> bool:
+        """Whether columns together say what they do not say one by one, by a log odds of at least so much."""
+        return self.look is not None and self.look.evidence > least
 
 
 def look_beyond(budget: Budget, mains: Sequence[Term], state: State) -> Seen:

@@ -41,19 +41,19 @@ class Planning:
     largest_tree_share: float = 0.5
 
     # ``n mu`` from which it is asked whether columns say more together than one by one; what that may cost, less in
-    # proportion from ``look_full`` on; what columns get before; and the log odds, and the variance of what they say
-    # (squared log-odds), from which the answer is yes.
+    # proportion from ``look_full`` on; what columns get before; and the log odds from which the answer is yes, more in
+    # proportion from ``sure_of_evidence`` on: where rows are very many what is small is evident, too, and pairs say it.
     look_from: float = 700.0
     look_full: float = 4000.0
     look_part: float = 0.05
     first_part: float = 0.3
     least_evidence: float = 1.0
-    least_variance: float = 0.03
+    sure_of_evidence: float = 1500.0
 
     # Where the answer is no, trees have this part of what is left, after columns and pairs, if columns leave less
     # than this share of the labels' variance unexplained.
     last_part: float = 0.75
-    trees_below: float = 0.7
+    trees_below: float = 0.6
 
     # The same for trees of several classes, or of numbers, whose splits are random where rows are not very many: deep
     # ones that are averaged as a kernel (``kernel_trees``).

@@ -232,12 +232,6 @@ class Directions:
         some = likelihood[1:]
         return float(some.max() + math.log(np.exp(some - some.max()).mean()) - likelihood[0])
 
-    def variance(self, seen: Floats, sd: float) -> float:
-        """The posterior mean of ``v`` where there is a function; see :meth:`evidence`."""
-        some = self._likelihood(seen, sd)[1:]
-        weights = np.exp(some - some.max())
-        return float(weights @ VARIANCES[1:] / weights.sum())
-
     def _likelihood(self, seen: Floats, sd: float) -> Floats:
         """Log marginal likelihood of every prior variance, up to a constant, shape ``(len(VARIANCES),)``."""
         squares = (self.vectors.T @ seen)[:, None] ** 2
@@ -282,7 +276,6 @@ class FourierLook:
         first: the first sum.
         evidence: log odds that columns together say anything that no function of one column does; a pair of columns
             may still say it.
-        variance: of the log-odds that they say, if they do: a posterior mean.
     """
 
     features: FourierFeatures
@@ -290,7 +283,6 @@ class FourierLook:
     directions: Directions
     first: Measurement
     evidence: float
-    variance: float
 
     def grow(self, budget: Budget, rows: float, noise: float, margins: Margins) -> FourierTerm:
         """Boosts the margins by a smooth function of all columns, spending the budget.
@@ -347,6 +339,5 @@ def look_together(
     first = summed.measure(FourierSum(features, fourier_rule(), margins), 1.0, label)
     root, beyond = math.sqrt(features.pairs), beyond_single_columns(imagined, scores)
     others = Directions.of(imagined @ beyond, rows, curvature)
-    told = (beyond.T @ (first.value / root), first.sd / root)
-    found = others.evidence(*told), others.variance(*told)
-    return FourierLook(features, imagined, Directions.of(imagined, rows, curvature), first, *found), budget.share
+    evidence = others.evidence(beyond.T @ (first.value / root), first.sd / root)
+    return FourierLook(features, imagined, Directions.of(imagined, rows, curvature), first, evidence), budget.share
