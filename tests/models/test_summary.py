@@ -111,3 +111,13 @@ def test_an_identifier_without_a_unit_asks_the_question() -> None:
     unit = {**schema, "unit": {"column": "patient_id", "max_rows": 1}}
     learner = tacit.AdditiveBoostClassifier(schema=unit).fit({**X, "patient_id": np.arange(2000)}, y)
     assert learner.certificate_.protected == "one patient_id, at most one row"
+
+
+def test_the_bin_of_missing_values_is_found_without_its_edges() -> None:
+    X, y = table(4000)
+    X["a"][:500] = np.nan
+    model = fit(X, y, epsilon=5.0).model_
+    for feature in model.features:
+        labels = feature.bin_labels()
+        assert labels[feature.missing_bin] == "missing"
+        assert len(labels) == feature.n_bins

@@ -264,3 +264,16 @@ def test_gathered_entries_are_still_covered() -> None:
     certificate = certified(reservation, epsilon=2.0)
     assert len(certificate.entries) == 3
     assert certificate.verify() == []
+
+
+def test_what_a_certificate_writes_down_is_not_shared_with_it() -> None:
+    """Its releases are written down once; who changes a copy of that changes no certificate."""
+    certificate = fitted()
+    before, written = certificate.to_json(), certificate.to_dict()
+    written["entries"][0]["charge"]["noise_multiplier"] = 0.5
+    written["entries"][0]["theorem"] = "none"
+    written["charges"].clear()
+    assert certificate.to_json() == before
+    assert not certificate.verify()
+    assert replace(certificate, entries=certificate.entries[1:]).integrity()
+    assert replace(certificate, charges=(Gaussian(9.0),)).integrity()

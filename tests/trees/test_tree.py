@@ -340,15 +340,17 @@ def test_the_diameter_of_a_rule_is_exact() -> None:
         assert rule.diameter == (l1, l2_squared)
 
 
-@pytest.mark.parametrize("depth", [1, 2, 6, 7, 9])
-def test_tables_of_masks_lead_every_row_where_its_tests_lead_it(depth):
-    generator = np.random.default_rng(depth)
+@pytest.mark.parametrize("depth", [1, 2, 6, 7, 8, 9, 10])
+@pytest.mark.parametrize("columns", [1, 4, 6, 9])
+@pytest.mark.parametrize("sets", [False, True])
+def test_tables_of_masks_lead_every_row_where_its_tests_lead_it(depth: int, columns: int, sets: bool) -> None:
+    """One step and two, few columns and many, thresholds and other sets of codes among them."""
+    rng = np.random.default_rng(depth)
     splits = 2**depth - 1
-    shape = complete_shape(generator.integers(0, 6, splits), threshold_sets(generator.integers(0, 255, splits)))
-    codes = generator.integers(0, 256, (6, 50)).astype(np.uint8)
-    found = shape.find(list(codes))
-    for row in range(50):
-        node = 0
-        while node >= 0:
-            node = shape.children[node, int(shape.goes_right(node)[codes[shape.columns[node], row]])]
-        assert found[row] == -1 - node
+    right = threshold_sets(rng.integers(-1, 256, splits))
+    if sets:
+        right[::3] = rng.integers(0, 256, right[::3].shape)
+    shape = complete_shape(rng.integers(0, columns, splits), right)
+    rows = rng.integers(0, 256, (60, columns)).astype(np.uint8)
+    assert shape.find(list(np.ascontiguousarray(rows.T))).tolist() == [walk(shape, row) for row in rows]
+    assert np.array_equal(TreeShape.from_dict(shape.to_dict()).right, right)

@@ -205,7 +205,8 @@ class Term:
                 referred[:, j], self._noise_variance(directions), float(curvature), log_prior
             )
             self._direction_weights.append(weights)
-        self.weights = np.asarray(np.mean(self._direction_weights, axis=0))
+        first = self._direction_weights[0]
+        self.weights = first if len(self._direction_weights) == 1 else np.mean(self._direction_weights, axis=0)
         return project(np.asarray(means @ directions.basis.T), self.counts, self.monotone)
 
     def sd(self, directions: Directions) -> Floats:

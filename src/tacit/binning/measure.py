@@ -252,9 +252,11 @@ class _Searched:
 def _bins_of_atoms(atoms: Atoms, bin_of_atom: Ints, masses: Floats, missing: float, total: float) -> Bins:
     """Bins numbered without gaps among the atoms that a code can reach, "missing" last."""
     reachable = atoms.reachable
-    used, bin_of_atom[reachable] = np.unique(bin_of_atom[reachable], return_inverse=True)
+    held = np.bincount(bin_of_atom[reachable]) > 0
+    numbers, used = np.cumsum(held) - 1, int(held.sum())
+    bin_of_atom[reachable] = numbers[bin_of_atom[reachable]]
     counts = np.bincount(bin_of_atom[reachable], weights=masses[reachable])
-    mapping = np.append(bin_of_atom, len(used))[atoms.of_code]
+    mapping = np.append(bin_of_atom, used)[atoms.of_code]
     return Bins(mapping, _scaled(np.append(counts, max(missing, 1.0)), total), ordered=True)
 
 

@@ -112,11 +112,13 @@ class Zoom:
 
     def cells(self, atoms: Atoms) -> Ints:
         """Code -> part of a heavy group, numbered from 0; all other codes share the last number."""
-        parts, group = self._parts, self.group_of_atom
-        first = np.cumsum(parts) - parts
-        within = (np.arange(ATOMS) - self.starts[group]) * parts[group] // self.widths[group]
-        cell = np.where(parts[group] > 0, first[group] + within, parts.sum())
-        return np.append(cell, parts.sum())[atoms.of_code]
+        parts, widths = self._parts, self.widths
+        first, others = np.cumsum(parts) - parts, parts.sum()
+        cell = np.full(ATOMS + 1, others)
+        for group in np.flatnonzero(parts):
+            inside = slice(self.starts[group], self.starts[group] + widths[group])
+            cell[inside] = first[group] + np.arange(widths[group]) * parts[group] // widths[group]
+        return cell[atoms.of_code]
 
     def again(self, counts: Floats, sd: float) -> None:
         """Takes in noisy counts of the parts that were planned."""

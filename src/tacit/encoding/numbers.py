@@ -41,6 +41,8 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[
     Raises:
         FrameError: if the dtype is not numeric. The decision is made on the dtype, which is public, never on values.
     """
+    if _is_plain(values):
+        return np.asarray(values.to_numpy())
     if isinstance(values, pa.Array):
         values = pa.chunked_array([values])
     series = nw.from_native(values, series_only=True, pass_through=True)
@@ -60,6 +62,12 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[
     if loose and array.dtype.kind in "OUS":
         return np.fromiter(map(number_or_nan, array.tolist()), np.float64, len(array))
     raise _wrong_dtype(name, str(array.dtype))
+
+
+def _is_plain(values: Any) -> bool:
+    """Whether a vector is a series of pandas with numpy's numbers, of which nothing else has to be asked."""
+    dtype = getattr(values, "dtype", None)
+    return isinstance(dtype, np.dtype) and dtype.kind in "fiu" and type(values).__module__.startswith("pandas.")
 
 
 def is_object(values: Any) -> bool:

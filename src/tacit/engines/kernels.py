@@ -97,3 +97,11 @@ def add_costs(codes, costs, lengths, start, stop):  # type: ignore[no-untyped-de
     own = codes[start:stop]
     for i in range(len(own)):
         lengths[i] += costs[own[i]]
+
+
+@nb.njit(nogil=True, cache=True)
+def fold(by_code, lookup, by_cell):  # type: ignore[no-untyped-def]
+    """``by_cell[lookup] += by_code``, line by line: codes that fall into one cell add up."""
+    for code in range(len(lookup)):
+        for channel in range(by_code.shape[1]):
+            by_cell[lookup[code], channel] += by_code[code, channel]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Codes, Ints
-from tacit.engines import score_kernels
+from tacit.engines import kernels, score_kernels
 from tacit.engines.rows import RowRange, Rows
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.margins import Scores
@@ -79,7 +79,7 @@ class ScoreRows:
 
         by_code = self._in_parallel(run, len(lookup) * rule.channels).reshape(len(lookup), rule.channels)
         by_cell = np.zeros((query.cells.size, rule.channels), np.int64)
-        np.add.at(by_cell, lookup, by_code)
+        kernels.fold(by_code, lookup, by_cell)
         return by_cell
 
     def levels(self, query: ResidualLevels) -> Ints:

@@ -63,6 +63,14 @@ class Feature:
         starts = np.flatnonzero(np.diff(self.mapping[:-1])) + 1
         return np.concatenate([self.encoder.edges(np.append(0, starts)), [self.encoder.upper]])
 
+    @property
+    def missing_bin(self) -> int | None:
+        """The bin that holds missing values and no others; None if there is none."""
+        if self.ordered:
+            return int(np.count_nonzero(np.diff(self.mapping[:-1]))) + 1
+        labels = self.bin_labels()
+        return labels.index("missing") if "missing" in labels else None
+
     def bin_labels(self) -> list[str]:
         """What to call every bin."""
         if self.ordered:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit.errors import UNSPENT
 from tacit.models.base import Model, ModelError
-from tacit.privacy.canonical import sha256
+from tacit.privacy.canonical import sha256_of_numbers
 from tacit.privacy.certificate import Certificate, CertificateError
 
 PARTS = ("format", "version", "kind", "model", "schema", "certificate")
@@ -22,7 +22,7 @@ class ClaimError(ModelError):
 
 def model_digest(model: Model) -> str:
     """SHA-256 of a model: its kind and its body, in canonical form."""
-    return sha256({"kind": model.kind, "model": model.body()})
+    return sha256_of_numbers({"kind": model.kind, "model": model.body()})
 
 
 def problem_of_model(certificate: Certificate, data: Mapping[str, Any]) -> list[str]:
@@ -67,6 +67,6 @@ def _schema_problems(certificate: Certificate, schema: Any) -> list[str]:
 def _digest(data: Any) -> str | None:
     """SHA-256 of what a file holds; None for numbers that no model file has, such as NaN."""
     try:
-        return sha256(data)
+        return sha256_of_numbers(data)
     except ValueError:
         return None

@@ -141,10 +141,10 @@ def _missing(parts: _Parts, rows: Estimate) -> dict[str, float]:
         return found
     for main in parts.mains:
         feature = parts.features[main.feature]
-        labels = feature.bin_labels()
-        if "missing" not in labels:
+        place = feature.missing_bin
+        if place is None:
             continue
-        share = float(main.counts[labels.index("missing")]) / total
+        share = float(main.counts[place]) / total
         if share > 0.05 and share * total > STANDS_OUT * (rows.sd or 0.0):
             found[feature.name] = min(share, 1.0)
     return found

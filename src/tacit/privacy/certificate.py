@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, Protocol, Self
 
 from tacit.errors import TacitError
@@ -194,7 +195,7 @@ class Certificate:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             unit=None if unit is None else str(unit.column) or None,
         )
-        return replace(made, ledger_digest=made._computed_ledger_digest())._sealed()
+        return made._with(ledger_digest=made._computed_ledger_digest())._sealed()
 
     def bound(
         self,
@@ -214,14 +215,14 @@ class Certificate:
             columns: what the fit was given.
             parameters: of the learner.
         """
-        return replace(
-            self, model_digest=model_digest, schema_digest=schema_digest, target=target, columns=columns,
+        return self._with(
+            model_digest=model_digest, schema_digest=schema_digest, target=target, columns=columns,
             parameters=dict(parameters or {}), signature=None,
         )._sealed()  # fmt: skip
 
     def named(self, target: str | None, data: str | None = None) -> Self:
         """The same certificate with the names of what is predicted, and of the data, for people."""
-        return replace(self, target=target, data=data, signature=None)._sealed()
+        return self._with(target=target, data=data, signature=None)._sealed()
 
     @property
     def signable(self) -> dict[str, str | None]:
@@ -268,7 +269,13 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON data without infinities; :meth:`from_dict` is the inverse."""
         signed = {} if self.signature is None else {"signature": dict(self.signature)}
-        return {"format": FORMAT, "version": self.format_version, **self._content(), "digest": self.digest, **signed}
+        return {
+            "format": FORMAT,
+            "version": self.format_version,
+            **finite(self._content()),
+            "digest": self.digest,
+            **signed,
+        }
 
     def to_json(self) -> str:
         """The certificate as a JSON document."""
@@ -399,7 +406,13 @@ class Certificate:
 
     def _sealed(self) -> Self:
         """With the digest of what it says now."""
-        return replace(self, digest=self._computed_digest())
+        return self._with(digest=self._computed_digest())
+
+    def _with(self, **changes: Any) -> Self:
+        """With other attributes and the same releases, which are long to write down."""
+        changed = replace(self, **changes)
+        vars(changed)["_ledger"] = self._ledger
+        return changed
 
     def _content(self) -> dict[str, Any]:
         left_out = (*OUTSIDE, *(SINCE_2 if self.format_version == 1 else ()))
@@ -407,21 +420,29 @@ class Certificate:
         written["neighbouring"] = str(self.neighbouring)
         written["reasons"] = list(self.reasons)
         written["versions"] = dict(self.versions)
-        written |= self._ledger()
         content: dict[str, Any] = finite(written)
-        return content
+        return content | self._ledger
 
+    @cached_property
     def _ledger(self) -> dict[str, Any]:
+        """Its releases as plain data, which nobody may change."""
+        known: dict[int, dict[str, Any]] = {}  # many releases share a charge
+
+        def facts(charge: Charge) -> dict[str, Any]:
+            if id(charge) not in known:
+                known[id(charge)] = finite(charge.to_dict())
+            return known[id(charge)]
+
         return {
-            "charges": [charge.to_dict() for charge in self.charges],
+            "charges": [facts(charge) for charge in self.charges],
             "entries": [
-                {"label": entry.label, **entry.what.facts(), "charge": entry.charge.to_dict(), "theorem": entry.theorem}
+                {"label": entry.label, **entry.what.facts(), "charge": facts(entry.charge), "theorem": entry.theorem}
                 for entry in self.entries
             ],
         }
 
     def _computed_ledger_digest(self) -> str:
-        return sha256(finite(self._ledger()))
+        return sha256(self._ledger)
 
     def _computed_digest(self) -> str:
         of_version = {} if self.format_version == 1 else {"version": self.format_version}

@@ -5,6 +5,7 @@ All state in a cell rule is public: bin tables come from the schema or from rele
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -53,7 +54,7 @@ class ProductCells(Cells):
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.sizes))
+        return int(math.prod(self.sizes))
 
     @cached_property
     def offsets(self) -> tuple[npt.NDArray[np.int32], ...]:

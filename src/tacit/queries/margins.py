@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numba as nb
 import numpy as np
 import numpy.typing as npt
 
@@ -31,10 +32,24 @@ def fixed_point(
     exact = np.asarray(values, dtype=np.float64)
     if exact.shape != shape:
         raise ValueError(f"an update needs values of shape {shape}, a line per cell, got shape {exact.shape}")
-    if not np.all(np.isfinite(exact)):
+    fixed = np.empty(exact.size, np.int32)
+    farthest = _round(exact.ravel(), float(limit - reach), fixed)
+    if farthest < 0:
         raise ValueError("an update must be finite")
-    fixed = np.clip(np.rint(exact * 2**MARGIN_BITS), reach - limit, limit - reach)
-    return fixed.astype(np.int32), reach + int(np.abs(fixed).max(initial=0))
+    return fixed.reshape(shape), reach + int(farthest)
+
+
+@nb.njit(nogil=True, cache=True)
+def _round(exact, room, fixed):  # type: ignore[no-untyped-def]
+    """Rounds to fixed point, at most ``room`` from 0; returns the largest magnitude, -1 if a number is not finite."""
+    farthest = 0.0
+    for i in range(len(exact)):
+        if not np.isfinite(exact[i]):
+            return -1.0
+        value = min(max(np.rint(exact[i] * 2.0**MARGIN_BITS), -room), room)
+        fixed[i] = np.int32(value)
+        farthest = max(farthest, abs(value))
+    return farthest
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,7 +120,7 @@ class KeptCounts:
 def folded(by_code: Ints, lookup: npt.NDArray[np.int32], size: int) -> Ints:
     """Sums by cell from sums by code."""
     by_cell = np.zeros((size, by_code.shape[1]), np.int64)
-    np.add.at(by_cell, lookup, by_code)
+    kernels.fold(by_code, lookup, by_cell)
     return by_cell
 
 

@@ -1,0 +1,75 @@
+"""Texts of many floats together are those of `repr`, each by itself."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.privacy.canonical import MANY, canonical_json, sha256, sha256_of_numbers
+from tacit.privacy.number_text import floats_text
+
+EDGES = [
+    0.0,
+    -0.0,
+    1e-4,
+    9.999e-5,
+    1e-5,
+    1e15,
+    1e16,
+    1e22,
+    1e23,
+    5e-324,
+    0.1,
+    1 / 3,
+    -1e-9,
+    100.0,
+    2.0**52 - 0.5,
+    2.0**53,
+]
+
+
+def expected(numbers: list[float]) -> str:
+    return ",".join(map(repr, numbers))
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+@settings(max_examples=300, deadline=None)
+def test_any_floats(numbers: list[float]) -> None:
+    assert floats_text(numbers) == expected(numbers)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_floats_that_models_hold(seed: int) -> None:
+    """Fixed point, few decimals, and the neighbours of these, which need all digits; of every magnitude."""
+    rng = np.random.default_rng(seed)
+    few = np.round(10.0 ** rng.uniform(-9, 9, 3000), 7)
+    fixed = np.rint(rng.normal(0, 1000, 3000)) / 2.0**16
+    spread = 10.0 ** rng.uniform(-320, 308, 3000)
+    for numbers in (few, np.nextafter(few, 0), np.nextafter(few, 9e9), fixed, spread, np.arange(300.0), EDGES):
+        assert floats_text(list(numbers)) == expected([float(number) for number in numbers])
+
+
+def test_the_digest_is_that_of_the_canonical_text() -> None:
+    rng = np.random.default_rng(0)
+    many = rng.normal(size=3 * MANY).tolist()
+    data = {
+        "b": [{"values": many, "n": [1, 2], "": {}}, {"values": [*many, 1, True, None, "\u00e9"]}],
+        "a": [many, [], [many[:2]], ()],
+        "\u00fc": {"z": many[0], "y": "text"},
+    }
+    assert sha256_of_numbers(data) == sha256(data)
+    assert sha256_of_numbers(many) == sha256(many)
+    assert json.loads("[" + floats_text(many) + "]") == json.loads(canonical_json(many))
+    other = [*many[:-1], math.nextafter(many[-1], 9.0)]
+    assert sha256_of_numbers(other) != sha256_of_numbers(many)
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
+def test_numbers_that_json_lacks_are_refused(wrong: float) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        sha256_of_numbers({"values": [*([0.5] * MANY), wrong]})
