@@ -23,6 +23,7 @@ from tacit.encoding.values import BooleanIndex
 from tacit.models.base import Model, floats, ints, of_any_table
 from tacit.models.fourier_features import FourierTerm
 from tacit.models.tree import ScoreTree, Tree
+from tacit.models.tree_leaves import add_values
 
 SMOOTH = "smooth function of all columns"
 TREES = "trees over the residual"
@@ -216,7 +217,9 @@ class AdditiveScores:
         if self.trees:
             total = np.zeros((frame.n_rows, self.n_scores))
             for tree in self.trees:
-                total += tree.values[tree.shape.find(codes)]
+                leaves = tree.shape.find(codes)
+                for score in range(self.n_scores):
+                    add_values(leaves, tree.values[:, score], total[:, score], 0, len(leaves))
             yield TREES, total
 
     def contributions(self, frame: Frame) -> tuple[list[str], Floats]:

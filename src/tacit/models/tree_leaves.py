@@ -18,6 +18,9 @@ from typing import Any
 import numba as nb
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 from tacit.arrays import Bytes, Codes, Ints
 
@@ -30,14 +33,19 @@ BYTE = 8
 CODES = 256
 """Codes a column may have: one byte."""
 
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_POSITION = np.zeros(WORD, np.uint8)
-for _bit in range(WORD):
-    _POSITION[((int(_DE_BRUIJN) << _bit) % 2**64) >> (WORD - 6)] = _bit
-_POSITION.flags.writeable = False
 
-_LOWEST = np.array([0] + [(byte & -byte).bit_length() - 1 for byte in range(1, 1 << BYTE)], np.uint8)
-_LOWEST.flags.writeable = False
+def _lowest_bit(typing: Any, mask: Any) -> Any:
+    """The position of the lowest set bit of a uint64 that has one: an instruction for which numba has no name."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        del context, signature
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    del typing, mask
+    return types.uint64(types.uint64), emit
+
+
+lowest_bit: Callable[..., Any] = intrinsic(_lowest_bit)
 
 
 FOUR, SIX = 4, 6
@@ -151,18 +159,14 @@ def leaves_of_four(c0, c1, c2, c3, t0, t1, t2, t3, leaves, start, stop):  # type
     Row numbers are unsigned, here and below, because numba tests signed ones for counting from the end.
     """
     for i in range(nb.uintp(start), nb.uintp(stop)):
-        mask = t0[c0[i]] & t1[c1[i]] & t2[c2[i]] & t3[c3[i]]
-        lowest = mask & (~mask + np.uint64(1))
-        leaves[i] = _POSITION[(lowest * _DE_BRUIJN) >> np.uint64(58)]
+        leaves[i] = lowest_bit(t0[c0[i]] & t1[c1[i]] & t2[c2[i]] & t3[c3[i]])
 
 
 @nb.njit(nogil=True, cache=True)
 def leaves_of_six(c0, c1, c2, c3, c4, c5, t0, t1, t2, t3, t4, t5, leaves, start, stop):  # type: ignore[no-untyped-def]
     """The same of six."""
     for i in range(nb.uintp(start), nb.uintp(stop)):
-        mask = t0[c0[i]] & t1[c1[i]] & t2[c2[i]] & t3[c3[i]] & t4[c4[i]] & t5[c5[i]]
-        lowest = mask & (~mask + np.uint64(1))
-        leaves[i] = _POSITION[(lowest * _DE_BRUIJN) >> np.uint64(58)]
+        leaves[i] = lowest_bit(t0[c0[i]] & t1[c1[i]] & t2[c2[i]] & t3[c3[i]] & t4[c4[i]] & t5[c5[i]])
 
 
 @nb.njit(nogil=True, cache=True)
@@ -173,11 +177,9 @@ def leaves_in_two_steps(c0, c1, c2, c3, c4, c5, places, words, subtrees, width, 
     s0, s1, s2, s3, s4, s5 = subtrees[p0], subtrees[p1], subtrees[p2], subtrees[p3], subtrees[p4], subtrees[p5]
     for i in range(nb.uintp(start), nb.uintp(stop)):
         k0, k1, k2, k3, k4, k5 = c0[i], c1[i], c2[i], c3[i], c4[i], c5[i]
-        mask = t0[k0, 0] & t1[k1, 0] & t2[k2, 0] & t3[k3, 0] & t4[k4, 0] & t5[k5, 0]
-        lowest = mask & (~mask + np.uint64(1))
-        tree = nb.uintp(_POSITION[(lowest * _DE_BRUIJN) >> np.uint64(58)])
+        tree = lowest_bit(t0[k0, 0] & t1[k1, 0] & t2[k2, 0] & t3[k3, 0] & t4[k4, 0] & t5[k5, 0])
         byte = s0[k0, tree] & s1[k1, tree] & s2[k2, tree] & s3[k3, tree] & s4[k4, tree] & s5[k5, tree]
-        leaves[i] = tree * nb.uintp(width) + nb.uintp(_LOWEST[byte])
+        leaves[i] = tree * nb.uint64(width) + lowest_bit(nb.uint64(byte))
 
 
 @nb.njit(nogil=True, cache=True)
@@ -195,8 +197,7 @@ def lowest_bits(masks, base, leaves, start, stop):  # type: ignore[no-untyped-de
     for i in range(len(own)):
         mask = masks[i]
         if mask:
-            lowest = mask & (~mask + np.uint64(1))
-            own[i] = base + _POSITION[(lowest * _DE_BRUIJN) >> np.uint64(58)]
+            own[i] = nb.uint64(base) + lowest_bit(mask)
 
 
 @nb.njit(nogil=True, cache=True)
@@ -212,7 +213,7 @@ def leaves_of_subtrees(masks, width, leaves, start, stop):  # type: ignore[no-un
     """From subtrees and their masks to leaves, in place."""
     own = leaves[start:stop]
     for i in range(len(own)):
-        own[i] = nb.uintp(own[i]) * nb.uintp(width) + nb.uintp(_LOWEST[masks[i]])
+        own[i] = nb.uint64(own[i]) * nb.uint64(width) + lowest_bit(nb.uint64(masks[i]))
 
 
 @nb.njit(nogil=True, cache=True)
