@@ -45,11 +45,11 @@ def test_they_see_what_pairs_do_not(seed):
     assert aucs[0] > aucs[1] + 0.015
 
 
-def test_where_columns_act_alone_and_rows_are_many_they_are_silent():
+def test_where_columns_act_alone_they_are_silent_or_not_asked():
     spreads = []
     for rows in (2000, 30_000):
         X, y = columns_act_alone(rows, 0)
         model = AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=0).fit(X, y).model_
         codes = [feature.bins(model.frame_of(X)).astype(np.uint8) for feature in model.features]
         spreads.append(float(np.std(sum(tree.values[tree.shape.find(codes)] for tree in model.trees))))
-    assert spreads[1] < 0.15 < spreads[0]  # of few rows nothing tells whether something is left over
+    assert max(spreads) < 0.15

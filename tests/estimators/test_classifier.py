@@ -173,9 +173,9 @@ def test_a_unit_may_have_several_rows_and_only_the_first_count():
     once = frame.assign(person=np.arange(3000) // 2)
     doubled = pd.concat([once, once.assign(age=0.0)], ignore_index=True)
     both = np.concatenate([labels, labels])
-    one = AdditiveBoostClassifier(schema=schema, random_state=1).fit(once, labels)
-    two = AdditiveBoostClassifier(schema=schema, random_state=1).fit(doubled, both)
+    one = AdditiveBoostClassifier(schema=schema, random_state=1, interactions=False).fit(once, labels)
+    two = AdditiveBoostClassifier(schema=schema, random_state=1, interactions=False).fit(doubled, both)
     assert (one.predict_proba(frame) == two.predict_proba(frame)).all()
-    single = AdditiveBoostClassifier(schema=SCHEMA, random_state=1).fit(frame, labels)
+    single = AdditiveBoostClassifier(schema=SCHEMA, random_state=1, interactions=False).fit(frame, labels)
     noise = [max(main.sd.mean() for main in model.model_.mains) for model in (single, one)]
     assert noise[1] > noise[0]

@@ -55,7 +55,7 @@ def test_columns_numbered_by_pandas(learner: Any) -> None:
     fitted = learner(epsilon=2.0, random_state=3, schema=bounds(range(3))).fit(numbered, labels)
     same = learner(epsilon=2.0, random_state=3, schema=bounds(range(3))).fit(named, labels)
     np.testing.assert_array_equal(fitted.predict_proba(numbered), same.predict_proba(named))
-    learner(epsilon=2.0, random_state=3).fit(numbered, labels).predict_proba(numbered[:1])
+    learner(epsilon=2.0, random_state=3, classes=(0, 1)).fit(numbered, labels).predict_proba(numbered[:1])
 
 
 @pytest.mark.parametrize("learner", CLASSIFIERS)
@@ -112,7 +112,7 @@ def test_columns_named_like_a_matrix_s_in_another_order_go_by_position_too(learn
 def test_a_table_goes_by_position_where_a_matrix_was_learned_from(learner: Any) -> None:
     matrix, labels = table()
     frame = pd.DataFrame(matrix, columns=NAMES)
-    fitted = learner(epsilon=8.0, random_state=3).fit(frame, labels).fit(matrix, labels)
+    fitted = learner(epsilon=8.0, random_state=3, classes=(0, 1)).fit(frame, labels).fit(matrix, labels)
     assert not hasattr(fitted, "feature_names_in_")
     expected = fitted.predict_proba(matrix)
     with pytest.warns(UserWarning, match="fitted without feature names"):
@@ -212,8 +212,9 @@ def test_an_epsilon_beyond_what_integers_hold_is_refused_before_it_is_charged(
 ) -> None:
     matrix, labels = (part[:40] for part in table())
     account = PrivacyAccount.create(f"sqlite:///{tmp_path}/a.db", "people", 1e12, 1e-6)
+    named = {} if learner is AdditiveBoostRegressor else {"classes": (0, 1)}
     try:
-        learner(epsilon=epsilon, delta=delta, account=account, random_state=0).fit(matrix, labels)
+        learner(epsilon=epsilon, delta=delta, account=account, random_state=0, **named).fit(matrix, labels)
     except RequestError as error:
         assert "epsilon" in str(error)  # noqa: PT017
         assert account.spent == 0
@@ -222,7 +223,7 @@ def test_an_epsilon_beyond_what_integers_hold_is_refused_before_it_is_charged(
 
 def test_saving_takes_a_certificate_as_it_is_and_says_what_a_model_is(tmp_path: Path) -> None:
     matrix, labels = table()
-    fitted = RandomTreesClassifier(epsilon=2.0, random_state=3).fit(matrix, labels)
+    fitted = RandomTreesClassifier(epsilon=2.0, random_state=3, classes=(0, 1)).fit(matrix, labels)
     save_model(fitted.model_, tmp_path / "m.json", fitted.certificate_)
     assert load_model(tmp_path / "m.json")[1] == fitted.certificate_.to_dict()
     with pytest.raises(TypeError, match="give its model_"):

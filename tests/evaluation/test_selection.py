@@ -25,7 +25,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange, NonPrivate, Pure, Renyi
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.request import Request
+from tacit.privacy.request import Request, RequestError
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier
 from tests.evaluation.scores import Known, refused_search, world
@@ -65,11 +65,15 @@ def scores_of(levels, labels=None):
 
 @pytest.mark.parametrize("kind", [np.asarray, list], ids=["numpy", "list"])
 def test_a_search_looks_for_no_classes(kind: Any) -> None:
-    """Numbers are 0 and 1 in a search: its budget has no place for finding others."""
+    """Its budget has no place for finding them: they are named, or refused."""
     generator = np.random.default_rng(0)
     X = pd.DataFrame({"a": generator.random(400)})
+    y = kind((X["a"] > 0.5).astype(int))
     candidates = [AdditiveBoostClassifier(interactions=False), BoostedTreesClassifier()]
-    search = PrivateSelection(candidates, epsilon=4.0, random_state=0).fit(X, kind((X["a"] > 0.5).astype(int)))
+    with pytest.raises(RequestError, match=r"classes=\(0, 1\)"):
+        PrivateSelection(candidates, epsilon=4.0, random_state=0).fit(X, y)
+    named = [candidate.set_params(classes=(0, 1)) for candidate in candidates]
+    search = PrivateSelection(named, epsilon=4.0, random_state=0).fit(X, y)
     assert search.classes_.tolist() == [0, 1]
     assert search.certificate_.verify() == []
     assert search.score(X, (X["a"] > 0.5).astype(int)) > 0.6

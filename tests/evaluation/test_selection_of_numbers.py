@@ -313,7 +313,7 @@ def test_what_an_object_holds_never_raises(odd):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, np.ndarray.tolist, pd.DataFrame, dict])
-@pytest.mark.parametrize("learner", [HalfspaceBoostClassifier(row_norm=1.0), AdditiveBoostClassifier()])
+@pytest.mark.parametrize("learner", [HalfspaceBoostClassifier(row_norm=1.0, classes=(0, 1)), AdditiveBoostClassifier()])
 def test_an_estimator_is_checked_on_any_table(learner, kind):
     matrix = np.random.default_rng(0).normal(size=(60, 2))
     learner.fit(matrix, np.arange(60) % 2)
