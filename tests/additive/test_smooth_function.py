@@ -85,6 +85,21 @@ def test_a_column_with_a_declared_direction_stays_out():
     assert term.features.columns == (0, 1, 3)
 
 
+def test_where_every_column_has_a_declared_direction_there_is_nothing_to_look_at():
+    """Labels that follow so well that trees would come next: there is nothing to cut, and columns have the rest."""
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.uniform(-4, 4, (6000, 2)), columns=["a", "b"])
+    y = (generator.random(6000) < 1 / (1 + np.exp(-3 * (X["a"] + X["b"])))).astype(int)
+    rising = {**NUMBER, "monotone": "increasing"}
+    label = {"column": "y", "classes": [0, 1], "positive": 1}
+    known = Schema.from_dict({"label": label, "columns": {"a": rising, "b": rising}})
+    made = AdditiveBoostClassifier(epsilon=4.0, schema=known, random_state=0).fit(X, y)
+    assert (made.model_.fourier, len(made.model_.trees)) == (None, 0)
+    assert roc_auc_score(y, made.decision_function(X)) > 0.97
+    labels = [entry.label for entry in made.certificate_.entries]
+    assert any("sweep" in label for label in labels[labels.index("unexplained variance") :])
+
+
 @pytest.mark.parametrize("wanted", [False, "pairs"])
 def test_whoever_reads_every_curve_does_not_get_it(wanted):
     assert fitted(interactions=wanted).model_.fourier is None

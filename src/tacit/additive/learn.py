@@ -106,7 +106,8 @@ def learn(
         seen = look_beyond(budget.part(chosen.look), mains, state)
         if not seen.finds(planner.least_evidence(known.signal, count)):
             glass = planner.plan(known.total, count, known.signal, whole.is_pure, pairs, False)
-            chosen = planner.without_smooth(chosen, glass, seen.unexplained.share)
+            unexplained = seen.unexplained.share if seen.look else 1.0  # trees have nothing to cut either
+            chosen = planner.without_smooth(chosen, glass, unexplained)
     found: list[tuple[Side, Side, Term]] = []
     if chosen.joint:
         found, left = _learn_pairs(budget, chosen, mains, state)

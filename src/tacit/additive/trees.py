@@ -50,13 +50,11 @@ class Seen:
         unexplained: what scores leave unexplained.
         look: the first sum of a smooth function; None where there is nothing to look at.
         cuts: where trees may cut.
-        unspent: share of the allowance that the look did not need.
     """
 
     unexplained: Unexplained
     look: FourierLook | None
     cuts: Cuts
-    unspent: float
 
     def finds(self, least: float) -> bool:
         """Whether columns together say what they do not say one by one, by a log odds of at least so much."""
@@ -75,8 +73,8 @@ def look_beyond(budget: Budget, mains: Sequence[Term], state: State) -> Seen:
     cuts, total, part = _cuts(mains, state), state.known.total, state.tuning.planning.unexplained_part
     unexplained = released_unexplained(budget.part(part), total, FOURIER_CLIP, state.log)
     rest = budget.part(1.0 - part)
-    look, spent = look_together(rest, total, unexplained.curvature, cuts, state.log, budget.public_generator)
-    return Seen(unexplained, look, cuts, rest.share - spent)
+    look, _ = look_together(rest, total, unexplained.curvature, cuts, state.log, budget.public_generator)
+    return Seen(unexplained, look, cuts)
 
 
 def grow_rest(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State, seen: Seen | None) -> Grown:
