@@ -135,3 +135,11 @@ def test_nothing_is_said_where_nothing_is_known() -> None:
     assert "outlook" not in AdditiveBoostClassifier(schema=SCHEMA).dry_run()
     three = Schema.from_dict({**SCHEMA.to_dict(), "label": {"column": "y", "classes": [0, 1, 2]}})
     assert "outlook" not in AdditiveBoostClassifier(schema=three).dry_run(n=100)
+
+
+def test_pairs_and_trees_may_both_follow_a_look() -> None:
+    """What it will say is not known beforehand; with pairs or without trees nothing changes."""
+    allowance = Allowance.of(1.0, 1e-6)
+    assert outlook(30_000, 9, allowance, True, True)["learns"] == ["columns", "pairs", "trees"]
+    assert outlook(30_000, 9, allowance, False, True)["learns"] == ["columns", "trees"]
+    assert outlook(30_000, 9, allowance, True, False)["learns"] == ["columns", "pairs"]

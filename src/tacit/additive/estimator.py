@@ -25,9 +25,10 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
             True, others are found, too, and sorted, which needs a positive delta; at ``delta=0`` they are refused.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
-        interactions: where the budget allows: True looks for pairs of columns that act together, and boosts what is
-            left over by trees, or looks for everything by trees alone. ``"pairs"`` leaves the trees out, so that every
-            part can be drawn; False gives one curve per column and nothing else.
+        interactions: where the budget allows: True asks of two classes whether columns say more together than one by
+            one. Where they do, a smooth function and trees are boosted; where they do not, pairs of columns that act
+            together are looked for. More classes have pairs, and trees on what those leave over. ``"pairs"`` leaves
+            the rest out, so that every part can be drawn; False gives one curve per column and nothing else.
         class_weight: None; public positive weights by class, of which only ratios matter; or ``"balanced"``, by class
             counts that are released with 2 % of the budget. Probabilities are then those of a population in which
             classes occur so much more or less often. For those of the table's own, subtract ``log(w1 / w0)`` from

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from tacit.additive.plan import Planner, signal_to_noise
@@ -27,8 +28,11 @@ def outlook(rows: int, n_columns: int, allowance: Allowance, pairs: bool, trees:
     """
     sd = allowance.sd(1.0)
     signal = signal_to_noise(rows, n_columns, sd)
-    chosen = Planner().plan(rows, n_columns, signal, allowance.is_pure, pairs, trees)
-    affordable = {"columns": True, "pairs": chosen.looks_for_pairs, "trees": chosen.n_trees > 0}
+    planned = partial(Planner().plan, rows, n_columns, signal, allowance.is_pure, pairs)
+    chosen = planned(trees)
+    # what a look will say is not known beforehand: either may follow
+    may_pair = planned(False).looks_for_pairs if chosen.look else chosen.looks_for_pairs
+    affordable = {"columns": True, "pairs": may_pair, "trees": chosen.n_trees > 0}
     return {
         "signal": signal,
         "learns": [name for name, bought in affordable.items() if bought],

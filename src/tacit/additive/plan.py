@@ -140,6 +140,11 @@ def signal_to_noise(total: float, n_columns: int, sd: float, strength: float = 1
     return strength * total / max(sd * math.sqrt(max(n_columns, 1)), 1e-12)
 
 
+def of_all_rows(signal: float, n_columns: int) -> float:
+    """``n mu``, the rows relative to the noise of one number, from the ``q`` of so many columns."""
+    return signal * math.sqrt(max(n_columns, 1))
+
+
 @dataclass(frozen=True)
 class Planner:
     """The rule, with its numbers."""
@@ -169,7 +174,7 @@ class Planner:
             two_classes: whether labels are two classes, and not several or numbers.
             together: whether trees may be averaged as a kernel.
         """
-        whole = signal * math.sqrt(max(n_columns, 1))
+        whole = of_all_rows(signal, n_columns)
         glass = self._glass_box(total, n_columns, signal, pure, pairs)
         if trees and together and not pure and total <= MANY_ROWS and whole <= self.numbers.kernel_upto * total:
             return (
@@ -204,7 +209,7 @@ class Planner:
             n_columns: columns of the model.
             signal: ``q``, as for :meth:`plan`.
         """
-        whole = signal * math.sqrt(max(n_columns, 1))
+        whole = of_all_rows(signal, n_columns)
         if not plan.n_trees or total <= MANY_ROWS or whole < self.numbers.choice_from:
             return plan
         wanted = min(
@@ -282,15 +287,6 @@ class Planner:
         way = between(signal, self.numbers.pooled_below, self.numbers.open_from)
         return min(max(way, 0.0), 1.0)
 
-    def lateness(self, signal: float) -> float:
-        """From 0 to 1, how much of the way the signal has come from ``alike_below`` to ``late_from``.
-
-        Args:
-            signal: ``q``, as for :meth:`plan`.
-        """
-        way = between(signal, self.numbers.alike_below, self.numbers.late_from)
-        return min(max(way, 0.0), 1.0)
-
     def tree_count(self, total: float, signal: float) -> int:
         """How many trees: more where noise is little, fewer where rows are so many that each takes long.
 
@@ -322,14 +318,13 @@ class Planner:
         Args:
             mu: of the whole budget.
         """
-        largest = self.numbers.largest_kernel_share
         way = between(mu, self.numbers.noisy_mu, self.numbers.clear_mu)
-        rise = largest - self.numbers.kernel_share if way > 0 else self.numbers.kernel_share
+        rise = self.numbers.largest_kernel_share - self.numbers.kernel_share if way > 0 else self.numbers.kernel_share
         return max(self.numbers.kernel_share + rise * min(way, 1.0), 0.0)
 
     def _with_look(self, glass: Plan, signal: float, n_columns: int) -> Plan:
         """The plan that looks whether columns say more together, where the budget allows; otherwise ``glass``."""
-        numbers, whole = self.numbers, signal * math.sqrt(max(n_columns, 1))
+        numbers, whole = self.numbers, of_all_rows(signal, n_columns)
         if whole <= numbers.look_from or n_columns < 2:
             return glass
         first = min(numbers.first_part, glass.mains)
@@ -358,7 +353,7 @@ class Planner:
             signal: ``q``, as for :meth:`plan`.
             n_columns: columns of the model.
         """
-        whole = signal * math.sqrt(max(n_columns, 1))
+        whole = of_all_rows(signal, n_columns)
         return self.numbers.least_evidence * max(whole / self.numbers.sure_of_evidence, 1.0)
 
     def without_smooth(self, chosen: Plan, glass: Plan, unexplained: float) -> Plan:
@@ -386,7 +381,7 @@ class Planner:
 
     def _with_trees(self, glass: Plan, total: float, signal: float, n_columns: int) -> Plan:
         """The plan with trees of several scores, or of numbers, where the budget allows; otherwise ``glass``."""
-        whole = signal * math.sqrt(max(n_columns, 1))
+        whole = of_all_rows(signal, n_columns)
         share = self.kernel_share(whole / total)
         if whole <= self.numbers.kernel_from or n_columns < 2 or not share:
             return glass
@@ -406,7 +401,7 @@ class Planner:
         mains = 1 - self.numbers.binning_share
         if not pairs or n_columns < 2 or signal < self.numbers.pairs_from:
             # where noise is loud the model hardly moves: an early release then says as much as a late one
-            recency = 0.0 if pure else self.lateness(signal) - 1.0
+            recency = 0.0 if pure else self.openness(signal) - 1.0
             return Plan(self.numbers.binning_share, mains, 0.0, 0.0, 0.0, sweeps, 0, converges, recency)
         ramp = min(
             1.0,

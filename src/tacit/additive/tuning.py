@@ -25,11 +25,6 @@ class Planning:
     pure_sweeps: int = 4
     pure_joint_sweeps: int = 3
 
-    # Signal-to-noise below which all releases of a column count alike, as the model hardly moves, and from which
-    # later ones count more.
-    alike_below: float = 10.0
-    late_from: float = 25.0
-
     # Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs are tried, and at which they get their full share.
     pairs_from: float = 140.0
     pairs_full: float = 1000.0
