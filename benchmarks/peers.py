@@ -11,7 +11,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from benchmarks.adassp import boosted_adassp, unit_rows
 from benchmarks.data import Table, splittable
+from benchmarks.outside import scaled
 
 Learner = Callable[[Table, Table, float, float, int], np.ndarray]
 """``(train, test, epsilon, delta, seed) -> log-odds`` of the positive class."""
@@ -59,6 +61,13 @@ def dp_ebm(train: Table, test: Table, epsilon: float, delta: float, seed: int) -
         )
         model.fit(_without_gaps(train), train.y)
         return log_odds(model.predict_proba(_without_gaps(test))[:, 1])
+
+
+def adassp(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
+    """Boosted AdaSSP on labels of -1 and 1; twice its prediction is taken for log-odds."""
+    cells, found = unit_rows(scaled(train)), np.random.default_rng(seed)
+    coefficients = boosted_adassp(cells, 2.0 * train.y - 1.0, epsilon, delta, found)
+    return np.asarray(2.0 * np.clip(unit_rows(scaled(test)) @ coefficients, -1.0, 1.0))
 
 
 def _without_gaps(table: Table) -> pd.DataFrame:
@@ -133,6 +142,7 @@ PRIVATE: dict[str, Learner] = {
     "additive_columns": partial(additive, interactions=False),
     "trees": trees,
     "dp_ebm": dp_ebm,
+    "boosted_adassp": adassp,
 }
 OURS = ("additive", "additive_pairs", "additive_columns", "trees")
 CEILING: dict[str, Learner] = {"boosted_trees": boosted_trees, "forest": forest, "logistic": logistic}

@@ -1,8 +1,8 @@
 """Numbers: `python -m benchmarks.regression --epsilon 1 --outside PYTHON`.
 
 Share of the variance explained, root mean squared and mean absolute error, and the pinball loss at 90 %, on random
-fifths: the flagship for means and for the 90 % quantile, DP-EBM, diffprivlib's linear regression (pure epsilon; it
-needs another Python), constants, and boosted trees without privacy.
+fifths: the flagship for means and for the 90 % quantile, DP-EBM, Boosted AdaSSP, diffprivlib's linear regression (pure
+epsilon; it needs another Python), constants, and boosted trees without privacy.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from benchmarks import score_peers as peers
 from benchmarks.score_runs import arguments, run
 from benchmarks.score_tables import TARGETS, ScoreTable, regression_table
 
-OURS = {"additive": peers.additive_number, "additive_q90": peers.additive_quantile, "dp_ebm": peers.dp_ebm_number}
+OURS = {
+    "additive": peers.additive_number,
+    "additive_q90": peers.additive_quantile,
+    "dp_ebm": peers.dp_ebm_number,
+    "boosted_adassp": peers.boosted_linear,
+}
 PLAIN = {
     "mean": peers.mean_number,
     "boosted_trees": peers.boosted_number,

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
+from benchmarks.adassp import boosted_adassp, unit_rows
 from benchmarks.score_tables import ScoreTable, scaled
 from tacit.privacy.budget import Allowance
 
@@ -134,6 +135,16 @@ def dp_ebm_number(train: ScoreTable, test: ScoreTable, epsilon: float, delta: fl
             privacy_target_min=label.lower, privacy_target_max=label.upper,
         )  # fmt: skip
         return np.asarray(model.fit(train.X.fillna(gaps), train.y).predict(test.X.fillna(gaps)))
+
+
+def boosted_linear(train: ScoreTable, test: ScoreTable, epsilon: float, delta: float, seed: int) -> np.ndarray:
+    """Boosted AdaSSP."""
+    label = train.schema.label
+    assert label is not None
+    middle, half = (label.lower + label.upper) / 2, (label.upper - label.lower) / 2
+    y = np.clip((train.y - middle) / half, -1.0, 1.0)
+    found = boosted_adassp(unit_rows(scaled(train)), y, epsilon, delta, np.random.default_rng(seed))
+    return np.asarray(middle + half * np.clip(unit_rows(scaled(test)) @ found, -1.0, 1.0))
 
 
 def mean_number(train: ScoreTable, test: ScoreTable, epsilon: float, delta: float, seed: int) -> np.ndarray:

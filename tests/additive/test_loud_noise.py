@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -91,12 +92,44 @@ def test_the_intercepts_part_balances_its_error_with_what_columns_gain(columns):
 
 @pytest.mark.parametrize("columns", [2, 10, 100])
 def test_columns_are_thought_alike_in_loud_noise_and_anything_otherwise(columns):
-    loud, open_minded = (np.exp(HyperPrior(columns, 3.0, openness).log("numeric")) for openness in (0.0, 1.0))
+    loud, open_minded = (
+        np.exp(HyperPrior(columns, 3.0, openness).log("numeric")).sum(axis=0) for openness in (0.0, 1.0)
+    )
     likeliest = SCALES[loud.argmax()]
     assert abs(math.log(likeliest * columns / SWEEPING.likely_variance)) < math.log(3.5)  # scales are that far apart
     assert loud[0] < 0.01 < open_minded[0]  # next to no effect at all
+    assert open_minded == pytest.approx(_start(columns))
+
+
+def test_ordered_columns_are_thought_to_be_nearly_linear_beforehand_and_say_otherwise():
+    prior = HyperPrior(4, 3.0)
+    beforehand = np.exp(prior.log("numeric")).sum(axis=1)
+    assert beforehand == pytest.approx(np.array(SWEEPING.shapes) / sum(SWEEPING.shapes))
+    assert np.exp(prior.log("categorical")).sum() == pytest.approx(1.0)  # nothing is known of their order
+    jumps = np.zeros((4, len(SCALES)))
+    jumps[3, 6] = 1.0
+    prior.learn([Weights("numeric", jumps)] * 20)
+    assert np.exp(prior.log("numeric"))[3, 6] == pytest.approx((20 + 3 * beforehand[3] * _start(4)[6]) / 23)
+
+
+def test_sweeps_are_few_where_the_model_hardly_moves():
+    def sweeps(signal: float, pure: bool = False) -> int:
+        return Planner().plan(1000.0, 10, signal, pure).sweeps
+
+    below, above = 0.99 * PLANNING.noisy_below, PLANNING.noisy_below
+    assert (sweeps(below), sweeps(above)) == (PLANNING.noisy_sweeps, PLANNING.sweeps)
+    assert sweeps(below, pure=True) == sweeps(above, pure=True) == PLANNING.pure_sweeps
+
+
+@dataclass
+class Weights:
+    kind: str
+    weights: np.ndarray
+
+
+def _start(columns: int) -> np.ndarray:
     start = 1 / (1 + SCALES * columns / SWEEPING.typical_variance)
-    assert open_minded == pytest.approx(start / start.sum())
+    return start / start.sum()
 
 
 def misplaced(seed: int) -> float:

@@ -395,7 +395,8 @@ class Planner:
         )
 
     def _glass_box(self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:
-        sweeps = self.numbers.pure_sweeps if pure else self.numbers.sweeps
+        sweeps = self.numbers.noisy_sweeps if signal < self.numbers.noisy_below else self.numbers.sweeps
+        sweeps = self.numbers.pure_sweeps if pure else sweeps
         joint_sweeps = self.numbers.pure_joint_sweeps if pure else self.numbers.joint_sweeps
         converges = total > MANY_ROWS and signal > 10 * self.numbers.pairs_full and not pure
         mains = 1 - self.numbers.binning_share

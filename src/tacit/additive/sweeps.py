@@ -60,18 +60,24 @@ class HyperPrior:
         alike = np.exp(-0.5 * (np.log(SCALES * n_columns / numbers.likely_variance) / numbers.unlikely) ** 2)
         start = anything**openness * alike ** (1.0 - openness)
         self._start: Floats = start / start.sum()
+        self._shapes = np.array(numbers.shapes)[:, None] / sum(numbers.shapes)
         self._logs: dict[str, Floats] = {}
 
     def log(self, kind: str) -> Floats:
         """Log weights of the mixture, shape ``(covariances, scales)``, or ``(scales,)`` before anything is known."""
         known = self._logs.get(kind)
-        return np.log(self._start) if known is None else known
+        return np.log(self._first(kind)) if known is None else known
+
+    def _first(self, kind: str) -> Floats:
+        """What is thought before anything is known; of ordered columns, how smooth they are, too."""
+        return self._shapes * self._start if kind == "numeric" else self._start
 
     def learn(self, terms: Sequence[Weighted]) -> None:
         """Averages the mixture weights of the terms of each kind with what was thought to begin with."""
         for kind in sorted({term.kind for term in terms}):
             weights = [term.weights for term in terms if term.kind == kind]
-            pooled = np.sum(weights, axis=0) + self._pseudo_terms * self._start / len(weights[0])
+            first = self._first(kind) if kind == "numeric" else self._start / len(weights[0])
+            pooled = np.sum(weights, axis=0) + self._pseudo_terms * first
             self._logs[kind] = np.log(pooled / pooled.sum())
 
 

@@ -1,0 +1,34 @@
+"""Numbers are judged on studies that did not choose them."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from tacit.additive.tuning import TUNING
+from tools.real_tables import RULE, differences, left_out, tuned
+
+
+def test_a_value_that_helps_everywhere_keeps_its_gain_and_one_study_alone_buys_none() -> None:
+    everywhere = pd.DataFrame({"a": [-0.02, -0.01, -0.03]}, index=["x", "y", "z"])
+    assert left_out(everywhere).tolist() == [-0.02, -0.01, -0.03]
+    lucky = pd.DataFrame({"a": [-0.3, 0.1, 0.1]}, index=["x", "y", "z"])
+    assert lucky["a"].mean() < 0  # chosen on all, it looks like a gain
+    assert left_out(lucky).tolist() == [0.0, 0.1, 0.1]
+
+
+def test_tables_of_one_study_count_once() -> None:
+    lines = [
+        {"study": study, "data": name, "seed": 0, "epsilon": 1.0, "value": value, "log_loss": loss}
+        for study, name, losses in (("x", "x1", (1.0, 3.0)), ("x", "x2", (1.0, 1.0)), ("y", "y1", (1.0, 2.0)))
+        for value, loss in zip((RULE, "a"), losses, strict=True)
+    ]
+    assert differences(pd.DataFrame(lines), ["a"], "log_loss")["a"].tolist() == [1.0, 1.0]
+
+
+def test_numbers_are_replaced_by_name() -> None:
+    assert tuned(RULE) == TUNING
+    made = tuned("planning.noisy_sweeps=3+sweeping.shapes=(1.0, 1.0, 1.0, 1.0)")
+    assert (made.planning.noisy_sweeps, made.sweeping.shapes) == (3, (1.0, 1.0, 1.0, 1.0))
+    with pytest.raises(TypeError):
+        tuned("planning.no_such_number=1")

@@ -1,0 +1,135 @@
+"""Judges numbers of the flagship on sixty real tables, leaving studies out: `python -m tools.real_tables`.
+
+Every value given stands in place of the rule's, on every table, split and epsilon:
+
+    python -m tools.real_tables --vary planning.noisy_sweeps=3 planning.noisy_sweeps=24 --epsilon 0.1
+
+prints, by groups of the signal ``q = n mu / sqrt(d)``, the rule's mean log loss and AUC and by how much each value
+exceeds them, with standard errors over studies. The last column is what choosing brings where it was not chosen: for
+every study the value (the rule among them) with the least loss on all other studies of the group is taken, and judged
+on that study alone. A value is worth taking where that is negative, not where its own mean is. Results are lines of a
+file, by version of the source; what is there is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from benchmarks import data
+from benchmarks.accuracy import scored, version
+from tacit.additive.estimator import AdditiveBoostClassifier
+from tacit.additive.tuning import TUNING, Tuning
+from tacit.privacy.budget import Allowance
+
+RESULTS = Path(__file__).resolve().parent.parent / "benchmarks" / "results" / "real_tables.jsonl"
+DELTA, RULE = 1e-6, "rule"
+SIGNALS = (0.0, 25.0, 70.0, 140.0, 400.0, math.inf)
+"""Ends of the groups of ``q``."""
+
+
+def tuned(changes: str) -> Tuning:
+    """The rule's numbers with some replaced: ``"group.number=value"``, joined by ``+``."""
+    tuning = TUNING
+    for change in changes.split("+") if changes != RULE else ():
+        name, value = change.split("=")
+        group, number = name.split(".")
+        tuning = replace(tuning, **{group: replace(getattr(tuning, group), **{number: ast.literal_eval(value)})})
+    return tuning
+
+
+def fit(name: str, seed: int, epsilon: float, value: str, interactions: bool | str) -> dict[str, Any]:
+    """One fit with fresh noise, scored on the rows left out."""
+    train, test = data.split(data.load(name), seed)
+    learner = type("Varied", (AdditiveBoostClassifier,), {"tuning": tuned(value)})
+    model = learner(epsilon=epsilon, delta=DELTA, schema=train.schema, interactions=interactions)
+    scores = model.fit(train.X, train.y).decision_function(test.X)
+    signal = len(train.y) * Allowance.of(epsilon, DELTA).mu / math.sqrt(train.X.shape[1])
+    return {"study": data.table_tasks()[name]["study"], "q": round(signal, 1), **scored(test.y, scores)}
+
+
+def differences(lines: pd.DataFrame, values: Sequence[str], figure: str) -> pd.DataFrame:
+    """What each value exceeds the rule by: a row per study, the mean over its tables, splits and epsilons."""
+    cells = lines.pivot_table(index=["study", "data", "seed", "epsilon"], columns="value", values=figure).dropna()
+    by_study = cells.groupby("study").mean()
+    return by_study[list(values)].sub(by_study[RULE], axis=0)
+
+
+def left_out(excess: pd.DataFrame) -> pd.Series:
+    """Per study, the loss beyond the rule's of the value that is best on all other studies."""
+    found = {}
+    for study in excess.index:
+        others = excess.drop(index=study).mean()
+        best = others.idxmin() if len(excess) > 1 and others.min() < 0 else None
+        found[study] = float(excess.loc[study, best]) if best is not None else 0.0
+    return pd.Series(found, dtype=float)
+
+
+def shown(mean: float, error: float) -> str:
+    """A cell of the table."""
+    return f"{mean:+.4f} ± {error:.4f}"
+
+
+def table(lines: pd.DataFrame, values: Sequence[str]) -> list[str]:
+    """The figures as lines of a markdown table."""
+    out = [f"| q | studies | figure | rule | {' | '.join(values)} | chosen on the others |"]
+    out.append("|---" * (5 + len(values)) + "|")
+    for low, high in pairwise(SIGNALS):
+        part = lines[(lines["q"] >= low) & (lines["q"] < high)]
+        if part["study"].nunique() < 3:
+            continue
+        for figure in ("log_loss", "auc"):
+            excess = differences(part, values, figure)
+            rule = part[part["value"] == RULE].groupby("study")[figure].mean().mean()
+            cells = [shown(excess[v].mean(), excess[v].sem()) for v in values]
+            chosen = left_out(excess) if figure == "log_loss" else None
+            last = "" if chosen is None else shown(float(chosen.mean()), float(chosen.sem()))
+            out.append(
+                f"| {low:g} to {high:g} | {len(excess)} | {figure} | {rule:.4f} | {' | '.join(cells)} | {last} |"
+            )
+    return out
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vary", nargs="+", required=True, help="group.number=value of the tuning page; + joins some")
+    parser.add_argument("--epsilon", nargs="+", type=float, default=[0.1, 1.0, 4.0])
+    parser.add_argument("--seeds", type=int, default=2, help="splits of each table")
+    parser.add_argument("--interactions", default="True", choices=["True", "False", "pairs"])
+    parser.add_argument("--most-rows", type=int, default=100_000, help="leave larger tables out")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    args = parser.parse_args()
+    interactions = args.interactions if args.interactions == "pairs" else args.interactions == "True"
+    fields = ("version", "data", "seed", "epsilon", "value", "interactions")
+    known: dict[tuple[Any, ...], dict[str, Any]] = {}
+    if args.results.exists():
+        for line in map(json.loads, args.results.read_text().splitlines()):
+            known[tuple(line[field] for field in fields)] = line
+    lines, now = [], version()
+    names = [name for name, task in data.table_tasks().items() if task["n"] <= args.most_rows]
+    for name in names:
+        for seed in range(args.seeds):
+            for epsilon in args.epsilon:
+                for value in (RULE, *args.vary):
+                    key = (now, name, seed, epsilon, value, args.interactions)
+                    if key not in known:
+                        known[key] = {**dict(zip(fields, key, strict=True)), **fit(*key[1:5], interactions)}
+                        with args.results.open("a") as file:
+                            file.write(json.dumps(known[key]) + "\n")
+                    lines.append(known[key])
+        print(name, flush=True)
+    print("\n".join(table(pd.DataFrame(lines), args.vary)))
+
+
+if __name__ == "__main__":
+    main()
