@@ -203,6 +203,23 @@ def test_leaves_are_those_of_the_tree_asked_about_however_many_updates_wait(pend
     np.testing.assert_array_equal(table.answer(Histogram(asked, rule, margins)), expected)
 
 
+def test_an_older_trees_update_keeps_its_leaves_while_a_new_tree_takes_memory_over() -> None:
+    """Two trees are kept; the one asked for first is updated next, and a third takes the memory of the other."""
+    generator = np.random.default_rng(3)
+    table, codes, labels = make(400)
+    rule = RowRule(generator.integers(-99, 99, (2, LEVELS, 1)).astype(np.int32), 1)
+    first, second, third = (random_tree(generator) for _ in range(3))
+    margins = Margins()
+    for cells in (first, second):
+        table.answer(Histogram(cells, rule, margins))
+    margins.add(first, generator.normal(0, 1, 4))
+    sums = margins.updates[-1].values[first.shape.find(list(codes))]
+    levels = np.clip((sums >> LEVEL_SHIFT) + LEVELS // 2, 0, LEVELS - 1)
+    expected = np.zeros((third.size, 1), np.int64)
+    np.add.at(expected, third.shape.find(list(codes)), rule.table[labels, levels])
+    np.testing.assert_array_equal(table.answer(Histogram(third, rule, margins)), expected)
+
+
 def test_counts_of_derived_cells_are_not_taken_for_a_columns() -> None:
     table, codes, _ = make(300)
     rule, halves, thirds = count_rule(2), [0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 1, 1, 2, 2]

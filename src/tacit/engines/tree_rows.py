@@ -39,15 +39,16 @@ class LeafCache:
         self._kept: list[tuple[TreeCells, list[Bytes], Codes]] = []
 
     def of(self, cells: TreeCells) -> Codes:
-        """The leaf of every row, in memory that the next tree but one will take over.
+        """The leaf of every row, in memory that stays until two other trees have been asked for.
 
         Raises:
             TypeError: if the tree tests a column that is not stored in one byte (``coarsen`` it first).
         """
         shape = cells.shape
         tested = [_bytes(self._columns[column]) for column in shape.used_columns]
-        for known, under, leaves in self._kept:
+        for place, (known, under, leaves) in enumerate(self._kept):
             if known is cells and _same(tested, under):
+                self._kept.append(self._kept.pop(place))  # the next tree takes the other one's memory
                 return leaves
         leaves = self._memory(np.uint8 if shape.n_leaves <= CODES else np.uint16)
         if shape.n_splits:
