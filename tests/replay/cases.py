@@ -118,6 +118,10 @@ def searched(held: list[Any], **more: Any) -> Any:
     return tacit.PrivateSelection(held, **more)
 
 
+def gridded(held: list[Any], **more: Any) -> Any:
+    return tacit.PrivateSearch(held[0], {"n_trees": [1, 3]}, **more)
+
+
 def agnostic(held: list[Any], **more: Any) -> Any:
     return AgnosticClassifier(held[0], THRESHOLDS[0], bins=8, patterns="sample", schema=schema_of("two"), **more)
 
@@ -223,6 +227,7 @@ def nested(name: str, outer: Any, *estimators: Any, kind: str = "two", **facts: 
     covers = {
         resampled: "ResampledBoostClassifier",
         searched: "PrivateSelection",
+        gridded: "PrivateSearch",
         agnostic: "AgnosticClassifier",
         composed: "ComposedClassifier",
     }[outer]
@@ -280,6 +285,8 @@ CASES = [
          few=3),
     nested("search, each", searched, small_forest, halfspace, strategy="each", few=4),
     nested("search, random stopping", searched, small_forest, halfspace, strategy="random_stopping", runs=3.0, few=4),
+    nested("search over a grid", gridded, small_forest, strategy="each", few=3),
+    nested("search over a grid, random stopping", gridded, small_forest, strategy="random_stopping", runs=3.0, few=3),
     nested("search among numbers", searched, number, mains, kind="number", strategy="each", few=2),
     Case("score, classes", ("private_score",), "two", judges("two", score), deltas=EITHER, few=5),
     Case("score, several classes", ("private_score",), "three", judges("three", score), few=4),

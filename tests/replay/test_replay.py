@@ -64,7 +64,6 @@ def test_many_neighbours_change_nothing_but_exact_answers(case: Case, request_: 
 NOT_LEARNERS = {
     "DeclaredEncoder": "follows from a schema and reads no rows",
     "DeclaredScaler": "follows from a schema and reads no rows",
-    "PrivateSearch": "is PrivateSelection over a grid of settings",
     "load_model": "reads a file",
     "save_model": "writes a file",
     "ConfidentWinnow": "asks a guarantee of its caller and gives none of its own",
