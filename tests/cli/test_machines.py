@@ -143,3 +143,20 @@ def test_exit_codes_are_documented(tacit: Run) -> None:
     said = " ".join(tacit("--help").stdout.split())
     for words in ("2 a mistake", "3 a budget that does not pay", "4 a claim that does not hold"):
         assert words in said
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("verify", "m.json", "--model", "--json"),
+        ("predict", "m.json", "data.csv", "-o", "--json"),
+        (*FIT, "--name", "--json"),
+    ],
+)
+def test_an_option_is_not_taken_for_another_ones_value(line: tuple[str, ...], folder: Path, tacit: Run) -> None:
+    done = tacit(*line)
+    assert done.exit_code == 2
+    assert f"{line[-1]} is an option" in " ".join((done.stdout + done.stderr).split())
+    assert not Path(line[-1]).exists()
+    if line[-1] == "--json":
+        assert json.loads(done.stdout)["error"]["kind"] == "usage"

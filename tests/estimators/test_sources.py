@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import warnings
 from pathlib import Path
@@ -14,7 +15,8 @@ import tacit
 import tacit.curator.source_rows as source_rows
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.encoding.errors import DataError
-from tacit.engines.disk import DiskFullError, DiskWorkspace
+from tacit.engines.disk import DirectoryError, DiskFullError, DiskWorkspace
+from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.request import RequestError
 from tests.golden.case import Seen
 from tests.golden.tables import schema, table
@@ -254,3 +256,31 @@ def test_a_source_without_rows_is_learned_from(tmp_path: Path) -> None:
     rows.to_parquet(tmp_path / "none.parquet")
     streamed = made("additive").fit(tacit.read_source(tmp_path / "none.parquet"))
     assert facts(streamed) == facts(made("additive").fit(rows.drop(columns=["label"]), rows["label"]))
+
+
+def test_an_account_that_cannot_pay_is_refused_before_the_source_is_read(tmp_path: Path, monkeypatch: Any) -> None:
+    payer = account(tmp_path)
+    source = tacit.read_source(written(tmp_path / "rows", "two"))
+    monkeypatch.setattr(source_rows.PreparedSource, "encoded", lambda *_: pytest.fail("the source was read"))
+    too_much = made("additive", account=payer).set_params(epsilon=100.0)
+    with pytest.raises(BudgetExceeded, match="nothing was spent or read"):
+        too_much.fit(source)
+    other = made("additive", account=payer).set_params(neighbouring="replace_one")
+    with pytest.raises(ValueError, match="one ledger has one relation"):
+        other.fit(source)
+
+
+def test_a_directory_that_cannot_be_used_is_no_full_disk(tmp_path: Path, monkeypatch: Any) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    source = tacit.read_source(written(tmp_path / "rows", "two"), directory=file / "below", engine="streamed")
+    with pytest.raises(DirectoryError, match=r"cannot be used for files: Not a directory.*Nothing was spent"):
+        made("additive").fit(source)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    source = tacit.read_source(written(tmp_path / "rows", "two"), directory=tmp_path / "new", engine="streamed")
+    monkeypatch.setattr(Path, "mkdir", full)
+    with pytest.raises(DiskFullError, match="is full"):
+        made("additive").fit(source)

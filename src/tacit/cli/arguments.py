@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from tacit.cli.failures import guarded
 from tacit.cli.learners import LEARNERS
@@ -68,4 +69,18 @@ def command(app: typer.Typer, name: str, arguments: type[A], run: Callable[[A], 
             for field in given
         ]
     )
-    app.command(name)(guarded(invoked))
+    app.command(name, cls=Command)(guarded(invoked))
+
+
+class Command(TyperCommand):
+    """A command that takes no option of its own for the value of another: ``--model --json`` names no file."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        own = {name for param in self.params for name in (*param.opts, *param.secondary_opts) if name[:1] == "-"}
+        for param in self.params:
+            given = ctx.params.get(param.name)
+            for value in given if isinstance(given, list | tuple) else [given]:
+                if isinstance(value, str | Path) and str(value) in own - {"-"}:
+                    ctx.fail(f"{param.opts[0]} needs a value, and {value} is an option: write ./{value} for a file")
+        return rest

@@ -24,7 +24,7 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.engines.blocks import BlockTable
 from tacit.engines.dense import DenseRows
-from tacit.engines.disk import DiskFullError, DiskWorkspace, is_full
+from tacit.engines.disk import DirectoryError, DiskFullError, DiskWorkspace, is_full
 from tacit.engines.memory import counting
 from tacit.engines.protocol import SealedTable
 from tacit.engines.rows import Rows
@@ -179,6 +179,7 @@ def prepare(source: DeclaredSource, encoding: TableEncoding, label_index: Labels
 
     Raises:
         DataError: if the source cannot be read.
+        DirectoryError: if files cannot be made in the directory, with the reason.
         DiskFullError: if there is no room.
     """
     directory = None
@@ -187,7 +188,9 @@ def prepare(source: DeclaredSource, encoding: TableEncoding, label_index: Labels
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise DiskFullError(f"{directory} cannot be used for files: {os.strerror(error.errno or 0)}") from None
+            if is_full(error):
+                raise DiskFullError.of(directory, 1 << 20) from None
+            raise DirectoryError(f"{directory} cannot be used for files: {os.strerror(error.errno or 0)}") from None
     ready = PreparedSource(source, directory)
     ready.encoded(Columns(encoding), label_index)
     yield ready

@@ -44,6 +44,12 @@ class DiskFullError(TacitError):
         return cls(f"the disk of {directory} is full: the rows need {wanted}; free some, or name another directory")
 
 
+class DirectoryError(TacitError):
+    """The directory for what a fit keeps of the rows cannot be used."""
+
+    usual = "Nothing was spent"
+
+
 def is_full(error: OSError) -> bool:
     """Whether an error of the operating system is about space."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -13,7 +13,6 @@ from typing import Any, Self
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.discovery.undeclared import Undeclared
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.encoding.inputs import by_number, by_position, table_of
@@ -25,7 +24,7 @@ from tacit.learning.declared import Declared, classes_declared, common_classes, 
 from tacit.learning.fit import Fitted, check, check_budget, dry_run, fit, fit_source
 from tacit.learning.learner import Learner
 from tacit.learning.sources import source_task
-from tacit.learning.tables import public_rows, task_of
+from tacit.learning.tables import public_rows, task_of, undeclared_before
 from tacit.learning.task import Task
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -79,21 +78,21 @@ class Estimator:
         """
         return self._fit(X, y)
 
-    def dry_run(self, n: int | None = None, X: Any = None) -> dict[str, Any]:
+    def dry_run(self, n: int | None = None, X: Any = None, y: Any = None) -> dict[str, Any]:
         """What a fit would charge, before it does. Reads no rows and charges nothing.
 
         Args:
             n: the number of rows that is publicly expected. With a schema some learners then say in ``"outlook"`` what
                 they could do with them.
             X: whose columns are meant where no schema names them.
+            y: whose dtype is meant where nobody named the classes: those of booleans are known, others are found.
         """
         learner, declared = self.make_learner(request_of(self)), self._declared()
         task = _task_without_rows(declared, learner.request, n)
-        if not task.names and X is not None:
-            frame = columns_of(X)
-            undeclared = Undeclared.of(frame, True, "numbers", False, learner.request) if learner.discovers else None
-            task = replace(task, names=frame.names, undeclared=undeclared)
-        return dry_run(learner, task, n)
+        frame = None if X is None else columns_of(X)
+        if not task.names and frame is not None:
+            task = replace(task, names=frame.names)
+        return dry_run(learner, replace(task, undeclared=undeclared_before(frame, y, declared, learner)), n)
 
     def declared_charge(self, neighbouring: str) -> tuple[Charge, ...]:
         """The most a fit of this estimator costs under a relation: what a parent must reserve for it.

@@ -97,6 +97,10 @@ def fit_source(learner: Learner, task: Task, source: DeclaredSource, account: Pr
         BudgetExceeded: if the account cannot pay; nothing was released.
     """
     check(learner, task, account)
+    if account is not None:  # reading may take hours: whether the account pays as it is now is known before
+        account.check(
+            whole_charge(learner, task), f"fit of {learner.name}", learner.request.neighbouring, unit_of(task)
+        )
     assert task.encoding is not None
     with prepare(source, task.encoding, task.label_codes) as ready:
         return _learned(learner, task, account, lambda paid: ready.rows(paid, learner.request.random_state))
@@ -221,7 +225,7 @@ def dry_run(learner: Learner, task: Task, n: int | None) -> dict[str, Any]:
     """
     request, allowance = learner.request, allowance_of(learner.request, task)
     undeclared: Undeclared | None = task.undeclared
-    share = BOUNDS_SHARE if undeclared is None else undeclared.share
+    share = (0.0 if task.schema is not None else BOUNDS_SHARE) if undeclared is None else undeclared.share
     forecast = None if n is None or task.schema is None else learner.forecast(allowance, task, n)
     return {
         "estimator": learner.name,
@@ -229,7 +233,7 @@ def dry_run(learner: Learner, task: Task, n: int | None) -> dict[str, Any]:
         "delta": request.delta,
         "neighbouring": str(request.neighbouring),
         "charges": [charge.to_dict() for charge in whole_charge(learner, task)],
-        "bounds_share": 0.0 if task.schema is not None else share,
+        "bounds_share": share,
         "columns": list(task.names),
         "n": n,
         **({} if forecast is None else {"outlook": forecast}),

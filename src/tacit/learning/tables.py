@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from tacit.discovery.undeclared import NUMBERS, Undeclared, label_kind, refuse_unnamed
@@ -124,6 +125,25 @@ def _undeclared(frame: Frame, labels: Any, declared: Declared, learner: Learner)
         return None
     kind = NUMBERS if isinstance(declared.label, Target) else label_kind(labels, frame)
     undeclared = Undeclared.of(frame, without_schema, kind, open_classes, learner.request)
+    return undeclared if undeclared.unknowns.releases or without_schema else None
+
+
+def undeclared_before(frame: Frame | None, y: Any, declared: Declared, learner: Learner) -> Undeclared | None:
+    """What a fit would have to find, before there are rows; None where it finds nothing, or no column is known.
+
+    Args:
+        frame: the columns, if no schema names them; None where nobody does.
+        y: labels, of which the dtype counts; None where it is not known.
+        declared: what is declared.
+        learner: what is to learn.
+    """
+    without_schema, request = declared.schema is None, learner.request
+    if not learner.discovers or (without_schema and frame is None):
+        return None
+    known = Frame({}, 0) if frame is None else frame
+    kind = NUMBERS if isinstance(declared.label, Target) else label_kind([] if y is None else y, known)
+    open_classes = declared.names_no_classes and (request.delta > 0 or math.isinf(request.epsilon))
+    undeclared = Undeclared.of(known, without_schema, kind, open_classes, request)
     return undeclared if undeclared.unknowns.releases or without_schema else None
 
 

@@ -258,6 +258,19 @@ class PrivacyAccount(_Budget):
 
         return self._reserve(label, unit, decide, timeless=timeless)
 
+    def check(
+        self,
+        charges: Sequence[Charge],
+        label: str,
+        neighbouring: Neighbouring | None = None,
+        unit: Unit | None = None,
+    ) -> None:
+        """Raises what :meth:`reserve` would raise as things are now. Reserves nothing."""
+        self._check_relation(neighbouring)
+        earlier = self.charges
+        self._check_unit(self._store.unit(self.dataset), unit_key(unit), bool(earlier), label)
+        self._check(earlier, compact(charges), label)
+
     def reserve_batch(
         self,
         charges: Sequence[Charge],
