@@ -59,6 +59,28 @@ def test_a_certificate_pasted_into_another_model_is_refused_everywhere(folder: P
     assert "the model is not the one that the certificate is of" in page
     assert "tacit verify MODEL.json" in page
     assert not Path("p.csv").exists()
+    # nothing of what does not hold is praised
+    assert "promise is" not in page
+    assert "almost as likely" not in page
+    assert "treat the model as if it held the data" in page
+    said = text_of(tacit("verify", "forged.json"))
+    assert "strong" not in said
+    assert "releasable NO" in said
+    plain = json.loads(tacit("verify", "forged.json", "--json").stdout)
+    assert (plain["holds"], plain["releasable"], plain["strength"]) == (False, False, None)
+
+
+def test_an_identifier_without_a_unit_is_asked_about_wherever_a_claim_is_read(folder: Path, tacit: Run) -> None:
+    schema = Path("schema.toml").read_text()
+    Path("schema.toml").write_text(f'{schema}\n[columns.id]\nkind = "id"\n')
+    assert tacit(*FIT, "--report", "m.html").exit_code == 0
+    question = "the schema declares the identifier"
+    assert question in text_of(tacit("verify", "m.json"))
+    assert any(question in words for words in json.loads(tacit("verify", "m.json", "--json").stdout)["warnings"])
+    assert question in " ".join(Path("m.html").read_text().split())
+    assert tacit(*FIT, "--force", "--unit", "id", "--max-rows", "1", "--report", "m.html").exit_code == 0
+    assert question not in text_of(tacit("verify", "m.json"))
+    assert question not in Path("m.html").read_text()
 
 
 @pytest.mark.parametrize(

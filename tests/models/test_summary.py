@@ -50,12 +50,47 @@ def test_the_number_of_rows_is_told_with_its_noise() -> None:
     assert abs(np.mean(errors)) < 0.6
 
 
+def test_rows_that_count_by_the_weight_of_their_class_are_not_called_rows_alone() -> None:
+    """With classes weighed 1 and .1 a sum of weights was told as a number of rows."""
+    X, y = table(3000)
+    found = fit(X, y, class_weight={"no": 1.0, "yes": 0.1}, epsilon=4.0, interactions=False).summary_
+    assert found.rows.value < 2000
+    assert any("rows, each as much as its class weighs, had a declared label" in words for words in found.sentences)
+    assert not any("class weighs" in words for words in fit(X, y, interactions=False).summary_.sentences)
+
+
 def test_labels_that_do_not_match_are_asked_about() -> None:
     X, y = table(3000)
     with pytest.warns(Doubtful, match="do labels match the schema"):
         found = tacit.AdditiveBoostClassifier(schema=SCHEMA, random_state=0).fit(X, np.char.upper(y.astype(str)))
     asked = "rows have a declared label, no more than noise: do labels match the schema?"
     assert found.summary_.concerns[0].endswith(asked)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.0])
+def test_a_forest_tells_rows_with_their_noise_and_asks_where_there_are_none(delta: float) -> None:
+    """It told 13 rows of 300, whose labels nobody had declared, as if they had been learned from."""
+    X, y = table(2000)
+    learner = tacit.RandomTreesClassifier(schema=SCHEMA, n_trees=3, random_state=0, delta=delta)
+    rows = learner.fit(X, y).summary_.rows
+    assert rows is not None
+    assert rows.sd is not None
+    assert 0 < rows.sd < 100
+    assert abs(rows.value - 2000) < 5 * rows.sd
+    with pytest.warns(Doubtful, match="do labels match the schema"):
+        learner.fit(X, np.char.upper(y.astype(str)))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        tacit.BoostedTreesClassifier(schema=SCHEMA, n_trees=2, random_state=0),
+        tacit.RandomTreesClassifier(schema=SCHEMA, n_trees=2, mechanism="exponential", random_state=0),
+    ],
+)
+def test_trees_that_count_no_rows_tell_none(learner: Any) -> None:
+    """Boosted trees told the sum of their curvatures, a quarter of the rows; others the number of their leaves."""
+    assert learner.fit(*table(2000)).summary_.rows is None
 
 
 def test_missing_values_are_told() -> None:

@@ -64,6 +64,8 @@ def test_the_word_follows_the_best_guess_and_not_epsilon() -> None:
     bare = describe(1.0, 0.5, "add_or_remove_one", 1, 0.676)
     assert bare.best == pytest.approx(0.838)
     assert bare.strength == "weak"
+    assert bare.headline.endswith("had any one row never been in the table, but for a chance of 1 in 2.")
+    assert "but for" not in describe(1.0, 1e-6, "add_or_remove_one", 1, None).headline
     assert "Delta 0.5 is above 1e-05" in " ".join(bare.warnings)
     for epsilon, word in ((1.0, "strong"), (3.0, "moderate"), (10.0, "weak")):
         charge = [Gaussian(gaussian_noise_multiplier(epsilon, 1e-6))]

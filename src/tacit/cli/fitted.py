@@ -30,9 +30,9 @@ def summarise(
         seconds: it took.
         found: whether the fit found out what columns hold.
     """
-    from tacit.estimators.binding import unit_question
     from tacit.models.summary import seen
     from tacit.privacy.strength import strength_of
+    from tacit.privacy.unit import unit_question
 
     certificate = estimator.certificate_
     saw = seen(estimator.model_, certificate)

@@ -28,9 +28,9 @@ def run(asked: PlanArguments) -> None:
 
 def _plan(asked: PlanArguments) -> None:
     """Prints the planned charge of a fit, what it means for one person, and what so many rows could teach."""
-    from tacit.estimators.binding import unit_question
     from tacit.privacy.charges import charge_from_dict
     from tacit.privacy.strength import percent, sharp_advantage
+    from tacit.privacy.unit import unit_question
     from tacit.report.promise import describe
     from tacit.schema import Schema
 

@@ -82,32 +82,43 @@ def _print(asked: VerifyArguments, claim: Claim, problems: list[str]) -> None:
             said |= {
                 "epsilon": finite(certificate.epsilon),
                 "delta": certificate.delta,
-                "releasable": certificate.releasable,
+                "releasable": certificate.releasable and not problems,
                 "protected": certificate.protected,
-                "strength": strength.word,
-                "warnings": list(strength.warnings),
+                "strength": None if problems else strength.word,
+                "warnings": [*strength.warnings, *_questions(claim)],
                 "signed_by": None if certificate.signature is None else certificate.signature.get("key"),
             }
         as_json(said)
         return
-    rows: dict[str, str] = {}
-    if certificate is not None:
+    rows: dict[str, str] = {"verdict": verdict}
+    if certificate is not None and problems:  # what does not hold is not praised
+        rows["it says"] = f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}, {certificate.neighbouring}"
+        rows["releasable"] = "NO: nothing is known of what this file protects"
+        rows["signature"] = _signature_words(asked, certificate, problems)
+    elif certificate is not None:
         strength = strength_of(certificate)
         rows["claim"] = f"epsilon {certificate.epsilon:.6g}, delta {certificate.delta:g}, {certificate.neighbouring}"
         rows["protects"] = certificate.protected
         rows["strength"] = f"{strength.word}: {strength.guess_words}"
-        rows |= {f"warning {i}": words for i, words in enumerate(strength.warnings, start=1)}
+        rows |= {f"warning {i}": words for i, words in enumerate([*strength.warnings, *_questions(claim)], start=1)}
         rows["releases"] = str(certificate.releases)
         rows["releasable"] = releasable(certificate)
-        rows["signature"] = _signature_words(asked, certificate)
+        rows["signature"] = _signature_words(asked, certificate, problems)
     rows |= {"note": "; ".join(claim.remarks)} if claim.remarks else {}
-    rows["verdict"] = verdict
     table("Certificate", rows)
 
 
-def _signature_words(asked: VerifyArguments, certificate: Certificate) -> str:
+def _questions(claim: Claim) -> list[str]:
+    """What the schema leaves open about who is protected."""
+    from tacit.privacy.unit import unit_question
+
+    question = "" if claim.schema is None else unit_question(claim.schema)
+    return [question] if question else []
+
+
+def _signature_words(asked: VerifyArguments, certificate: Certificate, problems: list[str]) -> str:
     if certificate.signature is None:
         return "none: nothing says who made it"
     if asked.key is None:
         return "there is one; --key tells whether it is that of somebody you know"
-    return f"checked against {asked.key}"
+    return f"looked at with {asked.key}: see the verdict" if problems else f"that of {asked.key}"

@@ -16,6 +16,7 @@ from tacit.models.summary import Doubtful, Summary, seen
 from tacit.privacy.canonical import finite
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.strength import WeakPromise, strength
+from tacit.privacy.unit import unit_question
 from tacit.schema import Schema
 
 NOT_WRITTEN = ("schema", "account", "random_state", "seed")
@@ -85,17 +86,6 @@ def _outside() -> int:
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "tacit":
         level, frame = level + 1, frame.f_back
     return level
-
-
-def unit_question(schema: Schema) -> str:
-    """What to ask where an identifier is declared and no unit is; empty if there is nothing to ask."""
-    name = schema.id_column
-    if name is None or schema.unit is not None:
-        return ""
-    return (
-        f"one row is protected, and the schema declares the identifier {name!r}: may one {name} have several rows? "
-        f"Then declare a unit with column {name!r} and as many max_rows; if not, max_rows = 1 says so"
-    )
 
 
 def target_name(schema: Schema | None, y: Any) -> str | None:

@@ -30,6 +30,9 @@ STANDS_OUT, CLEAR = 3.0, 2.0
 OF_ROWS = ("number of rows", "number of rows, once more")
 """Subjects of the releases of the number of rows."""
 
+OF_LEAVES = "class counts of leaves"
+"""Subject of the counts of a tree's leaves. What other trees know of their leaves is no number of rows."""
+
 
 class Doubtful(UserWarning):
     """What a fit saw, and would better be looked at."""
@@ -86,9 +89,15 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
         concerns.append("nothing stands out from the noise: all effects are smaller than it")
     said = []
     if rows is not None and not (concerns and "declared label" in concerns[0]):
-        said.append(f"{rows} rows had a declared label and were learned from")
+        weighed = ", each as much as its class weighs," if _weighs_classes(certificate) else ""
+        said.append(f"{rows} rows{weighed} had a declared label and were learned from")
     said += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share < MUCH_MISSING]
     return Summary(rows, missing, out, tuple(concerns), (*concerns, *said))
+
+
+def _weighs_classes(certificate: Certificate | None) -> bool:
+    """Whether a row counted as its class's weight: the number of rows is then the sum of these."""
+    return certificate is not None and certificate.parameters.get("class_weight") is not None
 
 
 @dataclass(frozen=True)
@@ -114,8 +123,28 @@ def _rows(model: Model, parts: _Parts | None, certificate: Certificate | None) -
     if parts is not None and parts.mains:
         return Estimate(float(parts.mains[0].counts.sum()), _sd_of_rows(certificate))
     if isinstance(model, TreeEnsembleModel) and model.trees:
-        return Estimate(float(model.trees[0].support.sum()), None)
+        return _rows_of_leaves(model, certificate)
     return None
+
+
+def _rows_of_leaves(model: TreeEnsembleModel, certificate: Certificate | None) -> Estimate | None:
+    """The mean over trees of the rows in their leaves; None where leaves hold weights, or no counts were released."""
+    entries = () if certificate is None else certificate.entries
+    charges = [entry.charge for entry in entries if entry.subject == OF_LEAVES]
+    if certificate is None or len(charges) != len(model.trees):
+        return None
+    variance, rows = 0.0, 0.0
+    for tree, charge in zip(model.trees, charges, strict=True):
+        rows += float(tree.support.sum())
+        if isinstance(charge, Gaussian | Laplace):
+            cells = 2 * len(tree.support)  # both classes of every leaf
+            variance += cells * (charge.noise_multiplier * certificate.rows_per_unit * _shape(charge)) ** 2
+    return Estimate(rows / len(charges), math.sqrt(variance) / len(charges))
+
+
+def _shape(charge: Gaussian | Laplace) -> float:
+    """The standard deviation of noise of scale 1."""
+    return math.sqrt(2.0) if isinstance(charge, Laplace) else 1.0
 
 
 def _sd_of_rows(certificate: Certificate | None) -> float | None:
@@ -123,11 +152,7 @@ def _sd_of_rows(certificate: Certificate | None) -> float | None:
     if certificate is None or math.isinf(certificate.epsilon):
         return 0.0
     found = [entry.charge for entry in certificate.entries if entry.subject in OF_ROWS]
-    noise = [
-        charge.noise_multiplier * (math.sqrt(2.0) if isinstance(charge, Laplace) else 1.0)
-        for charge in found
-        if isinstance(charge, Gaussian | Laplace)
-    ]
+    noise = [charge.noise_multiplier * _shape(charge) for charge in found if isinstance(charge, Gaussian | Laplace)]
     if not noise:
         return 0.0 if certificate.n_public and certificate.unit is None else None
     return certificate.rows_per_unit / math.sqrt(sum(sd**-2 for sd in noise))

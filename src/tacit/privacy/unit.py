@@ -1,8 +1,8 @@
-"""Who an account protects: single rows, or a unit of several."""
+"""Who is protected: single rows, or a unit of several; and what a schema leaves open about it."""
 
 from __future__ import annotations
 
-from tacit.schema import Unit
+from tacit.schema import Schema, Unit
 
 UNIT_OF_A_ROW = ("", 1)
 """What is protected where no unit is declared: column and most rows."""
@@ -22,3 +22,14 @@ def words_of(unit: tuple[str, int]) -> str:
     """A unit for people."""
     column, rows = unit
     return "single rows" if unit == UNIT_OF_A_ROW else f"one {column!r} with up to {rows} row{'s' * (rows > 1)}"
+
+
+def unit_question(schema: Schema) -> str:
+    """What to ask where an identifier is declared and no unit is; empty if there is nothing to ask."""
+    name = schema.id_column
+    if name is None or schema.unit is not None:
+        return ""
+    return (
+        f"one row is protected, and the schema declares the identifier {name!r}: may one {name} have several rows? "
+        f"Then declare a unit with column {name!r} and as many max_rows; if not, max_rows = 1 says so"
+    )

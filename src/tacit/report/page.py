@@ -17,6 +17,7 @@ from tacit.models.claims import Claim, claim_of_model
 from tacit.models.summary import Summary, seen
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.strength import percent, sharp_advantage
+from tacit.privacy.unit import unit_question
 from tacit.report.budget import stages, words
 from tacit.report.drawing import Drawing
 from tacit.report.portrait import Portrait, portrait
@@ -207,9 +208,9 @@ def render_claim(claim: Claim, title: str | None = None, target: str | None = No
     open_one = certificate is not None and math.isinf(certificate.epsilon)
     heading = title or f"{'A model without privacy' if open_one else 'A private model'} of {subject(model, target)}"
     painted = portrait(model) if claim.holds else _portrait_of_a_doubtful(model)
-    return compose(
-        described(painted, claim.schema), model.classes, certificate, heading, claim.problems, _seen(model, certificate)
-    )
+    question = "" if claim.schema is None else unit_question(claim.schema)
+    saw, public = _seen(model, certificate), described(painted, claim.schema)
+    return compose(public, model.classes, certificate, heading, claim.problems, saw, question)
 
 
 def _seen(model: Model, certificate: Certificate | None) -> Summary | None:
@@ -249,6 +250,7 @@ def compose(
     title: str,
     problems: Sequence[str] | None = None,
     summary: Summary | None = None,
+    question: str = "",
 ) -> str:
     """The page from its parts.
 
@@ -258,6 +260,7 @@ def compose(
         claim: the certificate.
         title: the heading.
         problems: what does not hold of the claim; None to ask the certificate alone.
+        question: that the schema leaves open about who is protected; empty if there is none.
         summary: what the fit saw.
     """
     environment = Environment(
@@ -274,7 +277,9 @@ def compose(
     style = resources.files("tacit.report").joinpath("templates/style.css").read_text("utf-8")
     rows = None if summary is None else summary.rows
     promise = None if claim is None else promise_of(claim, None if rows is None else rows.value)
-    return environment.get_template("page.html.j2").render(
+    return environment.get_template(
+        "page.html.j2"
+    ).render(
         title=title,
         style=Markup(style),  # noqa: S704 - our own file
         portrait=painted,
@@ -284,6 +289,7 @@ def compose(
         remarks=() if claim is None else claim.remarks,
         seen=() if summary is None else summary.sentences,
         promise=promise,
+        question=f"{question[:1].upper()}{question[1:]}.",
         epsilon="∞" if claim is None or math.isinf(claim.epsilon) else f"{claim.epsilon:.4g}",
         delta="" if claim is None else _small(claim.delta),
         stages=[] if claim is None else stages(claim.entries, claim.charges, claim.delta),

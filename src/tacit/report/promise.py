@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.strength import best_guess, strength
+from tacit.privacy.strength import LARGE_DELTA, best_guess, strength
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,8 @@ def describe(
     ratio = math.exp(min(epsilon, 700.0))
     factor = f"{ratio:.2f}" if ratio < 100 else count(ratio)
     likely = "almost as likely" if found.word == "strong" else f"with a chance within a factor of {factor}"
-    headline = f"Anything this model shows would have been {likely} {change}."
+    beyond = f", but for a chance of 1 in {count(1 / delta)}" if delta > LARGE_DELTA else ""
+    headline = f"Anything this model shows would have been {likely} {change}{beyond}."
     if delta == 0:
         failure = "This holds without exception (delta is 0)."
     else:
