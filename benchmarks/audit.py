@@ -1,6 +1,7 @@
 """What an attack finds of every learner: claimed epsilon, and the least it must be (docs/audit.md).
 
-    python -m benchmarks.audit                         the table; results are kept in benchmarks/results/audit.jsonl
+    python -m benchmarks.audit                         both tables; results are kept in benchmarks/results/audit.jsonl
+    python -m benchmarks.audit --planted               planted bugs alone, and what each audit says of them
     python -m benchmarks.audit --learners trees        one of the learners
 
 Tables have one column, yes or no, so that the whole of a budget is about the canary. Fits have seeds, so that whoever
@@ -17,8 +18,9 @@ from functools import partial
 from typing import Any
 
 import tacit
+from benchmarks import planted
 from benchmarks.lines import Line, Lines
-from tacit.audit import audit_estimator
+from tacit.audit import audit_estimator, audit_releases, replay_audit
 from tacit.closure import FiniteClassClassifier
 from tacit.schema import Schema
 
@@ -27,6 +29,7 @@ CLASSES = Schema.from_dict({"label": {"column": "sick", "classes": ["no", "yes"]
 NUMBER = Schema.from_dict({"label": {"column": "cost", "kind": "numeric", "lower": 0, "upper": 10}, "columns": COLUMNS})
 EPSILONS = (1.0, 4.0)
 DELTA = 1e-6
+PLANTED_TRIALS = 100
 
 
 def resampled(**claim: Any) -> Any:
@@ -73,10 +76,78 @@ def table(found: list[Line]) -> None:
         )
 
 
+# Planted bugs.
+
+
+def of_models(bug: str, learner: str) -> Line:
+    """Fits to two tables, and what their models say."""
+    with planted.BUGS[bug].planted():
+        found = audit_estimator(planted.LEARNERS[learner](planted.BUGS[bug]), trials=PLANTED_TRIALS, random_state=0)
+    return found.to_dict()
+
+
+def of_releases(bug: str, path: str) -> Line:
+    """Releases alone."""
+    asked = planted.PATHS[path]
+    with planted.BUGS[bug].planted():
+        found = audit_releases(
+            asked.run,
+            asked.with_canary,
+            asked.without,
+            asked.charges,
+            delta=asked.delta,
+            neighbouring=str(asked.relation),
+            trials=planted.BUGS[bug].runs,
+            random_state=0,
+        )
+    return found.to_dict()
+
+
+def of_replays(bug: str, learner: str) -> Line:
+    """Fits that are recorded and repeated on neighbours."""
+    with planted.BUGS[bug].planted():
+        return replay_audit(planted.LEARNERS[learner](planted.BUGS[bug])).to_dict()
+
+
+def said(line: Line) -> str:
+    """What an audit found, in a cell of the table."""
+    if "faults" in line:
+        return "found" if line["faults"] else "-"
+    if line["holds"]:
+        return "-"
+    return "spelled out" if line.get("leak") else f"{max(bounds(line)):.3g} of {line['epsilon']:.3g}"
+
+
+def bounds(line: Line) -> list[float]:
+    """The lower bounds on epsilon."""
+    gaussian = line["gaussian"]
+    return [float(one) for one in (line["epsilon_lower"], *([] if gaussian is None else [gaussian["epsilon_lower"]]))]
+
+
+def planted_table(lines: Lines) -> None:
+    """Which audit finds which bug. A bound is given where it exceeds the claim, and a dash where nothing was found."""
+    names = list(planted.LEARNERS)
+    print("| planted bug | releases |" + "".join(f" {n}: models | replay |" for n in names))
+    print("|---" * (2 + 2 * len(names)) + "|")
+    for bug, facts in planted.BUGS.items():
+        seen = {
+            path: lines.run({"bug": bug, "path": path, "trials": facts.runs}, partial(of_releases, bug, path))
+            for path in facts.paths
+        }
+        cells = ["; ".join(f"{path} {said(line)}" for path, line in seen.items() if not line["holds"])]
+        cells[0] = cells[0] or ("-" if seen else "")
+        for name in names:
+            job = {"bug": bug, "learner": name, "trials": PLANTED_TRIALS}
+            cells.append(said(lines.run({**job, "of": "models"}, partial(of_models, bug, name))))
+            cells.append(said(lines.run({**job, "of": "replay"}, partial(of_replays, bug, name))))
+        print(f"| {bug} | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     """Runs what is not known yet, and prints everything asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--learners", nargs="*", choices=LEARNERS, default=list(LEARNERS))
+    parser.add_argument("--planted", action="store_true", help="the table of planted bugs alone")
     parser.add_argument("--trials", type=int, default=300)
     parser.add_argument("--again", action="store_true", help="run even what is known")
     args = parser.parse_args()
@@ -84,11 +155,16 @@ def main() -> None:
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if args.planted:
+            return planted_table(lines)
         for name in args.learners:
             for epsilon in EPSILONS:
                 job = {"learner": name, "epsilon": epsilon, "trials": args.trials}
                 found.append({"name": name, **lines.run(job, partial(audit, name, epsilon, args.trials))})
-    table(found)
+        table(found)
+        print()
+        planted_table(lines)
+    return None
 
 
 if __name__ == "__main__":

@@ -336,7 +336,14 @@ def _load() -> list[tuple[Module, int]]:
 
 
 MOST_ARGUMENTS = 8
-PUBLIC_FUNCTIONS = {"audit_estimator", "discover_schema", "private_score", "recalibrate", "select_model"}
+PUBLIC_FUNCTIONS = {
+    "audit_estimator",
+    "audit_releases",
+    "discover_schema",
+    "private_score",
+    "recalibrate",
+    "select_model",
+}
 """Their arguments are given by keyword, like those of constructors."""
 
 

@@ -194,7 +194,7 @@ def test_the_guess_is_chosen_on_fits_that_are_not_counted(monkeypatch):
         return choose(with_canary, without, *more, **named)
 
     monkeypatch.setattr(Guess, "count", count)
-    monkeypatch.setattr(audits, "choose", choose_on)
+    monkeypatch.setattr(sys.modules["tacit.audit.judge"], "choose", choose_on)
     audit_estimator(LaplaceCount(), FLAG, trials=30)
     for side, (first, others) in enumerate(zip(chosen[0], counted[0], strict=True)):
         rows = said[1 - side :: 2]  # fits without the canary come first

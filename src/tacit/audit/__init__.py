@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from tacit.audit.audit_estimator import audit_estimator
+from tacit.audit.audit_releases import audit_releases
 from tacit.audit.bound import Counts, epsilon_lower, gaussian_lower, most_provable
-from tacit.audit.result import Audit, GaussianFinding
+from tacit.audit.replay import replay_audit
+from tacit.audit.result import Audit, GaussianFinding, Replay
 
-__all__ = ["Audit", "Counts", "GaussianFinding", "audit_estimator", "epsilon_lower", "gaussian_lower", "most_provable"]
+__all__ = [
+    "Audit",
+    "Counts",
+    "GaussianFinding",
+    "Replay",
+    "audit_estimator",
+    "audit_releases",
+    "epsilon_lower",
+    "gaussian_lower",
+    "most_provable",
+    "replay_audit",
+]

@@ -10,25 +10,17 @@ Source: Jagielski, Ullman, Oprea 2020, "Auditing differentially private machine 
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.audit.bound import Counts, chances, epsilon_lower, gaussian_lower, gaussian_shift, log_ratio, most_provable
-from tacit.audit.guess import choose, scores
+from tacit.audit.facts import Facts
+from tacit.audit.guess import scores
+from tacit.audit.judge import CHOOSING, is_gaussian, judged
 from tacit.audit.plan import Plan, copied, named, planned
-from tacit.audit.result import Audit, GaussianFinding
-from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Repeated
-from tacit.privacy.gaussian import gaussian_epsilon, gaussian_of_range
-
-CHOOSING = 3
-"""One fit in so many chooses the guess; the others are counted."""
-
-AGREEMENT = 1e-6
-"""Relative difference granted to an accountant."""
+from tacit.audit.result import Audit
 
 Progress = Callable[[int, int], None]
 """Hears of how many fits are done, and of how many there are."""
@@ -78,16 +70,19 @@ def audit_estimator(
         ValueError: for what cannot be audited: no privacy, an account, a seed of the estimator's own.
     """
     plan = planned(estimator, schema, (X, y, canary), trials, confidence, neighbouring, random_state)
-    return _judged(plan, *_said(plan, random_state, progress))
+    facts = Facts(plan.trials // CHOOSING)
+    return _judged(plan, *_said(plan, random_state, progress, facts), facts)
 
 
-def _said(plan: Plan, random_state: int | None, progress: Progress | None) -> tuple[Floats, Floats, bool]:
+def _said(plan: Plan, random_state: int | None, progress: Progress | None, facts: Facts) -> tuple[Floats, Floats, bool]:
     """What models of the table with the canary say and of that without, ``(trials, probes)``; whether by Gaussians."""
     said: tuple[list[Floats], list[Floats]] = ([], [])
     claim, gaussian = plan.request, plan.request.delta > 0
     for done, (side, model) in enumerate(_fits(plan, random_state), 1):
         said[side].append(scores(model, plan.pair.probes, plan.pair.label))
-        gaussian = gaussian and _is_gaussian(model, claim.epsilon, claim.delta)
+        facts.add(side, model)
+        entries = getattr(getattr(model, "certificate_", None), "entries", ())
+        gaussian = gaussian and is_gaussian([entry.charge for entry in entries], claim.epsilon, claim.delta)
         if progress is not None:
             progress(done, 2 * plan.trials)
     return np.stack(said[1]), np.stack(said[0]), gaussian
@@ -99,63 +94,34 @@ def _fits(plan: Plan, random_state: int | None) -> Iterator[tuple[int, Any]]:
         for side, (X, y) in enumerate((plan.pair.without, plan.pair.with_canary)):
             model = copied(plan.estimator)
             if random_state is not None:
-                seed = _seed(random_state, trial, side)
+                seed = seed_of(random_state, trial, side)
                 model.set_params(**dict.fromkeys(named(model, "random_state"), seed))
             model.tells = False  # synthetic rows are nothing to warn of
             yield side, model.fit(X, y) or model
 
 
-def _judged(plan: Plan, with_canary: Floats, without: Floats, gaussian: bool) -> Audit:
-    """Guesses chosen on the first fits, counted on the others."""
-    delta, bounds = plan.request.delta, 2 if gaussian else 1
-    each, chosen = 1 - (1 - plan.confidence) / bounds, plan.trials // CHOOSING
-
-    def counted(measure: Callable[[Counts], float], in_the_middle: bool = False) -> Counts:
-        guess = choose(with_canary[:chosen], without[:chosen], measure, in_the_middle)
-        return guess.count(with_canary[chosen:], without[chosen:])
-
-    counts = counted(lambda seen: log_ratio(*chances(seen, each), delta))
-    found = None
-    if gaussian:
-        shifts = counted(lambda seen: gaussian_shift(*chances(seen, each)), in_the_middle=True)
-        found = GaussianFinding(shifts, gaussian_lower(shifts, delta, each))
+def _judged(plan: Plan, with_canary: Floats, without: Floats, gaussian: bool, facts: Facts) -> Audit:
+    """What was found of the claim."""
+    # a fact that tells the tables apart is taken before any number: both were chosen on the same fits
+    found = judged(with_canary, without, plan.request.delta, plan.confidence, gaussian, facts.counts)
     return Audit(
         estimator=type(plan.estimator).__name__,
         epsilon=plan.request.epsilon,
-        delta=delta,
+        delta=plan.request.delta,
         neighbouring=str(plan.request.neighbouring),
         rows_per_unit=plan.rows_per_unit,
         trials=plan.trials,
         confidence=plan.confidence,
-        counts=counts,
-        epsilon_lower=epsilon_lower(counts, delta, each),
-        provable=most_provable(counts.trials, delta, each),
-        gaussian=found,
+        counts=found.counts,
+        epsilon_lower=found.epsilon_lower,
+        provable=found.provable,
+        gaussian=found.gaussian,
+        leak=facts.leak,
         from_rows=plan.pair.from_rows,
     )
 
 
-def _is_gaussian(model: Any, epsilon: float, delta: float) -> bool:
-    """Whether a fit's certificate names releases alone that are mu-Gaussian private together, at a mu of this claim."""
-    certificate = getattr(model, "certificate_", None)
-    shifts = [_shift(entry.charge) for entry in getattr(certificate, "entries", ())]
-    if not shifts or None in shifts:
-        return False
-    together = math.sqrt(math.fsum(shift * shift for shift in shifts if shift is not None))
-    return gaussian_epsilon(together, delta) <= epsilon * (1 + AGREEMENT)
-
-
-def _shift(charge: Charge) -> float | None:
-    """The mu of a charge; None where it has none."""
-    if isinstance(charge, Repeated):
-        single = _shift(charge.charge)
-        return None if single is None else single * math.sqrt(charge.times)
-    if isinstance(charge, BoundedRange):
-        return gaussian_of_range(charge.range)
-    return 1.0 / charge.noise_multiplier if isinstance(charge, Gaussian) else None
-
-
-def _seed(random_state: int, trial: int, side: int) -> int:
+def seed_of(random_state: int, trial: int, side: int) -> int:
     """A seed for one fit: no two of an audit, and none of two audits, are alike."""
     text = f"audit {random_state} {trial} {side}".encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:4], "big")

@@ -20,7 +20,7 @@ import numpy as np
 from tacit.encoding.frames import Frame
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
-from tacit.schema import BooleanColumn, IdColumn, NumericColumn, Schema
+from tacit.schema import BooleanColumn, CategoricalColumn, IdColumn, NumericColumn, Schema
 
 MANY, FEW = 300, 20
 """Rows of the class that the canary is not of, and of its own, beside the canary."""
@@ -28,8 +28,14 @@ MANY, FEW = 300, 20
 CANARY = "canary"
 """The canary's identifier, where persons have one."""
 
-X_ONLY = Schema({"x": NumericColumn(0.0, 1.0)})
+OUTLYING = 1e6
+"""Where a canary stands in a column whose bounds nobody declared, while all others are at 0."""
+
+X_ONLY = Schema({"x": NumericColumn(0.0, OUTLYING)})
 """What tables are made of where nobody declared a column."""
+
+X_AND_KIND = Schema({"x": NumericColumn(0.0, OUTLYING), "kind": CategoricalColumn(("usual", CANARY))})
+"""The same for learners that find categories: the canary's is a text that nobody else has."""
 
 
 @final
@@ -86,19 +92,22 @@ def target_of(schema: Schema | None, classes: Sequence[Any] | None, bounds: Sequ
     return Target(*((0, 1) if classes is None else (classes[0], classes[-1])))
 
 
-def made_pair(schema: Schema | None, target: Target, neighbouring: Neighbouring, as_matrix: bool) -> Pair:
+def made_pair(
+    schema: Schema | None, target: Target, neighbouring: Neighbouring, as_matrix: bool, finds: bool = False
+) -> Pair:
     """Two neighbouring tables from what is public.
 
     Args:
         schema: the columns, and how many rows are one person's; None for a single column of numbers.
         target: the labels.
         neighbouring: whether the canary comes and goes, or its label changes.
+        finds: whether the learner finds categories that no schema declares.
         as_matrix: numbers alone, categories by their place, for learners that know no columns.
 
     Returns:
         Tables of named columns, or matrices of shape ``(rows, features)``.
     """
-    declared = X_ONLY if schema is None else schema
+    declared = (X_AND_KIND if finds else X_ONLY) if schema is None else schema
     rows = 1 if declared.unit is None else declared.unit.max_rows
     base = MANY + FEW
     labels = [target.usual] * MANY + [target.canary] * FEW
@@ -155,7 +164,7 @@ def _check_one_person(X: Any, rows: Any, schema: Schema | None) -> None:
         )
 
 
-def _ends(column: Any) -> tuple[Any, Any]:
+def ends_of(column: Any) -> tuple[Any, Any]:
     """Where most rows stand in a column, and where the canary does."""
     if isinstance(column, NumericColumn):
         return column.lower, column.upper
@@ -171,7 +180,7 @@ def _frame(schema: Schema, base: int, canary: int, canary_first: bool) -> Frame:
     turned = -1 if canary_first else 1
     names = [f"other {place}" for place in range(base)] + [CANARY] * canary
     for name, column in schema.columns.items():
-        low, high = _ends(column)
+        low, high = ends_of(column)
         values = names if isinstance(column, IdColumn) else [low] * base + [high] * canary
         made[name] = _vector(values)[::turned]
     if schema.unit is not None:
@@ -184,7 +193,7 @@ def _matrix(schema: Schema, base: int, canary: int, canary_first: bool) -> Any:
     columns = []
     for name in schema.features:
         column = schema.columns[name]
-        low, high = _ends(column)
+        low, high = ends_of(column)
         if not isinstance(column, NumericColumn | BooleanColumn):
             low, high = 0, max(1, len(getattr(column, "categories", ())) - 1)
         columns.append([float(low)] * base + [float(high)] * canary)

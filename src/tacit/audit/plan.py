@@ -54,19 +54,16 @@ def planned(
     random_state: int | None,
 ) -> Plan:
     """Everything that can be wrong is said here, before the first fit."""
-    if not is_number(trials) or not LEAST_TRIALS <= trials < math.inf or trials != int(trials):
-        raise RequestError(f"trials must be a whole number of at least {LEAST_TRIALS}, got {trials!r}")
-    if not is_number(confidence) or not 0 < confidence < 1:
-        raise RequestError(f"confidence must lie between 0 and 1, got {confidence!r}")
+    trials, confidence = check_trials(trials, confidence)
     _check_estimator(estimator, random_state)
     own, request = isinstance(estimator, Estimator), _claim(estimator, neighbouring, random_state)
-    estimator, declared, classes = _declaring(estimator, schema)
+    estimator, declared, classes = declaring(estimator, schema)
     if not own and declared is not None and declared.unit is not None and declared.unit.max_rows > 1:
         raise RequestError(
             f"the schema protects units of {declared.unit.max_rows} rows, and what {type(estimator).__name__} claims "
             "is about single rows: leave the unit out"
         )
-    bounds = _bounds(estimator, declared)
+    bounds = number_bounds(estimator, declared)
     target = target_of(declared, classes, bounds)
     if own and classes is None and bounds is None and (declared is None or declared.label is None):
         estimator = _naming(estimator, request, target)
@@ -76,16 +73,30 @@ def planned(
     if X is not None:
         pair = given_pair(X, y, canary, declared, target, request.neighbouring)
     else:
-        pair = made_pair(declared, target, request.neighbouring, not own)
-    return Plan(estimator, request, declared, pair, int(trials), float(confidence))
+        pair = made_pair(declared, target, request.neighbouring, not own, _finds(estimator, request))
+    return Plan(estimator, request, declared, pair, trials, confidence)
+
+
+def check_trials(trials: Any, confidence: Any) -> tuple[int, float]:
+    """Both as numbers of their kinds; raises :class:`RequestError` for what makes no sense."""
+    if not is_number(trials) or not LEAST_TRIALS <= trials < math.inf or trials != int(trials):
+        raise RequestError(f"trials must be a whole number of at least {LEAST_TRIALS}, got {trials!r}")
+    if not is_number(confidence) or not 0 < confidence < 1:
+        raise RequestError(f"confidence must lie between 0 and 1, got {confidence!r}")
+    return int(trials), float(confidence)
 
 
 def _naming(estimator: Estimator, request: Request, target: Target) -> Estimator:
     """An estimator that finds no classes, told of those of the made tables: a fit would refuse them otherwise."""
-    if request.delta > 0 and estimator.make_learner(request).discovers:
+    if _finds(estimator, request):
         return estimator
     told: Estimator = copied(estimator).set_params(classes=(target.usual, target.canary))
     return told
+
+
+def _finds(estimator: Any, request: Request) -> bool:
+    """Whether a fit finds what no schema declares: it takes a learner that does, and a delta."""
+    return isinstance(estimator, Estimator) and request.delta > 0 and estimator.make_learner(request).discovers
 
 
 def _claim(estimator: Any, neighbouring: str | None, random_state: int | None) -> Request:
@@ -136,7 +147,7 @@ def named(estimator: Any, name: str) -> list[str]:
     return [key for key in _parameters(estimator) if key == name or key.endswith(f"__{name}")]
 
 
-def _declaring(estimator: Any, schema: Any) -> tuple[Any, Schema | None, Sequence[Any] | None]:
+def declaring(estimator: Any, schema: Any) -> tuple[Any, Schema | None, Sequence[Any] | None]:
     """An estimator that declares the schema, the schema, and the classes it declares."""
     given = declared_schema(schema)
     if not isinstance(estimator, Estimator):
@@ -151,7 +162,7 @@ def _declaring(estimator: Any, schema: Any) -> tuple[Any, Schema | None, Sequenc
     return estimator, given, classes
 
 
-def _bounds(estimator: Any, schema: Schema | None) -> Sequence[float] | None:
+def number_bounds(estimator: Any, schema: Schema | None) -> Sequence[float] | None:
     """Bounds of a number that no schema declares; None where classes are learned."""
     label = None if schema is None else schema.label
     if label is not None or (hasattr(estimator, "predict_proba") or not hasattr(estimator, "target_bounds")):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from textwrap import wrap
 from typing import Any, final
 
@@ -48,6 +49,7 @@ class Audit:
         provable: what a guess that is always right would have shown with so many fits.
         gaussian: the same for the Gaussian claim, if the certificates of the fits name Gaussian noise alone.
         from_rows: whether rows were given; then none of this is private.
+        leak: what models of the table with the canary spell out and others do not, if that was the guess.
     """
 
     estimator: str
@@ -62,6 +64,7 @@ class Audit:
     provable: float
     gaussian: GaussianFinding | None = None
     from_rows: bool = False
+    leak: str | None = None
 
     @property
     def hits(self) -> int:
@@ -94,6 +97,7 @@ class Audit:
             "provable": _plain(self.provable),
             "gaussian": None if self.gaussian is None else self.gaussian.to_dict(),
             "from_rows": self.from_rows,
+            "leak": self.leak,
             "holds": self.holds,
         }
 
@@ -113,6 +117,8 @@ class Audit:
             said = (
                 f"The claim of {claim} is VIOLATED: what was seen needs an epsilon of at least {self.epsilon_lower:.3g}"
             )
+            if self.leak is not None:
+                said += f". Models of the table with the canary spell it out: {self.leak}"
         else:
             assert self.gaussian is not None
             said = (
@@ -143,3 +149,78 @@ def _told(counts: Counts) -> str:
 
 def _plain(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
+
+
+MOST_FAULTS = 20
+"""More are not kept: the first ones say where to look."""
+
+
+@final
+@dataclass(frozen=True)
+class Replay:
+    """What a replay audit found.
+
+    Attributes:
+        estimator: its class.
+        neighbouring: the relation of its claim.
+        runs: fits that were recorded.
+        neighbours: tried with each of them.
+        releases: that were recorded.
+        tightest: how far exact answers moved, as a share of what is declared.
+        faults: what is wrong, the first ones.
+        from_rows: whether rows were given; then none of this is private.
+    """
+
+    estimator: str
+    neighbouring: str
+    runs: int
+    neighbours: int
+    releases: int = 0
+    tightest: float = 0.0
+    faults: tuple[str, ...] = ()
+    from_rows: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was found. True is no proof."""
+        return not self.faults
+
+    def and_faults(self, faults: Iterable[str]) -> Replay:
+        """With these faults as well."""
+        kept = dict.fromkeys([*self.faults, *faults])
+        return replace(self, faults=tuple(kept)[:MOST_FAULTS])
+
+    def and_more(self, tape: Any, from_rows: bool) -> Replay:
+        """With what is on a tape as well: a recorded fit's, or that of a fit to a neighbour."""
+        recorded = 0 if tape.beside else len(tape.passages)
+        tightest = max(self.tightest, tape.tightest)
+        more = replace(self, releases=self.releases + recorded, tightest=tightest, from_rows=from_rows)
+        return more.and_faults(tape.faults)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return {**{item.name: getattr(self, item.name) for item in fields(self)}, "faults": list(self.faults),
+                "holds": self.holds}  # fmt: skip
+
+    @property
+    def meaning(self) -> str:
+        """What was found, in a few sentences for people."""
+        if self.holds:
+            said = (
+                "All that rows did went through the gate, and answers moved no further than declared. That is no "
+                "proof: other rows might do more"
+            )
+        else:
+            said = "The claim is VIOLATED: what follows reaches the result past the releases, or is not paid for"
+        return f"{said}. {NOT_PRIVATE}." if self.from_rows else f"{said}."
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.estimator}: {self.runs} fits, each repeated on {self.neighbours} neighbours, {self.neighbouring}",
+            f"  releases        {self.releases}",
+            f"  answers moved   {self.tightest:.0%} of what is declared at most",
+            *wrap(self.meaning, 110, initial_indent="  ", subsequent_indent="  "),
+        ]
+        for fault in self.faults:
+            lines += wrap(fault, 110, initial_indent="  - ", subsequent_indent="    ")
+        return "\n".join(lines)

@@ -27,6 +27,7 @@ def select_concept(vault: PrivateRows, choice: Relabel, label: Label | str) -> i
         ValueError: if the candidates depend on the rows: then the number itself would tell of them.
         BudgetExceeded: if the reservation does not cover it; nothing is read then.
     """
+    vault.check_handed_on()
     if not choice.public:
         raise ValueError("only a choice among public candidates may be released")
     private = not math.isinf(choice.epsilon)
@@ -52,6 +53,7 @@ def select_member(
     Raises:
         BudgetExceeded: if the reservation does not cover it; nothing is read then.
     """
+    vault.check_handed_on()
     reservation = vault._reservation
     if not isinstance(charge, BoundedRange | NonPrivate):
         raise TypeError(f"choosing a model takes a BoundedRange or NonPrivate charge, got {type(charge).__name__}")

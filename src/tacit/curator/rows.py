@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,11 +26,16 @@ from tacit.encoding.units import first_rows, unit_codes
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.engines.memory import WIDE_DROPPED, MemoryTable
 from tacit.engines.protocol import SealedTable
+from tacit.errors import TacitError
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.queries.row_weights import level_weights, weight_levels
 from tacit.schema import Unit
+
+
+class HandedOnError(TacitError, TypeError):
+    """Watched rows would leave the curator that tells of them: to children, searches or streams."""
 
 
 class PrivateRows:
@@ -48,6 +53,9 @@ class PrivateRows:
             rows without a value do not.
         row_weights: public weights of the rows, clipped into [0, 1]; None if all count alike.
     """
+
+    hands_on_rows: ClassVar[bool] = True
+    """Whether views, patterns and foreign learners may be opened over these rows."""
 
     def __init__(
         self,
@@ -143,6 +151,11 @@ class PrivateRows:
         if self._unit is not None:
             codes = np.where(self._within_unit, codes, NO_KEY)
         return release_keys(codes, texts, self._reservation, self._noise, charge, delta, label, self._rows_per_unit)
+
+    def check_handed_on(self) -> None:
+        """Raises :class:`HandedOnError` where rows stay with one curator."""
+        if not self.hands_on_rows:
+            raise HandedOnError("it hands rows on to other learners, whose noise decides which rows they see")
 
     def _table(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex, levels: int = 1) -> SealedTable:
         """The rows in the engine, as a recipe says; labels hold a level of weight beside the class if there are any."""

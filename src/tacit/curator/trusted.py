@@ -129,6 +129,7 @@ def run_trusted(
         BudgetExceeded: if the reservation does not cover the declared charge; nothing is read then.
         UntrustedResult: if what it returned does not predict.
     """
+    vault.check_handed_on()
     reservation = vault._reservation
     for charge in learner.declared_charge(reservation.neighbouring):
         reservation.record(charge, label, f"declared by {learner.name}, not verified")

@@ -92,6 +92,7 @@ def open_view(vault: PrivateRows, view: View, label: Label | str) -> tuple[Priva
     Raises:
         BudgetExceeded: if the parent's reservation does not cover it; nothing is read then.
     """
+    vault.check_handed_on()
     if vault._rows_per_unit != 1:
         raise ValueError("views protect single rows; a unit of several rows is not supported")
     reservation = vault._reservation

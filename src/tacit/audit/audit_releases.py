@@ -1,0 +1,83 @@
+"""`audit_releases`: is there as much noise in a release as its charge needs?
+
+Where releases are looked at themselves, and not through a model, thousands of trials cost seconds, and an attack that
+knows both tables comes near to what the proof allows. It is meant for queries, mechanisms and joint releases of your
+own, and tests those of the library (tests/audit/test_releases.py).
+
+Source: Jagielski, Ullman, Oprea 2020; Nasr and others 2023; see :mod:`tacit.audit.bound`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.audit.audit_estimator import Progress, seed_of
+from tacit.audit.judge import is_gaussian, judged
+from tacit.audit.plan import check_trials
+from tacit.audit.result import Audit
+from tacit.privacy import accountants
+from tacit.privacy.charges import Charge
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import RequestError
+
+Run = Callable[[Any, int | None], Any]
+"""From one of the two tables and a seed (None for fresh noise) to what is released: numbers, always as many."""
+
+
+def audit_releases(
+    run: Run,
+    with_canary: Any,
+    without: Any,
+    charges: Sequence[Charge],
+    *,
+    delta: float = 0.0,
+    neighbouring: str = str(Neighbouring.ADD_OR_REMOVE_ONE),
+    trials: int = 3000,
+    confidence: float = 0.95,
+    random_state: int | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """A lower bound on the epsilon of releases, to hold against what they are charged.
+
+    Args:
+        run: makes the releases. What it releases are numbers in any shape, always as many.
+        with_canary: a table, as ``run`` takes it. Nobody looks into it here, so it may be anything: made-up rows, or a
+            number of a table.
+        without: its neighbour.
+        charges: what ``run`` charges. The claim is the epsilon of all of them together at ``delta``; where they are
+            Gaussian noise alone, the Gaussian claim is audited, too.
+        delta: 0 for pure noise; with Gaussian noise it must be positive.
+        neighbouring: how the two tables differ, for the record.
+        trials: runs on each of the two tables. A third chooses the guess, the rest is counted.
+        confidence: with which all bounds hold together.
+        random_state: None for fresh noise; an integer gives every run another seed that follows from it.
+        progress: is told after every run how many are done, and of how many.
+
+    Returns:
+        The bounds, the counts and the claim; ``print`` it. The tables are taken to be made up; of private ones keep
+        the result to yourself.
+
+    Raises:
+        ValueError: for arguments that make no sense, or a run that releases no numbers.
+    """
+    trials, confidence = check_trials(trials, confidence)
+    relation, name = Neighbouring(neighbouring), getattr(run, "__name__", type(run).__name__)
+    epsilon = accountants.epsilon(list(charges), delta)
+    if not np.isfinite(epsilon):
+        raise RequestError(f"the charges have no finite epsilon at delta={delta:g}, so there is nothing to audit")
+    said: tuple[list[Any], list[Any]] = ([], [])
+    for trial in range(trials):
+        for side, table in enumerate((without, with_canary)):
+            seed = None if random_state is None else seed_of(random_state, trial, side)
+            said[side].append(np.asarray(run(table, seed), np.float64).ravel())
+            if said[side][-1].shape != said[0][0].shape or not said[0][0].size:
+                raise RequestError(f"{name} must release numbers, always as many, got {said[side][-1].size} of them")
+            if progress is not None:
+                progress(2 * trial + side + 1, 2 * trials)
+    gaussian = is_gaussian(charges, epsilon, delta)
+    found = judged(np.stack(said[1]), np.stack(said[0]), delta, confidence, gaussian)
+    return Audit(name, epsilon, delta, str(relation), 1, trials, confidence, found.counts, found.epsilon_lower,
+                 found.provable, found.gaussian)  # fmt: skip

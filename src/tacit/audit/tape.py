@@ -1,0 +1,154 @@
+"""What a replay keeps of a fit, and holds a fit to a neighbour against."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, final
+
+import numpy as np
+from scipy.special import gammainc
+
+from tacit.arrays import Floats, Ints
+from tacit.curator.watch import Part, Passage
+
+SLACK = 1e-9
+"""Relative, for floating point in precisions."""
+
+TELLING_BITS = 32.0
+"""Two vectors of noise of so much entropy are not the same by chance; a coordinate of scale s has about log2(3.5 s)."""
+
+TOO_RARE = 1e-6
+"""Noise of so few draws, or of so small ones, is no chance."""
+
+
+class Diverged(BaseException):
+    """The fit left the recorded path; nothing that follows can be compared. No ``except Exception`` stops it."""
+
+
+@final
+@dataclass
+class Tape:
+    """Records what passes the gate, or, in a replay, forces it.
+
+    Attributes:
+        passages: of the recorded fit.
+        beside: the neighbour's name in a replay; empty while recording.
+        faults: what was found.
+        tightest: the largest distance as a share of what is declared.
+    """
+
+    passages: list[Passage] = field(default_factory=list)
+    beside: str = ""
+    faults: list[str] = field(default_factory=list)
+    tightest: float = 0.0
+    _position: int = 0
+    _parts: dict[tuple[int, int], tuple[float, Part]] = field(default_factory=dict)
+
+    def replay(self, beside: str) -> Tape:
+        """A tape for a fit to a neighbour of this name."""
+        return Tape(self.passages, beside)
+
+    def fault(self, text: str) -> None:
+        """Something is wrong."""
+        self.faults.append(f"{self.beside}: {text}" if self.beside else text)
+
+    def peeked(self, what: str) -> None:
+        """See :class:`tacit.curator.watch.Witness`."""
+        self.fault(f"rows were asked past the curator: {what}")
+
+    def passed(self, passage: Passage) -> Any:
+        """See :class:`tacit.curator.watch.Witness`."""
+        if not self.beside:
+            self.passages.append(passage)
+            return passage.released
+        asked = f"{passage.verb} {passage.public[:3]}"
+        if self._position == len(self.passages):
+            self._diverge(f"the fit goes on with {asked}, where the recorded one had ended")
+        before = self.passages[self._position]
+        self._position += 1
+        if (before.verb, before.public) != (passage.verb, passage.public):
+            self._diverge(f"release {self._position} is {passage.verb} {passage.public}, and was {before.verb} "
+                          f"{before.public}: rows steer the fit")  # fmt: skip
+        if passage.exact is not None and before.exact is not None:
+            for wrong in self._apart(passage, before.exact, passage.exact):
+                self.fault(f"{asked}: {wrong}")
+        return before.released
+
+    def finish(self) -> None:
+        """What can be judged at the end of a replay only."""
+        if self._position < len(self.passages):
+            left = self.passages[self._position]
+            self.fault(f"the fit ended before {left.verb} {left.public[:3]}: rows steer it")
+        together: dict[int, float] = defaultdict(float)
+        totals = {part.bound: part.total for _, part in self._parts.values()}
+        for shift, part in self._parts.values():
+            together[part.bound] += shift
+        for bound, shift in together.items():
+            for wrong in self._within(shift, totals[bound], "the squared shift of joint releases"):
+                self.fault(wrong)
+
+    def _diverge(self, text: str) -> NoReturn:
+        self.fault(text)
+        raise Diverged(text)
+
+    def _apart(self, passage: Passage, before: Ints, after: Ints) -> Iterator[str]:
+        """What is wrong with the distance of two exact answers, or of the scores of a choice."""
+        if before.shape != after.shape:
+            yield f"answers of shape {before.shape} became {after.shape}"
+            return
+        assert passage.allowed is not None
+        change = (after - before).astype(object)
+        if passage.verb == "select":
+            spread = int((change.max(axis=1) - change.min(axis=1)).sum())
+            yield from self._within(spread, passage.allowed[0], "the spread of scores")
+            return
+        l1, l2 = int(abs(change).sum()), int((change * change).sum())
+        if passage.part is not None:
+            shift = passage.part.precision * l2 / passage.allowed[1]
+            key = passage.part.bound, passage.part.index
+            self._parts[key] = max(shift, self._parts.get(key, (0.0, passage.part))[0]), passage.part
+            return
+        yield from self._within(l1, passage.allowed[0], "the L1 distance")
+        yield from self._within(math.sqrt(l2), math.sqrt(passage.allowed[1]), "the L2 distance")
+
+    def _within(self, distance: float, allowed: float, what: str) -> Iterator[str]:
+        self.tightest = max(self.tightest, distance / allowed if allowed else 0.0)
+        if distance > allowed * (1 + SLACK):
+            yield f"{what} is {distance:.6g}, where at most {allowed:.6g} is declared"
+
+
+def noise_faults(tapes: Sequence[Tape]) -> list[str]:
+    """What is wrong with the noise of recorded fits: none, the same twice in a fit, or too little in all."""
+    faults: list[str] = []
+    drawn = {"Gaussian": [0.0, 0.0], "Laplace": [0.0, 0.0]}  # draws, and the sum of what should be 1 on average
+    for tape in tapes:
+        seen: dict[bytes, str] = {}
+        for passage in tape.passages:
+            if passage.noise is None or passage.scale == 0:
+                continue
+            noise, kind = passage.noise.ravel(), passage.public[2].split("(")[0]
+            drawn[kind][0] += noise.size
+            drawn[kind][1] += float(_relative(noise, passage.scale, kind).sum())
+            if noise.size * math.log2(max(3.5 * passage.scale, 1.0)) < TELLING_BITS:
+                continue
+            name = f"{passage.verb} {passage.public[:3]}"
+            if not noise.any():
+                faults.append(f"{name} has no noise")
+            elif (known := seen.setdefault(noise.tobytes(), name)) is not name:
+                faults.append(f"{name} has the noise of {known}")
+    for kind, (draws, total) in drawn.items():
+        halves = 2 if kind == "Gaussian" else 1  # squares: chi-squared; magnitudes: gamma
+        if draws and gammainc(draws / halves, total / halves) < TOO_RARE:
+            share = math.sqrt(total / draws) if kind == "Gaussian" else total / draws
+            faults.append(f"{kind} noise has {share:.2f} of the scale that its charges need ({draws:g} draws)")
+    return faults
+
+
+def _relative(noise: Ints, scale: float, kind: str) -> Floats:
+    """Squares, or magnitudes of Laplace noise, that are 1 on average if the scale is right; on the integers, too."""
+    if kind == "Gaussian":
+        return np.asarray((noise / scale) ** 2)
+    return np.asarray(np.abs(noise) * math.sinh(1 / scale))

@@ -1,0 +1,81 @@
+"""Releases looked at themselves: planted bugs are found by many cheap trials, and honest releases pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.planted import BUGS, PATHS
+from tacit.audit import Audit, audit_releases
+from tacit.privacy.charges import Gaussian, Laplace
+
+HONEST = list(BUGS["none"].paths)
+PLANTED = [
+    ("noise left out", "joint"),
+    ("noise of half the scale", "Laplace"),
+    ("noise of half the scale", "Gaussian"),
+    ("the same noise twice", "Gaussian"),
+    ("a sensitivity a fifth too small", "joint"),
+    ("noise for the other relation", "replace_one"),
+    ("a person's rows charged as one", "unit"),
+]
+
+
+def audited(path: str, trials: int, **more: Any) -> Audit:
+    asked = PATHS[path]
+    return audit_releases(
+        asked.run,
+        asked.with_canary,
+        asked.without,
+        asked.charges,
+        delta=asked.delta,
+        neighbouring=str(asked.relation),
+        trials=trials,
+        **more,
+    )
+
+
+@pytest.mark.parametrize("path", HONEST)
+def test_honest_releases_pass(path: str) -> None:
+    found = audited(path, 600, random_state=1)
+    assert found.holds, found
+    assert found.neighbouring == str(PATHS[path].relation)
+
+
+@pytest.mark.parametrize(("bug", "path"), PLANTED)
+def test_a_planted_bug_is_found(bug: str, path: str) -> None:
+    with BUGS[bug].planted():
+        found = audited(path, 1500, random_state=0)
+    assert not found.holds, found
+    assert "VIOLATED" in found.meaning
+
+
+def test_any_mechanism_of_ones_own_can_be_audited() -> None:
+    def counts(table: int, seed: int | None) -> Any:
+        return table + np.random.default_rng(seed).laplace(scale=scale)
+
+    scale = 1.0
+    honest = audit_releases(counts, 21, 20, [Laplace(1.0)], trials=2000, random_state=0)
+    assert 0.6 < honest.epsilon_lower <= 1.0
+    assert honest.estimator == "counts"
+    assert honest.gaussian is None
+    scale = 0.5
+    assert not audit_releases(counts, 21, 20, [Laplace(1.0)], trials=2000, random_state=0).holds
+
+
+@pytest.mark.parametrize(
+    ("run", "more", "words"),
+    [
+        (lambda table, seed: 1.0, {"trials": 3}, "at least 10"),
+        (lambda table, seed: 1.0, {"confidence": 1.5}, "between 0 and 1"),
+        (lambda table, seed: 1.0, {"charges": [Gaussian(1.0)]}, "no finite epsilon"),
+        (lambda table, seed: np.zeros(table), {}, "always as many"),
+        (lambda table, seed: 1.0, {"neighbouring": "both"}, "both"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused_in_words(run: Any, more: dict[str, Any], words: str) -> None:
+    charges = more.pop("charges", [Laplace(1.0)])
+    with pytest.raises(ValueError, match=words):
+        audit_releases(run, 2, 1, charges, **more)
