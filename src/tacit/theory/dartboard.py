@@ -84,7 +84,7 @@ class Promise:
 
 def promised(
     n_weights: int, margin: float, zcdp: float, slack: int, horizon: int, beta: float, kept: bool,
-    confidence: float = 1.0 / 3.0, delta: float = 1e-6,
+    delta: float = 1e-6,
 ) -> Promise:  # fmt: skip
     """Mistakes under add/remove with fresh samples in every epoch (Theorem 4), or with samples that are kept.
 
@@ -96,12 +96,11 @@ def promised(
         horizon: rounds.
         beta: probability that samples fail, and that the cap on draws is too small.
         kept: whether indices are kept.
-        confidence: ``c``.
         delta: at which zCDP becomes approximate; the divergence of order ``1 + sqrt(ln(1 / delta) / zcdp)`` decides.
     """
     needed = 1.0 + math.sqrt(math.log(1.0 / delta) / zcdp)
-    epochs, rate = batch_updates(n_weights, margin, confidence), (1.0 - confidence) * margin
-    n_samples = (samples if kept else batch_samples)(margin, epochs, horizon, beta, confidence)
+    epochs, rate = batch_updates(n_weights, margin), 2.0 / 3.0 * margin  # c = 1/3
+    n_samples = (samples if kept else batch_samples)(margin, epochs, horizon, beta)
     draws = fresh_draws(n_samples, epochs, rate, beta) if kept else n_samples * epochs
     batch = max(4.0 * slack, rate * math.sqrt(draws / (2.0 * zcdp)))
     while kept:  # what keeping costs falls with the batch
