@@ -78,8 +78,8 @@ def test_rules_are_said_in_sentences_with_the_released_counts_of_every_class() -
     three = DecisionListModel(("low", "middle", "<high>"), TableEncoding(("hours", "school"), encoders), rules, sd=2.0)
     assert draw(three).sentences == (
         (
-            "If hours >= 60 and school is not some, the answer is “<high>”. It decides about 1205 rows: 3 low, 0 middle, "
-            "1204 <high>."
+            "If hours >= 60 and school is not some, the answer is “<high>”. It decides about 1205 rows: 3 low, "
+            "0 middle, 1204 <high>."
         ),
         "Otherwise the answer is “low”. It decides about 88 rows: 80 low, 7 middle, 1 <high>.",
     )
