@@ -1,7 +1,7 @@
 """Decision lists: `python -m benchmarks.decision_lists [--parts ...] [--peer-python PYTHON]`.
 
-* ``real``: accuracy and number of rules on real sets, by epsilon, beside private trees of the same size (ours,
-  diffprivlib's, and its forest of ten) and rule lists without privacy (imodels').
+* ``real``: accuracy, number of rules and proved error on real sets, by epsilon, beside private trees of the same size
+  (ours, diffprivlib's, and its forest of ten) and rule lists without privacy (imodels').
 * ``synthetic``: error on lists by length, columns and label noise.
 * ``samples``: the rows at which the paper's learner errs on 1 %, with the paper's accounting and with ours.
 
@@ -50,7 +50,10 @@ def play(who: str, train: data.Table, test: data.Table, epsilon: float) -> Line:
     elif who.startswith("list"):
         model = DecisionListClassifier(epsilon=epsilon, delta=DELTA, schema=train.schema, k=1 if "k=1" in who else 2)
         labels = model.fit(train.X, train.y).predict(test.X)
-        rules = len(model.model_.rules) - 1
+        bound = model.model_.error_bound()
+        said = {} if bound is None else {"error_bound": round(bound, 4)}
+        right = float((labels == test.y).mean())
+        return {"accuracy": right, "rules": len(model.model_.rules) - 1, **said}
     else:
         tree = BoostedTreesClassifier(
             epsilon=epsilon,
@@ -122,6 +125,12 @@ def table_of(name: str, lines: list[Line]) -> None:
             right, rules = (np.mean([line[key] for line in mine]) if mine else 0 for key in ("accuracy", "rules"))
             cells.append(f"{right:.3f} ({rules:3.1f})" if mine else "")
         print(f"{who:24}" + "".join(f"{cell:>14}" for cell in cells), flush=True)
+        proved = {
+            line["epsilon"]: line["error_bound"] for line in lines if line["who"] == who and "error_bound" in line
+        }
+        if proved:
+            listed = [f"{proved[e]:.3f}" if e in proved else "" for e in (*EPSILONS, None)]
+            print(f"{'  proved error (one split)':24}" + "".join(f"{cell:>14}" for cell in listed), flush=True)
 
 
 def boolean_schema(columns: int) -> Schema:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from river import checks, datasets, evaluate, metrics
+from river import checks, datasets, evaluate, metrics, preprocessing
 
 from tacit import BudgetExceeded, PrivacyAccount, Schema
 from tacit.online import DecisionListWinnow, StreamClosed, Winnow
@@ -205,6 +205,32 @@ HALVES = Schema.from_dict({"columns": {name: {"kind": "numeric", "lower": 0, "up
 def test_rivers_own_checks(model: Winnow) -> None:
     for check in checks.yield_checks(model):
         check(model.clone())
+
+
+def test_shares_of_votes_are_those_of_the_released_weights() -> None:
+    rows, labels = majority_stream(np.random.default_rng(3), 4000, 9, 3)
+    for signed in (True, False):
+        model = Winnow(epsilon=4.0, horizon=4000, labels=("no", "yes"), signed=signed, constant=False, seed=3)
+        first = dict(enumerate(rows[0].tolist()))
+        untaught = model.clone().predict_proba_one(first)
+        assert untaught["yes"] == (0.5 if signed else pytest.approx((rows[0] > 0).mean()))
+        model.learn_many(rows, labels)
+        assert model.weights_ is not None
+        for row in rows[:50]:
+            point = dict(enumerate(row.tolist()))
+            said = model.predict_proba_one(point)
+            assert said["yes"] == pytest.approx(0.5 + 0.5 * float(model.weights_ @ row))
+            assert said["yes"] + said["no"] == pytest.approx(1.0)
+            assert (said["yes"] > 0.5) == (model.predict_one(point) == "yes")
+    assert np.mean([model.predict_proba_one(dict(enumerate(row)))["yes"] for row in rows[labels > 0]]) > 0.6
+
+
+def test_a_scaler_that_learns_from_rows_is_refused_in_words() -> None:
+    model = preprocessing.StandardScaler() | Winnow(horizon=2_000)
+    (x, y), *_ = datasets.Phishing()
+    with pytest.raises(RowError, match="such as StandardScaler, is no way to map them"):
+        model.learn_one(x, y)
+    assert model["Winnow"].certificate_ is None
 
 
 def test_it_works_in_rivers_loops() -> None:

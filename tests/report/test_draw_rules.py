@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 from tacit.encoding.grid import NumericGrid
@@ -11,7 +12,8 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import CategoryIndex
 from tacit.models.decision_list import AT_LEAST, BELOW, IS_NOT, Condition, DecisionListModel, ListRule
 from tacit.report import svg
-from tacit.report.draw_rules import ROOM, lines, rule_list
+from tacit.report.draw_rules import ROOM, draw, lines, rule_list
+from tacit.report.page import compose
 
 LONG = "hours worked per week, unpaid overtime & the way to work and back included"
 SCHOOL = "University degree (four years or more), or what the law says is as good as one"
@@ -65,3 +67,22 @@ def test_lines_have_room_and_all_of_a_rule_is_there_on_hover(name: str) -> None:
     hints = [group.findtext("title") for group in root.iter("g")]
     assert hints == [row[0] for row in drawing.rows]
     assert hints[0] == f"{name} >= 60 and school is not {SCHOOL}"
+
+
+def test_rules_are_said_in_sentences_with_the_released_counts_of_every_class() -> None:
+    encoders = (NumericGrid(0.0, 100.0, 100), CategoryIndex(("none", "some")))
+    rules = (
+        ListRule((Condition(0, AT_LEAST, 60), Condition(1, IS_NOT, 1)), 2, np.array([3.2, -2.0, 1204.0])),
+        ListRule((), 0, np.array([80.0, 7.0, 1.0])),
+    )
+    three = DecisionListModel(("low", "middle", "<high>"), TableEncoding(("hours", "school"), encoders), rules, sd=2.0)
+    assert draw(three).sentences == (
+        (
+            "If hours >= 60 and school is not some, the answer is “<high>”. It decides about 1205 rows: 3 low, "
+            "0 middle, 1204 <high>."
+        ),
+        "Otherwise the answer is “low”. It decides about 88 rows: 80 low, 7 middle, 1 <high>.",
+    )
+    page = compose(draw(three), three.classes, None, "A list")
+    assert page.count("<li>If hours &gt;= 60 and school is not some, the answer is “&lt;high&gt;”.") == 1
+    assert draw(model("hours")).sentences[-1] == "Otherwise the answer is “yes”."  # nothing was counted

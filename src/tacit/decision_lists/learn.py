@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tacit.arrays import Floats
 from tacit.curator.curator import Curator
+from tacit.decision_lists.counted_errors import counted_errors, log_lists
 from tacit.decision_lists.literals import Candidates, length_prior
 from tacit.decision_lists.plan import Plan
 from tacit.decision_lists.tuning import TUNING
@@ -76,6 +77,7 @@ def list_model(
     classes: Sequence[Any],
     encoding: TableEncoding,
     least_support: float = TUNING.least_support,
+    most: int | None = None,
 ) -> DecisionListModel:
     """The model: what was released, made as short as it can be without another look at the rows.
 
@@ -83,13 +85,27 @@ def list_model(
     end that say what "else" says, are left out. Their rows are counted with the rule that decides them now only where
     that is known: at the end. An "else" of hardly a row says the most frequent class of all; its rows are divided among
     the classes as all are.
+
+    Args:
+        learned: what was released.
+        chosen: the candidates.
+        classes: their names.
+        encoding: of the features.
+        least_support: rules of fewer rows are left out, in standard deviations of their noise.
+        most: how many rules a list may have, where candidates were fixed before the rows were read: what is counted
+            then proves something about new rows. None where it does not.
     """
     rules = [
         ListRule(chosen.conditions_of(conjunction), outcome, None)
         for conjunction, outcome in zip(learned.conjunctions, learned.outcomes, strict=True)
     ]
     kept = _without_repeats(rules) if learned.counts is None else _with_counts(rules, learned, least_support)
-    return DecisionListModel(tuple(classes), encoding, tuple(kept), learned.sd)
+    model = DecisionListModel(tuple(classes), encoding, tuple(kept), learned.sd)
+    if learned.counts is None or most is None:
+        return model
+    nats = log_lists(kept, chosen.conjunctions, most, len(classes))
+    conditions = [rule.conditions for rule in rules]
+    return replace(model, evidence=counted_errors(conditions, learned.counts, learned.sd, kept, nats))
 
 
 def _without_repeats(rules: list[ListRule]) -> list[ListRule]:

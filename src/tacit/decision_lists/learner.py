@@ -82,12 +82,15 @@ class DecisionListLearner(Learner):
         return list(self.plan(allowance, task).charges)
 
     def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> DecisionListModel:
+        # A bound on new rows needs independent rows, and candidates that no row had a say in.
+        independent = task.schema is not None and task.schema.unit is None and task.undeclared is None
         budget, task = sealed(rows, allowance, task)
         assert task.encoding is not None
         chosen = self.candidates(task, task.encoding)
-        plan = self.plan(self.request.allowance, task)
+        plan, (most, _) = self.plan(self.request.allowance, task), self._n_steps(task)
         learned = learn_list(budget.curator, plan, chosen, self.objective == "coverage", budget.allowance.delta)
-        return list_model(learned, chosen, task.label_index.names, task.encoding, self.tuning.least_support)
+        names, least = task.label_index.names, self.tuning.least_support
+        return list_model(learned, chosen, names, task.encoding, least, most if independent else None)
 
     # Candidates and plan.
 

@@ -163,14 +163,25 @@ def length_prior(conjunctions: Conjunctions | StreamedConjunctions, n_labels: in
     All rules together weigh as much as one candidate without a preference ("no rule"). Without it long conjunctions,
     being many, would win by noise, with conditions that say nothing.
     """
-    if isinstance(conjunctions, Conjunctions):
-        lengths = (conjunctions.members >= 0).sum(axis=1)
-        sizes = np.ones(len(lengths))
-    else:
-        lengths = np.array([conjunctions.length(block) for block in range(conjunctions.n_blocks)])
-        sizes = np.array([conjunctions.size(block) for block in range(conjunctions.n_blocks)], np.float64)
-    counts = np.bincount(lengths, weights=sizes)
+    counts = sizes_by_length(conjunctions)
+    lengths = _lengths(conjunctions)
     n_lengths = np.count_nonzero(counts[1:])  # the constant, of length 0, has steps of its own
     counts[0] = 1.0 / n_labels / n_lengths
     prior: Floats = -np.log(n_lengths * n_labels * np.maximum(counts[lengths], counts[0]))
     return prior
+
+
+def sizes_by_length(conjunctions: Conjunctions | StreamedConjunctions) -> Floats:
+    """How many conjunctions there are of each number of literals, from 0 on."""
+    if isinstance(conjunctions, Conjunctions):
+        sizes: Floats = np.ones(len(conjunctions))
+    else:
+        sizes = np.array([conjunctions.size(block) for block in range(conjunctions.n_blocks)], np.float64)
+    return np.asarray(np.bincount(_lengths(conjunctions), weights=sizes), np.float64)
+
+
+def _lengths(conjunctions: Conjunctions | StreamedConjunctions) -> Ints:
+    """Literals per conjunction (streamed: per block of them)."""
+    if isinstance(conjunctions, Conjunctions):
+        return np.asarray((conjunctions.members >= 0).sum(axis=1), np.int64)
+    return np.array([conjunctions.length(block) for block in range(conjunctions.n_blocks)], np.int64)

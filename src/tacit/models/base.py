@@ -17,6 +17,7 @@ import numpy.typing as npt
 from tacit.arrays import Bytes, Floats, Ints
 from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.errors import TacitError
+from tacit.models.evidence import FAILURE
 from tacit.models.tree import Tree
 from tacit.models.tree_leaves import add_values
 from tacit.schema import Schema
@@ -130,6 +131,15 @@ class Model:
         """The likeliest class of every row."""
         chosen: npt.NDArray[Any] = np.asarray(self.classes)[self.predict_proba(frame).argmax(axis=1)]
         return chosen
+
+    def error_bound(self, failure: float = FAILURE) -> float | None:
+        """A proved bound of its error on new rows; None if nothing that was released proves one.
+
+        It holds for a model of one fit that was not chosen among others by the same rows, if these and the new rows
+        are independent draws of one distribution, in all but a share ``failure`` of such fits.
+        """
+        del failure
+        return None
 
     def body(self) -> dict[str, Any]:
         """The model as plain data."""

@@ -17,6 +17,7 @@ from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.models.additive import code_names
 from tacit.models.base import Model, floats, of_any_table
+from tacit.models.evidence import FAILURE, CountedErrors
 
 AT_LEAST, BELOW, IS, IS_NOT = "at_least", "below", "is", "is_not"
 TESTS = (AT_LEAST, BELOW, IS, IS_NOT)
@@ -124,6 +125,7 @@ class DecisionListModel(Model):
         encoding: the features with their public encodings.
         rules: the rules, in order; the last one has no conditions.
         sd: standard deviation of the noise in each released count; 0 without noise.
+        evidence: the counted errors, where they prove something about new rows.
     """
 
     kind: ClassVar[str] = "decision_list"
@@ -132,6 +134,7 @@ class DecisionListModel(Model):
     encoding: TableEncoding
     rules: tuple[ListRule, ...]
     sd: float = 0.0
+    evidence: CountedErrors | None = None
 
     def __post_init__(self) -> None:
         if not self.rules or self.rules[-1].conditions:
@@ -212,6 +215,9 @@ class DecisionListModel(Model):
         decided: npt.NDArray[Any] = said[self.decide(frame)]
         return decided
 
+    def error_bound(self, failure: float = FAILURE) -> float | None:
+        return None if self.evidence is None else self.evidence.bound(failure)
+
     def condition_text(self, conditions: Sequence[Condition]) -> str:
         """A conjunction in words."""
         return " and ".join(c.text(self.names[c.feature], self.encoders[c.feature]) for c in conditions)
@@ -241,6 +247,7 @@ class DecisionListModel(Model):
             "rules": [rule.to_dict() for rule in self.rules],
             "sd": self.sd,
             "text": self.lines(),
+            **({} if self.evidence is None else {"evidence": self.evidence.to_dict()}),
         }
 
     @classmethod
@@ -250,4 +257,5 @@ class DecisionListModel(Model):
             TableEncoding.from_dict(body["encoding"]),
             tuple(ListRule.from_dict(rule) for rule in body["rules"]),
             float(body["sd"]),
+            None if body.get("evidence") is None else CountedErrors.from_dict(body["evidence"]),
         )

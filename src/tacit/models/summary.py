@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
+from tacit.models.evidence import FAILURE
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.charges import Gaussian, Laplace
 
@@ -26,6 +27,9 @@ MUCH_MISSING = 0.5
 
 STANDS_OUT, CLEAR = 3.0, 2.0
 """A count, and an effect that was shrunk already, of so many standard deviations of its noise is more than noise."""
+
+BY_ITSELF = ("DecisionListClassifier", "HalfspaceBoostClassifier")
+"""Fits whose models prove something about new rows; one that was chosen among several by their rows does not."""
 
 OF_ROWS = ("number of rows", "number of rows, once more")
 """Subjects of the releases of the number of rows."""
@@ -58,6 +62,7 @@ class Summary:
         rows: how many rows counted: those with a declared label. None if it was not released.
         missing: share of missing values by column, where it was released and is more than noise.
         stands_out: whether any effect is larger than its noise; None if the model does not say.
+        error_bound: a proved bound of the error on new rows; None if there is none below that of guessing.
         concerns: what deserves a look, in sentences.
         sentences: all of it in words.
     """
@@ -65,6 +70,7 @@ class Summary:
     rows: Estimate | None
     missing: Mapping[str, float]
     stands_out: bool | None
+    error_bound: float | None
     concerns: tuple[str, ...]
     sentences: tuple[str, ...]
 
@@ -72,7 +78,7 @@ class Summary:
         """Plain data."""
         rows = None if self.rows is None else {"value": self.rows.value, "sd": self.rows.sd}
         said = {"rows": rows, "missing": dict(self.missing), "stands_out": self.stands_out}
-        return {**said, "concerns": list(self.concerns)}
+        return {**said, "error_bound": self.error_bound, "concerns": list(self.concerns)}
 
 
 def seen(model: Model, certificate: Certificate | None) -> Summary:
@@ -92,7 +98,21 @@ def seen(model: Model, certificate: Certificate | None) -> Summary:
         weighed = ", each as much as its class weighs," if _weighs_classes(certificate) else ""
         said.append(f"{rows} rows{weighed} had a declared label and were learned from")
     said += [f"{name}: {100 * share:.0f} % missing" for name, share in missing.items() if share < MUCH_MISSING]
-    return Summary(rows, missing, out, tuple(concerns), (*concerns, *said))
+    bound = _error_bound(model, certificate)
+    if bound is not None:
+        said.append(
+            f"on new rows it errs on at most {100 * bound:.1f} %: proved, with confidence {1 - FAILURE:.0%}, if "
+            "rows are independent draws, and the model was not chosen among several by the same rows"
+        )
+    return Summary(rows, missing, out, bound, tuple(concerns), (*concerns, *said))
+
+
+def _error_bound(model: Model, certificate: Certificate | None) -> float | None:
+    """What is proved about new rows, if it is more than guessing would reach."""
+    if certificate is None or certificate.algorithm not in BY_ITSELF:
+        return None
+    bound = model.error_bound()
+    return None if bound is None or bound >= 1 - 1 / len(model.classes) else bound
 
 
 def _weighs_classes(certificate: Certificate | None) -> bool:

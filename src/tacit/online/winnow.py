@@ -182,7 +182,8 @@ class Winnow(_base()):  # type: ignore[misc]
             if not fine.all():
                 raise RowError(
                     "a row holds values other than -1 and 1: map them, declare a schema, or pass invalid='null' to "
-                    "skip such rounds. The stream is as it was."
+                    "skip such rounds. A step before this one that learns from rows, such as StandardScaler, is no way "
+                    "to map them: what it learned would be released with the weights, unpaid. The stream is as it was."
                 )
             if not signs.all():
                 raise RowError(f"a label is neither of {self.labels}; a round is learned when its label has come")
@@ -215,6 +216,19 @@ class Winnow(_base()):  # type: ignore[misc]
         points, _ = rows.one(x)
         return self.labels[int(self._scores(points)[0] > 0)]
 
+    def predict_proba_one(self, x: Mapping[Any, Any], **kwargs: Any) -> dict[Any, float]:
+        """The share of the released weights that vote for each class: a half each where nothing was learned yet.
+
+        Shares, and no calibrated probabilities: the sampled weights say how sure Winnow is, not how often it is right.
+        The likelier class is that of :meth:`predict_one`; nothing is spent.
+        """
+        del kwargs
+        rows = self._rows_for(x) if self._rows is None else self._rows
+        points, _ = rows.one(x)
+        total = max(int(np.abs(self._log_for(points).weights).sum()), 1)
+        positive = 0.5 + 0.5 * int(self._scores(points)[0]) / total
+        return {self.labels[0]: 1.0 - positive, self.labels[1]: positive}
+
     def predict_many(self, X: Any) -> npt.NDArray[Any]:
         """The likelier class of every row, shape ``(n,)``."""
         rows = self._rows_for(X) if self._rows is None else self._rows
@@ -224,13 +238,16 @@ class Winnow(_base()):  # type: ignore[misc]
 
     def _scores(self, points: npt.NDArray[np.int8]) -> Ints:
         width = self._width(points.shape[1])
-        log = self.log_ or WinnowLog(width, bool(self.signed), 1)  # the start predicts as well
-        weights = log.weights
+        weights = self._log_for(points).weights
         used = np.flatnonzero(weights)
         step = max(1, MOST_CELLS // width)
         parts = [self._expand(points[start : start + step])[:, used] for start in range(0, len(points), step)]
         scores = [part @ weights[used] for part in parts]
         return np.concatenate(scores) if scores else np.zeros(0, np.int64)
+
+    def _log_for(self, points: npt.NDArray[np.int8]) -> WinnowLog:
+        """What was released; before the first row the start, which predicts as well."""
+        return self.log_ or WinnowLog(self._width(points.shape[1]), bool(self.signed), 1)
 
     @property
     def weights_(self) -> Floats | None:

@@ -43,7 +43,19 @@ def draw(model: Model) -> Portrait:
         reading,
         (rule_list(rules, "rules"),),
         tuple(public_column(name, encoder) for name, encoder in zip(rules.names, rules.encoders, strict=True)),
+        sentences=tuple(sentence(rules, place) for place in range(n)),
     )
+
+
+def sentence(model: DecisionListModel, place: int) -> str:
+    """A rule in words, with the released rows of every class that it decides."""
+    rule = model.rules[place]
+    told = f"the answer is “{model.classes[rule.outcome]}”"
+    first = f"If {model.condition_text(rule.conditions)}, {told}." if rule.conditions else f"Otherwise {told}."
+    if rule.counts is None:
+        return first
+    each = [f"{svg.short(round(max(0.0, c)))} {name}" for name, c in zip(model.classes, rule.counts, strict=True)]
+    return f"{first} It decides about {svg.short(round(rule.support or 0.0))} rows: {', '.join(each)}."
 
 
 def lines(model: DecisionListModel, place: int) -> list[Line]:

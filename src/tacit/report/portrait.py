@@ -34,6 +34,7 @@ class Portrait:
         drawings: in the order of the page.
         public: the public facts the model carries.
         label: what was public about the label, if not its classes.
+        sentences: the model in words, a numbered line each; empty where drawings say it better.
     """
 
     summary: str
@@ -41,6 +42,7 @@ class Portrait:
     drawings: tuple[Drawing, ...]
     public: tuple[PublicColumn, ...] = ()
     label: str = ""
+    sentences: tuple[str, ...] = ()
 
 
 class Painter(Protocol):

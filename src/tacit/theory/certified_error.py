@@ -1,0 +1,83 @@
+"""From noisy counts of what a model gets wrong on its own rows to a proved bound of its error on new ones.
+
+The proofs are in docs/theory/generalisation.md.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tacit.theory.generalisation import largest_within
+
+
+def noise_of_counts(sd: float, cells: float, failure: float) -> float:
+    """What the noise in a sum of ``cells`` counts exceeds with probability at most ``failure``; 0 without noise.
+
+    A Laplace variable of scale ``b`` has ``E e^(s b Z) <= 1 / (1 - s^2)`` for ``|s| < 1``, on the integers too
+    (``(cosh x - 1) / x^2`` grows), and ``1 / (1 - s^2) >= e^(s^2)``, the bound of a Gaussian of the same variance. So
+
+        P(sum > t) <= exp(-s t / b) / (1 - s^2)^cells,    t = b min_s (ln(1 / failure) - cells ln(1 - s^2)) / s,
+
+    holds for both (Chernoff).
+
+    Args:
+        sd: standard deviation of the noise in a count, ``b sqrt(2)`` of a Laplace variable.
+        cells: how many counts are added; of a weighted sum of weights in [0, 1], the sum of their squares.
+        failure: probability, in (0, 1).
+    """
+    if sd == 0 or cells == 0:
+        return 0.0
+    s = np.linspace(0.005, 0.995, 199)
+    bounds = (math.log(1 / failure) - cells * np.log1p(-s * s)) / s
+    return sd / math.sqrt(2) * float(bounds.min())
+
+
+def occam_bound(wrong: float, right: float, log_models: float, failure: float) -> float:
+    """The error on new rows of the model that was chosen, by Occam's bound for a prior of its own.
+
+    With probability ``1 - failure`` every model ``h`` of a countable class with prior ``p(h)``, fixed in advance, has
+
+        kl(error on the rows || error) <= (ln(1 / p(h)) + ln(1 / failure)) / n
+
+    where its error is the larger of the two (Chernoff for one model, and a union over all of them).
+
+    Args:
+        wrong: rows that it gets wrong; 0 or more.
+        right: rows that it gets right; no row at all proves nothing.
+        log_models: ``ln(1 / p(h))``.
+        failure: probability, in (0, 1).
+    """
+    n = wrong + right
+    if right <= 0:
+        return 1.0
+    budget = (log_models + math.log(1 / failure)) / n
+    return float(largest_within(np.array([wrong / n]), np.array([budget]))[0])
+
+
+def certified_error(
+    wrong: float,
+    right: float,
+    cells: tuple[int, int],
+    sd: float,
+    log_models: float,
+    failure: float,
+) -> float:
+    """:func:`occam_bound` from noisy counts of the rows that the model gets wrong, and of those it gets right.
+
+    A quarter of ``failure`` is for the noise in each, half of it for new rows. The bound grows with the rows that are
+    wrong and falls with those that are right, so the most of the former that noise may hide and the fewest of the
+    latter give the largest.
+
+    Args:
+        wrong: the sum of the noisy counts of wrong rows.
+        right: of right ones.
+        cells: how many counts are in each of the two sums.
+        sd: standard deviation of the noise in one count.
+        log_models: as there.
+        failure: probability that the bound fails, over the rows and the noise.
+    """
+    most = max(0.0, wrong + noise_of_counts(sd, cells[0], failure / 4))
+    fewest = right - noise_of_counts(sd, cells[1], failure / 4)
+    return occam_bound(most, fewest, log_models, failure / 2)
