@@ -22,8 +22,13 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
 
 
-def run(asked: FitArguments) -> None:
+def from_table(asked: FitArguments) -> None:
     """Learn a private model from a table: of classes, or of a number."""
+    run(asked)
+
+
+def run(asked: FitArguments, sites: Any = None) -> None:
+    """A fit, to a table or to sites."""
     seconds = stopwatch()
     _check_outputs(asked)
     schema = _schema(asked)
@@ -32,7 +37,7 @@ def run(asked: FitArguments) -> None:
     estimator = learner.estimator if in_batches else learner
     target = target_column(asked.target, schema)
     _check_classes(asked, schema, estimator)
-    source = source_of(asked, schema)
+    source = source_of(asked, schema) if sites is None else sites
     if asked.dry_run:
         _dry_run(asked, estimator, target)
         return

@@ -54,6 +54,7 @@ class Session:
     def __init__(self, sites: Sites, schema: Schema) -> None:
         self._sites, self._schema = sites, schema
         self._channels: dict[str, Channel] = {}
+        self._said: dict[str, dict[str, Any]] = {}
         self._pending: list[dict[str, Any]] = []
         self._sender, self._lock = Sender(), threading.Lock()
         self._paid: Reservation | None = None
@@ -63,8 +64,8 @@ class Session:
     def __enter__(self) -> Self:
         try:
             self._gather()
-        except BaseException:
-            self._hang_up("the fit did not begin")
+        except BaseException as error:
+            self._hang_up(error.message if isinstance(error, SitesError) else "the fit did not begin")
             raise
         return self
 
@@ -88,6 +89,7 @@ class Session:
                 except TimeoutError:
                     raise SitesError(f"no word from {', '.join(missing)} in {self._sites.wait:g} seconds") from None
                 self._welcome(raw, parties, context)
+        self._check_agreed()
 
     def _welcome(self, raw: socket.socket, parties: Parties, context: ssl.SSLContext) -> None:
         """Takes a site in; whoever else knocks is left standing."""
@@ -103,23 +105,27 @@ class Session:
             return
         if name in self._channels:  # it has come back
             self._channels[name].close()
-        self._channels[name] = channel
         channel.wait(self._sites.patience)
+        self._channels[name], self._said[name] = channel, said
+
+    def _check_agreed(self) -> None:
+        """Raises :class:`SitesError` unless all sites have what is here. They are all there, and are told so."""
         own = {
             "hello": PROTOCOL,
             "version": library_version(),
-            "parties": parties.digest,
+            "parties": self._sites.parties.digest,
             "schema": self._schema.fingerprint(),
         }
         words = {
             "hello": "speaks another protocol",
-            "version": f"has tacit {said.get('version')}, and here is {own['version']}: take one version",
+            "version": f"has another version of tacit, and here is {own['version']}: take one",
             "parties": "has another list of parties: all need the same certificates in their folders",
             "schema": "has another schema: all need the same",
         }
-        for what, mine in own.items():
-            if said.get(what) != mine:
-                raise SitesError(f"site {name!r} {words[what]}")
+        for name in self._sites.parties.sites:
+            for what, mine in own.items():
+                if self._said[name].get(what) != mine:
+                    raise SitesError(f"site {name!r} {words[what]}")
 
     def invite(self, request: Request, algorithm: str) -> int | None:
         """Tells the sites what is planned, and takes their keys; returns the number of rows where it is public."""

@@ -79,6 +79,12 @@ def new_party(name: str, key: Path, parties: Path) -> Path:
     return public
 
 
+def fingerprint_of(certificate: Path) -> str:
+    """SHA-256 of a certificate, in hexadecimal: what two people compare."""
+    read = x509.load_pem_x509_certificate(certificate.read_bytes())
+    return hashlib.sha256(read.public_bytes(serialization.Encoding.DER)).hexdigest()
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Parties:
