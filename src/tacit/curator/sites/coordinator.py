@@ -6,7 +6,6 @@ adds the noise before anything leaves it.
 
 from __future__ import annotations
 
-import secrets
 import socket
 import ssl
 import threading
@@ -18,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from tacit.arrays import Ints
+from tacit.curator.fresh_key import fresh_key
 from tacit.curator.recipes import Columns, Recipe
 from tacit.curator.rows import PrivateRows
 from tacit.curator.sites.channel import PROTOCOL, Channel, Gone, address_of, packed, secured
@@ -129,7 +129,7 @@ class Session:
 
     def invite(self, request: Request, algorithm: str) -> int | None:
         """Tells the sites what is planned, and takes their keys; returns the number of rows where it is public."""
-        self._session = secrets.token_bytes(32)
+        self._session = fresh_key()
         said = self._all(
             {
                 "invite": self._session,
