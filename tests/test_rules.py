@@ -343,7 +343,8 @@ PUBLIC_FUNCTIONS = {
     "private_score",
     "recalibrate",
     "select_model",
-, "serve_site"}
+    "serve_site",
+}
 """Their arguments are given by keyword, like those of constructors."""
 
 

@@ -116,7 +116,7 @@ def model_table(path: Path, model: Model, tell: Tell, more: Sequence[str] = ()) 
 
     if model.feature_names == (ROWS,):
         raise Mistake("the model was made for matrices without column names: predict from Python")
-    numeric = [name for name, encoder in encoders_of(model) if isinstance(encoder, NumericGrid)]
+    numeric = [name for name, encoder in encoders_of(model) if isinstance(encoder, NumericGrid) and not encoder.dates]
     return read_columns(path, list(dict.fromkeys([*model.feature_names, *more])), numeric, _rows(tell))
 
 
