@@ -139,10 +139,10 @@ def _one_by_one(values: list[Any], granularity: str) -> npt.NDArray[np.datetime6
 def _day(value: Any, granularity: str) -> np.datetime64:
     """The day that a Python value stands for, or NaT."""
     if isinstance(value, dt.datetime | dt.date):
-        year, month, day = getattr(value, "year", None), getattr(value, "month", None), getattr(value, "day", None)
-        return _NAT if value != value else _date(year, month, day)  # pandas' missing time is no time, and unlike itself
+        parts = (getattr(value, name, None) for name in ("year", "month", "day"))
+        return _NAT if value != value else _date(*parts)  # pandas' missing time is no time, and unlike itself
     if isinstance(value, np.datetime64):
-        day: np.datetime64 = value.astype("datetime64[D]")
+        day: np.datetime64 = np.array([value]).astype("datetime64[D]")[0]
         return day
     text = value.strip() if isinstance(value, str) else ""
     match = _ISO.fullmatch(text)
