@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.cli import fit
-from tacit.cli.console import as_json, progress, table
+from tacit.cli.console import as_json, progress, table, watching
 from tacit.cli.files import check_outputs, write_text
 from tacit.cli.join_arguments import JoinArguments, PartyArguments, SiteArguments
 from tacit.cli.options import account_of
@@ -31,13 +31,14 @@ def party(asked: PartyArguments) -> None:
 
 def site(asked: SiteArguments) -> None:
     """Take part in one fit with rows that stay here: answer with shares of sums, and charge them."""
+    from tacit.curator.options import options
     from tacit.encoding.source import read_source
     from tacit.learning.sites import serve_site
     from tacit.schema import Schema
 
     check_outputs({"--certificate": asked.certificate}, {"the schema": asked.schema, "the key": asked.key})
-    with progress("site", quiet=asked.as_json) as tell:
-        tell("reading rows, and answering")
+    with progress("site", quiet=asked.as_json) as tell, options(progress=watching(tell, asked.progress)):
+        tell("reading rows, and waiting")
         visit = serve_site(
             read_source(asked.data, query=asked.query, directory=asked.directory, encoding=asked.encoding),
             Schema.from_toml(asked.schema),

@@ -57,6 +57,7 @@ class SiteArguments:
     allow_seeded: Annotated[
         bool, typer.Option("--allow-seeded", help="Agree to noise that can be repeated: for tests on made-up rows.")
     ] = False
+    progress: shared.Progress = False
     as_json: shared.Json = False
 
 
@@ -98,6 +99,7 @@ class JoinArguments:
     wait: Annotated[float, typer.Option("--wait", help="Seconds until all sites must be there.")] = 600.0
     patience: Annotated[float, typer.Option("--patience", help="Seconds that an answer of a site may take.")] = 600.0
     force: shared.Force = False
+    progress: shared.Progress = False
     as_json: shared.Json = False
 
     def fit_arguments(self) -> FitArguments:
