@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
+from tacit.audit.canary import ends_of
 from tacit.encoding.dates import DAYS, dates_as_numbers
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding, encoder_from_dict
@@ -248,11 +249,9 @@ def test_bad_dates_change_a_fit_as_missing_ones_do() -> None:
 
 
 def test_a_canary_and_indicators_of_dates() -> None:
-    from tacit.audit.canary import _ends
-
-    assert _ends(GRIDS["month"]) == ("2019-11-20", "2020-03-05")
+    assert ends_of(GRIDS["month"]) == ("2019-11-20", "2020-03-05")
     grid = NumericGrid.of_dates(GRIDS["weekday"])
-    assert grid.encode(list(_ends(GRIDS["weekday"]))).tolist() == [0, 6]
+    assert grid.encode(list(ends_of(GRIDS["weekday"]))).tolist() == [0, 6]
     encoder = tacit.DeclaredEncoder(DECLARED).fit(rows(3)[["on", "day"]])
     names = encoder.get_feature_names_out().tolist()
     assert names[:2] == ["on=2018-01", "on=2018-02"]
