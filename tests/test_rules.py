@@ -343,6 +343,7 @@ PUBLIC_FUNCTIONS = {
     "private_score",
     "recalibrate",
     "select_model",
+    "serve_site",
 }
 """Their arguments are given by keyword, like those of constructors."""
 

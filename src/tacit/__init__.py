@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tacit.evaluation.recalibrate import recalibrate
     from tacit.evaluation.select_model import select_model
     from tacit.halfspaces.estimator import HalfspaceBoostClassifier
+    from tacit.learning.sites import join_sites, serve_site
     from tacit.models.files import load_model, save_model
     from tacit.privacy.account import PrivacyAccount
     from tacit.privacy.certificate import Certificate
@@ -61,6 +62,7 @@ PUBLIC = {
     "Schema": "tacit.schema",
     "SchemaError": "tacit.schema",
     "discover_schema": "tacit.discovery.discover_schema",
+    "join_sites": "tacit.learning.sites",
     "load": "tacit.estimators.files",
     "load_model": "tacit.models.files",
     "options": "tacit.curator.options",
@@ -71,6 +73,7 @@ PUBLIC = {
     "save": "tacit.estimators.files",
     "save_model": "tacit.models.files",
     "select_model": "tacit.evaluation.select_model",
+    "serve_site": "tacit.learning.sites",
 }
 """Public name -> the module that defines it. A new family adds its line here and above."""
 
@@ -112,6 +115,7 @@ __all__ = [
     "SchemaError",
     "__version__",
     "discover_schema",
+    "join_sites",
     "load",
     "load_model",
     "options",
@@ -122,6 +126,7 @@ __all__ = [
     "save",
     "save_model",
     "select_model",
+    "serve_site",
 ]
 
 

@@ -66,6 +66,7 @@ NOT_LEARNERS = {
     "DeclaredScaler": "follows from a schema and reads no rows",
     "load_model": "reads a file",
     "save_model": "writes a file",
+    "serve_site": "answers with shares of sums: the fit is that to a table, bit by bit, and is replayed there",
     "ConfidentWinnow": "asks a guarantee of its caller and gives none of its own",
 }
 

@@ -54,6 +54,7 @@ class AdditiveLearner(Learner):
 
     name = "AdditiveBoostClassifier"
     streams = True
+    joins = True
     discovers = True
     most_classes = MOST_CLASSES
     holds_monotone = True

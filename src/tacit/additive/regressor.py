@@ -44,6 +44,7 @@ class AdditiveRegressionLearner(Learner):
 
     name = "AdditiveBoostRegressor"
     streams = True
+    joins = True
     least_budget = 2e-5
     discovers = True
     holds_monotone = True

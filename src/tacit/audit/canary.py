@@ -17,10 +17,11 @@ from typing import Any, final
 import narwhals as nw
 import numpy as np
 
+from tacit.encoding.dates import MONDAY, SUNDAY
 from tacit.encoding.frames import Frame
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
-from tacit.schema import BooleanColumn, CategoricalColumn, IdColumn, NumericColumn, Schema
+from tacit.schema import BooleanColumn, CategoricalColumn, DateColumn, IdColumn, NumericColumn, Schema
 
 MANY, FEW = 300, 20
 """Rows of the class that the canary is not of, and of its own, beside the canary."""
@@ -170,6 +171,8 @@ def ends_of(column: Any) -> tuple[Any, Any]:
         return column.lower, column.upper
     if isinstance(column, BooleanColumn):
         return False, True
+    if isinstance(column, DateColumn):
+        return str(column.lower or MONDAY), str(column.upper or SUNDAY)
     listed = getattr(column, "categories", ("",))
     return listed[0], listed[-1] if len(listed) > 1 else None if column.is_feature else listed[0]
 

@@ -42,6 +42,7 @@ CertificateFile = Annotated[Path | None, typer.Option("--certificate", help="Wri
 Seed = Annotated[
     int | None, typer.Option("--random-state", help="Makes a run repeatable, and what it makes not releasable.")
 ]
+Progress = Annotated[bool, typer.Option("--progress", help="Say on standard error how far it is, a line a second.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")]
 Encoding = Annotated[
     str, typer.Option("--encoding", help="Of a CSV file: utf-8, latin-1, windows-1252 or another that Python knows.")

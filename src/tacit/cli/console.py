@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,6 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tacit.privacy.certificate import Certificate
+    from tacit.privacy.progress import Step
+
+
+BETWEEN_LINES = 1.0
+"""Seconds between two lines of progress."""
 
 
 @contextmanager
@@ -29,6 +35,33 @@ def progress(what: str, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what)
         yield lambda stage: bar.update(task, description=f"{what}: {stage}")
+
+
+def watching(tell: Callable[[str], None], lines: bool) -> Callable[[Step], None]:
+    """Says how far a fit is: as the stage of :func:`progress`, and as plain lines on stderr if they are wanted.
+
+    There is at most a line in a second, and one for the first release.
+    """
+    import sys
+
+    last = [-math.inf]
+
+    def watch(step: Step) -> None:
+        words = step_words(step)
+        tell(words)
+        if lines and step.seconds - last[0] >= BETWEEN_LINES:
+            last[0] = step.seconds
+            sys.stderr.write(f"{words}\n")
+            sys.stderr.flush()
+
+    return watch
+
+
+def step_words(step: Step) -> str:
+    """A step in words."""
+    left = step.seconds_left
+    rest = "" if left is None or step.seconds < BETWEEN_LINES else f", about {left:.0f} s left"
+    return f"{step.what}: release {step.releases}, {step.spent:.0%} of the budget, {step.seconds:.0f} s{rest}"
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def run(arguments: EvaluateArguments) -> None:
     while isinstance(inner, RecalibratedModel):
         inner = inner.base
     encoders = dict(encoders_of(inner))
-    numeric = [name for name, encoder in encoders.items() if isinstance(encoder, NumericGrid)]
+    numeric = [name for name, encoder in encoders.items() if isinstance(encoder, NumericGrid) and not encoder.dates]
     numeric += [target] if model.says_numbers else []
     names = list(dict.fromkeys([*model.feature_names, target, *_more(arguments, schema)]))
     with (

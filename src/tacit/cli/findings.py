@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.encoding.dates import bounds_of, dates_as_numbers
 from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import number_or_nan
 from tacit.encoding.read import column_names, is_parquet, read_columns
 from tacit.encoding.table import encoder_of
 from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex, as_tokens, is_missing
-from tacit.schema import Column, Label, NumericColumn, Schema, Unit
+from tacit.schema import Column, DateColumn, Label, NumericColumn, Schema, Unit
 
 NOTABLE = 0.01
 """Share of rows from which on clipping and unknown values are complained of."""
@@ -80,6 +81,9 @@ def find(path: Path, schema: Schema, on_rows: Callable[[int], None] | None = Non
 
 def _distinct(values: Any, name: str) -> list[tuple[Any, int]]:
     """Distinct values with their counts, the most frequent first; what is missing as None."""
+    kind = getattr(values, "type", None)
+    if kind is not None and pa.types.is_temporal(kind):
+        values = pc.cast(values, pa.string())
     tokens = as_tokens(values, name)
     if isinstance(tokens, np.ndarray):
         raise FrameError(f"column '{name}' mixes types; convert it")
@@ -98,6 +102,8 @@ def _look_at_feature(findings: Findings, name: str, column: Column, values: list
     given = [(value, count) for value, count in values if value is not None]
     if isinstance(column, NumericColumn):
         unknown = _look_at_numbers(facts, column, given)
+    elif isinstance(column, DateColumn):
+        unknown = _look_at_dates(facts, column, given)
     else:
         encoder = encoder_of(column)
         assert isinstance(encoder, CategoryIndex | BooleanIndex)
@@ -124,14 +130,29 @@ def _look_at_numbers(
     return [pair for pair, number in zip(given, numbers, strict=True) if not np.isfinite(number)]
 
 
+def _look_at_dates(facts: dict[str, Any], column: DateColumn, given: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
+    """The same for dates."""
+    lower, upper, _ = bounds_of(column)
+    numbers = dates_as_numbers([value for value, _ in given], column.granularity)
+    counts = np.array([count for _, count in given], np.int64)
+    facts["clipped_below"] = int(counts[numbers < lower].sum())
+    facts["clipped_above"] = int(counts[numbers > upper].sum())
+    return [pair for pair, number in zip(given, numbers, strict=True) if not np.isfinite(number)]
+
+
+def _bound(column: Column, name: str) -> str:
+    bound = getattr(column, name)
+    return f"{bound:g}" if isinstance(bound, float) else str(bound)
+
+
 def _complaints(facts: dict[str, Any], column: Column, rows: int) -> list[str]:
     words = []
     for end, bound in (("below", "lower"), ("above", "upper")):
         count = facts.get(f"clipped_{end}", 0)
         if count > NOTABLE * rows:
-            words.append(f"{_percent(count, rows)} lie {end} {bound} = {getattr(column, bound):g} and are clipped")
+            words.append(f"{_percent(count, rows)} lie {end} {bound} = {_bound(column, bound)} and are clipped")
     place = "go to 'other'" if "never_seen" in facts else "count as missing"
-    what = "hold no number" if isinstance(column, NumericColumn) else "hold values that are not declared"
+    what = {"numeric": "hold no number", "date": "hold no date"}.get(column.kind, "hold values that are not declared")
     if facts["unknown"] > NOTABLE * rows or (facts["unknown"] and "never_seen" not in facts):
         examples = ", ".join(repr(value) for value, _ in facts["unknown_values"][:3])
         words.append(f"{_percent(facts['unknown'], rows)} {what} and {place}: {examples}")

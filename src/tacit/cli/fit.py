@@ -7,7 +7,7 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.console import as_json, charge_words, finite, progress, stopwatch, table
+from tacit.cli.console import as_json, charge_words, finite, progress, stopwatch, table, watching
 from tacit.cli.failures import Mistake, Unpaid
 from tacit.cli.files import check_outputs, refuse_overwriting, write_text
 from tacit.cli.fit_arguments import FitArguments
@@ -22,8 +22,13 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
 
 
-def run(asked: FitArguments) -> None:
+def from_table(asked: FitArguments) -> None:
     """Learn a private model from a table: of classes, or of a number."""
+    run(asked)
+
+
+def run(asked: FitArguments, sites: Any = None) -> None:
+    """A fit, to a table or to sites."""
     seconds = stopwatch()
     _check_outputs(asked)
     schema = _schema(asked)
@@ -32,12 +37,18 @@ def run(asked: FitArguments) -> None:
     estimator = learner.estimator if in_batches else learner
     target = target_column(asked.target, schema)
     _check_classes(asked, schema, estimator)
-    source = source_of(asked, schema)
+    from tacit.curator.options import options
+
+    source = source_of(asked, schema) if sites is None else sites
     if asked.dry_run:
         _dry_run(asked, estimator, target)
         return
     key = _key(asked)
-    with progress(asked.path.name, quiet=asked.as_json) as tell, warnings.catch_warnings():
+    with (
+        progress(asked.path.name, quiet=asked.as_json) as tell,
+        options(progress=watching(tell, asked.progress)),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore", UserWarning)  # the summary says the same in its own place
         if source is not None:
             tell("reading and learning")

@@ -79,6 +79,7 @@ class FitArguments:
     encoding: shared.Encoding = "utf-8"
     force: Annotated[bool, typer.Option("--force", help="Overwrite a model that is there.")] = False
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be charged; read no row.")] = False
+    progress: shared.Progress = False
     as_json: shared.Json = False
 
     @property

@@ -14,10 +14,25 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from tacit.cli import audit, budget, check, demo, evaluate, fit, keys, plan, predict, report, schema_commands, verify
+from tacit.cli import (
+    audit,
+    budget,
+    check,
+    demo,
+    evaluate,
+    fit,
+    join,
+    keys,
+    plan,
+    predict,
+    report,
+    schema_commands,
+    verify,
+)
 from tacit.cli.arguments import command
 from tacit.cli.failures import USAGE, tell
 from tacit.cli.fit_arguments import FitArguments
+from tacit.cli.join_arguments import JoinArguments, PartyArguments, SiteArguments
 from tacit.cli.plan_arguments import PlanArguments
 from tacit.errors import UNSPENT, with_remark
 
@@ -87,11 +102,14 @@ def options(
     """Differentially private learning on tables, with a privacy claim that can be checked."""
 
 
-command(app, "fit", FitArguments, fit.run)
+command(app, "fit", FitArguments, fit.from_table)
 command(app, "predict", predict.PredictArguments, predict.run)
 command(app, "evaluate", evaluate.EvaluateArguments, evaluate.run)
 command(app, "report", report.ReportArguments, report.run)
 command(app, "verify", verify.VerifyArguments, verify.run)
+command(app, "party", PartyArguments, join.party)
+command(app, "site", SiteArguments, join.site)
+command(app, "join", JoinArguments, join.join)
 command(app, "plan", PlanArguments, plan.run)
 command(app, "audit", audit.AuditArguments, audit.run)
 command(app, "check", check.CheckArguments, check.run)

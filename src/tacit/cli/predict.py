@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,11 +16,12 @@ from tacit.cli.console import as_json, progress, table
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, write_with
 from tacit.cli.options import costs_of, listed
-from tacit.cli.tables import STREAM, model_table, rows_of
+from tacit.cli.tables import STREAM, columns_for, rows_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from tacit.encoding.sources import Reader
     from tacit.models.base import Model
 
 
@@ -27,10 +30,12 @@ class PredictArguments:
     """What the command line asked for."""
 
     model: shared.ModelFile
-    data: shared.Data
+    data: shared.Rows
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="Write predictions here: Parquet if it ends so, else CSV; - is a stream."),
+        typer.Option(
+            "--output", "--out", "-o", help="Write predictions here: Parquet if it ends so, else CSV; - is a stream."
+        ),
     ]
     threshold: Annotated[
         float | None,
@@ -42,46 +47,83 @@ class PredictArguments:
     keep: Annotated[
         str | None, typer.Option("--keep", help="Columns of the data to write beside predictions, comma-separated.")
     ] = None
+    query: Annotated[
+        str | None, typer.Option("--query", help="Of a data base: a statement that selects rows, or a table's name.")
+    ] = None
     encoding: shared.Encoding = "utf-8"
     as_json: shared.Json = False
 
 
 def run(asked: PredictArguments) -> None:
-    """Predict classes with probabilities, or numbers, for new rows."""
+    """Predict classes with probabilities, or numbers, for new rows: as many as there are, in bounded memory."""
     from tacit.models.files import load_model
 
     streamed = asked.output == STREAM
     if streamed and asked.as_json:
         raise Mistake("--json and -o - both write to standard output: leave one of them out")
     if not streamed:
-        check_outputs({"--output": asked.output}, {"the data": asked.data, "the model": asked.model})
+        inputs = {"the data": None if is_elsewhere(asked) else Path(asked.data), "the model": asked.model}
+        check_outputs({"--output": asked.output}, inputs)
     model, _ = load_model(asked.model)
     least = threshold_of(model, asked.threshold, asked.cost)
     kept = listed(asked.keep) or []
-    with rows_of(asked.data, asked.encoding) as data, progress(asked.data.name, quiet=asked.as_json) as tell:
-        frame = model_table(data, model, tell, kept)
-        predictions = predicted(model, frame, least, kept)
-        tell("writing")
+    with read(asked) as reader, progress(Path(asked.data).name, quiet=asked.as_json) as tell:
+        names, numeric = columns_for(model, kept)
+        nothing = reader.empty(names, numeric)
+
+        def predictions() -> Iterator[pa.Table]:
+            done = 0
+            for chunk in reader.chunks(names, numeric):
+                yield predicted(model, chunk, least, kept)
+                done += chunk.n_rows
+                tell(f"{done:,} rows")
+
+        columns = predicted(model, nothing, least, kept)
         if streamed:
-            write(predictions, sys.stdout.buffer)
+            write(predictions(), columns, sys.stdout.buffer)
             return
-        write_with(asked.output, lambda temporary: write(predictions, temporary, asked.output))
+        write_with(asked.output, lambda temporary: write(predictions(), columns, temporary, asked.output))
     if asked.as_json:
-        as_json({"written": str(asked.output), "columns": predictions.column_names})
+        as_json({"written": str(asked.output), "columns": columns.column_names})
         return
-    table("Predictions", {"written": str(asked.output), "columns": ", ".join(predictions.column_names)})
+    table("Predictions", {"written": str(asked.output), "columns": ", ".join(columns.column_names)})
 
 
-def write(predictions: pa.Table, place: Any, named: Path = STREAM) -> None:
-    """Writes a table in the format that the name asks for."""
-    if named.suffix.lower() in (".parquet", ".pq"):
-        from pyarrow import parquet
+def is_elsewhere(asked: PredictArguments) -> bool:
+    """Whether rows are in many files, or in a data base."""
+    return "://" in asked.data or asked.query is not None or not Path(asked.data).is_file()
 
-        parquet.write_table(predictions, place)
+
+@contextmanager
+def read(asked: PredictArguments) -> Iterator[Reader]:
+    """A reader of the rows; errors as in :func:`tacit.cli.tables.rows_of`."""
+    from tacit.encoding.source import read_source
+    from tacit.encoding.sources import FileReader
+
+    if asked.data != str(STREAM) and is_elsewhere(asked):
+        yield read_source(asked.data, query=asked.query, engine="memory", encoding=asked.encoding).reader
         return
-    from pyarrow import csv
+    with rows_of(Path(asked.data), asked.encoding) as file:
+        yield FileReader((file,))
 
-    csv.write_csv(predictions, place)
+
+def write(tables: Iterator[pa.Table], columns: pa.Table, place: Any, named: Path = STREAM) -> None:
+    """Writes tables one after the other, in the format that the name asks for.
+
+    Args:
+        tables: with rows.
+        columns: the same without rows, for where there are none.
+        place: a path or a file.
+        named: what the file is called in the end.
+    """
+    from pyarrow import csv, parquet
+
+    first = next(tables, columns)
+    writer: Any = parquet.ParquetWriter if named.suffix.lower() in (".parquet", ".pq") else csv.CSVWriter
+    with writer(place, first.schema) as file:
+        file.write_table(first)
+        for each in tables:
+            file.write_table(each.cast(first.schema))
 
 
 def threshold_of(model: Model, threshold: float | None, cost: str | None) -> float | None:

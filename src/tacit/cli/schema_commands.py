@@ -116,7 +116,7 @@ def validate(asked: FileArguments) -> None:
 
 def describe(column: Column) -> str:
     """A column in a few words."""
-    from tacit.schema import CategoricalColumn, NumericColumn, OrdinalColumn
+    from tacit.schema import CategoricalColumn, DateColumn, NumericColumn, OrdinalColumn
 
     words = [column.kind]
     if isinstance(column, NumericColumn):
@@ -125,6 +125,9 @@ def describe(column: Column) -> str:
             words.append("log spacing" if column.spacing == "log" else f"cut at {_some(column.spacing)}")
         words += [f"{column.bins} bins"] if column.bins else []
         words += [column.monotone] if column.monotone else []
+    if isinstance(column, DateColumn):
+        words.append(f"by {column.granularity}")
+        words += [] if column.lower is None else [f"from {column.lower} to {column.upper}"]
     if isinstance(column, CategoricalColumn | OrdinalColumn):
         words.append(f"{len(column.categories)} categories: {_some(column.categories)}")
         words += ["missing expected"] if column.missing else []

@@ -104,20 +104,19 @@ def _transcode(path: Path, encoding: str, memory: Any) -> None:
     memory.flush()
 
 
-def model_table(path: Path, model: Model, tell: Tell, more: Sequence[str] = ()) -> Frame:
-    """The columns that a model needs for prediction, and ``more``; errors as in :func:`training_table`.
+def columns_for(model: Model, more: Sequence[str] = ()) -> tuple[list[str], frozenset[str]]:
+    """The columns that a model needs for prediction, and ``more``; and which of them are numbers.
 
     Raises:
         Mistake: if the model was made for a matrix without column names.
     """
     from tacit.encoding.grid import NumericGrid
     from tacit.encoding.matrix_rows import ROWS
-    from tacit.encoding.read import read_columns
 
     if model.feature_names == (ROWS,):
         raise Mistake("the model was made for matrices without column names: predict from Python")
-    numeric = [name for name, encoder in encoders_of(model) if isinstance(encoder, NumericGrid)]
-    return read_columns(path, list(dict.fromkeys([*model.feature_names, *more])), numeric, _rows(tell))
+    numeric = [name for name, encoder in encoders_of(model) if isinstance(encoder, NumericGrid) and not encoder.dates]
+    return list(dict.fromkeys([*model.feature_names, *more])), frozenset(numeric)
 
 
 def encoders_of(model: Any) -> Iterator[tuple[str, Any]]:

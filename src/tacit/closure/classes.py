@@ -132,6 +132,8 @@ def known_values(encoders: Sequence[Encoder], columns: Sequence[str]) -> list[in
 def value_names(encoder: Encoder) -> tuple[str, ...]:
     """What to call each level: the lower edge of a numeric cell, or the value itself."""
     if isinstance(encoder, NumericGrid):
+        if encoder.dates:
+            return tuple(encoder.text(edge) for edge in encoder.edges())
         grain = 1e-9 * (encoder.upper - encoder.lower)
         return tuple(f"{0.0 if abs(edge) < grain else edge:.6g}" for edge in encoder.edges())
     if isinstance(encoder, CategoryIndex):

@@ -57,7 +57,7 @@ def coarse_encoding(task: Task, names: Sequence[str], bins: int) -> TableEncodin
         encoder = encoding.encoders[encoding.names.index(name)]
         declared = None if task.schema is None else task.schema.columns[name]
         fixed = isinstance(declared, NumericColumn) and declared.bins is not None
-        if fixed or not isinstance(encoder, NumericGrid) or not isinstance(encoder.spacing, str):
+        if fixed or not isinstance(encoder, NumericGrid) or not isinstance(encoder.spacing, str) or encoder.dates:
             return encoder
         return NumericGrid(encoder.lower, encoder.upper, bins, encoder.spacing)
 

@@ -78,7 +78,7 @@ class PreparedSource:
         """The rows of one fit."""
         return SourceRows(self._source, self.table, reservation, random_state)
 
-    def table(self, recipe: Recipe, label_index: Labels) -> SealedTable:
+    def table(self, recipe: Recipe, label_index: Labels) -> BlockTable:
         """The rows as a recipe says, in blocks."""
         workspace = Workspace() if self._directory is None else DiskWorkspace(self._directory)
         blocks = self.encoded(recipe, label_index)

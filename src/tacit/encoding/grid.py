@@ -12,9 +12,11 @@ import numpy.typing as npt
 
 from tacit.arrays import Floats, Ints
 from tacit.encoding import kernels
+from tacit.encoding.dates import bounds_of, dates_as_numbers, text_of
+from tacit.encoding.frames import Frame
 from tacit.encoding.numbers import as_numbers
-from tacit.schema import NumericColumn
-from tacit.schema.columns import MOST_BINS
+from tacit.schema import DateColumn, NumericColumn
+from tacit.schema.columns import GRANULARITIES, MOST_BINS
 from tacit.schema.values import short_number
 
 BLOCK = 1 << 13
@@ -38,6 +40,8 @@ class NumericGrid:
         lower, upper: public bounds.
         cells: number of cells; fixed by the cuts if there are any.
         spacing: ``"linear"``, ``"log"`` or increasing cuts strictly between the bounds.
+        dates: what counts of dates, ``"year"``, ``"month"`` or ``"weekday"``, where values are dates
+            (:mod:`tacit.encoding.dates`); empty where they are numbers.
 
     Raises:
         SchemaError: for bounds or cuts that no grid can be laid over.
@@ -47,8 +51,11 @@ class NumericGrid:
     upper: float
     cells: int = MOST_BINS
     spacing: str | tuple[float, ...] = "linear"
+    dates: str = ""
 
     def __post_init__(self) -> None:
+        if self.dates not in ("", *GRANULARITIES):
+            raise ValueError(f"of dates count {', '.join(GRANULARITIES)}, and no {self.dates!r}")
         column = NumericColumn(self.lower, self.upper, spacing=self.spacing)
         cells = self.cells if isinstance(column.spacing, str) else len(column.spacing) + 1
         if not 2 <= cells <= MOST_BINS:
@@ -66,6 +73,12 @@ class NumericGrid:
         """The grid of a declared column: its own bins if it fixes them, ``cells`` otherwise."""
         return NumericGrid(column.lower, column.upper, column.bins or cells, column.spacing)
 
+    @staticmethod
+    def of_dates(column: DateColumn) -> NumericGrid:
+        """The grid of a column of dates: a cell for each year, month or day of the week."""
+        lower, upper, cells = bounds_of(column)
+        return NumericGrid(lower, upper, cells, dates=column.granularity)
+
     @property
     def n_codes(self) -> int:
         """Number of codes, missing included."""
@@ -82,10 +95,25 @@ class NumericGrid:
         Raises:
             FrameError: if the dtype is not numeric; ``name`` says which column that was.
         """
-        numbers = as_numbers(values, name)
+        numbers = dates_as_numbers(values, self.dates) if self.dates else as_numbers(values, name)
         out = np.empty(len(numbers), np.uint16)
         self.encode_into(numbers, out, 0, len(out))
         return out
+
+    def numbers(self, frame: Frame, name: str) -> npt.NDArray[Any]:
+        """A column of a table as :meth:`encode_into` takes it; raises :class:`FrameError` for its dtype."""
+        return dates_as_numbers(frame.column(name), self.dates) if self.dates else frame.numbers(name)
+
+    def codes(self, frame: Frame, name: str) -> npt.NDArray[np.uint16]:
+        """The codes of a column of a table, texts among its numbers as missing."""
+        numbers = self.numbers(frame, name)
+        out = np.empty(len(numbers), np.uint16)
+        self.encode_into(numbers, out, 0, len(out))
+        return out
+
+    def text(self, edge: float) -> str:
+        """An edge for people where values are dates."""
+        return text_of(self.dates, edge)
 
     def encode_into(self, numbers: npt.NDArray[Any], out: npt.NDArray[np.uint16], start: int, stop: int) -> None:
         """Writes the codes of rows ``start .. stop - 1``; threads may take a range each."""
@@ -156,15 +184,15 @@ class NumericGrid:
             "upper": short_number(self.upper),
             "cells": self.cells,
             "spacing": spacing,
+            **({"dates": self.dates} if self.dates else {}),
         }
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> NumericGrid:
         """The inverse of :meth:`to_dict`."""
         spacing = data["spacing"]
-        return NumericGrid(
-            data["lower"], data["upper"], data["cells"], spacing if isinstance(spacing, str) else tuple(spacing)
-        )
+        cuts = spacing if isinstance(spacing, str) else tuple(spacing)
+        return NumericGrid(data["lower"], data["upper"], data["cells"], cuts, data.get("dates", ""))
 
 
 def _rank(number: float) -> np.int64:

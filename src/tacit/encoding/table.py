@@ -16,7 +16,7 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.grid import BLOCK, NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
-from tacit.schema import BooleanColumn, CategoricalColumn, Column, NumericColumn, OrdinalColumn, Schema
+from tacit.schema import BooleanColumn, CategoricalColumn, Column, DateColumn, NumericColumn, OrdinalColumn, Schema
 from tacit.schema.columns import MOST_BINS
 
 Encoder = NumericGrid | CategoryIndex | BooleanIndex
@@ -36,6 +36,8 @@ def encoder_of(column: Column, cells: int = MOST_BINS) -> Encoder:
     """The encoder of a declared feature; ``cells`` is the size of numeric grids that the schema leaves open."""
     if isinstance(column, NumericColumn):
         return NumericGrid.of(column, cells)
+    if isinstance(column, DateColumn):
+        return NumericGrid.of_dates(column)
     if isinstance(column, CategoricalColumn | OrdinalColumn):
         return CategoryIndex(column.categories, column.exact)
     if isinstance(column, BooleanColumn):
@@ -123,7 +125,9 @@ class TableEncoding:
         return frame
 
     def _numbers(self, frame: Frame) -> dict[str, npt.NDArray[Any]]:
-        return {name: frame.numbers(name) for name, encoder in self._pairs() if isinstance(encoder, NumericGrid)}
+        return {
+            name: encoder.numbers(frame, name) for name, encoder in self._pairs() if isinstance(encoder, NumericGrid)
+        }
 
     def _pairs(self) -> Iterator[tuple[str, Encoder]]:
         return zip(self.names, self.encoders, strict=True)

@@ -52,11 +52,11 @@ class ScoreRows:
         """Applies all logs: updates so far speak of the old codes."""
         del column
         for scores in list(self._scores):
-            self._caught_up(scores)
+            self.caught_up(scores)
 
     def histogram(self, query: ScoreHistogram, labels: Codes) -> Ints:
         """Sums by cell, shape ``(cells, channels)``; ``labels`` are the table's, or those of rows bounded together."""
-        rule, scores = query.rule, self._caught_up(query.scores)
+        rule, scores = query.rule, self.caught_up(query.scores)
         codes, lookup = self._codes_of(query.cells)
         weights = UNWEIGHTED if query.weights is None else query.weights
         classes, factors = weights.classes, weights.factors
@@ -84,7 +84,7 @@ class ScoreRows:
 
     def levels(self, query: ResidualLevels) -> Ints:
         """Rows between edges, shape ``query.shape``."""
-        scores, targets = self._caught_up(query.scores), self._required_targets()
+        scores, targets = self.caught_up(query.scores), self._required_targets()
         edges, labels = np.ascontiguousarray(query.edges, np.int64), self._labels
         factors = ONE_EACH if query.weights is None else query.weights.factors
         offset, numerator = query.scale.offset, query.scale.numerator
@@ -99,7 +99,8 @@ class ScoreRows:
             raise TypeError("residuals need a numeric target, and this table's label has classes")
         return self._targets
 
-    def _caught_up(self, scores: Scores) -> npt.NDArray[np.int32]:
+    def caught_up(self, scores: Scores) -> npt.NDArray[np.int32]:
+        """The running scores, the log applied."""
         cache = self._scores.get(scores)
         if cache is None:
             sums = self._zeros((len(self._labels), scores.n_scores), np.int32)

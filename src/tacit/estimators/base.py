@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from tacit.arrays import Floats
+from tacit.curator.sites.gathering import Sites
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of, numbered
 from tacit.encoding.inputs import by_number, by_position, table_of
@@ -29,7 +30,7 @@ from tacit.learning.task import Task
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
-from tacit.privacy.request import Request
+from tacit.privacy.request import Request, RequestError
 from tacit.schema import Schema
 
 
@@ -68,7 +69,7 @@ class Estimator:
 
         Args:
             X: a table: pandas, polars, pyarrow, a mapping of columns or a matrix; shape ``(rows, columns)``. Or what
-                :func:`tacit.read_source` gives, which holds the labels, too.
+                :func:`tacit.read_source` or :func:`tacit.join_sites` gives, which hold the labels, too.
             y: labels, shape ``(rows,)``: classes declared or found, or booleans. Others are dropped. 0 and 1 stand
                 for two classes that are declared, 1 for the positive one.
 
@@ -146,6 +147,8 @@ class Estimator:
         with spending():
             if isinstance(X, Source):
                 fitted, task, X = self._fitted_to_source(X, y, row_weights)
+            elif isinstance(X, Sites):
+                fitted, task, X = self._fitted_to_sites(X, y, row_weights)
             else:
                 learner, task, frame, labels = prepared(self, X, y)
                 fitted = fit(learner, task, frame, labels, self.account, row_weights)
@@ -167,6 +170,17 @@ class Estimator:
         check_budget(learner, self.account)
         task, source = source_task(X, y, row_weights, self._declared(), learner)
         return fit_source(learner, task, source, self.account), task, source.without_rows.select(task.names)
+
+    def _fitted_to_sites(self, X: Sites, y: Any, row_weights: Any) -> tuple[Fitted, Task, Frame]:
+        """The same over sites."""
+        from tacit.learning.sites import fit_sites
+
+        if y is not None or row_weights is not None:
+            raise RequestError("sites hold their labels, and their rows have no weights: leave y and sample_weight out")
+        learner = self.make_learner(request_of(self))
+        check_budget(learner, self.account)
+        fitted, task = fit_sites(learner, X, self._declared(), self.account)
+        return fitted, task, Frame({name: np.empty(0) for name in task.names}, 0)
 
     def frame_for_model(self, X: Any) -> Frame:
         """The columns of a table to predict, as the model knows them."""

@@ -14,10 +14,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 
 from tacit.arrays import Floats
+from tacit.encoding.grid import NumericGrid
 from tacit.encoding.inputs import table_of
 from tacit.encoding.table import encoder_of
 from tacit.privacy.request import RequestError, declared_schema
-from tacit.schema import NumericColumn, Schema
+from tacit.schema import DateColumn, NumericColumn, Schema
 
 OTHER, MISSING = "(other)", "(missing)"
 
@@ -137,6 +138,10 @@ class DeclaredEncoder(_Declared):
         names = []
         for name in self._columns():
             column: Any = self._schema().columns[name]
+            if isinstance(column, DateColumn):
+                grid = NumericGrid.of_dates(column)
+                names += [f"{name}={value}" for value in (*map(grid.text, grid.edges()), MISSING)]
+                continue
             values = (*column.categories, OTHER, MISSING) if hasattr(column, "categories") else (False, True, MISSING)
             names += [f"{name}={value}" for value in values]
         return names

@@ -77,7 +77,7 @@ def fit(
     """
     check(learner, task, account)
     check_weights(learner, row_weights, frame)
-    return _learned(learner, task, account, lambda paid: seal(frame, labels, task, paid, learner.request, row_weights))
+    return learned(learner, task, account, lambda paid: seal(frame, labels, task, paid, learner.request, row_weights))
 
 
 def fit_source(learner: Learner, task: Task, source: DeclaredSource, account: PrivacyAccount | None = None) -> Fitted:
@@ -103,13 +103,20 @@ def fit_source(learner: Learner, task: Task, source: DeclaredSource, account: Pr
         )
     assert task.encoding is not None
     with prepare(source, task.encoding, task.label_codes) as ready:
-        return _learned(learner, task, account, lambda paid: ready.rows(paid, learner.request.random_state))
+        return learned(learner, task, account, lambda paid: ready.rows(paid, learner.request.random_state))
 
 
-def _learned(
+def learned(
     learner: Learner, task: Task, account: PrivacyAccount | None, seal_under: Callable[[Reservation], PrivateRows]
 ) -> Fitted:
-    """Pays, seals, finds, learns."""
+    """Pays, seals, finds, learns.
+
+    Args:
+        learner: one whose task was checked.
+        task: the public side.
+        account: pays; None for a budget of this fit alone.
+        seal_under: the rows, once the charge is durable.
+    """
     with spending():
         with pay(learner, task, account) as paid, threadpool_limits(1, "blas"):  # small matrices: threads would wait
             rows = seal_under(paid)

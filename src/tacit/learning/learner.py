@@ -51,6 +51,9 @@ class Learner(ABC):
     streams: ClassVar[bool] = False
     """Whether it learns from rows that are not in memory: it seals them and asks, and looks at them in no other way."""
 
+    joins: ClassVar[bool] = False
+    """Whether it learns from sites that keep their rows: from sums over all rows alone, whatever their order."""
+
     @property
     def least_rows(self) -> int:
         """Fewer rows, where their number is public, are refused."""

@@ -55,7 +55,7 @@ class Feature:
     def bins(self, frame: Frame) -> Ints:
         """The bin of every row."""
         if isinstance(self.encoder, NumericGrid):
-            return self.mapping[self.encoder.encode(frame.numbers(self.name), self.name)]
+            return self.mapping[self.encoder.codes(frame, self.name)]
         return self.mapping[self.encoder.encode(frame.column(self.name), self.name)]
 
     def edges(self) -> Floats:
@@ -63,6 +63,11 @@ class Feature:
         assert isinstance(self.encoder, NumericGrid)
         starts = np.flatnonzero(np.diff(self.mapping[:-1])) + 1
         return np.concatenate([self.encoder.edges(np.append(0, starts)), [self.encoder.upper]])
+
+    def edge_text(self, edge: float, form: str = ".4g") -> str:
+        """An edge for people: a number in this form, or the date that begins there."""
+        encoder = self.encoder
+        return encoder.text(edge) if isinstance(encoder, NumericGrid) and encoder.dates else format(edge, form)
 
     @property
     def missing_bin(self) -> int | None:
@@ -75,7 +80,7 @@ class Feature:
     def bin_labels(self) -> list[str]:
         """What to call every bin."""
         if self.ordered:
-            edges = [f"{edge:.4g}" for edge in self.edges()]
+            edges = [self.edge_text(edge) for edge in self.edges()]
             return [f"[{a}, {b})" for a, b in pairwise(edges)] + ["missing"]
         names = code_names(self.encoder)
         groups: list[list[str]] = [[] for _ in range(self.n_bins)]

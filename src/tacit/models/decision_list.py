@@ -66,6 +66,8 @@ class Condition:
 def threshold_text(grid: NumericGrid, code: int) -> str:
     """The shortest decimal in cell ``code``: it differs from the threshold by less than a cell."""
     low = grid.edge(code)
+    if grid.dates:
+        return grid.text(low)
     high = grid.edge(code + 1) if code + 1 < grid.cells else grid.upper
     for digits in range(-math.floor(math.log10(max(abs(low), abs(high), 1e-300))), 320):
         rounded = math.ceil(low * 10.0**digits) / 10.0**digits if abs(low) * 10.0**digits < 2**52 else low
@@ -184,7 +186,7 @@ class DecisionListModel(Model):
     def _codes(self, frame: Frame, feature: int) -> npt.NDArray[Any]:
         name, encoder = self.names[feature], self.encoders[feature]
         if isinstance(encoder, NumericGrid):
-            return encoder.encode(frame.numbers(name), name)
+            return encoder.codes(frame, name)
         return encoder.encode(frame.column(name), name)
 
     @cached_property

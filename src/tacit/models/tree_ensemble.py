@@ -225,16 +225,16 @@ def _interval_text(feature: Feature, inside: Bools) -> str:
         if start == 0 and stop == len(present):
             parts.append("present")
         elif start == 0:
-            parts.append(f"< {_number(edges[stop])}")
+            parts.append(f"< {_edge(feature, edges[stop])}")
         elif stop == len(present):
-            parts.append(f">= {_number(edges[start])}")
+            parts.append(f">= {_edge(feature, edges[start])}")
         else:
-            parts.append(f"in [{_number(edges[start])}, {_number(edges[stop])})")
+            parts.append(f"in [{_edge(feature, edges[start])}, {_edge(feature, edges[stop])})")
     if inside[-1]:
         parts.append("missing")
     return f"{feature.name} {' or '.join(parts) or 'is nothing'}"
 
 
-def _number(value: float) -> str:
-    """Four digits, and no exponent for numbers that people write out."""
-    return f"{value:.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
+def _edge(feature: Feature, value: float) -> str:
+    """Four digits, and no exponent for numbers that people write out; or a date."""
+    return feature.edge_text(value, ".0f" if 1e4 <= abs(value) < 1e12 else ".4g")

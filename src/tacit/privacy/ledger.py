@@ -40,6 +40,7 @@ from tacit.privacy.charges import (
 )
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.progress import Watched
 
 TOLERANCE = 1e-9
 """Relative slack of every comparison: for the rounding of sums, not for spending."""
@@ -123,10 +124,16 @@ class _Bins:
 
     def __init__(self, splittable: bool) -> None:
         self._splittable = splittable
+        self.total = self.left = 0.0
         self._sizes: list[float] = []
         self._counts: Counter[float] = Counter()
 
     def add(self, size: float, times: int = 1) -> None:
+        self.total += times * size
+        self.left += times * size
+        self._put(size, times)
+
+    def _put(self, size: float, times: int = 1) -> None:
         if self._counts[size] == 0:
             insort(self._sizes, size)
         self._counts[size] += times
@@ -140,9 +147,10 @@ class _Bins:
         self._counts[size] -= 1
         if self._counts[size] == 0:
             del self._sizes[place]
-        rest = size - cost
-        if self._splittable and rest > 0:
-            self.add(rest)
+        rest = max(size - cost, 0.0) if self._splittable else 0.0
+        self.left -= size - rest
+        if rest > 0:
+            self._put(rest)
         return True
 
 
@@ -159,6 +167,13 @@ class Coverage:
         self._other: Counter[Charge] = Counter()
         for charge, times in uses(charges):
             self._plan(charge, times)
+
+    @property
+    def spent(self) -> float:
+        """The share that is spent of what can be added up: the largest of those of the kinds that were planned."""
+        pools = [pool.spent / pool.total for pool in (self._precision, self._rho) if pool.total > 0]
+        bins = [1 - kind.left / kind.total for kind in (self._pure, self._laplace, self._range) if kind.total > 0]
+        return max((*pools, *bins), default=0.0)
 
     def _plan(self, charge: Charge, times: int) -> None:
         match charge:
@@ -255,6 +270,7 @@ class Reservation:
         self._outcome: str | None = None
         self._lock = threading.Lock()
         self._process = os.getpid()
+        self._watched = Watched(label)
 
     @property
     def charges(self) -> tuple[Charge, ...]:
@@ -306,7 +322,9 @@ class Reservation:
                 )
             entry = Entry(len(self._entries), what, charge, theorem)
             self._entries.append(entry)
-            return entry
+            spent = self._coverage.spent
+        self._watched.tell(what.text, str(what.stage), what.round, entry.sequence + 1, spent)
+        return entry
 
     def require_own_process(self, label: Label) -> None:
         """A forked copy would release for a price that was paid once.

@@ -86,7 +86,7 @@ def signature(digests: Mapping[str, str | None], key: Ed25519PrivateKey) -> dict
         digests: of the model, the schema, the ledger and the certificate, by these names.
         key: to sign with.
     """
-    statement = {**digests, "tacit": _version(), "signed": datetime.now(UTC).isoformat(timespec="seconds")}
+    statement = {**digests, "tacit": library_version(), "signed": datetime.now(UTC).isoformat(timespec="seconds")}
     signed = key.sign(canonical_json(statement).encode("ascii")).hex()
     return {"statement": statement, "key": _hexadecimal(key.public_key()), "signature": signed}
 
@@ -124,7 +124,8 @@ def _hexadecimal(key: Ed25519PublicKey) -> str:
     return key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw).hex()
 
 
-def _version() -> str:
+def library_version() -> str:
+    """The version of this library that is installed."""
     try:
         return version("tacit")
     except PackageNotFoundError:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
+import numpy as np
+
+from tacit.encoding.grid import NumericGrid
+from tacit.report import svg
 from tacit.report.drawing import Drawing
 
 if TYPE_CHECKING:
     from tacit.models.base import Model
-from typing import Any
-
-from tacit.report import svg
 
 
 @dataclass(frozen=True)
@@ -89,12 +90,20 @@ KINDS = {"numeric_grid": "numeric", "category_index": "categorical", "boolean_in
 def public_column(name: str, encoder: Any) -> PublicColumn:
     """One line of the list of public facts, from an encoder of :mod:`tacit.encoding`."""
     written = encoder.to_dict()
-    kind = str(written.get("kind", ""))
+    kind = "date" if written.get("dates") else str(written.get("kind", ""))
     return PublicColumn(name, KINDS.get(kind, kind), facts(written))
+
+
+def date_facts(grid: NumericGrid) -> str:
+    """The first and the last year, month or day of the week, in words."""
+    first, last = (grid.text(edge) for edge in grid.edges(np.array([0, grid.cells - 1])))
+    return f"by {grid.dates}, from {first} to {last}"
 
 
 def facts(written: dict[str, Any]) -> str:
     """Bounds or categories, in words; an encoding that has neither is described by its remaining fields."""
+    if written.get("dates"):
+        return date_facts(NumericGrid.from_dict(written))
     if "lower" in written and "upper" in written:
         return f"from {svg.short(float(written['lower']))} to {svg.short(float(written['upper']))}"
     listed = written.get("categories")

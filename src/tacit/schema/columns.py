@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, final
@@ -11,6 +12,7 @@ from tacit.schema.values import (
     Value,
     distinct_values,
     plain_count,
+    plain_date,
     plain_flag,
     plain_number,
     plain_text,
@@ -55,6 +57,8 @@ class Column:
 
 
 def _written(value: Any) -> Any:
+    if isinstance(value, dt.date):
+        return value.isoformat()
     if isinstance(value, tuple):
         return [_written(item) for item in value]
     return short_number(value) if isinstance(value, float) else value
@@ -183,6 +187,56 @@ class OrdinalColumn(_Listed):
     kind: ClassVar[str] = "ordinal"
 
 
+YEAR, MONTH, WEEKDAY = "year", "month", "weekday"
+GRANULARITIES = (YEAR, MONTH, WEEKDAY)
+"""What of a date counts."""
+
+
+@final
+@dataclass(frozen=True)
+class DateColumn(Column):
+    """Dates, of which the year, the month (of its year) or the day of the week counts.
+
+    Dates outside the bounds are clipped to the first or last year or month; what is no date goes to the missing bin.
+
+    Attributes:
+        granularity: ``"year"``, ``"month"`` or ``"weekday"``.
+        lower: the first date, of years and months; its own year or month is the first.
+        upper: the last date, in a later year or month.
+        description: for people.
+
+    Raises:
+        SchemaError: names the field.
+    """
+
+    granularity: str
+    lower: dt.date | None = None
+    upper: dt.date | None = None
+    description: str = ""
+    kind: ClassVar[str] = "date"
+
+    def __post_init__(self) -> None:
+        if self.granularity not in GRANULARITIES:
+            hint = nearest(str(self.granularity), GRANULARITIES)
+            raise SchemaError(f"unknown granularity {self.granularity!r}", hint, "granularity")
+        self._set("description", plain_text(self.description, "description"))
+        if self.granularity == WEEKDAY:
+            for name in ("lower", "upper"):
+                if getattr(self, name) is not None:
+                    raise SchemaError("is given", "a day of the week has no bounds: leave it out", name)
+            return
+        lower, upper = plain_date(self.lower, "lower"), plain_date(self.upper, "upper")
+        self._set("lower", lower)
+        self._set("upper", upper)
+        months = 0 if self.granularity == YEAR else 1
+        if not (lower.year, months * lower.month) < (upper.year, months * upper.month):
+            raise SchemaError(
+                f"{lower} and {upper} lie in one {self.granularity}, or the wrong way round",
+                f"give an upper date in a later {self.granularity}",
+                "upper",
+            )
+
+
 @dataclass(frozen=True)
 class _Bare(Column):
     description: str = ""
@@ -225,7 +279,23 @@ class IdColumn(_Bare):
 
 KINDS: Mapping[str, type[Column]] = {
     kind.kind: kind
-    for kind in (NumericColumn, CategoricalColumn, BooleanColumn, OrdinalColumn, IgnoredColumn, IdColumn)
+    for kind in (
+        NumericColumn,
+        CategoricalColumn,
+        BooleanColumn,
+        OrdinalColumn,
+        DateColumn,
+        IgnoredColumn,
+        IdColumn,
+    )
+}
+
+
+REQUIRED: Mapping[str, tuple[str, ...]] = {
+    "numeric": ("lower", "upper"),
+    "categorical": ("categories",),
+    "ordinal": ("categories",),
+    "date": ("granularity",),
 }
 
 
@@ -241,9 +311,7 @@ def column_from_dict(data: Mapping[str, Any]) -> Column:
     given = {key: value for key, value in data.items() if key != "kind"}
     known = [field.name for field in fields(KINDS[kind])]  # type: ignore[arg-type]
     refuse_unknown(given, known)
-    for required in {"numeric": ("lower", "upper"), "categorical": ("categories",), "ordinal": ("categories",)}.get(
-        kind, ()
-    ):
+    for required in REQUIRED.get(kind, ()):
         if required not in given:
             raise SchemaError("is missing", f"a column of kind '{kind}' needs it", required)
     return KINDS[kind](**given)

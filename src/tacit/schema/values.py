@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import decimal
 import math
 import numbers
@@ -51,6 +52,21 @@ def plain_number(value: Any, field: str) -> float:
     if not math.isfinite(number):
         raise SchemaError(f"{number} is not finite", "give a finite bound; values beyond it are clipped", field)
     return number + 0.0
+
+
+def plain_date(value: Any, field: str) -> dt.date:
+    """A declared date: one of Python's, or of TOML's, or a text such as ``"2020-03-31"``."""
+    if isinstance(value, dt.datetime):
+        value = value.date()
+    if isinstance(value, str) and re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
+        try:
+            value = dt.date.fromisoformat(value)
+        except ValueError:
+            raise SchemaError(f"there is no date {value}", "give one such as 2020-03-31", field) from None
+    if not isinstance(value, dt.date):
+        what = "is missing" if value is None else f"must be a date, got {value!r}"
+        raise SchemaError(what, "give one such as 2020-03-31", field)
+    return value
 
 
 def plain_text(value: Any, field: str) -> str:

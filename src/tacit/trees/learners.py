@@ -56,6 +56,7 @@ class GradientTreesLearner(Learner):
 
     name = "BoostedTreesClassifier"
     streams = True
+    joins = True
     discovers = True
 
     def __post_init__(self) -> None:
@@ -107,6 +108,7 @@ class MAlphaLearner(Learner):
 
     name = "BoostedTreesClassifier"
     streams = True
+    joins = True
     refuses_weights = "class_weight and sample_weight are for gradient trees: leave alpha out"
 
     def __post_init__(self) -> None:
@@ -202,6 +204,7 @@ class ForestLearner(Learner):
 
     name = "RandomTreesClassifier"
     streams = True
+    joins = True
 
     def __post_init__(self) -> None:
         check_choice("mechanism", self.mechanism, MECHANISMS)

@@ -1,0 +1,313 @@
+"""The coordinator's side of a joined fit: it gathers the sites, agrees with them, and asks them all the same.
+
+What it receives of an answer are shares (:mod:`tacit.curator.sites.shares`): it learns the total over all sites, and
+adds the noise before anything leaves it.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from tacit.arrays import Ints
+from tacit.curator.fresh_key import fresh_key
+from tacit.curator.recipes import Columns, Recipe
+from tacit.curator.rows import PrivateRows
+from tacit.curator.sites.channel import PROTOCOL, Channel, Gone, address_of, packed, secured
+from tacit.curator.sites.errors import SitesError
+from tacit.curator.sites.gathering import Sites
+from tacit.curator.sites.parties import COORDINATOR, Parties
+from tacit.curator.sites.shares import opened
+from tacit.encoding.frames import Frame
+from tacit.encoding.labels import NumericLabelIndex
+from tacit.encoding.values import LabelIndex
+from tacit.engines.joined.table import JoinedTable
+from tacit.engines.joined.wire import Sender, WireError, array_of
+from tacit.engines.protocol import SealedTable
+from tacit.privacy.charges import Charge
+from tacit.privacy.ledger import Entry, Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import Request
+from tacit.privacy.signatures import library_version
+from tacit.queries.query import Layout
+from tacit.schema import Schema
+
+HANDSHAKE = 10.0
+"""Seconds that a connection may take to say who it is."""
+
+
+class Session:
+    """One fit with all sites. A context manager: leaving it tells them how it ended.
+
+    Args:
+        sites: who takes part.
+        schema: of the rows; all sites must have the same.
+    """
+
+    def __init__(self, sites: Sites, schema: Schema) -> None:
+        self._sites, self._schema = sites, schema
+        self._channels: dict[str, Channel] = {}
+        self._said: dict[str, dict[str, Any]] = {}
+        self._pending: list[dict[str, Any]] = []
+        self._sender, self._lock = Sender(), threading.Lock()
+        self._paid: Reservation | None = None
+        self._told = self._asked = 0
+        self._ended = False
+
+    def __enter__(self) -> Self:
+        try:
+            self._gather()
+        except BaseException as error:
+            self._hang_up(error.message if isinstance(error, SitesError) else "the fit did not begin")
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        del kind
+        # what failed is said in general words: a message of another fault might quote what nobody need know
+        words = error.message if isinstance(error, SitesError) else "the fit failed" if error else "the fit did not end"
+        self._hang_up(words)
+
+    # Coming together.
+
+    def _gather(self) -> None:
+        parties, context = self._sites.parties, self._sites.parties.context()
+        deadline = time.monotonic() + self._sites.wait
+        with socket.create_server(address_of(self._sites.listen)) as listener:
+            while missing := [name for name in parties.sites if name not in self._channels]:
+                left = deadline - time.monotonic()
+                listener.settimeout(max(left, 0.01))
+                try:
+                    raw, _ = listener.accept()
+                except TimeoutError:
+                    raise SitesError(f"no word from {', '.join(missing)} in {self._sites.wait:g} seconds") from None
+                self._welcome(raw, parties, context)
+        self._check_agreed()
+
+    def _welcome(self, raw: socket.socket, parties: Parties, context: ssl.SSLContext) -> None:
+        """Takes a site in; whoever else knocks is left standing."""
+        raw.settimeout(HANDSHAKE)
+        try:
+            channel = secured(raw, parties, context, listens=True)
+            said = channel.receive()[0]
+        except (SitesError, Gone):
+            return
+        name = channel.peer
+        if name == COORDINATOR:
+            channel.close()
+            return
+        if name in self._channels:  # it has come back
+            self._channels[name].close()
+        channel.wait(self._sites.patience)
+        self._channels[name], self._said[name] = channel, said
+
+    def _check_agreed(self) -> None:
+        """Raises :class:`SitesError` unless all sites have what is here. They are all there, and are told so."""
+        own = {
+            "hello": PROTOCOL,
+            "version": library_version(),
+            "parties": self._sites.parties.digest,
+            "schema": self._schema.fingerprint(),
+        }
+        words = {
+            "hello": "speaks another protocol",
+            "version": f"has another version of tacit, and here is {own['version']}: take one",
+            "parties": "has another list of parties: all need the same certificates in their folders",
+            "schema": "has another schema: all need the same",
+        }
+        for name in self._sites.parties.sites:
+            for what, mine in own.items():
+                if self._said[name].get(what) != mine:
+                    raise SitesError(f"site {name!r} {words[what]}")
+
+    def invite(self, request: Request, algorithm: str) -> int | None:
+        """Tells the sites what is planned, and takes their keys; returns the number of rows where it is public."""
+        self._session = fresh_key()
+        said = self._all(
+            {
+                "invite": self._session,
+                "algorithm": algorithm,
+                "epsilon": request.epsilon,
+                "delta": request.delta,
+                "neighbouring": str(request.neighbouring),
+                "seeded": request.random_state is not None,
+            },
+            "ready",
+        )
+        self._keys = {name: [answer["ready"], answer.get("signature")] for name, answer in said.items()}
+        if request.neighbouring is not Neighbouring.REPLACE_ONE:
+            return None
+        total = 0
+        for name, answer in said.items():
+            count = answer.get("rows")
+            if not isinstance(count, int) or count < 0:
+                raise SitesError(f"site {name!r} does not say how many rows it has")
+            total += count
+        return total
+
+    def propose(self, charges: Sequence[Charge]) -> None:
+        """Shows the sites the keys of all, and what the fit is to cost; each agrees or refuses."""
+        self._all({"keys": self._keys, "charges": [charge.to_dict() for charge in charges]}, "agreed")
+
+    # Asking.
+
+    def rows(
+        self, paid: Reservation, random_state: int | None, label_index: LabelIndex | NumericLabelIndex
+    ) -> JoinedRows:
+        """The rows of all sites, once the charge is durable here; it becomes so at the sites now."""
+        self._all({"begin": paid.label}, "begun")
+        self._paid = paid
+        return JoinedRows(self, self._schema, paid, random_state, label_index)
+
+    @property
+    def sender(self) -> Sender:
+        """Turns what is asked into plain data."""
+        return self._sender
+
+    def tell(self, what: dict[str, Any]) -> None:
+        """Tells the sites something to do before they answer next."""
+        self._pending.append(what)
+
+    def ask(self, what: dict[str, Any]) -> Ints:
+        """The sum of the answers of all sites, modulo ``2**64``.
+
+        Raises:
+            SitesError: if one of them is gone, or refuses.
+        """
+        with self._lock:
+            assert self._paid is not None
+            entries = self._paid.entries[self._told :]
+            self._told += len(entries)
+            self._asked += 1
+            pending, self._pending = self._pending, []
+            message = {
+                "ask": self._asked,
+                "entries": [_plain(entry) for entry in entries],
+                "gone": self._sender.gone(),
+                "tell": pending,
+                **what,
+            }
+            said = self._all(message, "answer")
+            return _total(said, self._asked)
+
+    def end(self, certificate: str) -> None:
+        """Tells the sites that the fit is done, and gives them its certificate."""
+        if not self._ended:
+            self._ended = True
+            self._farewell({"end": True, "certificate": certificate})
+
+    # Messages.
+
+    def _all(self, message: dict[str, Any], expected: str) -> dict[str, dict[str, Any]]:
+        """Sends all sites the same, and returns what each says."""
+        body = packed(message)
+        for name, channel in self._channels.items():
+            try:
+                channel.send(body)
+            except Gone as gone:
+                raise self._lost(name, gone) from None
+        said = {}
+        for name, channel in self._channels.items():
+            try:
+                answer = channel.receive()[0]
+            except Gone as gone:
+                raise self._lost(name, gone) from None
+            if "refused" in answer:
+                raise SitesError(f"site {name!r} refuses: {str(answer['refused'])[:500]}")
+            if expected not in answer:
+                raise SitesError(f"site {name!r} says something else than was asked")
+            said[name] = answer
+        return said
+
+    def _lost(self, name: str, gone: Gone) -> SitesError:
+        answers = max(self._asked - 1, 0)
+        return SitesError(f"site {name!r} dropped out after {answers} answers ({gone}): the fit ends here")
+
+    def _hang_up(self, words: str) -> None:
+        if not self._ended:
+            self._ended = True
+            self._farewell({"end": False, "words": words})
+
+    def _farewell(self, message: dict[str, Any]) -> None:
+        body = packed(message)
+        for channel in self._channels.values():
+            with channel:
+                channel.wait(HANDSHAKE)
+                try:
+                    channel.send(body)
+                except Gone:
+                    continue
+
+
+class JoinedRows(PrivateRows):
+    """The rows of all sites, for one fit: sealed where they are.
+
+    Args:
+        session: with the sites.
+        schema: for the names of its columns.
+        reservation: the budget, already durable.
+        random_state: as in :class:`~tacit.curator.rows.PrivateRows`.
+        label_index: of the label that the schema declares.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        schema: Schema,
+        reservation: Reservation,
+        random_state: int | None,
+        label_index: LabelIndex | NumericLabelIndex,
+    ) -> None:
+        super().__init__(Frame({}, 0), None, reservation, random_state)
+        self._session, self._schema, self._index = session, schema, label_index
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._schema.features
+
+    def with_labels_as(self, name: str) -> PrivateRows:
+        """Not at sites, whose schema declares the label."""
+        raise TypeError(f"the label of sites is declared, and is no column '{name}'")
+
+    def keys(self, *_: Any, **__: Any) -> Any:
+        """Not at sites, whose schema declares all values."""
+        raise TypeError("the values of sites are declared")
+
+    def _table(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex, levels: int = 1) -> SealedTable:
+        names = recipe.encoding.names if isinstance(recipe, Columns) else None
+        if levels != 1 or label_index != self._index or names not in (self.names, ()):
+            raise TypeError("sites seal the columns of their schema, or their label alone")
+        layout = Layout(recipe.n_codes, label_index.n_classes)
+        return JoinedTable(self._session, layout, whole=bool(names))
+
+
+def _plain(entry: Entry) -> dict[str, Any]:
+    return {
+        "label": entry.label,
+        **entry.what.facts(),
+        "charge": entry.charge.to_dict(),
+        "theorem": entry.theorem,
+    }
+
+
+def _total(said: dict[str, dict[str, Any]], asked: int) -> Ints:
+    shares, shapes = [], set()
+    for name, answer in said.items():
+        try:
+            share = array_of(answer)
+        except WireError as error:
+            raise SitesError(f"site {name!r}: {error.message}") from None
+        if answer.get("answer") != asked or share.dtype != np.uint64:
+            raise SitesError(f"site {name!r} answers something else than was asked")
+        shares.append(share.reshape(-1))
+        shapes.add(share.shape)
+    if len(shapes) > 1:
+        raise SitesError("answers of the sites are not of one shape")
+    return opened(shares).reshape(shapes.pop())

@@ -1,0 +1,269 @@
+"""A site's side of a joined fit: it agrees to a charge, pays for it, and answers with shares of sums.
+
+A site decides for itself. It knows what it agreed to spend, charges its own account before its rows are asked, enters
+every release that the coordinator announces, and answers no more sums than there are releases in its ledger.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from tacit.curator.recipes import Columns
+from tacit.curator.sites.channel import PROTOCOL, Channel, Gone, packed
+from tacit.curator.sites.errors import SitesError
+from tacit.curator.sites.parties import Parties
+from tacit.curator.sites.shares import PairKey, Transcript, share
+from tacit.curator.source_rows import PreparedSource
+from tacit.encoding.labels import NumericLabelIndex
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.engines.blocks import BlockTable
+from tacit.engines.joined.answers import SiteTables
+from tacit.engines.joined.wire import WireError
+from tacit.errors import TacitError
+from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.charges import Charge, charge_from_dict
+from tacit.privacy.label import Label
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.signatures import library_version
+
+KEY_WORDS = b"tacit pair key\0"
+"""What a signed key begins with: a signature of anything else is no signature of a key."""
+
+
+@final
+@dataclass(frozen=True)
+class Agreement:
+    """What a site is ready to take part in.
+
+    Attributes:
+        epsilon: the most that one fit may cost.
+        delta: with this slack.
+        neighbouring: the relation.
+        account: pays as well; None for no account.
+        allow_seeded: whether noise that somebody can repeat is agreed to: a test, whose model must not be released.
+        record: a file that gets a line for every answer; None for none.
+    """
+
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbouring: Neighbouring = Neighbouring.ADD_OR_REMOVE_ONE
+    account: PrivacyAccount | None = None
+    allow_seeded: bool = False
+    record: Path | None = None
+
+
+@dataclass
+class Visit:
+    """What a fit was to a site.
+
+    Attributes:
+        algorithm: that learned.
+        answers: how many sums were given.
+        releases: how many were announced and entered.
+        certificate: of the fit, JSON; empty if it did not end well.
+        spent: whether its charge was made.
+        words: how it ended, where it did not end well.
+    """
+
+    algorithm: str = ""
+    answers: int = 0
+    releases: int = 0
+    certificate: str = ""
+    spent: bool = False
+    words: str = ""
+
+
+@dataclass
+class _Fit:
+    """What a site knows of the fit it is in."""
+
+    transcript: Transcript
+    session: bytes
+    key: PairKey = field(default_factory=PairKey)
+    secrets: Mapping[str, bytes] = field(default_factory=dict)
+    charges: tuple[Charge, ...] = ()
+    paid: Reservation | None = None
+
+
+class Site:
+    """The rows of a site, ready for one fit.
+
+    Args:
+        ready: the rows, encoded; nothing of them leaves but shares of sums.
+        encoding: of all columns of the schema.
+        label_index: of its label.
+        n_rows: counts the rows, where the relation makes their number public.
+        schema: the fingerprint of the schema.
+        parties: who takes part; this is a site.
+        agreement: what it is ready to take part in.
+    """
+
+    def __init__(
+        self,
+        ready: PreparedSource,
+        encoding: TableEncoding,
+        label_index: LabelIndex | NumericLabelIndex,
+        n_rows: Callable[[], int],
+        schema: str,
+        parties: Parties,
+        agreement: Agreement,
+    ) -> None:
+        def seal(whole: bool) -> BlockTable:
+            return ready.table(Columns(encoding if whole else TableEncoding((), ())), label_index)
+
+        self._tables = SiteTables(seal, isinstance(label_index, NumericLabelIndex))
+        self._n_rows, self._schema, self._parties, self._agreement = n_rows, schema, parties, agreement
+        self._limit = EphemeralAccount(agreement.epsilon, agreement.delta, agreement.neighbouring)
+        self._stack = ExitStack()
+        self._fit: _Fit | None = None
+        self._asked_for = 0
+        self.visit = Visit()
+
+    def take_part(self, channel: Channel) -> Visit:
+        """Takes part in one fit, from the first word to the last.
+
+        Raises:
+            SitesError: if the fit does not end well; it says what stays charged.
+        """
+        hello = {
+            "hello": PROTOCOL,
+            "version": library_version(),
+            "parties": self._parties.digest,
+            "schema": self._schema,
+        }
+        with channel, self._stack:
+            try:
+                channel.send(packed(hello))
+                while not self._ended(*channel.receive(), channel):
+                    pass
+            except Gone as gone:
+                raise SitesError(f"the coordinator is gone after {self.visit.answers} answers ({gone})") from None
+        return self.visit
+
+    def _ended(self, message: dict[str, Any], body: bytes, channel: Channel) -> bool:
+        """Answers one message; whether it was the last."""
+        if "end" in message:
+            if message["end"] is not True:
+                raise SitesError(f"the coordinator ended the fit: {str(message.get('words'))[:500]}")
+            if self._fit is None or self._fit.paid is None:
+                raise SitesError("the coordinator ended a fit that had not begun")
+            self.visit.certificate = str(message.get("certificate", ""))
+            return True
+        try:
+            said = self._answer(message, body)
+        except (TacitError, ValueError, TypeError, KeyError, RuntimeError) as error:
+            words = error.message if isinstance(error, TacitError) else str(error)
+            channel.send(packed({"refused": words}))
+            raise SitesError(f"this site refused: {words}") from None
+        channel.send(packed(said))
+        return False
+
+    def _answer(self, message: dict[str, Any], body: bytes) -> dict[str, Any]:
+        if "invite" in message:
+            return self._invited(message, body)
+        if self._fit is None:
+            raise WireError("there was no invitation")
+        transcript = self._fit.transcript.add(body)
+        if "keys" in message:
+            return self._proposed(message, self._fit)
+        if "begin" in message:
+            return self._begun(message, self._fit)
+        if "ask" in message:
+            return self._asked(message, self._fit, transcript)
+        raise WireError("the coordinator says something that is no message")
+
+    def _invited(self, message: dict[str, Any], body: bytes) -> dict[str, Any]:
+        session, agreed = message["invite"], self._agreement
+        if self._fit is not None or not isinstance(session, bytes) or len(session) != 32:
+            raise WireError("this is no invitation to one fit")
+        if message.get("neighbouring") != str(agreed.neighbouring):
+            raise SitesError(f"this site agreed to {agreed.neighbouring}")
+        if message.get("seeded") is not False and not agreed.allow_seeded:
+            raise SitesError("the noise would be seeded: whoever knows the seed could take it away")
+        self._fit = _Fit(Transcript(session), session)
+        self._fit.transcript.add(body)
+        self.visit.algorithm = str(message.get("algorithm"))[:200]
+        public = self._fit.key.public
+        said = {"ready": public, "signature": self._parties.sign(self._key_words(self._parties.name, public))}
+        return said | ({"rows": self._n_rows()} if agreed.neighbouring is Neighbouring.REPLACE_ONE else {})
+
+    def _key_words(self, name: str, public: bytes) -> bytes:
+        assert self._fit is not None
+        return KEY_WORDS + self._fit.session + self._parties.digest.encode() + name.encode() + b"\0" + public
+
+    def _proposed(self, message: dict[str, Any], fit: _Fit) -> dict[str, Any]:
+        keys = message["keys"]
+        if fit.secrets or not isinstance(keys, dict) or sorted(keys) != list(self._parties.sites):
+            raise WireError("the keys are not those of the sites that this one knows")
+        for name, (public, signature) in keys.items():
+            if not self._parties.signed_by(name, self._key_words(name, public), signature):
+                raise SitesError(f"the key of {name!r} was not signed by it")
+        own = self._parties.name
+        if keys[own][0] != fit.key.public:
+            raise SitesError("somebody else's key came for this site")
+        others = {name: public for name, (public, _) in keys.items() if name != own}
+        fit.secrets = fit.key.secrets(own, others, fit.session)
+        fit.charges = tuple(charge_from_dict(charge) for charge in message["charges"])
+        agreed = self._agreement
+        if not self._limit.covers(fit.charges):
+            raise SitesError(
+                f"this site agreed to epsilon {agreed.epsilon:g}, delta {agreed.delta:g}, and this is more"
+            )
+        if agreed.account is not None and not agreed.account.covers(fit.charges):
+            raise SitesError("the account of this site does not pay for this")
+        return {"agreed": True}
+
+    def _begun(self, message: dict[str, Any], fit: _Fit) -> dict[str, Any]:
+        if not fit.secrets or fit.paid is not None:
+            raise WireError("a fit begins once, when all have agreed")
+        agreed, label = self._agreement, f"joined {str(message['begin'])[:200]}"
+        payer = self._limit if agreed.account is None else agreed.account
+        fit.paid = payer.reserve(fit.charges, label, agreed.neighbouring)
+        self._stack.enter_context(fit.paid)
+        self.visit.spent = True
+        return {"begun": True}
+
+    def _asked(self, message: dict[str, Any], fit: _Fit, transcript: bytes) -> dict[str, Any]:
+        paid, number = fit.paid, message["ask"]
+        if paid is None or number != self.visit.answers + 1:
+            raise WireError(f"answer {number} is asked for, and {self.visit.answers} were given")
+        for entry in message["entries"]:
+            paid.record(charge_from_dict(entry["charge"]), Label.from_dict(entry), str(entry["theorem"]))
+        self.visit.releases += len(message["entries"])
+        self._tables.forget(message["gone"])
+        for what in message["tell"]:
+            self._tables.tell(what)
+        look = self._tables.look(message)
+        self._asked_for += len(look.queries) if hasattr(look, "queries") else 1
+        if self._asked_for > self.visit.releases:
+            raise SitesError("more is asked than was charged")
+        self.visit.answers += 1
+        sums = np.ascontiguousarray(self._tables.answer(look), np.int64)
+        self._write(number, message["entries"], look, sums.shape)
+        hidden = share(sums, self._parties.name, fit.secrets, transcript)
+        return {"answer": number, "array": "<u8", "shape": list(sums.shape), "bytes": hidden.astype("<u8").tobytes()}
+
+    def _write(self, number: int, entries: Any, look: Any, shape: tuple[int, ...]) -> None:
+        """A line for the officer: what was asked, and never what was answered."""
+        if self._agreement.record is None:
+            return
+        queries = look.queries if hasattr(look, "queries") else (look.query,)
+        line = {
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "answer": number,
+            "asked": [type(query).__name__ for query in queries],
+            "sums": int(np.prod(shape)),
+            "entered": [{"label": entry["label"], "charge": entry["charge"]} for entry in entries],
+        }
+        with self._agreement.record.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")

@@ -1,0 +1,170 @@
+"""Dates as numbers: the year, the month or the day of the week of each, by public rules, cell by cell.
+
+A year or a month is the middle of its part of the calendar in years (2020.5, 2020 + 2.5 / 12), so that it falls well
+within one cell of a grid; a day of the week is 0.5 for Monday to 6.5 for Sunday. What is no date is NaN, as missing is:
+no cell is a reason to stop.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacit.arrays import Floats
+from tacit.encoding.arrow import dictionary_of, listed, positions
+from tacit.schema.columns import YEAR, DateColumn
+
+_ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})([T ].*)?", re.ASCII)
+_ONLY_YEAR = re.compile(r"\d{4}(\.0*)?", re.ASCII)
+
+MONDAY, SUNDAY = dt.date(2024, 1, 1), dt.date(2024, 1, 7)
+
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+_NAT = np.datetime64("NaT", "D")
+
+
+def bounds_of(column: DateColumn) -> tuple[float, float, int]:
+    """Lower and upper bound of a column in these numbers, and how many years, months or days lie between them."""
+    if column.lower is None or column.upper is None:
+        return 0.0, float(len(DAYS)), len(DAYS)
+    first, last = column.lower, column.upper
+    if column.granularity == YEAR:
+        return float(first.year), float(last.year + 1), last.year + 1 - first.year
+    months = 12 * (last.year - first.year) + last.month + 1 - first.month
+    return first.year + (first.month - 1) / 12, last.year + last.month / 12, months
+
+
+def text_of(granularity: str, number: float) -> str:
+    """What begins at an edge of a grid: ``"2020"``, ``"2020-03"`` or ``"Tuesday"``; ``"Monday"`` follows on Sunday."""
+    if granularity == YEAR:
+        return f"{number:.0f}"
+    if granularity == "weekday":
+        return DAYS[round(number) % len(DAYS)]
+    months = round(12 * number)
+    return f"{months // 12:04d}-{months % 12 + 1:02d}"
+
+
+def dates_as_numbers(values: Any, granularity: str) -> Floats:
+    """A vector of dates, times or texts (numpy, pandas, polars, pyarrow, sequence) as numbers, shape ``(n,)``.
+
+    Texts are dates in ISO 8601 (``2020-03-31``), with or without a time, which plays no part; times with a zone are
+    those of their zone. A number stands for a year where years are asked for, and for nothing otherwise.
+
+    Args:
+        values: the column; whatever it holds, nothing is raised.
+        granularity: ``"year"``, ``"month"`` or ``"weekday"``.
+    """
+    return _numbers_of_days(_days(values, granularity), granularity)
+
+
+def _numbers_of_days(days: npt.NDArray[np.datetime64], granularity: str) -> Floats:
+    known = ~np.isnat(days)
+    safe = np.where(known, days, np.datetime64(0, "D"))
+    if granularity == YEAR:
+        numbers = safe.astype("datetime64[Y]").astype(np.int64) + 1970.5
+    elif granularity == "month":
+        numbers = 1970 + (safe.astype("datetime64[M]").astype(np.int64) + 0.5) / 12
+    else:
+        numbers = (safe.astype(np.int64) + 3) % 7 + 0.5  # the first day of 1970 was a Thursday
+    return np.where(known, numbers, np.nan)
+
+
+def _days(values: Any, granularity: str) -> npt.NDArray[np.datetime64]:
+    if isinstance(values, pa.Array):
+        values = pa.chunked_array([values])
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series) and not isinstance(values, pa.ChunkedArray):
+        values = _arrow_of(series)
+    if isinstance(values, pa.ChunkedArray):
+        return _of_arrow(values, granularity)
+    array = values if isinstance(values, np.ndarray) else None
+    if array is not None and array.ndim == 1 and array.dtype.kind == "M":
+        return array.astype("datetime64[D]")
+    return _one_by_one(list(values if array is None else array.ravel().tolist()), granularity)
+
+
+def _arrow_of(series: nw.Series[Any]) -> Any:
+    """A series as Arrow data, or as a list where its values have no type of Arrow's."""
+    native = series.to_native()
+    dtype = str(getattr(native, "dtype", "")).lower()
+    if dtype in ("object", "category") or dtype.startswith("sparse["):
+        return native.to_list()
+    try:
+        arrow = series.to_arrow()
+    except (pa.ArrowException, UnicodeError, NotImplementedError, TypeError, ValueError):
+        return native.to_list()
+    return arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
+
+
+def _of_arrow(values: pa.ChunkedArray, granularity: str) -> npt.NDArray[np.datetime64]:
+    kind = values.type
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        values = pc.local_timestamp(values)
+        kind = values.type
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        parts = [
+            chunk.cast(pa.date32(), safe=False).cast(pa.int32()).to_numpy(zero_copy_only=False)
+            for chunk in values.chunks
+        ]
+        days = [np.where(np.isnan(part), np.iinfo(np.int64).min, part).astype(np.int64) for part in map(_floats, parts)]
+        return np.concatenate([np.empty(0, np.int64), *days]).view("datetime64[D]")
+    found: list[npt.NDArray[np.datetime64]] = [np.empty(0, "datetime64[D]")]
+    for chunk in values.chunks:
+        try:
+            coded = dictionary_of(chunk)
+        except pa.ArrowException:  # of lists and the like Arrow makes no dictionary
+            found.append(_one_by_one(listed(chunk), granularity))
+            continue
+        table = np.append(_one_by_one(listed(coded.dictionary), granularity), _NAT)
+        found.append(table[positions(coded, len(table) - 1)])
+    return np.concatenate(found)
+
+
+def _floats(array: npt.NDArray[Any]) -> Floats:
+    return array.astype(np.float64)
+
+
+def _one_by_one(values: list[Any], granularity: str) -> npt.NDArray[np.datetime64]:
+    return np.array([_day(value, granularity) for value in values], "datetime64[D]")
+
+
+def _day(value: Any, granularity: str) -> np.datetime64:
+    """The day that a Python value stands for, or NaT."""
+    if isinstance(value, dt.datetime | dt.date):
+        parts = (getattr(value, name, None) for name in ("year", "month", "day"))
+        return _NAT if value != value else _date(*parts)  # pandas' missing time is no time, and unlike itself
+    if isinstance(value, np.datetime64):
+        day: np.datetime64 = np.array([value]).astype("datetime64[D]")[0]
+        return day
+    text = value.strip() if isinstance(value, str) else ""
+    match = _ISO.fullmatch(text)
+    if match is not None:
+        return _date(*(int(part) for part in match.groups()[:3]))
+    if granularity == YEAR:
+        number = text if _ONLY_YEAR.fullmatch(text) else value
+        if isinstance(number, str | int | float | np.number) and not isinstance(number, bool):
+            return _year(number)
+    return _NAT
+
+
+def _year(number: Any) -> np.datetime64:
+    try:
+        year = float(number)
+    except (ValueError, OverflowError):
+        return _NAT
+    return _date(int(year), 1, 1) if 0 < year < 10_000 and year == int(year) else _NAT
+
+
+def _date(year: Any, month: Any, day: Any) -> np.datetime64:
+    try:
+        return np.datetime64(dt.date(year, month, day), "D")
+    except (ValueError, TypeError):
+        return _NAT

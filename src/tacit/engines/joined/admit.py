@@ -1,0 +1,194 @@
+"""What a site's rows can answer safely: every number that a pass uses as a place is one that exists.
+
+Passes trust the library's own queries. A query from another machine could name a code that no column has, and a
+compiled loop would then read beyond an array.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatchmethod
+from typing import Any
+
+import numpy as np
+
+from tacit.engines.blocks import BlockTable
+from tacit.engines.joined.wire import WireError
+from tacit.models.fourier_features import FourierFeatures
+from tacit.queries.cells import Cells, OneCell, ProductCells
+from tacit.queries.fourier import FourierSum, ScatterSum
+from tacit.queries.histogram import Histogram, ResidualLevels, ScoreHistogram
+from tacit.queries.joint_bound import JointBound, JointHistogram
+from tacit.queries.margins import FINEST_SHIFT, FourierUpdate, ScoreUpdate, Update
+from tacit.queries.query import Layout
+from tacit.queries.row_weights import N_LEVELS, LabelWeights
+from tacit.queries.rules import RowRule
+from tacit.queries.score_rules import SoftmaxRule
+from tacit.queries.tree_cells import SplitHistogram, TreeCells
+
+MOST_SUMS = 1 << 27
+"""Sums of one answer at most: 1 GiB."""
+
+MOST_CELLS = 1 << 16
+"""Cells that the code of a row can name."""
+
+
+def _require(holds: Any, what: str) -> None:
+    if not holds:
+        raise WireError(what)
+
+
+class Admission:
+    """Checks what is asked of a table, as its codes are now.
+
+    Args:
+        table: which is asked.
+        has_targets: whether labels are numbers.
+    """
+
+    def __init__(self, table: BlockTable, has_targets: bool) -> None:
+        self._table, self._has_targets = table, has_targets
+
+    @property
+    def layout(self) -> Layout:
+        """What is public about the table now."""
+        return self._table.layout
+
+    # Objects, as they come.
+
+    @singledispatchmethod
+    def part(self, value: Any) -> None:
+        """Checks an update as it arrives, and everything that does not depend on codes; raises :class:`WireError`."""
+
+    @part.register
+    def _(self, value: Update) -> None:
+        self._cells(value.cells)
+        _require(value.values.shape == (value.cells.size,), "an update needs a value for each of its cells")
+
+    @part.register
+    def _(self, value: ScoreUpdate) -> None:
+        self._cells(value.cells)
+        _require(
+            value.values.ndim == 2 and len(value.values) == value.cells.size, "an update needs a line for each cell"
+        )
+
+    @part.register
+    def _(self, value: FourierUpdate) -> None:
+        self._features(value.features)
+        _require(value.weights.shape == (value.features.size,), "an update needs a weight for each feature")
+        _require(0 <= value.shift <= FINEST_SHIFT, "the shift of an update is out of range")
+
+    # Questions.
+
+    def look(self, look: Any) -> None:
+        """Checks what is to be summed; raises :class:`WireError`."""
+        for query in look.queries if hasattr(look, "queries") else (look.query,):
+            self._query(query, self.layout.n_labels)
+
+    @singledispatchmethod
+    def _query(self, query: Any, n_labels: int) -> None:
+        raise WireError(f"a {type(query).__name__} cannot be asked of sites, whatever their {n_labels} labels")
+
+    @_query.register
+    def _(self, query: Histogram, n_labels: int) -> None:
+        self._cells(query.cells)
+        self._rule(query.rule, n_labels)
+        _fits(query.cells.size * query.rule.channels)
+
+    @_query.register
+    def _(self, query: ScoreHistogram, n_labels: int) -> None:
+        self._cells(query.cells)
+        weights, rule = query.weights, query.rule
+        if weights is not None:
+            self._weights(weights, n_labels)
+        if isinstance(rule, SoftmaxRule):
+            classes = n_labels if weights is None else int(weights.classes.max()) + 1
+            _require(classes <= rule.n_labels, "the rule knows fewer classes than labels have")
+        else:
+            _require(self._has_targets, "residuals are of labels that are numbers")
+        _fits(query.cells.size * rule.channels)
+
+    @_query.register
+    def _(self, query: ResidualLevels, n_labels: int) -> None:
+        _require(self._has_targets, "residuals are of labels that are numbers")
+        if query.weights is not None:
+            self._weights(query.weights, n_labels)
+
+    @_query.register
+    def _(self, query: JointHistogram, n_labels: int) -> None:
+        self._query(query.histogram, n_labels * N_LEVELS)
+
+    @_query.register
+    def _(self, query: FourierSum, n_labels: int) -> None:
+        self._features(query.features)
+        self._rule(query.rule, n_labels)
+
+    @_query.register
+    def _(self, query: ScatterSum, n_labels: int) -> None:
+        self._columns(query.columns)
+        for column, scores in zip(query.columns, query.scores, strict=True):
+            _require(scores.shape == (self.layout.n_codes[column],), "a column needs a score for every code")
+        self._rule(query.rule, n_labels)
+        _require(0 < query.longest < 1 << 20, "the longest score is out of range")
+
+    @_query.register
+    def _(self, query: SplitHistogram, n_labels: int) -> None:
+        self._cells(query.cells)
+        self._columns(query.columns)
+        self._rule(query.rule, n_labels)
+        _require(len(query.class_of) == n_labels, "a split needs the class of every label")
+        _require(
+            all(a == self.layout.n_codes[column] for a, column in zip(query.n_codes, query.columns, strict=True)),
+            "a split query knows another number of codes",
+        )
+        _fits(math.prod(query.shape))
+
+    def bound(self, bound: JointBound) -> None:
+        """Checks what weighs rows down; raises :class:`WireError`."""
+        for part in bound.parts:
+            self._cells(part.cells)
+
+    # Their parts.
+
+    def cells(self, cells: Cells) -> None:
+        """Checks cells whose codes are to be kept; raises :class:`WireError`."""
+        self._cells(cells)
+
+    def _columns(self, columns: tuple[int, ...]) -> None:
+        _require(all(0 <= column < self.layout.n_columns for column in columns), "there is no such column")
+
+    def _cells(self, cells: Cells) -> None:
+        if isinstance(cells, OneCell) or self._table.is_derived(cells):  # kept codes stay when those of columns change
+            return
+        _require(isinstance(cells, ProductCells | TreeCells), f"rows are not told apart by {type(cells).__name__}")
+        if isinstance(cells, TreeCells):
+            self._columns(tuple(cells.shape.columns.tolist()))
+            return
+        assert isinstance(cells, ProductCells)
+        self._columns(cells.columns)
+        known = (self.layout.n_codes[column] for column in cells.columns)
+        _require(
+            all(len(mapping) == n for mapping, n in zip(cells.maps, known, strict=True)),
+            "the cells of a column were made for another number of codes",
+        )
+        _require(cells.size <= MOST_CELLS, f"a code can name {MOST_CELLS} cells, not {cells.size}")
+
+    def _rule(self, rule: RowRule, n_labels: int) -> None:
+        _require(rule.table.shape[0] == n_labels, f"the rule is for {rule.table.shape[0]} labels, not {n_labels}")
+
+    def _weights(self, weights: LabelWeights, n_labels: int) -> None:
+        _require(weights.classes.shape == (n_labels,), "every label needs a weight")
+
+    def _features(self, features: FourierFeatures) -> None:
+        self._columns(features.columns)
+        _require(features.size <= 1 << 13, "there are too many features")
+        _require(np.isfinite(features.frequencies).all(), "frequencies are numbers")
+        for column, scores in zip(features.columns, features.scores, strict=True):
+            _require(
+                scores.shape == (self.layout.n_codes[column],) and np.isfinite(scores).all(),
+                "a column needs a score for every code",
+            )
+
+
+def _fits(sums: int) -> None:
+    _require(sums <= MOST_SUMS, f"an answer may have {MOST_SUMS} sums, not {sums}")

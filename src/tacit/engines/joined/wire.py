@@ -1,0 +1,323 @@
+"""What a coordinator asks sites, as plain data and back: numbers, texts, lists, maps and bytes, never code.
+
+Only the types listed here can travel. A value is checked against the annotations of the class it is for before that is
+made, and the class checks it once more.
+
+Cells, rules, logs of margins and bounds are told apart by identity, and some are large. Each is sent once, under a
+number, for as long as the coordinator holds it; of a log only what is new is sent.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, Protocol, get_args, get_origin
+from weakref import WeakKeyDictionary, finalize
+
+import numpy as np
+
+from tacit.engines.passes.base import SumsOf
+from tacit.engines.passes.histogram import CodeCounts, ProductSums
+from tacit.engines.passes.splits import LeftSums
+from tacit.errors import TacitError
+from tacit.models.fourier_features import FourierFeatures
+from tacit.models.tree import TreeShape
+from tacit.privacy.charges import Charge, charge_from_dict
+from tacit.queries.cells import OneCell, ProductCells
+from tacit.queries.fourier import FourierSum, ScatterSum
+from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
+from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
+from tacit.queries.margins import FourierUpdate, Margins, Scores, ScoreUpdate, Update
+from tacit.queries.row_weights import LabelWeights
+from tacit.queries.rules import RowRule
+from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
+from tacit.queries.tree_cells import SplitHistogram, TreeCells
+
+
+class WireError(TacitError):
+    """What came from the other side is not what may come."""
+
+
+SHARED = (ProductCells, TreeCells, RowRule, LabelWeights, FourierFeatures, JointBound)
+"""Sent once, under a number."""
+
+LOGS = (Margins, Scores)
+"""The same, and of each only what is new."""
+
+BY_VALUE = (
+    SumsOf, CodeCounts, ProductSums, LeftSums,
+    Histogram, ScoreHistogram, ResidualLevels, JointHistogram, FourierSum, ScatterSum, SplitHistogram,
+    OneCell, TreeShape, ReleaseMap, JointPart, SoftmaxRule, ResidualRule, TargetScale,
+    Update, FourierUpdate, ScoreUpdate,
+)  # fmt: skip
+
+KINDS: dict[str, type] = {kind.__name__: kind for kind in (*SHARED, *BY_VALUE)}
+LOOKS = (SumsOf, CodeCounts, ProductSums, LeftSums)
+"""What a site may be asked to do with its rows."""
+
+LEFT_OUT = {(Histogram, "release_map"), (ScoreHistogram, "release_map")}
+"""Sums do not need them: maps are of totals."""
+
+ANY_QUERY = (Histogram, ScoreHistogram, ResidualLevels, JointHistogram, FourierSum, ScatterSum, SplitHistogram)
+
+
+class Sender:
+    """The coordinator's side: from objects to plain data. All sites get the same."""
+
+    def __init__(self) -> None:
+        self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._sent: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._gone: deque[int] = deque()  # appended to in whatever thread the last reference is dropped
+        self._next = 0
+
+    def plain(self, value: Any) -> Any:
+        """A value as plain data.
+
+        Raises:
+            TypeError: if it is of no type that travels.
+        """
+        if value is None or isinstance(value, bool | int | float | str | bytes):
+            return value
+        if isinstance(value, np.integer):
+            return int(value)
+        if isinstance(value, np.ndarray):
+            return {
+                "array": value.dtype.str,
+                "shape": list(value.shape),
+                "bytes": np.ascontiguousarray(value).tobytes(),
+            }
+        if isinstance(value, tuple | list):
+            return [self.plain(each) for each in value]
+        if isinstance(value, Charge):
+            return {"charge": value.to_dict()}
+        if isinstance(value, LOGS):
+            return self._log(value)
+        if type(value) in SHARED:
+            number, known = self._number(value)
+            return {"known": number} if known else {"number": number, **self._fields(value)}
+        if type(value) in BY_VALUE:
+            return self._fields(value)
+        raise TypeError(f"a {type(value).__name__} does not travel to sites")
+
+    def open_logs(self) -> list[Any]:
+        """What is new in all logs: before codes change, of which updates so far speak."""
+        return [self._log(log) for log in list(self._sent) if len(log.updates) > self._sent[log]]
+
+    def gone(self) -> list[int]:
+        """Numbers of what was sent and is no longer referred to."""
+        found = []
+        while self._gone:
+            found.append(self._gone.popleft())
+        return found
+
+    def _fields(self, value: Any) -> dict[str, Any]:
+        kind = type(value)
+        found = {
+            field.name: None if (kind, field.name) in LEFT_OUT else self.plain(getattr(value, field.name))
+            for field in fields(value)
+        }
+        return {"is": kind.__name__, "of": found}
+
+    def _log(self, log: Any) -> dict[str, Any]:
+        number, _ = self._number(log)
+        start = self._sent.get(log, 0)
+        new = [self.plain(update) for update in log.updates[start:]]
+        self._sent[log] = len(log.updates)
+        n_scores = log.n_scores if isinstance(log, Scores) else 0
+        return {"log": number, "n_scores": n_scores, "from": start, "new": new}
+
+    def _number(self, value: Any) -> tuple[int, bool]:
+        number = self._numbers.get(value)
+        if number is not None:
+            return number, True
+        self._next += 1
+        self._numbers[value] = self._next
+        finalize(value, self._gone.append, self._next).atexit = False
+        return self._next, False
+
+
+class Admits(Protocol):
+    """What a site thinks of an object, once it is made."""
+
+    def __call__(self, value: Any) -> None:
+        """Raises :class:`WireError` for what its rows cannot answer safely."""
+
+
+class Receiver:
+    """A site's side: from plain data to objects that were checked.
+
+    Args:
+        admits: checks every object that is made.
+        grown: told of every log that has grown, before anything else happens.
+    """
+
+    def __init__(self, admits: Admits, grown: Callable[[Margins | Scores], None]) -> None:
+        self._admits, self._grown = admits, grown
+        self._known: dict[int, Any] = {}
+
+    def forget(self, numbers: Any) -> None:
+        """Lets go of what the coordinator no longer refers to."""
+        for number in _whole_numbers(numbers):
+            self._known.pop(number, None)
+
+    def object(self, data: Any, kinds: tuple[type, ...]) -> Any:
+        """The object that plain data stand for.
+
+        Raises:
+            WireError: unless it is one of these kinds, of checked parts.
+        """
+        found = self._made(data)
+        if type(found) not in kinds:
+            raise WireError(f"a {type(found).__name__} came in the place of {' or '.join(k.__name__ for k in kinds)}")
+        return found
+
+    def _made(self, data: Any) -> Any:
+        if isinstance(data, list):
+            return tuple(self._made(each) for each in data)
+        if not isinstance(data, dict):
+            return data
+        if "array" in data:
+            return array_of(data)
+        if "charge" in data:
+            return _charge(data["charge"])
+        if "log" in data:
+            return self._log(data)
+        if "known" in data:
+            return self._referred(data["known"])
+        if data.get("is") not in KINDS or not isinstance(data.get("of"), dict):
+            raise WireError("something came that is of no known kind")
+        return self._instance(KINDS[data["is"]], data)
+
+    def _instance(self, kind: Any, data: dict[str, Any]) -> Any:
+        values = {name: self._made(value) for name, value in data["of"].items()}
+        hints = _hints(kind)
+        if set(values) != set(hints):
+            raise WireError(f"a {kind.__name__} has the parts {', '.join(hints)}")
+        for name, value in values.items():
+            if not _fits(value, hints[name]):
+                raise WireError(f"the part {name} of a {kind.__name__} is of another type")
+        if kind is TreeShape:
+            _check_children(values["children"])
+        try:
+            made = kind(**values)
+        except (ValueError, TypeError, IndexError, KeyError) as error:
+            raise WireError(f"there is no such {kind.__name__}: {error}") from None
+        self._admits(made)
+        number = data.get("number")
+        if number is not None:
+            if not isinstance(number, int) or number in self._known:
+                raise WireError("an object came under a number that is taken")
+            self._known[number] = made
+        return made
+
+    def _referred(self, number: Any) -> Any:
+        if not isinstance(number, int) or number not in self._known:
+            raise WireError("an object was referred to that never came")
+        return self._known[number]
+
+    def _log(self, data: dict[str, Any]) -> Margins | Scores:
+        number, n_scores, start, new = (data.get(name) for name in ("log", "n_scores", "from", "new"))
+        if not (isinstance(number, int) and isinstance(n_scores, int) and 0 <= n_scores <= 256):
+            raise WireError("a log is damaged")
+        if number not in self._known:
+            self._known[number] = Scores(n_scores) if n_scores else Margins()
+        log = self._known[number]
+        if (
+            not isinstance(log, Scores if n_scores else Margins)
+            or start != len(log.updates)
+            or not isinstance(new, list)
+        ):
+            raise WireError("a log does not go on where it ended")
+        kinds = (ScoreUpdate,) if n_scores else (Update, FourierUpdate)
+        for each in new:
+            update = self.object(each, kinds)
+            if n_scores and update.values.shape[1:] != (n_scores,):
+                raise WireError("an update has another number of scores than its log")
+            log.updates.append(update)
+        if new:
+            self._grown(log)
+        return log
+
+
+def array_of(data: dict[str, Any], most: int = 1 << 31) -> Any:
+    """An array from its plain data; numbers and truth values only.
+
+    Raises:
+        WireError: if it is none.
+    """
+    kind, shape, raw = data.get("array"), data.get("shape"), data.get("bytes")
+    if not isinstance(kind, str) or not isinstance(shape, list) or not isinstance(raw, bytes):
+        raise WireError("an array is damaged")
+    if kind not in ("|b1", "|u1", "|i1", "<u2", "<i2", "<i4", "<i8", "<u8", "<f8"):
+        raise WireError(f"arrays are of whole or floating-point numbers, not {kind[:20]!r}")
+    sizes = _whole_numbers(shape)
+    dtype = np.dtype(kind)
+    if (
+        min(sizes, default=0) < 0
+        or int(np.prod(sizes, dtype=np.float64)) * dtype.itemsize != len(raw)
+        or len(raw) > most
+    ):
+        raise WireError("an array is shorter or longer than it says")
+    return np.frombuffer(raw, dtype).reshape(sizes).copy()
+
+
+def _whole_numbers(data: Any) -> list[int]:
+    if not isinstance(data, list) or not all(isinstance(each, int) and not isinstance(each, bool) for each in data):
+        raise WireError("whole numbers were expected")
+    return data
+
+
+def _charge(data: Any) -> Charge:
+    try:
+        return charge_from_dict(data)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise WireError(f"a charge is damaged: {error}") from None
+
+
+def _check_children(children: Any) -> None:
+    """Every child comes after its parent: no walk through a tree then goes in circles."""
+    splits = len(children)
+    after = (children > np.arange(splits)[:, None]) & (children < splits)
+    leaf = (children < 0) & (children >= -1 - splits)
+    if children.shape != (splits, 2) or not (after | leaf).all():
+        raise WireError("the children of a tree are numbered wrongly")
+
+
+@dataclass(frozen=True)
+class _AnyOf:
+    kinds: tuple[type, ...]
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """The annotations of the fields of a class."""
+    known = typing.get_type_hints(kind)
+    found = {field.name: known[field.name] for field in fields(kind)}
+    if kind is SumsOf:
+        found["query"] = _AnyOf(ANY_QUERY)
+    return found
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of an annotated type: only what annotations of :data:`KINDS` are made of."""
+    if isinstance(hint, _AnyOf):
+        return type(value) in hint.kinds
+    if hint is None or hint is type(None):
+        return value is None
+    origin = get_origin(hint)
+    if origin in (types.UnionType, typing.Union):
+        return any(_fits(value, each) for each in get_args(hint))
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray) and value.dtype == get_args(get_args(hint)[1])[0]
+    if origin is tuple:
+        inner = get_args(hint)[0]
+        return isinstance(value, tuple) and all(_fits(each, inner) for each in value)
+    if hint is float:
+        return isinstance(value, float | int) and not isinstance(value, bool)
+    if hint in (int, bool, str):
+        return type(value) is hint
+    return isinstance(hint, type) and isinstance(value, hint)

@@ -1,0 +1,201 @@
+"""Fits over sites that keep their rows: `join_sites` for the one who learns, `serve_site` for those who have rows."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from tacit.curator.sites.channel import Channel, address_of, connected
+from tacit.curator.sites.coordinator import Session
+from tacit.curator.sites.errors import SitesError
+from tacit.curator.sites.gathering import Sites
+from tacit.curator.sites.parties import COORDINATOR, Parties
+from tacit.curator.sites.site import Agreement, Site, Visit
+from tacit.curator.source_rows import prepare
+from tacit.encoding.labels import NumericLabelIndex
+from tacit.encoding.source import DeclaredSource, Source, read_source
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.learning.declared import Declared
+from tacit.learning.fit import Fitted, check, learned, whole_charge
+from tacit.learning.learner import Learner
+from tacit.learning.tables import check_labels
+from tacit.learning.task import FINE_CELLS, Task
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import Request, RequestError, declared_schema
+from tacit.privacy.spending import check_account
+from tacit.queries.score_rules import TARGET_BITS
+from tacit.schema import Schema
+
+Place = str | os.PathLike[str]
+
+BETWEEN = 0.2
+"""Seconds between two tries to connect."""
+
+
+def join_sites(listen: str, *, parties: Place, key: Place, wait: float = 600.0, patience: float = 600.0) -> Sites:
+    """Sites that will join a fit: give it to ``fit`` in the place of a table.
+
+    The model is that of all their rows together, bit by bit if the noise is the same. The coordinator, which is whoever
+    calls ``fit``, learns exact totals over all sites before it adds noise, and no site's own sums
+    (docs/many_sites.md).
+
+    Args:
+        listen: ``HOST:PORT`` where sites connect; ``0.0.0.0:PORT`` for all networks.
+        parties: the folder of certificates of all who take part; ``coordinator.pem`` is that of this party.
+        key: its private key.
+        wait: seconds until all sites must be there.
+        patience: seconds that an answer of a site may take.
+
+    Raises:
+        SitesError: for an address, a folder or a key that is none.
+    """
+    address_of(listen)
+    known = Parties(Path(parties), Path(key))
+    if known.name != COORDINATOR:
+        raise SitesError(f"the key is that of {known.name!r}, and it is the coordinator who joins sites")
+    return Sites(listen, known, wait, patience)
+
+
+def fit_sites(
+    learner: Learner, sites: Sites, declared: Declared, account: PrivacyAccount | None = None
+) -> tuple[Fitted, Task]:
+    """As :func:`tacit.learning.fit.fit`, from the rows of sites.
+
+    Args:
+        learner: one that :attr:`~tacit.learning.learner.Learner.joins`.
+        sites: which keep their rows.
+        declared: what is declared; all of it has to be.
+        account: pays here; every site pays from its own.
+
+    Returns:
+        What the fit leaves behind, and its task.
+
+    Raises:
+        ValueError: for public mistakes; nothing was spent.
+        SitesError: if sites do not agree, or one drops out; it says whether the charge was made.
+        BudgetExceeded: if the account cannot pay; nothing was asked.
+    """
+    schema = _joinable(learner, declared)
+    request = learner.request
+    check(learner, _task(schema, declared, None), account)
+    with Session(sites, schema) as session:
+        task = _task(schema, declared, session.invite(request, learner.name))
+        check(learner, task, account)
+        session.propose(whole_charge(learner, task))
+        fitted = learned(
+            learner, task, account, lambda paid: session.rows(paid, request.random_state, task.label_codes)
+        )
+        session.end(fitted.certificate.to_json())
+    return fitted, task
+
+
+def _joinable(learner: Learner, declared: Declared) -> Schema:
+    schema = declared.schema
+    if not learner.joins:
+        raise RequestError(f"{learner.name} does not learn from sites: take one of the additive or tree learners")
+    if schema is None or schema.label is None:
+        what = "a schema" if schema is None else "a schema with a [label]"
+        raise RequestError(f"sites need {what}: nothing about their columns may come from their rows")
+    if schema.unit is not None:
+        raise RequestError("sites protect rows, and the schema declares a unit of several: one may be at two sites")
+    return schema
+
+
+def _task(schema: Schema, declared: Declared, rows: int | None) -> Task:
+    return Task(schema, schema.features, declared.label, TableEncoding.of(schema, FINE_CELLS), public_rows=rows)
+
+
+def serve_site(
+    data: Any,
+    schema: Any,
+    *,
+    connect: str,
+    parties: Place,
+    key: Place,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    neighbouring: str = "add_or_remove_one",
+    account: PrivacyAccount | None = None,
+    record: Place | None = None,
+    allow_seeded: bool = False,
+    wait: float = 600.0,
+) -> Visit:
+    """Takes part in one fit with the rows of this site, which stay here.
+
+    Args:
+        data: what :func:`tacit.read_source` takes or makes.
+        schema: of the rows; the coordinator must have the same.
+        connect: ``HOST:PORT`` of the coordinator.
+        parties: the folder of certificates of all who take part.
+        key: the private key of this site.
+        epsilon: the most that this site lets the fit cost.
+        delta: with this slack.
+        neighbouring: the relation that is agreed to.
+        account: pays as well; None for no account.
+        record: a file that gets a line for every answer: what was asked and charged, never what was answered.
+        allow_seeded: whether noise that somebody could repeat is agreed to; for tests.
+        wait: seconds until the coordinator must be there.
+
+    Returns:
+        What the fit was to this site, with its certificate.
+
+    Raises:
+        ValueError: for public mistakes, or files that cannot be read; nothing was spent.
+        SitesError: if the fit does not end well; it says whether the charge of this site was made.
+    """
+    known = Parties(Path(parties), Path(key))
+    if known.name == COORDINATOR:
+        raise SitesError("the key is that of the coordinator, and a site serves")
+    request, declared = Request.of(epsilon, delta, neighbouring, None), declared_schema(schema)
+    check_account(account)
+    if declared is None or declared.label is None or declared.unit is not None:
+        raise RequestError("a site needs a schema with a [label], and without a [unit]")
+    agreement = Agreement(
+        request.epsilon,
+        request.delta,
+        request.neighbouring,
+        account,
+        allow_seeded,
+        None if record is None else Path(record),
+    )
+    _check_agreement(agreement)
+    source = DeclaredSource(data if isinstance(data, Source) else read_source(data), declared)
+    encoding, label = TableEncoding.of(declared, FINE_CELLS), declared.label
+    encoding.check(source.without_rows)
+    index = NumericLabelIndex.of(label, TARGET_BITS) if label.is_numeric else LabelIndex.of(label)
+    if isinstance(index, LabelIndex):
+        check_labels(source.labels(source.without_rows), index, label.column, "a site")
+    with prepare(source, encoding, index) as ready:
+        site = Site(ready, encoding, index, lambda: source.n_rows, declared.fingerprint(), known, agreement)
+        return site.take_part(_reached(connect, known, wait))
+
+
+def _check_agreement(agreement: Agreement) -> None:
+    account = agreement.account
+    if account is not None and account.neighbouring is not Neighbouring(agreement.neighbouring):
+        raise RequestError(
+            f"the account is about {account.neighbouring}, and the agreement about {agreement.neighbouring}"
+        )
+
+
+def _reached(connect: str, parties: Parties, wait: float) -> Channel:
+    """A channel to the coordinator, as soon as it listens."""
+    context, deadline = parties.context(), time.monotonic() + wait
+    address_of(connect)
+    while True:
+        try:
+            channel = connected(connect, parties, context, max(deadline - time.monotonic(), 1.0))
+            break
+        except OSError as error:
+            if time.monotonic() > deadline:
+                raise SitesError(f"nobody listens at {connect}: {error.strerror or error}") from None
+            time.sleep(BETWEEN)
+    if channel.peer != COORDINATOR:
+        channel.close()
+        raise SitesError(f"{channel.peer!r} listens at {connect}, and not the coordinator")
+    channel.wait(None)
+    return channel

@@ -1,0 +1,66 @@
+"""How far paid work has come: what is entered in its ledger, told as it goes to whoever wants to know.
+
+Everything here is public: labels, numbers of releases and shares of the budget follow from the plan of a fit and from
+what was released. How many rows there are, and how many a second, does not, and is not told. Seconds are for whoever
+runs the fit: they grow with the rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import final
+
+
+@final
+@dataclass(frozen=True)
+class Step:
+    """One release, just before it is made.
+
+    Attributes:
+        work: what was reserved for: ``"fit of AdditiveBoostClassifier"``.
+        what: the release, as the ledger has it: ``"age, sweep 2"``.
+        stage: the part of the work that it belongs to.
+        round: which time it is, from 1; None where there is but one.
+        releases: how many there are so far, with this one.
+        spent: the share of the reserved budget that they take together, from 0 to 1.
+        seconds: since the budget was reserved.
+    """
+
+    work: str
+    what: str
+    stage: str
+    round: int | None
+    releases: int
+    spent: float
+    seconds: float
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long it will take if the rest of the budget takes as long as this part; None if nothing is known."""
+        return self.seconds * (1 - self.spent) / self.spent if self.spent > 0 else None
+
+
+Watch = Callable[[Step], None]
+"""Called in the thread that works. What it raises ends the work; its charge stands then."""
+
+WATCH: ContextVar[Watch | None] = ContextVar("tacit progress", default=None)
+
+
+class Watched:
+    """What a reservation tells, if anybody watches where it is made.
+
+    Args:
+        work: what it is for.
+    """
+
+    def __init__(self, work: str) -> None:
+        self._work, self._watch, self._started = work, WATCH.get(), time.monotonic()
+
+    def tell(self, what: str, stage: str, round_: int | None, releases: int, spent: float) -> None:
+        """Tells of a release."""
+        if self._watch is not None:
+            seconds = time.monotonic() - self._started
+            self._watch(Step(self._work, what, stage, round_, releases, min(spent, 1.0), seconds))

@@ -1,0 +1,137 @@
+"""One model from three sites, in processes of their own on the loopback; and a site that is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tacit
+from tests.cli.conftest import SCHEMA, rows
+from tests.joining import free_port
+
+NAMES = ("north", "south", "west")
+
+
+class Hospital:
+    """Files of a coordinator and three sites, and what they run."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.address = f"127.0.0.1:{free_port()}"
+        (place / "schema.toml").write_text(SCHEMA)
+        (place / "rows.csv").write_text(rows(900))
+        head, *lines = rows(900).splitlines()
+        for name, part in zip(NAMES, (lines[:500], lines[500:510], lines[510:]), strict=True):
+            (place / f"{name}.csv").write_text("\n".join([head, *part]) + "\n")
+        for name in ("coordinator", *NAMES):
+            self.run("party", name, "--parties", "parties", "--key", f"{name}.key").check_returncode()
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "tacit", *arguments]
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(self.command(*arguments), cwd=self.place, capture_output=True, text=True, timeout=300)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command(*arguments), cwd=self.place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def site(self, name: str, *more: str) -> subprocess.Popen[str]:
+        own = ("--parties", "parties", "--key", f"{name}.key", "--connect", self.address, "--schema", "schema.toml")
+        return self.start("site", f"{name}.csv", *own, "--record", f"{name}.jsonl", "--wait", "60", "--json", *more)
+
+    def join(self, *more: str) -> subprocess.Popen[str]:
+        own = ("--parties", "parties", "--key", "coordinator.key", "--listen", self.address, "--schema", "schema.toml")
+        return self.start("join", *own, "--model", "joined.json", "--json", *more)
+
+
+@pytest.fixture
+def hospital(tmp_path: Path) -> Hospital:
+    return Hospital(tmp_path)
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, Any]:
+    out, err = process.communicate(timeout=300)
+    assert out.strip(), err
+    return process.returncode, json.loads(out)
+
+
+def model(path: Path) -> Any:
+    written = json.loads(path.read_text())
+    written["certificate"] = None
+    return written
+
+
+def test_three_processes_learn_the_model_of_all_rows(hospital: Hospital) -> None:
+    place = hospital.place
+    sites = [hospital.site(name, "--allow-seeded", "--certificate", f"{name}.json") for name in NAMES]
+    code, said = ended(hospital.join("--random-state", "3", "--certificate", "fit.json"))
+    assert (code, said["written"]["model"]) == (0, "joined.json")
+    for name, process in zip(NAMES, sites, strict=True):
+        code, visit = ended(process)
+        assert code == 0
+        assert visit["algorithm"] == "AdditiveBoostClassifier"
+        assert visit["answers"] == len((place / f"{name}.jsonl").read_text().splitlines())
+    pooled = hospital.run("fit", "rows.csv", "--schema", "schema.toml", "--model", "pooled.json", "--random-state", "3")
+    pooled.check_returncode()
+    assert model(place / "joined.json") == model(place / "pooled.json")
+    kept = tacit.Certificate.from_json((place / "west.json").read_text())
+    fit = tacit.Certificate.from_json((place / "fit.json").read_text())
+    assert kept.verify() == fit.verify() == []
+    assert kept.entries == fit.entries
+
+
+def test_a_site_that_is_killed_is_named_and_the_ledgers_are_right(hospital: Hospital) -> None:
+    place = hospital.place
+    for name in ("coordinator", "north", "south"):
+        tacit.PrivacyAccount.create(f"sqlite:///{place}/{name}.db", "rows", 3.0, 1e-6)
+
+    def account(name: str) -> tuple[str, ...]:
+        return ("--account", f"sqlite:///{name}.db", "--dataset", "rows")
+
+    sites = {name: hospital.site(name, *account(name)) for name in ("north", "south")}
+    sites["west"] = hospital.site("west")
+    coordinator = hospital.join(*account("coordinator"))
+    record, deadline = place / "west.jsonl", time.monotonic() + 120
+    while not record.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(sites["west"].pid, signal.SIGKILL)
+    code, said = ended(coordinator)
+    assert code == 2
+    assert "site 'west' dropped out after" in said["error"]["message"]
+    assert "The charge stands" in said["error"]["message"]
+    sites.pop("west").wait()
+    for process in sites.values():
+        code, said = ended(process)
+        assert code == 2
+        assert "'west' dropped out" in said["error"]["message"]
+        assert "The charge stands" in said["error"]["message"]
+    held = {name: tacit.PrivacyAccount(f"sqlite:///{place}/{name}.db", "rows") for name in ("coordinator", *sites)}
+    [once] = {account.charges for account in held.values()}
+    assert once
+    for each in held.values():
+        assert [line.status for line in each.reservations()] == ["failed"]
+    assert not (place / "joined.json").exists()
+
+
+def test_the_key_of_a_party_is_its_own(hospital: Hospital) -> None:
+    place = hospital.place
+    assert (place / "north.key").stat().st_mode & 0o777 == 0o600
+    for again in (("north", "other.key"), ("east", "north.key")):
+        done = hospital.run("party", again[0], "--parties", "parties", "--key", again[1])
+        assert done.returncode == 2
+    done = hospital.run("party", "../north", "--parties", "parties", "--key", "x.key")
+    assert "letters, digits" in done.stderr
+    assert not (place / "x.key").exists()
+    done = hospital.run("party", "east", "--parties", "parties", "--key", "east.key", "--json")
+    said = json.loads(done.stdout)
+    assert len(said["fingerprint"]) == 64

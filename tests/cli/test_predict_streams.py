@@ -1,0 +1,96 @@
+"""Predictions for more rows than fit: chunk by chunk, in the order of the rows, whatever the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import csv as pa_csv
+from pyarrow import parquet
+
+from tacit.cli import predict
+from tacit.encoding import read, sources
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Chunks of few rows, and how many rows were ever held at once."""
+    held: list[int] = []
+    monkeypatch.setattr(sources, "CHUNK_ROWS", 37)
+    monkeypatch.setattr(read, "BLOCK_BYTES", 1000)
+    known = predict.predicted
+
+    def watched(model: Any, frame: Any, *rest: Any) -> Any:
+        held.append(frame.n_rows)
+        return known(model, frame, *rest)
+
+    monkeypatch.setattr(predict, "predicted", watched)
+    return held
+
+
+def whole(fitted: Path, folder: Path, tacit: Run) -> pa.Table:
+    assert tacit("predict", fitted / "model.json", "data.csv", "-o", "whole.parquet", "--keep", "id").exit_code == 0
+    found = parquet.read_table("whole.parquet")
+    return found.set_column(0, "id", found["id"].cast(pa.string()))
+
+
+def test_files_of_a_folder_follow_one_another(fitted: Path, folder: Path, tacit: Run, small_chunks: list[int]) -> None:
+    expected = whole(fitted, folder, tacit)
+    assert len(small_chunks) > 5
+    frame = pd.read_csv("data.csv", dtype=str)
+    Path("parts").mkdir()
+    Path("csv").mkdir()
+    for number, (start, stop) in enumerate([(0, 150), (150, 150), (150, 151), (151, 400)]):
+        part = frame.iloc[start:stop]
+        part.to_csv(f"csv/{number}.csv", index=False)
+        part.assign(age=pd.to_numeric(part["age"]).astype(float)).to_parquet(f"parts/{number}.parquet", index=False)
+    for data in ("parts", "csv", "csv/*.csv", "parts/*.parquet"):
+        small_chunks.clear()
+        done = tacit("predict", fitted / "model.json", data, "--out", "p.parquet", "--keep", "id")
+        assert done.exit_code == 0, done.stderr
+        found = parquet.read_table("p.parquet")
+        assert found.set_column(0, "id", found["id"].cast(pa.string())).equals(expected)
+        assert max(small_chunks) < 100
+        assert sum(small_chunks) == 400
+    assert tacit("predict", fitted / "model.json", "csv", "-o", "p.csv", "--keep", "id").exit_code == 0
+    kinds = pa_csv.ConvertOptions(column_types={"id": pa.string(), "prediction": pa.string()})
+    found = pa_csv.read_csv("p.csv", convert_options=kinds)
+    assert found["id"].to_pylist() == expected["id"].to_pylist()
+    assert found["prediction"].to_pylist() == expected["prediction"].to_pylist()
+
+
+def test_a_data_base_is_predicted(fitted: Path, folder: Path, tacit: Run) -> None:
+    import sqlite3
+
+    expected = whole(fitted, folder, tacit)
+    with sqlite3.connect("rows.db") as base:
+        frame = pd.read_csv("data.csv")
+        frame.to_sql("people", base, index=False)
+    query = "SELECT age, colour, id FROM people ORDER BY id"
+    done = tacit("predict", fitted / "model.json", "sqlite:///rows.db", "--query", query, "-o", "p.parquet")
+    assert done.exit_code == 0, done.stderr
+    assert parquet.read_table("p.parquet").equals(expected.drop_columns("id"))
+
+
+def test_no_rows_are_no_predictions(fitted: Path, folder: Path, tacit: Run) -> None:
+    Path("none.csv").write_text("age,colour,id\n")
+    assert tacit("predict", fitted / "model.json", "none.csv", "-o", "p.parquet", "--keep", "id").exit_code == 0
+    found = parquet.read_table("p.parquet")
+    assert (found.num_rows, found.column_names) == (0, ["id", "prediction", "p(no)", "p(yes)"])
+
+
+def test_a_file_that_breaks_off_leaves_nothing_behind(
+    fitted: Path, folder: Path, tacit: Run, small_chunks: list[int]
+) -> None:
+    text = Path("data.csv").read_text()
+    Path("data.csv").write_text(text + "1,2,3,4,5,6,7\n")
+    done = tacit("predict", fitted / "model.json", "data.csv", "-o", "p.parquet")
+    assert done.exit_code == 2
+    assert "has a row with 7 cells" in " ".join(done.stderr.split())
+    assert not Path("p.parquet").exists()

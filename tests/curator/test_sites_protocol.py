@@ -1,0 +1,376 @@
+"""What a site says to a coordinator that does not keep to the rules: no sum leaves it that was not agreed to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+
+import tacit
+from tacit.curator.sites.channel import Gone
+from tacit.curator.sites.errors import SitesError
+from tacit.curator.sites.parties import Parties
+from tacit.curator.sites.shares import PairKey, Transcript, share
+from tacit.curator.sites.site import KEY_WORDS, Agreement, Site
+from tacit.curator.source_rows import prepare
+from tacit.encoding.source import DeclaredSource
+from tacit.encoding.table import TableEncoding
+from tacit.encoding.values import LabelIndex
+from tacit.engines.joined.wire import Sender
+from tacit.errors import was_spent
+from tacit.privacy.charges import Gaussian
+from tacit.queries.cells import OneCell, column_cells
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import class_count_rule
+from tests.joining import make_parties
+
+SCHEMA = tacit.Schema.from_dict(
+    {
+        "label": {"column": "y", "classes": ["no", "yes"]},
+        "columns": {"x": {"kind": "numeric", "lower": 0, "upper": 10, "bins": 5}},
+    }
+)
+SESSION = b"s" * 32
+CHARGE = Gaussian(10.0)
+
+Message = dict[str, Any]
+Talk = Generator[Message, Message, None]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("protocol")
+    make_parties(made, ("north", "south"))
+    (made / "rows.csv").write_text("x,y\n" + "1,no\n3,yes\n9,yes\n" * 7)
+    return made
+
+
+class Other:
+    """South's side of the keys, and what a coordinator says when all is well."""
+
+    def __init__(self, place: Path) -> None:
+        self.parties = Parties(place / "parties", place / "south.key")
+        self.key, self.sender = PairKey(), Sender()
+        self.transcript = Transcript(SESSION)
+        self.secrets: dict[str, bytes] = {}
+        self.digests: list[bytes] = []
+
+    def words(self, name: str, public: bytes) -> bytes:
+        return KEY_WORDS + SESSION + self.parties.digest.encode() + name.encode() + b"\0" + public
+
+    def keys(self, ready: Message) -> Message:
+        own = self.key.public
+        self.secrets = self.key.secrets("south", {"north": ready["ready"]}, SESSION)
+        return {
+            "north": [ready["ready"], ready["signature"]],
+            "south": [own, self.parties.sign(self.words("south", own))],
+        }
+
+    def opening(self) -> Generator[Message, Message, Message]:
+        ready = yield INVITATION
+        agreed = yield {"keys": self.keys(ready), "charges": [CHARGE.to_dict()] * 2}
+        assert agreed == {"agreed": True}
+        begun = yield {"begin": "fit of nothing"}
+        assert begun == {"begun": True}
+        return ready
+
+    def ask(self, number: int, query: Any, entries: int = 1, first: bool = True) -> Message:
+        entry = {"label": f"release {number}", "charge": CHARGE.to_dict(), "theorem": "none"}
+        return {
+            "ask": number,
+            "entries": [entry] * entries,
+            "gone": [],
+            "tell": [{"do": "seal", "table": 1, "whole": True}] if first else [],
+            "table": 1,
+            "look": {"is": "SumsOf", "of": {"query": self.sender.plain(query)}},
+        }
+
+
+INVITATION: Message = {"invite": SESSION, "algorithm": "none", "neighbouring": "add_or_remove_one", "seeded": False}
+COUNTS = Histogram(OneCell(), class_count_rule(2))
+BINS = Histogram(column_cells(0, 6), class_count_rule(2))
+END = {"end": True, "certificate": "{}"}
+
+
+class Script:
+    """A connection to a coordinator that says what a generator yields, and is told what the site answers."""
+
+    peer = "coordinator"
+
+    def __init__(self, talk: Talk) -> None:
+        self._talk, self.sent = talk, list[Message]()
+        self._started = False
+
+    def __enter__(self) -> Script:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def send(self, body: bytes) -> None:
+        self.sent.append(msgpack.unpackb(body))
+
+    def receive(self) -> tuple[Message, bytes]:
+        try:
+            said = self._talk.send(self.sent[-1]) if self._started else next(self._talk)
+        except StopIteration:
+            raise Gone("it hung up") from None
+        self._started = True
+        body = msgpack.packb(said)
+        return msgpack.unpackb(body), body
+
+
+AGREED = Agreement(epsilon=1.0, delta=1e-6)
+
+
+def visited(place: Path, talk: Callable[[Other], Talk], agreement: Agreement = AGREED) -> tuple[Any, list[Message]]:
+    """What a visit, or its error, and what the site sent."""
+    source = DeclaredSource(tacit.read_source(place / "rows.csv"), SCHEMA)
+    encoding, index = TableEncoding.of(SCHEMA), LabelIndex(("no", "yes"))
+    other = Other(place)
+    script = Script(talk(other))
+    with prepare(source, encoding, index) as ready:
+        parties = Parties(place / "parties", place / "north.key")
+        site = Site(ready, encoding, index, lambda: 21, SCHEMA.fingerprint(), parties, agreement)
+        try:
+            return site.take_part(script), script.sent  # type: ignore[arg-type]
+        except SitesError as error:
+            return error, script.sent
+
+
+def answers(sent: list[Message]) -> list[Message]:
+    return [said for said in sent if "answer" in said]
+
+
+def well(other: Other) -> Talk:
+    yield from other.opening()
+    yield other.ask(1, COUNTS)
+    yield other.ask(2, BINS, first=False)
+    yield END
+
+
+def test_a_coordinator_that_keeps_to_the_rules_gets_shares(place: Path) -> None:
+    visit, sent = visited(place, well)
+    assert (visit.answers, visit.releases, visit.spent, visit.certificate) == (2, 2, True, "{}")
+    assert [said["shape"] for said in answers(sent)] == [[1, 2], [6, 2]]
+
+
+def test_shares_of_both_sites_add_up(place: Path) -> None:
+    kept: list[tuple[Message, bytes]] = []
+
+    def talk(other: Other) -> Talk:
+        transcript = Transcript(SESSION)
+        ready = yield INVITATION
+        transcript.add(msgpack.packb(INVITATION))
+        for message in (
+            {"keys": other.keys(ready), "charges": [CHARGE.to_dict()]},
+            {"begin": "a"},
+            other.ask(1, BINS),
+        ):
+            digest = transcript.add(msgpack.packb(message))
+            said = yield message
+        south = share(np.zeros(12, np.int64), "south", other.secrets, digest)
+        kept.append((said, south.tobytes()))
+        yield END
+
+    visited(place, talk)
+    [(said, south)] = kept
+    north = np.frombuffer(said["bytes"], np.uint64)
+    total = (north + np.frombuffer(south, np.uint64)).view(np.int64).reshape(6, 2)
+    np.testing.assert_array_equal(total[[0, 1, 4]], [[7, 0], [0, 7], [0, 7]])
+
+
+def before_the_keys(other: Other) -> Talk:
+    yield other.ask(1, COUNTS)
+
+
+def before_the_charge(other: Other) -> Talk:
+    ready = yield INVITATION
+    yield {"keys": other.keys(ready), "charges": [CHARGE.to_dict()]}
+    yield other.ask(1, COUNTS)
+
+
+def without_keys(other: Other) -> Talk:
+    yield INVITATION
+    yield {"begin": "a"}
+
+
+def seeded(other: Other) -> Talk:
+    yield INVITATION | {"seeded": True}
+
+
+def another_relation(other: Other) -> Talk:
+    yield INVITATION | {"neighbouring": "replace_one"}
+
+
+def a_short_session(other: Other) -> Talk:
+    yield INVITATION | {"invite": b"s"}
+
+
+def two_invitations(other: Other) -> Talk:
+    yield INVITATION
+    yield INVITATION
+
+
+def too_dear(other: Other) -> Talk:
+    ready = yield INVITATION
+    yield {"keys": other.keys(ready), "charges": [Gaussian(0.5).to_dict()]}
+
+
+def no_such_charge(other: Other) -> Talk:
+    ready = yield INVITATION
+    yield {"keys": other.keys(ready), "charges": [{"kind": "free"}]}
+
+
+def an_unsigned_key(other: Other) -> Talk:
+    keys = other.keys((yield INVITATION))
+    yield {"keys": keys | {"south": [PairKey().public, keys["south"][1]]}, "charges": [CHARGE.to_dict()]}
+
+
+def a_key_signed_by_somebody_else(other: Other) -> Talk:
+    keys = other.keys((yield INVITATION))
+    own = PairKey().public
+    coordinator = Parties(other.parties.folder, other.parties.folder.parent / "coordinator.key")
+    forged = [own, coordinator.sign(other.words("south", own))]
+    yield {"keys": keys | {"south": forged}, "charges": [CHARGE.to_dict()]}
+
+
+def a_site_too_many(other: Other) -> Talk:
+    keys = other.keys((yield INVITATION))
+    yield {"keys": keys | {"coordinator": keys["south"]}, "charges": [CHARGE.to_dict()]}
+
+
+def a_site_too_few(other: Other) -> Talk:
+    keys = other.keys((yield INVITATION))
+    yield {"keys": {"north": keys["north"]}, "charges": [CHARGE.to_dict()]}
+
+
+def new_keys(other: Other) -> Talk:
+    ready = yield from other.opening()
+    yield {"keys": other.keys(ready), "charges": []}
+
+
+def a_second_beginning(other: Other) -> Talk:
+    yield from other.opening()
+    yield {"begin": "again"}
+
+
+def more_than_charged(other: Other) -> Talk:
+    yield from other.opening()
+    yield other.ask(1, COUNTS, entries=0)
+
+
+def more_than_reserved(other: Other) -> Talk:
+    yield from other.opening()
+    yield other.ask(1, COUNTS, entries=3)
+
+
+def the_same_number_again(other: Other) -> Talk:
+    yield from other.opening()
+    yield other.ask(1, COUNTS)
+    yield other.ask(1, COUNTS, first=False)
+
+
+def an_answer_left_out(other: Other) -> Talk:
+    yield from other.opening()
+    yield other.ask(2, COUNTS)
+
+
+def a_column_that_is_not_there(other: Other) -> Talk:
+    yield from other.opening()
+    yield other.ask(1, Histogram(column_cells(1, 6), class_count_rule(2)))
+
+
+def nonsense(other: Other) -> Talk:
+    yield from other.opening()
+    yield {"give": "rows"}
+
+
+REFUSED: dict[Any, tuple[str, bool]] = {
+    before_the_keys: ("no invitation", False),
+    before_the_charge: ("is asked for", False),
+    without_keys: ("when all have agreed", False),
+    seeded: ("seeded", False),
+    another_relation: ("agreed to add_or_remove_one", False),
+    a_short_session: ("no invitation", False),
+    two_invitations: ("no invitation", False),
+    too_dear: ("agreed to epsilon 1", False),
+    no_such_charge: ("charge", False),
+    an_unsigned_key: ("'south' was not signed", False),
+    a_key_signed_by_somebody_else: ("'south' was not signed", False),
+    a_site_too_many: ("not those of the sites", False),
+    a_site_too_few: ("not those of the sites", False),
+    new_keys: ("not those of the sites", True),
+    a_second_beginning: ("begins once", True),
+    more_than_charged: ("more is asked than was charged", True),
+    more_than_reserved: ("not covered", True),
+    an_answer_left_out: ("answer 2 is asked for", True),
+    a_column_that_is_not_there: ("no such column", True),
+    nonsense: ("no message", True),
+}
+
+
+@pytest.mark.parametrize("talk", list(REFUSED), ids=lambda talk: talk.__name__)
+def test_a_site_refuses(talk: Any, place: Path) -> None:
+    words, spent = REFUSED[talk]
+    error, sent = visited(place, talk)
+    assert isinstance(error, SitesError)
+    assert words in str(error)
+    assert words in sent[-1]["refused"]
+    assert was_spent(error) == spent
+    assert not answers(sent)
+
+
+def test_no_answer_is_given_twice(place: Path) -> None:
+    error, sent = visited(place, the_same_number_again)
+    assert "answer 1 is asked for, and 1 were given" in str(error)
+    assert len(answers(sent)) == 1
+
+
+def test_seeded_noise_and_another_relation_may_be_agreed_to(place: Path) -> None:
+    def talk(other: Other) -> Talk:
+        ready = yield INVITATION | {"seeded": True, "neighbouring": "replace_one"}
+        assert ready["rows"] == 21
+        yield {"end": False, "words": "enough"}
+
+    agreement = replace(AGREED, allow_seeded=True, neighbouring=tacit.Neighbouring.REPLACE_ONE)
+    error, sent = visited(place, talk, agreement)
+    assert "enough" in str(error)
+    assert "refused" not in sent[-1]
+
+
+def test_a_coordinator_that_is_gone_is_said_to_be(place: Path) -> None:
+    def talk(other: Other) -> Talk:
+        yield from other.opening()
+        yield other.ask(1, COUNTS)
+
+    error, _ = visited(place, talk)
+    assert "the coordinator is gone after 1 answers" in str(error)
+    assert was_spent(error)
+    assert "The charge stands" in str(error)
+
+
+def test_parties_are_who_the_folder_says(place: Path, tmp_path: Path) -> None:
+    make_parties(tmp_path, ("north",))
+    with pytest.raises(SitesError, match="holds 1 sites"):
+        Parties(tmp_path / "parties", tmp_path / "north.key")
+    with pytest.raises(SitesError, match="belongs to none"):
+        Parties(place / "parties", tmp_path / "north.key")
+    (tmp_path / "parties" / "x.pem").write_text("nothing")
+    with pytest.raises(SitesError, match="no certificate"):
+        Parties(tmp_path / "parties", tmp_path / "north.key")
+    (tmp_path / "parties" / "coordinator.pem").unlink()
+    (tmp_path / "parties" / "x.pem").unlink()
+    with pytest.raises(SitesError, match=r"no coordinator\.pem"):
+        Parties(tmp_path / "parties", tmp_path / "north.key")
+    known = Parties(place / "parties", place / "north.key")
+    assert known.name == "north"
+    assert known.sites == ("north", "south")
+    assert known.signed_by("north", b"a", known.sign(b"a"))
+    assert not known.signed_by("north", b"b", known.sign(b"a"))
+    assert not known.signed_by("nobody", b"a", known.sign(b"a"))

@@ -1,0 +1,349 @@
+"""What travels to sites: every kind of question arrives as it was sent, and what could read beyond a row is refused."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+
+from tacit.arrays import Ints
+from tacit.engines.joined.answers import SiteTables
+from tacit.engines.joined.table import JoinedTable
+from tacit.engines.joined.wire import Sender, WireError
+from tacit.engines.memory import MemoryTable
+from tacit.models.fourier_features import FourierFeatures
+from tacit.models.tree import complete_shape, threshold_sets
+from tacit.privacy.charges import Gaussian
+from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
+from tacit.queries.fourier import FourierSum, ScatterSum
+from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
+from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
+from tacit.queries.margins import Margins, Scores
+from tacit.queries.row_weights import N_LEVELS, LabelWeights
+from tacit.queries.rules import LEVELS, RowRule, class_count_rule, count_rule, signed_margin_rule
+from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
+from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
+
+ROWS = 400
+CODES = (7, 30, 5)
+
+
+def rows(seed: int = 0) -> tuple[list[Any], Any, Any]:
+    draw = np.random.default_rng(seed)
+    columns = [draw.integers(0, codes, ROWS).astype(np.uint8) for codes in CODES]
+    return columns, draw.integers(0, 2, ROWS).astype(np.uint8), draw.integers(0, 1 << 24, ROWS).astype(np.int32)
+
+
+def table(part: slice = slice(None), numbers: bool = False) -> MemoryTable:
+    columns, labels, targets = rows()
+    if numbers:
+        return MemoryTable([c[part] for c in columns], labels[part] * 0, CODES, 1, targets=targets[part])
+    return MemoryTable([c[part] for c in columns], labels[part], CODES, 2)
+
+
+class Here:
+    """Two sites in this process; all that is asked goes through bytes."""
+
+    def __init__(self, numbers: bool = False) -> None:
+        self.sender = Sender()
+        self.numbers = numbers
+        parts = (slice(0, 130), slice(130, None))
+        self.tables = [SiteTables(lambda _, part=part: table(part, numbers), numbers) for part in parts]
+        self.told: list[Any] = []
+        self.bytes = 0
+
+    def tell(self, what: dict[str, Any]) -> None:
+        self.told.append(what)
+
+    def ask(self, what: dict[str, Any]) -> Ints:
+        body = msgpack.packb({"gone": self.sender.gone(), "tell": self.told, **what})
+        self.told, self.bytes = [], len(body)
+        total: Any = 0
+        for tables in self.tables:
+            message = msgpack.unpackb(body)
+            tables.forget(message["gone"])
+            for each in message["tell"]:
+                tables.tell(each)
+            total = total + tables.answer(tables.look(message))
+        return np.asarray(total)
+
+    def joined(self) -> JoinedTable:
+        return JoinedTable(self, table(numbers=self.numbers).layout, True)
+
+
+def margin_rule() -> RowRule:
+    return signed_margin_rule(lambda m: 1 / (1 + np.exp(m)))
+
+
+def log_of(cells: Any) -> Margins:
+    log = Margins()
+    log.add(cells, np.linspace(-1, 1, cells.size))
+    return log
+
+
+TREE = TreeCells(complete_shape([0, 1, 1], threshold_sets([2, 10, 20])))
+FEATURES = FourierFeatures((0, 2), (np.linspace(-1, 1, 7), np.linspace(0, 1, 5)), np.ones((3, 2)))
+
+
+def of_labels() -> list[Any]:
+    log = log_of(TREE)
+    log.add_features(FEATURES, np.linspace(-0.1, 0.1, 6))
+    pair = ProductCells((0, 1), (np.arange(7) // 2, np.arange(30) // 10), (4, 3))
+    scores = Scores(2)
+    scores.add(TREE, np.linspace(-1, 1, 8).reshape(4, 2))
+    weights = LabelWeights(np.arange(2, dtype=np.uint8), np.array([100, 32768], np.int64))
+    identity = ReleaseMap.from_floats(np.eye(7))
+    return [
+        Histogram(OneCell(), count_rule(2)),
+        Histogram(column_cells(1, 30), class_count_rule(2)),
+        Histogram(mapped_cells(0, np.arange(7) // 2), margin_rule(), log),
+        Histogram(column_cells(0, 7), margin_rule(), log, identity),
+        Histogram(pair, margin_rule(), log),
+        Histogram(TREE, margin_rule(), log),
+        ScoreHistogram(column_cells(2, 5), SoftmaxRule(2), scores),
+        ScoreHistogram(TREE, SoftmaxRule(2, 2, 3), scores, None, weights),
+        FourierSum(FEATURES, margin_rule(), log),
+        ScatterSum((0, 2), (np.arange(7), np.arange(5)), 9, count_rule(2)),
+        SplitHistogram(TREE, (0, 1), (7, 30), class_weight_rule(lambda m: 1 / (1 + np.exp(m)), split=False), log),
+    ]
+
+
+def of_numbers() -> list[Any]:
+    scores, scale = Scores(1), TargetScale(1 << 23, 1 << 20)
+    scores.add(column_cells(0, 7), np.linspace(-1, 1, 7)[:, None])
+    return [
+        ScoreHistogram(column_cells(2, 5), ResidualRule(scale, 0, -4096, 4096, 7), scores),
+        ResidualLevels(scale, np.array([-1000, 0, 1000]), scores),
+        Histogram(column_cells(1, 30), count_rule(1)),
+    ]
+
+
+def test_every_question_is_answered_as_by_all_rows_in_one_place() -> None:
+    here = Here()
+    joined, whole = here.joined(), table()
+    for _ in range(2):  # the second time nearly nothing is sent
+        for query in of_labels():
+            np.testing.assert_array_equal(joined.answer(query), whole.answer(query), err_msg=type(query).__name__)
+    products = [
+        Histogram(ProductCells((a, b), (np.arange(CODES[a]), np.arange(CODES[b])), (CODES[a], CODES[b])), rule, log)
+        for rule, log in [(margin_rule(), log_of(OneCell()))]
+        for a, b in [(0, 1), (1, 2)]
+    ]
+    for one, other in zip(joined.answer_all(products), whole.answer_all(products), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_every_question_about_numbers() -> None:
+    joined, whole = Here(numbers=True).joined(), table(numbers=True)
+    for query in of_numbers():
+        np.testing.assert_array_equal(joined.answer(query), whole.answer(query), err_msg=type(query).__name__)
+
+
+def test_logs_codes_and_bounds_change_as_in_one_place() -> None:
+    here = Here()
+    joined, whole = here.joined(), table()
+    log, fine = Margins(), column_cells(1, 30)
+    log.add(fine, np.linspace(-1, 1, 30))
+    first = Histogram(OneCell(), margin_rule(), log)
+    np.testing.assert_array_equal(joined.answer(first), whole.answer(first))
+    for each in (joined, whole):
+        each.derive(fine)
+    log.add(fine, np.linspace(1, -2, 30))
+    mapping = np.arange(30) // 6
+    for each in (joined, whole):
+        each.coarsen(1, mapping)
+    assert joined.layout == whole.layout
+    log.add(mapped_cells(1, np.arange(5)), np.linspace(0, 1, 5))
+    coarse = Histogram(column_cells(1, 5), margin_rule(), log)
+    for query in (first, coarse, Histogram(fine, class_count_rule(2)), Histogram(column_cells(1, 5), count_rule(2))):
+        np.testing.assert_array_equal(joined.answer(query), whole.answer(query))
+    part = JointPart("a", column_cells(0, 7), ReleaseMap.from_floats(np.diag(np.arange(1.0, 8))), Gaussian(1.0))
+    bound = JointBound((part,), 1 << 26)
+    for each in (joined, whole):
+        each.bind(bound, 1)
+    weighted = RowRule(np.repeat(margin_rule().table, N_LEVELS, axis=0), 1 << 15)
+    query = JointHistogram(Histogram(column_cells(0, 7), weighted, log, part.release_map), bound)
+    np.testing.assert_array_equal(joined.answer(query), whole.answer(query))
+
+
+def test_what_was_sent_is_not_sent_again_and_is_forgotten() -> None:
+    here = Here()
+    joined = here.joined()
+    rule, log = margin_rule(), log_of(OneCell())
+    joined.answer(Histogram(column_cells(0, 7), rule, log))
+    first = here.bytes
+    joined.answer(Histogram(column_cells(0, 7), rule, log))
+    assert here.bytes < first / 10
+    del rule, log
+    gc.collect()
+    joined.answer(Histogram(OneCell(), count_rule(2)))
+    assert len(here.tables[0]._receiver._known) == 1
+    del joined
+    gc.collect()
+    assert here.told == [{"do": "unseal", "table": here.told[0]["table"]}]
+
+
+def test_only_totals_are_to_be_had() -> None:
+    joined = Here().joined()
+    for asked in (lambda: joined.each(None), lambda: joined.open_cover(None), lambda: joined.open_streamed_cover(None)):
+        with pytest.raises(TypeError):
+            asked()
+
+
+# What a site refuses.
+
+
+def asked(query: Any, change: Any = None, numbers: bool = False) -> None:
+    """Asks a site, after changing what is on its way."""
+    tables, sender = SiteTables(lambda _: table(numbers=numbers), numbers), Sender()
+    tables.tell({"do": "seal", "table": 1, "whole": True})
+    look = sender.plain(query) if isinstance(query, dict) else {"is": "SumsOf", "of": {"query": sender.plain(query)}}
+    if change is not None:
+        change(look)
+    message = msgpack.unpackb(msgpack.packb({"table": 1, "look": look}))
+    tables.answer(tables.look(message))
+
+
+def test_what_is_well_is_answered() -> None:
+    for query in of_labels():
+        if not isinstance(query, JointHistogram):
+            asked(query)
+
+
+def score_rule(n: int) -> ScoreHistogram:
+    scores = Scores(n)
+    return ScoreHistogram(OneCell(), SoftmaxRule(n), scores)
+
+
+BEYOND = {
+    "a column that is not there": Histogram(column_cells(3, 5), count_rule(2)),
+    "a column before the first": Histogram(column_cells(-1, 5), count_rule(2)),
+    "too few codes": Histogram(column_cells(1, 29), count_rule(2)),
+    "a rule for fewer labels": Histogram(OneCell(), count_rule(1)),
+    "a rule with weights for labels without": Histogram(OneCell(), count_rule(2 * N_LEVELS)),
+    "an update of other codes": Histogram(OneCell(), margin_rule(), log_of(column_cells(1, 20))),
+    "too many cells": Histogram(
+        ProductCells((1, 1), (np.full(30, 0), np.full(30, 0)), (1 << 12, 1 << 12)), count_rule(2)
+    ),
+    "a tree over no column": Histogram(TreeCells(complete_shape([9], threshold_sets([2]))), count_rule(2)),
+    "features of no column": FourierSum(
+        FourierFeatures((5,), (np.zeros(5),), np.ones((1, 1))), margin_rule(), Margins()
+    ),
+    "features of fewer codes": FourierSum(
+        FourierFeatures((0,), (np.zeros(5),), np.ones((1, 1))), margin_rule(), Margins()
+    ),
+    "features that are no numbers": FourierSum(
+        FourierFeatures((2,), (np.full(5, np.nan),), np.ones((1, 1))), margin_rule(), Margins()
+    ),
+    "scores of fewer codes": ScatterSum((0,), (np.arange(6),), 9, count_rule(2)),
+    "residuals of classes": ResidualLevels(TargetScale(0, 1), np.array([0]), Scores(1)),
+    "weights of fewer labels": ScoreHistogram(
+        OneCell(), SoftmaxRule(2), Scores(2), None, LabelWeights(np.zeros(1, np.uint8), np.zeros(1, np.int64))
+    ),
+    "a class that no rule knows": ScoreHistogram(
+        OneCell(), SoftmaxRule(2), Scores(2), None, LabelWeights(np.array([0, 7], np.uint8), np.zeros(2, np.int64))
+    ),
+    "splits of fewer codes": SplitHistogram(
+        TREE, (1,), (29,), class_weight_rule(lambda m: 0 * m, split=False), log_of(OneCell())
+    ),
+    "joint sums of rows that nobody bounded": JointHistogram(
+        Histogram(OneCell(), RowRule(np.ones((2 * N_LEVELS, LEVELS, 1), np.int32), 1), Margins()),
+        JointBound((JointPart("a", OneCell(), ReleaseMap.from_floats(np.eye(1)), Gaussian(1.0)),), 1 << 26),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", list(BEYOND))
+def test_what_could_read_beyond_the_rows_is_refused(what: str) -> None:
+    with pytest.raises((WireError, KeyError)):
+        asked(BEYOND[what])
+
+
+def first_array(data: Any, dtype: str) -> dict[str, Any]:
+    """The first array of a type in plain data."""
+    if isinstance(data, dict):
+        if data.get("array") == dtype:
+            return data
+        data = list(data.values())
+    found = [first_array(each, dtype) for each in data] if isinstance(data, list) else []
+    return next((each for each in found if each), {})
+
+
+def changing(dtype: str, **facts: Any) -> Any:
+    return lambda look: first_array(look, dtype).update(facts)
+
+
+def _circle(look: Any) -> None:
+    array = first_array(look["of"]["query"]["of"]["cells"]["of"]["shape"]["of"]["children"], "<i8")
+    array["bytes"] = np.array([[0, -1], [-2, -3], [-4, -1]]).tobytes()
+
+
+DAMAGED: dict[str, Any] = {
+    "an object array": changing("<i4", array="|O"),
+    "a date array": changing("<i4", array="<M8[s]"),
+    "floats for whole numbers": changing("<i4", array="<f8"),
+    "a shorter array": changing("<i4", bytes=b"1234"),
+    "a negative shape": changing("<i4", shape=[-1, -1]),
+    "a kind that nobody knows": lambda look: look["of"]["query"].update({"is": "eval"}),
+    "a query in the place of a look": lambda look: look.update(look["of"]["query"]),
+    "a part too many": lambda look: look["of"]["query"]["of"].update({"more": 1}),
+    "a part too few": lambda look: look["of"]["query"]["of"].pop("rule"),
+    "a number for cells": lambda look: look["of"]["query"]["of"].update({"cells": 3}),
+    "a reference to nothing": lambda look: look["of"]["query"]["of"].update({"rule": {"known": 99}}),
+    "a log that begins in the middle": lambda look: look["of"]["query"]["of"]["margins"].update({"from": 1}),
+    "no log": lambda look: look["of"]["query"]["of"]["margins"].update({"n_scores": "no"}),
+    "a circle": _circle,
+}
+
+
+@pytest.mark.parametrize("what", list(DAMAGED))
+def test_what_is_damaged_is_refused(what: str) -> None:
+    query = Histogram(TREE, margin_rule(), log_of(OneCell()))
+    asked(query)
+    with pytest.raises(WireError):
+        asked(query, DAMAGED[what])
+
+
+def test_codes_that_change_leave_no_update_behind() -> None:
+    """Cells made for 30 codes of a column are refused once it has 5, also in updates that are to come."""
+    tables, sender = SiteTables(lambda _: table(), False), Sender()
+    cells = column_cells(1, 30)
+
+    def looked(query: Any) -> None:
+        tables.look({"table": 1, "look": {"is": "SumsOf", "of": {"query": sender.plain(query)}}})
+
+    tables.tell({"do": "seal", "table": 1, "whole": True})
+    looked(Histogram(cells, count_rule(2)))
+    tables.tell({"do": "coarsen", "table": 1, "logs": [], "column": 1, "mapping": sender.plain(np.arange(30) // 6)})
+    for query in (Histogram(cells, count_rule(2)), Histogram(OneCell(), margin_rule(), log_of(column_cells(1, 30)))):
+        with pytest.raises(WireError, match="another number of codes"):
+            looked(query)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"do": "seal", "table": 1, "whole": True},
+        {"do": "coarsen", "table": 1, "column": 9, "mapping": Sender().plain(np.zeros(5, np.int64))},
+        {"do": "coarsen", "table": 1, "column": 0, "mapping": Sender().plain(np.zeros(7))},
+        {"do": "coarsen", "table": 1, "column": 0, "mapping": Sender().plain(np.zeros(3, np.int64))},
+        {"do": "coarsen", "table": 2, "column": 0, "mapping": Sender().plain(np.zeros(7, np.int64))},
+        {"do": "derive", "table": 1, "cells": Sender().plain(column_cells(8, 3))},
+        {"do": "run", "table": 1},
+        {"do": "seal"},
+        "seal",
+    ],
+)
+def test_what_cannot_be_done_is_refused(what: Any) -> None:
+    tables = SiteTables(lambda _: table(), False)
+    tables.tell({"do": "seal", "table": 1, "whole": True})
+    with pytest.raises(ValueError):
+        tables.tell(what)
+
+
+def test_what_does_not_travel_is_no_query() -> None:
+    with pytest.raises(TypeError, match="does not travel"):
+        Sender().plain(object())
