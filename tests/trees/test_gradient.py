@@ -30,6 +30,8 @@ from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.margins import Margins
+from tacit.queries.rules import MARGIN_BITS
+from tacit.queries.tree_cells import logistic_gradient_rule
 from tacit.trees.base_rate import BaseRate, set_intercept
 from tacit.trees.estimator import BoostedTreesClassifier
 from tacit.trees.gradient import gaussian_plan, laplace_plan, learn_gradient_trees
@@ -193,6 +195,41 @@ def test_the_base_rate_uses_trees_while_scores_are_near_zero() -> None:
     assert rate.mean_score == pytest.approx(3.0)
     rate.add_tree(LeafSums(np.full(16, -900.0), np.full(16, 10.0), 20.0, 20.0), np.zeros(16))
     assert rate.log_odds == steady
+
+
+def test_scores_start_at_the_base_rate_and_trees_tell_it_better() -> None:
+    """Twenty trees of rows at the start: what they add up to is solved for rows and difference, weight and all."""
+    rule = logistic_gradient_rule(0.53, 0.67, 2)
+    rate, margins = BaseRate(Totals(5000, 0.1, 5000.0, -4000.0, 60.0)), Margins()
+    start = rate.start(margins, rule)
+    assert start == pytest.approx(math.log(0.1 / 0.9), rel=0.05)
+    assert margins.updates[0].values[0] / 2**MARGIN_BITS == pytest.approx(start, abs=1e-3)
+    chance = float(expit(start))
+    weight = 0.53 / math.hypot(1 - chance, 0.67 * chance * (1 - chance))
+    assert rate.curvature_at_start == pytest.approx(weight * chance * (1 - chance), rel=0.02)
+    rows, positives = 6000.0, 780.0
+    gradients = np.full(16, weight * (positives - chance * rows) / 16)
+    curvatures = np.full(16, weight * chance * (1 - chance) * rows / 16)
+    for _ in range(20):
+        rate.add_tree(LeafSums(gradients, curvatures, 1.0, 1.5), np.zeros(16))
+    assert rate.rows == pytest.approx(rows, rel=0.02)
+    assert rate.log_odds == pytest.approx(math.log(positives / (rows - positives)), rel=0.02)
+
+
+def test_the_prior_of_steps_is_one_of_chances() -> None:
+    """A step of so much chance is longer in log-odds where the base rate is rare, and the prior wider."""
+    priors = []
+    for rare in (False, True):
+        codes, y = toy(6000, 1)
+        if rare:
+            y = (y * (np.arange(6000) % 8 == 0)).astype(np.uint8)
+        allowance = Allowance.of(1.0, 1e-6)
+        learned = learn_gradient_trees(Budget(gate(codes, y, allowance)[0], allowance), COLUMNS, n_trees=5)
+        priors.append(learned.plan.prior)
+        share = float(y.mean())
+        curvature = min(0.53 / max(share, 1 - share), 1.0) * share * (1 - share)
+        assert learned.plan.prior == pytest.approx(gaussian_plan(6000, allowance.mu).prior * 0.25 / curvature, rel=0.15)
+    assert priors[1] > 3 * priors[0]
 
 
 def test_the_intercept_finds_the_base_rate() -> None:

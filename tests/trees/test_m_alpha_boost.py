@@ -19,13 +19,16 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.margins import Margins
 from tacit.trees.budget import SplitBudget
 from tacit.trees.estimator import BoostedTreesClassifier
+from tacit.trees.leaf_shares import base_rate_of
 from tacit.trees.losses import MAlphaLoss
 from tacit.trees.m_alpha_boost import (
     BoostedTrees,
     BoostSettings,
     MAlphaBoost,
+    Said,
+    believed_shares,
     bounded_weight_rule,
-    smoothed_shares,
+    scale_of_scores,
     trees_rule,
 )
 from tacit.trees.paper import SAID_UNIT, PaperBoost, printed_sensitivity, said_by
@@ -147,11 +150,41 @@ def test_weights_are_stated_as_parts_of_the_largest_possible() -> None:
     )
 
 
-def test_leaves_lost_in_the_noise_say_half() -> None:
-    shares, total = smoothed_shares(np.array([[-5.0, 3.0], [1000.0, 10.0]]), 100.0)
-    assert shares[0] == pytest.approx(0.5, abs=0.01)
-    assert shares[1] < 0.15
-    assert total.tolist() == [0.0, 1010.0]
+def test_leaves_lost_in_the_noise_say_the_base_rate_and_none_is_extreme() -> None:
+    noisy = np.array([[9000.0, 990.0], [-5.0, 3.0], [300.0, -200.0], [-200.0, 700.0]])
+    shares, total = believed_shares(noisy, 100.0)
+    base = base_rate_of([(noisy, 100.0)])
+    assert base == pytest.approx(1493 / (1493 + 9095), abs=0.01)
+    assert shares[:2] == pytest.approx([0.099, base], abs=0.01)
+    assert shares[2] == pytest.approx(base)
+    assert 0.6 < shares[3] <= 1 - 100 / 900
+    assert total.tolist() == [9990.0, 0.0, 100.0, 500.0]
+    exact, _ = believed_shares(np.array([[30.0, 10.0], [5.0, 0.0], [0.0, 0.0]]), 0.0)
+    assert exact == pytest.approx([0.25, 0.0, 10 / 45])
+
+
+def test_noise_alone_leaves_a_leaf_at_the_base_rate_on_average() -> None:
+    """One standard deviation added to either class, as before, says .19 on average where 7 % are positive."""
+    rng = np.random.default_rng(0)
+    lost = []
+    for _ in range(2000):
+        noisy = np.array([[2300.0, 170.0], [20.0, 1.5], [5.0, 0.4]]) + rng.normal(0, 20.0, (3, 2))
+        lost.append(believed_shares(noisy, 20.0)[0][1:].mean())
+    assert np.mean(lost) == pytest.approx(0.07, abs=0.02)
+
+
+def test_the_scale_makes_the_mean_chance_that_of_the_released_leaves() -> None:
+    """Whatever the coefficients are, and where later trees say little; a fifth less or more is worse."""
+    shares = np.array([0.06, 0.07, 0.09])
+    weights = np.array([500.0, 1500.0, 300.0])
+    said = MAlphaLoss(1.0).link(shares)
+    later = Said(np.full(3, -0.2), np.full(3, 0.45), weights)
+    for factor in (0.05, 0.4):
+        scale = scale_of_scores([factor, 0.3 * factor], [Said(said, shares, weights), later])
+        scores = factor * (1.3 * said - 0.3 * np.average(said, weights=weights) - 0.06)
+        chances = MAlphaLoss(1.0).inverse_link(scale * scores)
+        assert np.average(chances, weights=weights) == pytest.approx(np.average(shares, weights=weights), rel=0.15)
+    assert scale_of_scores([0.5], [Said(said, shares, np.zeros(3))]) == 1.0
 
 
 def test_without_noise_it_is_as_good_as_ordinary_boosted_trees() -> None:

@@ -151,12 +151,13 @@ class CurvatureLevel:
     away from 0. Where noise drowns one tree's total, a filter over all of them still sees it.
 
     Args:
-        rows: the number of rows, at least 1: at scores of 0 each has a curvature of 1/4.
+        rows: the number of rows, at least 1.
         sd: standard deviation of its noise.
+        curvature: of each row, as it is weighted, before the first tree.
     """
 
-    def __init__(self, rows: float, sd: float) -> None:
-        self._total, self._variance = rows / 4.0, (sd / 4.0) ** 2
+    def __init__(self, rows: float, sd: float, curvature: float = 0.25) -> None:
+        self._total, self._variance = rows * curvature, (sd * curvature) ** 2
 
     def mean(self, curvatures: Floats, sd: float) -> float:
         """Takes in a tree's released curvatures, with noise of ``sd`` each, and returns their mean, at least 1/2."""

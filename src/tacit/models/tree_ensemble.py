@@ -28,10 +28,10 @@ class Link:
     Attributes:
         name: ``logistic`` (log-odds), ``m_alpha`` (for sums of trees on the M-alpha loss) or ``share`` (a mean of votes
             of -1 and 1).
-        alpha: the loss parameter, for ``m_alpha``. At 1 the inverse canonical link. Below 1 that is 1/2 on ``|score| <=
-            2 (1 - alpha)``, where most scores are: it would tell no row from another. There the score times ``scale``
-            goes through the inverse link of Matsushita's loss, which rises everywhere, and is 1/2 at a score of 0 only.
-        scale: positive, for ``m_alpha`` below 1; from released class weights.
+        alpha: the loss parameter, for ``m_alpha``. Below 1 the inverse canonical link is 1/2 on ``|score| <=
+            2 (1 - alpha)``, where most scores are: it would tell no row from another. So the score times ``scale`` goes
+            through the inverse link of Matsushita's loss, which rises everywhere, and is 1/2 at a score of 0 only.
+        scale: positive, for ``m_alpha``; from released class weights.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Link:
         if self.name == "logistic":
             return 0.5 * (1.0 + np.tanh(0.5 * z))
         if self.name == "m_alpha":
-            return m_alpha_inverse_link(1.0, z) if self.alpha == 1.0 else _rising(self.scale * z)
+            return _rising(self.scale * z)
         return np.clip(0.5 * (1.0 + z), 0.0, 1.0)
 
     def to_dict(self) -> dict[str, Any]:

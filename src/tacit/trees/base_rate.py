@@ -19,7 +19,7 @@ from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
-from tacit.queries.rules import LEVELS
+from tacit.queries.rules import LEVEL_BITS, LEVELS, RowRule
 from tacit.queries.tree_cells import HESSIAN_IS_FREE, logistic_gradient_rule
 from tacit.trees.tuning import BASE, Base
 
@@ -38,22 +38,49 @@ class BaseRate:
         self._exact = totals.sd == 0
         self._rows = [totals.raw_rows * precision, precision]
         self._difference = [totals.raw_difference * precision, precision]
+        self._beyond = [0.0, 0.0]
+        self._start, self._chance, self._weight = 0.0, 0.5, 1.0
         self.mean_score = 0.0
         self._square = 0.0
 
+    def start(self, margins: Margins, rule: RowRule) -> float:
+        """Moves all scores to the base rate's log-odds, as far as they are known by now, and returns how far that is.
+
+        Args:
+            margins: the log of the score, empty.
+            rule: what rows contribute to trees.
+        """
+        self._start = float(margins.add(OneCell(), [self.log_odds])[0])
+        self._chance = 0.5 * (1.0 + math.tanh(0.5 * self._start))
+        level = LEVELS // 2 + math.floor(self._start * 2**LEVEL_BITS)
+        self._weight = float(rule.table[1, level, 0] - rule.table[0, level, 0]) / rule.unit
+        self.mean_score = self._start
+        return self._start
+
+    @property
+    def curvature_at_start(self) -> float:
+        """Of a row, as the rule weighs it."""
+        return self._weight * self._chance * (1.0 - self._chance)
+
     def add_tree(self, sums: LeafSums, steps: Floats) -> None:
         """Takes in a tree: its released sums, and its steps."""
-        if math.sqrt(self._square) + abs(self.mean_score) <= self.tuning.near_zero and not self._exact:
-            for average, value, noise in (
-                (self._difference, 2.0 * float(sums.gradients.sum()), 2.0 * sums.sd),
-                (self._rows, 4.0 * float(sums.curvatures.sum()), 4.0 * sums.curvature_sd),
-            ):
-                precision = 1.0 / (len(steps) * noise**2)
-                average[0] += value * precision
-                average[1] += precision
+        moved = math.sqrt(self._square) + abs(self.mean_score - self._start)
+        if moved <= self.tuning.near_start and not self._exact:
+            self._count(sums, len(steps))
         weight = np.maximum(sums.curvatures, 0.0) + sums.curvature_sd + 1e-9
         self.mean_score += float(np.average(steps, weights=weight))
         self._square += float(np.average(steps**2, weights=weight))
+
+    def _count(self, sums: LeafSums, leaves: int) -> None:
+        """While scores are about as at the start, trees add up to ``w (n_1 - p n)`` and ``w p (1 - p) n``."""
+        average_in(self._rows, float(sums.curvatures.sum()), sums.curvature_sd, leaves, 1.0 / self.curvature_at_start)
+        average_in(self._beyond, float(sums.gradients.sum()), sums.sd, leaves, 2.0 / self._weight)
+
+    def _difference_now(self) -> tuple[float, float]:
+        """Positives minus negatives, by the first release and by all trees together, and its variance."""
+        by_trees = self._beyond[0] + self._beyond[1] * (2.0 * self._chance - 1.0) * self.rows
+        precision = self._difference[1] + self._beyond[1]
+        return (self._difference[0] + by_trees) / precision, 1.0 / precision
 
     @property
     def rows(self) -> float:
@@ -63,7 +90,7 @@ class BaseRate:
     @property
     def log_odds(self) -> float:
         """The base rate's log-odds, drawn to 0 by the noise that is left."""
-        difference, variance = self._difference[0] / self._difference[1], 1.0 / self._difference[1]
+        difference, variance = self._difference_now()
         curvature = self.rows / 4.0
         noise = 0.0 if self._exact else variance / 4.0
         prior = self.tuning.rate_prior
@@ -81,6 +108,13 @@ class BaseRate:
         curvature = max(self.rows * self.curvature, 1.0)
         prior = self.tuning.intercept_prior
         return sd * curvature * prior / (curvature**2 * prior + curvature + sd**2)
+
+
+def average_in(average: list[float], total: float, sd: float, leaves: int, factor: float) -> None:
+    """Adds ``factor`` times the total of noisy leaves to a precision-weighted average."""
+    precision = 1.0 / (leaves * (factor * sd) ** 2)
+    average[0] += factor * total * precision
+    average[1] += precision
 
 
 def set_intercept(budget: Budget, margins: Margins, base_rate: BaseRate, steps: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tacit.privacy.budget import Allowance
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import ZCDP, BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure
 from tacit.privacy.request import RequestError
@@ -19,15 +20,18 @@ class SplitBudget:
 
     With ``delta = 0`` shares divide epsilon: a selection of range ``r`` and Laplace noise of epsilon ``r`` each cost
     ``r``. With ``delta > 0`` shares divide the ``rho`` of zero-concentrated privacy: a selection of range ``r`` costs
-    ``r**2 / 8``, a Gaussian release of multiplier ``z`` costs ``1 / (2 z**2)``.
+    ``r**2 / 8``, a Gaussian release of multiplier ``z`` costs ``1 / (2 z**2)``. Where nothing is selected, they divide
+    ``mu**2 / 2`` of Gaussian privacy: releases cost the same, and the pool is an eighth to a sixth larger.
 
     Attributes:
-        amount: epsilon or rho; infinite for no privacy.
-        pure: which of the two.
+        amount: epsilon, rho or ``mu**2 / 2``; infinite for no privacy.
+        pure: whether it is epsilon.
+        gaussian: whether it is ``mu**2 / 2``: of a pool without selections.
     """
 
     amount: float
     pure: bool
+    gaussian: bool = False
 
     @staticmethod
     def of(epsilon: float, delta: float, other: tuple[Charge, ...] = ()) -> SplitBudget:
@@ -39,11 +43,20 @@ class SplitBudget:
         noise = calibrate(lambda parameter: [*other, ZCDP(1.0 / parameter)], epsilon, delta, start=20.0 / epsilon**2)
         return SplitBudget(1.0 / noise, False)
 
+    @staticmethod
+    def of_releases(allowance: Allowance) -> SplitBudget:
+        """The pool of a fit that selects nothing: with ``delta > 0`` all its releases are Gaussian."""
+        if allowance.is_pure or not allowance.is_private:
+            return SplitBudget(allowance.epsilon, allowance.delta == 0)
+        return SplitBudget(0.5 * allowance.mu**2, pure=False, gaussian=True)
+
     @property
     def whole(self) -> Charge:
         """The charge to reserve."""
         if math.isinf(self.amount):
             return NonPrivate()
+        if self.gaussian:
+            return self.release(1.0)
         return Pure(self.amount) if self.pure else ZCDP(self.amount)
 
     def selection(self, share: float) -> Charge:
@@ -54,6 +67,8 @@ class SplitBudget:
         """
         if math.isinf(self.amount):
             return NonPrivate()
+        if self.gaussian:
+            raise ValueError("nothing is selected from a pool of Gaussian releases")
         span = self.amount * share if self.pure else math.sqrt(8.0 * self.amount * share)
         if span < SMALLEST_RANGE:
             raise RequestError(

@@ -19,14 +19,18 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.binning.tree_bins import Column, TreeBins, release_rows
 from tacit.curator.curator import Curator
+from tacit.curator.measurement import Measurement
 from tacit.growing.random_trees import RandomStructures
 from tacit.models.tree import Tree, TreeShape
+from tacit.privacy.charges import BoundedRange, Charge
 from tacit.privacy.label import Label, Stage
+from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
+from tacit.trees.leaf_shares import base_rate_of, drawn_to
 from tacit.trees.m_alpha_boost import public_cells
 from tacit.trees.tuning import FORESTS, Forests
 
@@ -84,12 +88,20 @@ def learn_forest(
         progress: told the number of every tree.
     """
     bins = public_cells(curator, columns, settings.cells)
-    left, depth = 1.0, settings.depth
+    left, depth, base = 1.0, settings.depth, 0.5
+    rows = None if public_rows is None else float(public_rows)
+    asked = budget.release(settings.tuning.rows_share)
+    if settings.mechanism == "exponential" and settings.parallel:
+        counts = _classes(curator, asked)
+        rows, base, left = (
+            float(counts.value.sum()),
+            base_rate_of([(counts.value, counts.sd)]),
+            left - settings.tuning.rows_share,
+        )
+    elif depth is None and rows is None:
+        rows, left = release_rows(curator, asked).value, left - settings.tuning.rows_share
     if depth is None:
-        rows = float(public_rows) if public_rows is not None else 0.0
-        if public_rows is None:
-            asked = settings.tuning.rows_share
-            rows, left = release_rows(curator, budget.release(asked)).value, 1.0 - asked
+        assert rows is not None
         depth = depth_rule(rows, budget, left / settings.trees, settings.tuning)
     share = left / settings.trees / (1.0 if settings.parallel else 2.0**depth)
     generator = curator.public_generator
@@ -98,7 +110,7 @@ def learn_forest(
         if progress is not None:
             progress(f"tree {number + 1} of {settings.trees}")
         shapes.append(random_shape(columns, bins, depth, generator))
-        released.append(_leaves(curator, budget, settings, shapes[-1], share, number + 1))
+        released.append(_leaves(curator, budget, settings, shapes[-1], share, number + 1, base))
     return Forest(bins, _votes(shapes, released, settings), depth, left / settings.trees)
 
 
@@ -125,8 +137,20 @@ def random_shape(
     return RandomStructures([b.mass for b in bins], generator, ranks).draw(depth, len(columns))
 
 
+def _classes(curator: Curator, charge: Charge) -> Measurement:
+    """Releases how many rows each class has."""
+    query = Histogram(OneCell(), fine_class_count_rule(curator.layout.n_labels))
+    return curator.measure(query, charge, Label(Stage.COUNTS, "rows of each class"))
+
+
 def _leaves(
-    curator: Curator, budget: SplitBudget, settings: ForestSettings, shape: TreeShape, share: float, tree: int
+    curator: Curator,
+    budget: SplitBudget,
+    settings: ForestSettings,
+    shape: TreeShape,
+    share: float,
+    tree: int,
+    base: float,
 ) -> tuple[Floats, float]:
     """Of every leaf, the noisy class counts (RF-L) or all the weight on one class (RF-E), and the noise in a count."""
     cells = TreeCells(shape)
@@ -135,18 +159,16 @@ def _leaves(
         # charged apart, every leaf has noise for its own small share: it is the noise that pays
         release = curator.measure(counts, budget.release(share), Label(Stage.LEAVES, "class counts of leaves", tree))
         return release.value, release.sd
+    charge = budget.selection(share)
     if settings.parallel:
-        selection = _label_selection(counts, slice(None))
-        chosen = curator.select(
-            selection, budget.selection(share), Label(Stage.LEAVES, "labels of leaves", tree)
-        ).indices
+        ahead = head_start(base, _label_selection(counts, slice(None)), curator, charge, settings.tuning)
+        selection = _label_selection(counts, slice(None), ahead)
+        chosen = curator.select(selection, charge, Label(Stage.LEAVES, "labels of leaves", tree)).indices
     else:
         chosen = np.array(
             [
                 curator.select(
-                    _label_selection(counts, slice(k, k + 1)),
-                    budget.selection(share),
-                    Label(Stage.LEAVES, f"leaf {k}", tree),
+                    _label_selection(counts, slice(k, k + 1)), charge, Label(Stage.LEAVES, f"leaf {k}", tree)
                 ).indices[0]
                 for k in range(cells.size)
             ]
@@ -154,11 +176,24 @@ def _leaves(
     return np.eye(2)[chosen], 0.0
 
 
-def _label_selection(counts: Histogram, leaves: slice) -> Selection:
+def head_start(base: float, selection: Selection, curator: Curator, charge: Charge, tuning: Forests) -> int:
+    """By how much label 1 is ahead in a leaf of no rows, in units of the choice's scores: less than 0 where it is rare.
+
+    The choice is between ``exp(range score / movement)``. With such a start its log-odds are those of the base rate,
+    some times over: a leaf that holds nearly nobody says what most rows are, and does not draw lots. The base rate was
+    released before, so the start is public and moves no score.
+    """
+    if not isinstance(charge, BoundedRange):
+        return 0
+    log_odds = tuning.head_start * math.log(base / (1.0 - base))
+    return round(log_odds * selection.score_range(curator.neighbouring) / charge.range)
+
+
+def _label_selection(counts: Histogram, leaves: slice, ahead: int = 0) -> Selection:
     """The choice of the most frequent label in each leaf: a row raises the count of one label of one leaf by one."""
 
     def score(answers: Iterator[Ints]) -> Ints:
-        return next(answers)[leaves]
+        return next(answers)[leaves] + np.array([0, ahead], np.int64)
 
     size = len(range(counts.cells.size)[leaves])
     return Selection(
@@ -181,31 +216,3 @@ def _votes(
         share = drawn_to(base, counts, sd, settings.tuning)
         trees.append(Tree(shape, (2.0 * share - 1.0) / settings.trees, np.maximum(counts.sum(axis=1), 0.0)))
     return tuple(trees)
-
-
-def base_rate_of(released: Sequence[tuple[Floats, float]], tuning: Forests = FORESTS) -> float:
-    """The positive class's share of all rows, from the noisy class counts of all trees; drawn to 1/2 by their noise."""
-    negatives, positives = (float(np.mean([counts[:, k].sum() for counts, _ in released])) for k in (0, 1))
-    rows = max(negatives + positives, 1.0)
-    noise = math.sqrt(sum(len(counts) * sd**2 for counts, sd in released)) / len(released) / rows
-    share = 0.5 + (min(max(positives / rows, 0.0), 1.0) - 0.5) * tuning.base_prior / (tuning.base_prior + noise**2)
-    return min(max(share, tuning.least_base), 1.0 - tuning.least_base)
-
-
-def drawn_to(base: float, counts: Floats, sd: float, tuning: Forests = FORESTS) -> Floats:
-    """Proportions of the positive class from noisy class counts, drawn to the base rate; one per leaf.
-
-    The posterior mean given the surplus ``(1 - base) n_1 - base n_0``, and a number of rows. Where the surplus may be
-    noise, the number is ``base n_1 + (1 - base) n_0`` over its weight, whose noise is not correlated with it: a leaf of
-    no rows is at the base rate on average, whatever noise makes of it. (With counts cut off at 0, noise alone would say
-    "half".) Where it is clear, ``n_0 + n_1``. It is not kept in [0, 1]: the mean over trees is.
-    """
-    weight = base**2 + (1.0 - base) ** 2
-    surplus = (1.0 - base) * counts[:, 1] - base * counts[:, 0]
-    clear = np.abs(surplus) > tuning.clear * sd * math.sqrt(weight)
-    rows = np.where(clear, counts.sum(axis=1), (base * counts[:, 1] + (1.0 - base) * counts[:, 0]) / weight)
-    rows = np.maximum(rows, 0.0)
-    one_row = base * (1.0 - base)
-    prior = one_row / (1.0 + tuning.prior_rows)
-    share: Floats = base + prior * rows * surplus / (prior * rows**2 + rows * one_row + sd**2 * weight + 1e-12)
-    return share

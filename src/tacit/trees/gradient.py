@@ -23,6 +23,7 @@ from tacit.growing.random_trees import Cuts
 from tacit.growing.tree_noise import LeafNoise
 from tacit.models.tree import Tree
 from tacit.queries.margins import Margins
+from tacit.queries.tree_cells import logistic_gradient_rule
 from tacit.trees.base_rate import BaseRate, set_intercept
 from tacit.trees.tuning import GRADIENT, Gradient
 
@@ -150,6 +151,9 @@ def learn_gradient_trees(
         if not (column.ordered or b.is_ranked)
     ]
     margins, base_rate = Margins(), BaseRate(totals)
+    rule = logistic_gradient_rule(chosen.clip, chosen.hessian_scale, 1 if budget.is_pure else 2)
+    origin = base_rate.start(margins, rule)
+    chosen = replace(chosen, prior=chosen.prior * 0.25 / base_rate.curvature_at_start)  # of chances, as at 1/2
     masses, noise = [b.mass for b in bins], LeafNoise()
     cuts = Cuts(masses, reordered=unordered)
     structures, growing = structures_of(budget.part(left), chosen, margins, cuts, generator)
@@ -158,11 +162,13 @@ def learn_gradient_trees(
         base_rate.add_tree(sums, steps)
         noise.observe(sums, steps)
 
-    level = None if budget.is_pure else CurvatureLevel(totals.rows, math.sqrt(2.0) * totals.sd)
+    level = None
+    if not budget.is_pure:
+        level = CurvatureLevel(totals.rows, math.sqrt(2.0) * totals.sd, base_rate.curvature_at_start)
     trees = grow_trees(growing, structures, chosen, margins, progress, observe, level)
     tell("setting the intercept")
     share = _intercept_share(budget, tuning)
-    intercept = set_intercept(budget.part(share), margins, base_rate, tuning.intercept_steps)
+    intercept = origin + set_intercept(budget.part(share), margins, base_rate, tuning.intercept_steps)
     trees = noise.annotate(trees, masses, generator)
     sd = base_rate.intercept_sd(budget.sd(share))
     return LearnedTrees(base_rate.rows, intercept, bins, trees, chosen, growing.share / chosen.trees, sd)

@@ -224,10 +224,11 @@ class ForestLearner(Learner):
         check_two_classes(task, self.name)
 
     def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
-        del allowance  # a request buys another pool where selections are to be paid for
-        if self.mechanism == "exponential":
-            leaves = 2.0 ** (whole(self.max_depth) or 0) if self.analysis == "paper" else 1.0
-            split_budget(self.request, task).selection(0.9 / int(self.n_trees) / leaves)
+        if self.mechanism == "laplace":
+            return [allowance.whole]
+        # a request buys another pool where selections are to be paid for
+        leaves = 2.0 ** (whole(self.max_depth) or 0) if self.analysis == "paper" else 1.0
+        split_budget(self.request, task).selection(0.9 / int(self.n_trees) / leaves)
         return split_charges(self.request, task)
 
     def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> TreeEnsembleModel:
@@ -240,7 +241,8 @@ class ForestLearner(Learner):
             self.analysis == "sharp",
             self.tuning,
         )
-        pool = split_budget(self.request, task)
+        releases = self.mechanism == "laplace"
+        pool = SplitBudget.of_releases(budget.allowance) if releases else split_budget(self.request, task)
         forest = learn_forest(budget.curator, pool, columns_of_task(task), settings, task.public_rows)
         features = features_of(task, forest.bins)
         spending = TreeSpending(leaves=forest.share)

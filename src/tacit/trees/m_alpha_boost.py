@@ -33,6 +33,7 @@ from tacit.queries.tree_cells import TreeCells, class_weight_rule
 from tacit.theory.trees import leveraging_constant
 from tacit.trees.budget import SplitBudget
 from tacit.trees.induction import Induction
+from tacit.trees.leaf_shares import base_rate_of, drawn_to
 from tacit.trees.losses import Loss, MAlphaLoss, loss_of
 from tacit.trees.splits import SplitCandidates
 from tacit.trees.tuning import BOOSTING, Boosting
@@ -130,15 +131,17 @@ def bounded_weight_rule(loss: Loss, margins: Margins, split: bool) -> tuple[RowR
     return class_weight_rule(share, split), largest
 
 
-def smoothed_shares(weights: Floats, sd: float) -> tuple[Floats, Floats]:
+def believed_shares(weights: Floats, sd: float) -> tuple[Floats, Floats]:
     """Proportion of the positive class and total weight of every leaf from noisy weights, shape ``(leaves,)`` each.
 
-    One standard deviation of the noise is added to either class: a leaf lost in the noise says "half".
+    A leaf lost in the noise is at the tree's base rate. None is nearer to 0 or 1 than if a standard deviation of the
+    noise had been added to either class, except to be at the base rate: leveraging divides by the square of the
+    largest value, so that one extreme leaf would silence all others.
     """
-    kept = np.maximum(weights, 0.0) + max(sd, 1e-9)
-    total = kept.sum(axis=1)
-    shares: Floats = kept[:, 1] / total
-    return shares, np.maximum(weights.sum(axis=1), 0.0)
+    base, total = base_rate_of([(weights, sd)]), np.maximum(weights.sum(axis=1), 0.0)
+    least = sd / np.maximum(np.maximum(weights, 0.0).sum(axis=1) + 2.0 * sd, 1e-9)
+    shares = drawn_to(base, weights, sd, sampled=False)
+    return np.clip(shares, np.minimum(least, base), 1.0 - np.minimum(least, 1.0 - base)), total
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,21 +156,22 @@ class Said:
 def scale_of_scores(coefficients: Sequence[float], trees: Sequence[Said]) -> float:
     """The factor that makes scores the argument of Matsushita's inverse link, fitted to released leaves.
 
-    Leveraging coefficients keep scores far below what one leaf says. Were all trees to say the same of a row, its
-    score would be the sum of the coefficients times that. The scale is the one under which such scores have the least
-    log loss against the leaves' released proportions; where trees differ, scores are smaller and probabilities nearer
-    to 1/2. A grid of quarters of an octave: no more is known. Everything in it was released before.
+    Leveraging coefficients keep scores far below what one leaf says, and a few trees below what the base rate asks for.
+    The scale is the one under which the rows of the first tree's leaves, whose weights were all alike, have the least
+    log loss against the released proportions. In the mean, scores are what all trees say in the mean; in a leaf they
+    are taken to differ from it as if all trees said what the first one says. Where they do not, probabilities are
+    nearer to the base rate. A grid of eighths of an octave: no more is known. Everything in it was released before.
     """
-    total = math.fsum(coefficients)
-    said, shares, weights = (
-        np.concatenate([getattr(t, name) for t in trees]) for name in ("values", "shares", "weights")
-    )
-    reach = total * float(np.abs(said).max())
-    if reach <= 0.0 or not weights.any():
+    said, shares, weights = trees[0].values, trees[0].shares, trees[0].weights
+    if not weights.any():
         return 1.0
-    steps = np.arange(-40, 41) / 4.0 - round(4.0 * math.log2(reach)) / 4.0
-    scales = 2.0**steps
-    log_odds = 2.0 * np.arcsinh(0.5 * scales[:, None] * total * said)
+    means = [float(np.average(t.values, weights=t.weights)) if t.weights.any() else 0.0 for t in trees]
+    scores = float(np.dot(coefficients, means)) + math.fsum(coefficients) * (said - means[0])
+    reach = float(np.abs(scores).max())
+    if reach <= 0.0:
+        return 1.0
+    scales = 2.0 ** (np.arange(-80, 81) / 8.0 - round(8.0 * math.log2(reach)) / 8.0)
+    log_odds = 2.0 * np.arcsinh(0.5 * scales[:, None] * scores)
     losses = np.logaddexp(0.0, log_odds) - shares * log_odds
     return float(scales[int((losses @ weights).argmin())])
 
@@ -224,7 +228,7 @@ class MAlphaBoost:
         depth = max(tree.shape.depth for tree in trees)
         spending = TreeSpending((self.split_share / depth,) * depth, self.leaf_share)
         alpha = self.settings.loss.alpha
-        scale = 1.0 if alpha == 1.0 else scale_of_scores(coefficients, self.said)
+        scale = scale_of_scores(coefficients, self.said)
         link = Link("m_alpha", alpha, scale)
         return BoostedTrees(self.bins, tuple(trees), self.rows, tuple(coefficients), spending, link)
 
@@ -282,7 +286,7 @@ class MAlphaBoost:
         released = self.curator.measure(
             query, self.budget.release(self.leaf_share), Label(Stage.LEAVES, "leaves", tree)
         )
-        shares, total = smoothed_shares(released.value, released.sd)
+        shares, total = believed_shares(released.value, released.sd)
         said = np.clip(loss.link(np.clip(shares, 1e-4, 1.0 - 1e-4)), -self.settings.bound, self.settings.bound)
         self.said.append(Said(said, shares, total))
         edge = largest * float(((released.value[:, 1] - released.value[:, 0]) * said).sum()) / self.rows

@@ -21,7 +21,7 @@ class Gradient:
 
     # Shares of the budget for the number of rows, and for each step of the intercept.
     rows_share: float = 0.005
-    pure_rows_share: float = 0.02
+    pure_rows_share: float = 0.06
     intercept_share: float = 0.005
     pure_intercept_share: float = 0.01
     intercept_steps: int = 2
@@ -88,8 +88,8 @@ class Gradient:
 class Base:
     """Of the base rate and the intercept (:mod:`tacit.trees.base_rate`)."""
 
-    # Up to scores of about this size a contribution is all but linear and hardly clipped.
-    near_zero: float = 0.2
+    # As long as scores have moved by no more than about this, all rows contribute as they did at the start.
+    near_start: float = 0.2
 
     # Variance of the base rate's log-odds, and of what is left to correct once the trees are there.
     rate_prior: float = 1.0
@@ -137,7 +137,8 @@ class Forests:
     trees: int = 21
     cells: int = 50
 
-    # Share of the budget for the number of rows, where the depth is to follow from it.
+    # Share of the budget for the number of rows, where the depth is to follow from it; for those of each class, where
+    # labels of leaves are chosen.
     rows_share: float = 0.02
 
     # Of a forest's trees, where no depth is asked for.
@@ -151,6 +152,9 @@ class Forests:
 
     # Standard deviations of its noise, from which a leaf's surplus of a class is taken for real.
     clear: float = 3.0
+
+    # How many times the log-odds of the base rate a label is ahead in a leaf of no rows, where labels are chosen.
+    head_start: float = 3.0
 
     # Variance of the base rate, were any as likely as any other; and how near to 0 or 1 it is believed to be at most.
     base_prior: float = 1.0 / 12.0
