@@ -11,9 +11,10 @@ from tacit.engines import rows
 from tacit.engines.memory import MemoryTable
 from tacit.queries.cells import ProductCells, column_cells
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
+from tacit.queries.log_link import LARGEST_MEAN, LogLink
 from tacit.queries.margins import Scores
 from tacit.queries.rules import COUNT_UNIT, LEVEL_SHIFT, LEVELS, WEIGHT_UNIT
-from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale, exponentials
+from tacit.queries.score_rules import LARGEST_BOUND, ResidualRule, SoftmaxRule, TargetScale, exponentials
 
 SCALE = TargetScale(5_000_000, 1 << 19)
 
@@ -74,6 +75,52 @@ def test_residual_sums_equal_a_row_by_row_sum():
         levels[int((edges <= plain).sum())] += COUNT_UNIT
     assert (table.answer(ScoreHistogram(pair, rule, scores)) == expected).all()
     assert (table.answer(ResidualLevels(SCALE, edges, scores)) == levels).all()
+
+
+@pytest.mark.parametrize("power", [1.0, 1.3, 2.0])
+def test_linked_sums_equal_a_row_by_row_sum(power):
+    """Also where scores lie beyond all levels, and where the target of 0 lies within the bounds or below them."""
+    table, codes, _, targets = make(200, 1)
+    scores = Scores(1)
+    scores.add(column_cells(0, 7), np.array([-12.0, -4.003, -0.5, 0.0, 1.2345, 3.0, 11.0])[:, None])
+    link = LogLink(power, 40_000)
+    for scale in (SCALE, TargetScale(-3_000_000, 1 << 19)):
+        rule = ResidualRule(scale, 100, -70_000, 90_000, 5000, link)
+        edges = np.array([-200_000, -1000, 0, 44_000])
+        expected, levels = np.zeros((7, 2), np.int64), np.zeros((5, 1), np.int64)
+        for i, target in enumerate(targets.tolist()):
+            score = int(scores.updates[0].values[codes[0, i], 0])
+            level = min(max((score >> LEVEL_SHIFT) + LEVELS // 2, 0), LEVELS - 1)
+            within = score % (1 << LEVEL_SHIFT) if 0 <= (score >> LEVEL_SHIFT) + LEVELS // 2 < LEVELS else 0
+            mean = int(link.means[level]) * (65536 + within) // 65536
+            units = max((target - scale.offset) * scale.numerator >> 24, 0)
+            plain = (units * 16 - mean) * int(link.factors[level]) >> 20
+            inside = -70_000 < plain + 100 < 90_000
+            share = 5000 * int(link.shares[level]) >> 15
+            expected[codes[1, i]] += [min(max(plain + 100, -70_000), 90_000), share * inside]
+            levels[int((edges <= plain).sum())] += COUNT_UNIT
+        assert (table.answer(ScoreHistogram(column_cells(1, 7), rule, scores)) == expected).all()
+        assert (table.answer(ResidualLevels(scale, edges, scores, link=link)) == levels).all()
+
+
+def test_no_linked_residual_overflows():
+    """The farthest targets, scores, means and powers that are allowed leave the sign of a residual what it is."""
+    top = [0, 1 << 24]
+    for power in (1.0, 2.0):
+        for mean in (1, LARGEST_MEAN):
+            for score, offset in ((-16_000.0, -(1 << 32)), (16_000.0, 0)):
+                scores = Scores(1)
+                scores.add(column_cells(0, 7), np.full((7, 1), score))
+                rule = ResidualRule(
+                    TargetScale(offset, 1 << 26), 0, -LARGEST_BOUND, LARGEST_BOUND, 0, LogLink(power, mean)
+                )
+                codes, labels = [np.zeros(2, np.uint8)], np.zeros(2, np.uint8)
+                table = MemoryTable(codes, labels, [7], 1, targets=np.array(top, np.int32))
+                answer = table.answer(ScoreHistogram(column_cells(0, 7), rule, scores))[0, 0]
+                far = 2 * LARGEST_BOUND
+                assert answer == far if score < 0 and power == 2 else abs(answer) <= far
+                if score < 0:
+                    assert answer > 0
 
 
 def test_one_thread_or_several_give_the_same_integers(monkeypatch):

@@ -52,7 +52,7 @@ def cases() -> Cases:
             words = ", ".join(f"{name} {value}" for name, value in asked.items())
             found[named(target, f"{n} rows, {words}")] = lambda t=target, n=n, a=asked: fit(t, n, **a)
         found |= variants(target)
-    found |= of_classes()
+    found |= of_classes() | of_counts()
     found[named("two classes", "trees that choose")] = lambda: fit("two classes", 150_000, epsilon=8.0)
     return found
 
@@ -93,6 +93,27 @@ def undeclared(target: str, rows: Any, **asked: Any) -> Seen:
     seen = Seen.of(made)
     found = None if made.schema_ is None else made.schema_.to_dict()
     return Seen([seen.model, found], seen.ledger)
+
+
+def of_counts() -> Cases:
+    """Counts and costs: targets below 0 count as 0."""
+    label = {"label": {"column": "y", "kind": "numeric", "lower": 0, "upper": 8}}
+
+    def of(loss: str, n: int, **asked: Any) -> Seen:
+        X, y, declared = table(n).X, table(n).number, schema("number").to_dict() | label
+        made = AdditiveBoostRegressor(schema=declared, random_state=1, loss=loss, **asked)
+        return Seen.of(made.fit(X, y))
+
+    named = "AdditiveBoostRegressor: counts, "
+    return {
+        f"{named}poisson, 2000 rows": lambda: of("poisson", 2000),
+        f"{named}poisson, 4000 rows, epsilon 8": lambda: of("poisson", 4000, epsilon=8.0),
+        f"{named}gamma, 2000 rows, delta 0": lambda: of("gamma", 2000, delta=0.0),
+        f"{named}tweedie, 4000 rows, epsilon 6, replace_one": lambda: of(
+            "tweedie", 4000, epsilon=6.0, neighbouring=REPLACE, power=1.7
+        ),
+        f"{named}poisson, no rows": lambda: of("poisson", 0),
+    }
 
 
 def of_classes() -> Cases:

@@ -15,6 +15,7 @@ from tacit.engines.memory import MemoryTable
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell, column_cells, mapped_cells
 from tacit.queries.histogram import ReleaseMap, ResidualLevels, ScoreHistogram
+from tacit.queries.log_link import LARGEST_MEAN, LogLink
 from tacit.queries.margins import SCORE_LIMIT, Scores
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import WEIGHT_UNIT
@@ -23,6 +24,9 @@ from tacit.queries.score_rules import LARGEST_BOUND, ResidualRule, SoftmaxRule, 
 CODES = 6
 SCALE = TargetScale(1 << 23, 1 << 18)
 """The middle of the bounds is 0, and the bounds are 2 units of the score away."""
+
+COUNTS = TargetScale(0, 1 << 18)
+"""From 0 to 4 units."""
 
 
 def table_of(rows: list[tuple[int, int, int]], n_labels: int) -> MemoryTable:
@@ -61,6 +65,11 @@ def queries(seed: int, n_labels: int) -> list[ScoreHistogram | ResidualLevels]:
         ScoreHistogram(cells, ResidualRule(SCALE, 0, -40_000, 40_000, curvature=15_000), one, release_map),
         ScoreHistogram(OneCell(), ResidualRule(SCALE, 0, -40_000, 40_000, curvature=15_000), one),
         ResidualLevels(SCALE, np.array([-30_000, 0, 500, 60_000]), one),
+        *(
+            ScoreHistogram(cells, replace(mean, scale=COUNTS, curvature=channel, link=LogLink(power, 1 << 15)), one)
+            for power, channel in ((1.0, 0), (1.5, 15_000), (2.0, 0))
+        ),
+        ResidualLevels(COUNTS, np.array([-30_000, 0, 500, 60_000]), one, link=LogLink(1.0, 1 << 15)),
     ]
 
 
@@ -159,7 +168,10 @@ def worst(query, n_labels, relation, norm):
 
 
 @pytest.mark.parametrize("relation", list(Neighbouring))
-@pytest.mark.parametrize(("index", "norm"), [(0, 2), (1, 2), (2, 1), (6, 2), (7, 2), (8, 2), (9, 2), (12, 2), (12, 1)])
+@pytest.mark.parametrize(
+    ("index", "norm"),
+    [(0, 2), (1, 2), (2, 1), (6, 2), (7, 2), (8, 2), (9, 2), (12, 2), (12, 1), (13, 2), (13, 1), (15, 2), (16, 2)],
+)
 def test_the_declared_sensitivity_is_needed(relation, index, norm):
     """A constant 10 % smaller is refuted by the search; scores far apart make rows of full weight."""
     query = queries(5, 3)[index]
@@ -217,6 +229,23 @@ def test_quantile_gradients_vanish_at_the_quantile():
     assert abs(answer) < 0.01 * window * len(targets)
 
 
+@pytest.mark.parametrize("power", [1.0, 1.5, 2.0])
+@pytest.mark.parametrize("mean", [0.37, 1.0, 2.3])
+def test_linked_contributions_vanish_at_the_mean(power, mean):
+    """Whatever law targets follow: here a quarter of them are four times the mean, and the others are 0."""
+    scores, link = Scores(1), LogLink(power, 1 << 14)  # a quarter of a unit where the score is 0
+    scores.add(OneCell(), [[math.log(mean / 0.25)]])
+    rule = ResidualRule(TargetScale(0, 1 << 20), 0, -LARGEST_BOUND, LARGEST_BOUND, link=link)  # 16 units at most
+    target = round(4 * mean * 2**20)
+    rows = [(0, 0, target if i % 4 == 0 else 0) for i in range(400)]
+    answer = table_of(rows, 1).answer(ScoreHistogram(OneCell(), rule, scores)).item() / (1 << 16)
+    assert abs(answer) < 400 * mean ** (2 - power) * 2e-4 * 4 ** (power - 1)
+    off = Scores(1)
+    off.add(OneCell(), [[math.log(mean / 0.25) + 0.01]])
+    slope = table_of(rows, 1).answer(ScoreHistogram(OneCell(), rule, off)).item() / (1 << 16) - answer
+    assert slope == pytest.approx(-4.0 * 0.25 ** (power - 1) * mean ** (2 - power), rel=0.02)
+
+
 def test_scores_are_bounded_and_rounded():
     scores = Scores(2)
     added = scores.add(OneCell(), [[1e9, -1e9]])
@@ -236,7 +265,10 @@ def test_scores_are_bounded_and_rounded():
         lambda: SoftmaxRule(3, norm=3),
         lambda: ResidualRule(SCALE, 0, 5, 9),
         lambda: ResidualRule(SCALE, 0, -LARGEST_BOUND - 1, 9),
-        lambda: TargetScale(-1, 5),
+        lambda: TargetScale(-(1 << 32) - 1, 5),
+        lambda: LogLink(0.5, 1 << 16),
+        lambda: LogLink(1.0, 0),
+        lambda: LogLink(1.0, LARGEST_MEAN + 1),
         lambda: ScoreHistogram(OneCell(), SoftmaxRule(3), Scores(2)),
         lambda: ScoreHistogram(OneCell(), SoftmaxRule(3), Scores(3), ReleaseMap(np.ones((1, 4), np.int64), 1)),
         lambda: ResidualLevels(SCALE, np.array([3, 3]), Scores(1)),

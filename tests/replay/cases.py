@@ -255,6 +255,8 @@ CASES = [
     own("three classes, larger epsilon", several, "three", epsilon=8.0, few=3),
     own("squared loss", number, "number", deltas=EITHER),
     own("quantile loss", number, "number", loss="quantile", quantile=0.8, few=4),
+    own("Poisson loss", number, "count", loss="poisson", deltas=EITHER, few=4),
+    own("Gamma loss", number, "count", loss="gamma", weighted=True, few=3),
     own("weights of rows and classes", two, "two", weighted=True, class_weight={"no": 1.0, "yes": 3.0}),
     own("weights of rows, three classes", several, "three", weighted=True, few=4),
     own("weights of rows, a number", number, "number", weighted=True, few=4),

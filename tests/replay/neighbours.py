@@ -29,6 +29,8 @@ LOWER, UPPER = -10.0, 10.0
 def schema_of(kind: str, unit: bool = False) -> dict[str, Any]:
     """What is public about :func:`table_of`."""
     label: dict[str, Any] = {"column": "target", "kind": "numeric", "lower": LOWER, "upper": UPPER}
+    if kind == "count":
+        label |= {"lower": 0.0}
     if kind in CLASSES:
         label = {"column": "label", "classes": CLASSES[kind]}
     found: dict[str, Any] = {"label": label, "columns": COLUMNS}
@@ -46,7 +48,7 @@ class Rows:
         y: labels or numbers.
         w: weights of the rows.
         batch: in which of two batches a row arrives.
-        kind: of the label: ``"two"``, ``"three"`` (classes) or ``"number"``.
+        kind: of the label: ``"two"``, ``"three"`` (classes), ``"number"`` or ``"count"`` (a number from 0 on).
     """
 
     X: pd.DataFrame
@@ -91,7 +93,7 @@ def table_of(kind: str, n: int = N, seed: int = 0, unit: bool = False) -> Rows:
     elif kind == "three":
         y = np.array(["x", "y", "z"], object)[np.digitize(score, [-1.5, 0.0])]
     else:
-        y = score
+        y = np.floor(np.exp(0.5 * score)) if kind == "count" else score
     return Rows(X, y, g.uniform(0.2, 1.0, n), np.arange(n) % 2, kind)
 
 
@@ -108,6 +110,7 @@ LABELS: dict[str, list[Any]] = {
     "two": ["yes", "no", "perhaps", None],
     "three": ["z", "x", "perhaps", None],
     "number": [UPPER, LOWER, 1e300, math.nan],
+    "count": [UPPER, 0.0, 1e300, math.nan],
 }
 WEIGHTS = [1.0, 0.01, 1.0, 0.5, 5e-324]
 
@@ -156,6 +159,8 @@ def flipped(rows: Rows, place: int) -> Any:
     """The label farthest from a row's own."""
     if rows.kind == "number":
         return UPPER if rows.y[place] < 0 else LOWER
+    if rows.kind == "count":
+        return UPPER if rows.y[place] < 1 else 0.0
     first, *_, last = CLASSES[rows.kind]
     return last if rows.y[place] == first else first
 

@@ -172,7 +172,7 @@ def main_term(column: Column, bins: Bins, each: Budget, known: FirstLook, loss: 
     """The term of one column, of whose releases ``each`` is the budget."""
     noise_variance = each.sd(1.0, loss.bound) ** 2 * AVERAGING_LOSS
     prior = column_prior(column, bins, noise_variance, loss.slope, known, each.is_pure, jointly)
-    term = Term(column.name, prior, noise_variance, loss.n_scores, not loss.rounded)
+    term = Term(column.name, prior, noise_variance, loss.n_scores, not loss.rounded, loss.uses.growth)
     term.monotone = column.monotone
     return term
 

@@ -51,6 +51,7 @@ class Uses:
         choices: trees whose splits are chosen, where rows are very many.
         simulated_rows: curvature is that of simulated rows; else it follows from the intercept and the spread of terms.
         stages: labels of later sweeps say which ones they are.
+        growth: None, or under a log link the ``g`` with which a row of score ``F`` is curved by ``exp(g F)``.
     """
 
     recency: bool = False
@@ -60,6 +61,7 @@ class Uses:
     choices: bool = False
     simulated_rows: bool = True
     stages: bool = True
+    growth: float | None = None
 
 
 class Loss(Protocol):

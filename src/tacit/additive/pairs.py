@@ -234,6 +234,6 @@ def pair_terms(
     noise_variance = learning.split(beside).sd(1.0, loss.bound) ** 2 * 4 / 3  # averaging, rounded as it always was
     priors = pair_priors(budget, pairs, mode_variance, state)
     return [
-        Term(pair_name(*pair), prior, noise_variance, loss.n_scores, not loss.rounded)
+        Term(pair_name(*pair), prior, noise_variance, loss.n_scores, not loss.rounded, loss.uses.growth)
         for pair, prior in zip(pairs, priors, strict=True)
     ]

@@ -8,22 +8,26 @@ from typing import Any, ClassVar
 
 from tacit.additive.boost import learned_columns, parts_wanted
 from tacit.additive.learn import learn
+from tacit.additive.log_link_loss import LogLinkLoss
 from tacit.additive.residual_loss import QuantileLoss, ResidualLoss, SquaredLoss
-from tacit.additive.to_model import regression_scores
+from tacit.additive.to_model import rate_scores, regression_scores
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.curator.rows import PrivateRows
+from tacit.encoding.labels import NumericLabelIndex
 from tacit.estimators.regressor import PrivateRegressor
 from tacit.learning.checks import check_choice, check_number
 from tacit.learning.learner import Learner
 from tacit.learning.sealing import sealed
 from tacit.learning.task import Task
 from tacit.models.additive_scores import AdditiveRegressionModel
+from tacit.models.log_linked import POWERS, power_of
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
-from tacit.privacy.request import Request
+from tacit.privacy.request import Request, RequestError
 
 SQUARED, QUANTILE = "squared", "quantile"
+LOSSES = (SQUARED, QUANTILE, *POWERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +35,18 @@ class AdditiveRegressionLearner(Learner):
     """Boosts an additive model of a number: what :class:`AdditiveBoostRegressor` says of itself holds here.
 
     Attributes:
-        loss: ``"squared"`` or ``"quantile"``.
+        loss: ``"squared"``, ``"quantile"``, ``"poisson"``, ``"gamma"`` or ``"tweedie"``.
         quantile: which one, in (0, 1).
         interactions: True, False or ``"pairs"``.
         tuning: the numbers of the learner.
+        power: of Tweedie's variance, in (1, 2).
     """
 
     loss: str = SQUARED
     quantile: float = 0.5
     interactions: bool | str = True
     tuning: Tuning = TUNING
+    power: float = 1.5
 
     name = "AdditiveBoostRegressor"
     streams = True
@@ -50,12 +56,19 @@ class AdditiveRegressionLearner(Learner):
     holds_monotone = True
 
     def __post_init__(self) -> None:
-        check_choice("loss", self.loss, (SQUARED, QUANTILE))
+        check_choice("loss", self.loss, LOSSES)
         check_number("quantile", self.quantile, 0.0, 1.0)
+        check_number("power", self.power, 1.0, 2.0)
         parts_wanted(self.interactions)
 
     def check(self, task: Task) -> None:
-        """There is nothing that it cannot learn."""
+        """Raises :class:`RequestError` for counts and costs that are declared to be negative."""
+        bounds = task.target.bounds
+        if power_of(self.loss, self.power) is not None and bounds is not None and not 0 <= bounds.lower < bounds.upper:
+            raise RequestError(
+                f"loss={self.loss!r} learns the mean of a count or a cost, which is never negative: declare a lower "
+                f"bound of at least 0, not {bounds.lower:g} (nothing was spent)"
+            )
 
     def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
         del task
@@ -64,20 +77,24 @@ class AdditiveRegressionLearner(Learner):
     def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> AdditiveRegressionModel:
         budget, task = sealed(rows, allowance, task)
         columns, target = learned_columns(task), task.target
-        loss: ResidualLoss = SquaredLoss(len(columns), self.tuning.residuals)
-        if self.loss == QUANTILE:
-            loss = QuantileLoss(len(columns), float(self.quantile), self.tuning.residuals)
+        loss, power = self._loss(len(columns), target.index), power_of(self.loss, self.power)
         pairs, trees = parts_wanted(self.interactions)
         learned = learn(budget, columns, loss, pairs, trees, self.tuning)
         assert task.encoding is not None
-        return AdditiveRegressionModel(
-            target.name,
-            target.index.lower,
-            target.index.upper,
-            self.loss,
-            float(self.quantile),
-            regression_scores(learned, task.encoding, loss, target.index),
-        )
+        if isinstance(loss, LogLinkLoss):
+            scores = rate_scores(learned, task.encoding, loss, target.index)
+        else:
+            scores = regression_scores(learned, task.encoding, loss, target.index)
+        bounds = (target.index.lower, target.index.upper)
+        return AdditiveRegressionModel(target.name, *bounds, self.loss, float(self.quantile), scores, power)
+
+    def _loss(self, n_columns: int, label: NumericLabelIndex) -> ResidualLoss:
+        numbers, power = self.tuning.residuals, power_of(self.loss, self.power)
+        if power is not None:
+            return LogLinkLoss(n_columns, power, label, numbers)
+        if self.loss == QUANTILE:
+            return QuantileLoss(n_columns, float(self.quantile), numbers)
+        return SquaredLoss(n_columns, numbers)
 
 
 class AdditiveBoostRegressor(PrivateRegressor):
@@ -98,11 +115,14 @@ class AdditiveBoostRegressor(PrivateRegressor):
             are clipped; rows without a target are dropped. None: found with 5 % of what finding columns leaves.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
-        loss: ``"squared"`` for means or ``"quantile"`` for a quantile.
+        loss: ``"squared"`` for means or ``"quantile"`` for a quantile; for means of counts and costs, whose effects
+            multiply (a log link), ``"poisson"``, ``"gamma"`` or ``"tweedie"``: targets are then never negative.
         quantile: which one, in (0, 1).
         interactions: where the budget allows: True looks for pairs of columns that act together, and boosts what is
             left over by trees; ``"pairs"`` leaves the trees out, so that every part can be drawn; False gives
             one curve per column and nothing else.
+        power: of ``loss="tweedie"``, strictly between 1 (as Poisson) and 2 (as Gamma): variances are thought to grow as
+            the mean to this power.
 
     Attributes:
         model_: the frozen :class:`~tacit.models.additive_scores.AdditiveRegressionModel`.
@@ -125,6 +145,7 @@ class AdditiveBoostRegressor(PrivateRegressor):
         loss: str = SQUARED,
         quantile: float = 0.5,
         interactions: bool | str = True,
+        power: float = 1.5,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -136,6 +157,7 @@ class AdditiveBoostRegressor(PrivateRegressor):
         self.loss = loss
         self.quantile = quantile
         self.interactions = interactions
+        self.power = power
 
     def make_learner(self, request: Request) -> AdditiveRegressionLearner:
-        return AdditiveRegressionLearner(request, self.loss, self.quantile, self.interactions, self.tuning)
+        return AdditiveRegressionLearner(request, self.loss, self.quantile, self.interactions, self.tuning, self.power)

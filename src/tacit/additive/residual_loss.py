@@ -136,7 +136,6 @@ class ResidualLoss:
 
     n_scores = 1
     strength = 1.0
-    slope = 0.9
     jointly = True
     together = True
     rounded = True
@@ -150,6 +149,10 @@ class ResidualLoss:
         self._looks, self._belief = self.numbers.first_look, first_belief()
         self.bias = 0.0
         self.rule = ResidualRule(self.scale, 0, -ONE, ONE)
+
+    @property
+    def slope(self) -> float:
+        return 0.9
 
     @property
     def bound(self) -> float:
@@ -241,7 +244,7 @@ class ResidualLoss:
         self._looks += 1
         assert isinstance(log, Scores)
         edges = np.rint(residual_edges() * ONE).astype(np.int64)
-        query = ResidualLevels(self.scale, edges, log)
+        query = self._levels(edges, log)
         release = budget.measure(
             query, self.numbers.looking / self.numbers.looks, Label(Stage.RESIDUALS, f"histogram of residuals, {stage}")
         )
@@ -253,6 +256,10 @@ class ResidualLoss:
         """How far the constant is from right once all else is learned, and its standard deviation: not looked at."""
         del budget, log, total
         return np.zeros(1), np.zeros(1)
+
+    def _levels(self, edges: Ints, log: Scores) -> ResidualLevels:
+        """The histogram of the residuals."""
+        return ResidualLevels(self.scale, edges, log)
 
     def _noise(self, budget: Budget, total: float) -> float:
         """Standard deviation that noise gives a prediction, for contributions of at most 1 that are never clipped.
@@ -284,7 +291,7 @@ class SquaredLoss(ResidualLoss):
         return self._inside
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def ends(self) -> tuple[float, float] | None:
         """The clip, on either side."""
         return -self.bound, self.bound
 

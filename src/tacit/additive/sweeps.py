@@ -125,6 +125,8 @@ class State:
 
     def move(self, term: Term, wanted: Floats, length: float) -> float:
         """Moves a term part of the way to the effects wanted; returns the mean square over the rows of the step."""
+        if self.loss.uses.growth is not None:
+            wanted = term.effect + tempered(wanted - term.effect)
         if self.loss.rounded:
             step = self.add(term.cells, length * (wanted - term.effect))
             new = term.effect + step
@@ -147,6 +149,11 @@ class State:
             return Histogram(cells, rule, self.log, release_map)
         assert not isinstance(rule, RowRule)
         return ScoreHistogram(cells, rule, self.log, release_map)
+
+
+def tempered(step: Floats) -> Floats:
+    """A Newton step of logarithms of means, which a sum of ``n (exp(step) - 1)`` makes too long upwards."""
+    return np.where(step > 0, np.log1p(np.maximum(step, 0.0)), step)
 
 
 def mean_square(counts: Floats, change: Floats) -> float:

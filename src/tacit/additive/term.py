@@ -24,6 +24,9 @@ NEGLIGIBLE_SD = 0.05
 SCATTER_STEPS = 8
 """Posteriors are factored anew when the scatter of rows of two classes has changed by this root of 2."""
 
+LARGEST_EFFECT = 4.0
+"""Under a log link effects beyond this make rows no more, and no less, curved."""
+
 NEGLIGIBLE_CURVATURE = 1e-9
 """Directions of relative curvature below this are no directions: softmax scores may all move together."""
 
@@ -135,22 +138,30 @@ class Term:
         n_scores: how many effects a bin has.
         follows_scatter: whether the scatter of rows is followed to a few percent, as for two classes, and relative to
             what is typical; else to a factor of the root of 2, relative to the noise.
+        growth: None, or under a log link the ``2 - p`` by which a row of effect ``f`` is curved, and scatters, in
+            proportion to ``exp((2 - p) f)``.
     """
 
     def __init__(
-        self, name: str, prior: Prior, noise_variance: float, n_scores: int = 1, follows_scatter: bool = False
+        self,
+        name: str,
+        prior: Prior,
+        noise_variance: float,
+        n_scores: int = 1,
+        follows_scatter: bool = False,
+        growth: float | None = None,
     ) -> None:
         self.name, self.kind, self.cells, self.counts = name, prior.kind, prior.cells, prior.counts
         self.release_map = None if prior.release_map is None else ReleaseMap.from_floats(prior.release_map)
         self._guarded, self._covariances, self._told = prior.counts + prior.guard, prior.covariances, noise_variance
-        self._follows_scatter = follows_scatter
+        self._follows_scatter, self._growth = follows_scatter, growth
         self.expect()
         bins, mixed = len(prior.counts), (len(prior.covariances), len(SCALES))
         self.effect: Floats = np.zeros((bins, n_scores))
         self.share, self.monotone = 1.0, 0
         self.weights: Floats = np.full(mixed, 1.0 / (mixed[0] * mixed[1]))
         self._direction_weights: list[Floats] = []
-        self._average = ReleaseAverage((len(self._design), n_scores), (bins, n_scores))
+        self._average = ReleaseAverage((len(self._design), n_scores), (bins, n_scores if growth is None else 2))
 
     @property
     def map_values(self) -> Floats:
@@ -165,10 +176,22 @@ class Term:
             seen: weight of the rows of every bin, where rows are bounded together.
             noise: variance of the noise, relative to what the term was told.
         """
-        self._matrix, self._weighted = self.map_values, self._guarded * seen
-        self._design = self._matrix * self._weighted[None, :]
+        self._matrix, self._seen = self.map_values, self._guarded * seen
         self._expected = max(self._told * noise, LEAST_SD**2)
+        self._bend(np.ones(1))
+
+    def _bend(self, curvatures: Floats) -> None:
+        """Says how much rows of each bin are curved, relative to each other."""
+        relative = curvatures * (self.counts.sum() / float(self.counts @ curvatures)) if len(curvatures) > 1 else 1.0
+        self._weighted = self._seen * relative
+        self._design = self._matrix * self._weighted[None, :]
         self._posteriors: dict[int, Posterior] = {}
+
+    def _powers(self) -> Floats:
+        """Under a log link: ``exp((1 - p) f)`` and ``exp((2 - p) f)`` of the effects, shape ``(bins, 2)``."""
+        assert self._growth is not None
+        effect = np.clip(self.effect, -LARGEST_EFFECT, LARGEST_EFFECT)
+        return np.asarray(np.exp(effect * np.array([[self._growth - 1.0, self._growth]])))
 
     @property
     def variance(self) -> float:
@@ -186,7 +209,8 @@ class Term:
 
     def observe(self, release: Measurement, gain: float = 1.0) -> None:
         """Adds a release to the average, in units of its gain: releases of one effect then agree but for noise."""
-        self._average.add(release.value / gain, release.sd / gain, self.effect)
+        at = self.effect if self._growth is None else self._powers()
+        self._average.add(release.value / gain, release.sd / gain, at)
 
     def solve(self, directions: Directions, log_prior: Floats | None) -> Floats:
         """The posterior mean of the effects given all releases, each referred to the effects at which it was made.
@@ -198,6 +222,8 @@ class Term:
         Returns:
             Effects of shape ``(bins, n_scores)``.
         """
+        if self._growth:
+            self._bend(self._powers()[:, 1])
         referred = self._referred(directions)
         means, self._direction_weights = np.empty((len(self.counts), len(directions.curvatures))), []
         for j, curvature in enumerate(directions.curvatures):
@@ -229,8 +255,25 @@ class Term:
             slope, precision = directions.curvatures[0], known.precision
             referred = known.sum[:, 0] / precision + slope * (self._design @ (known.effects[:, 0] / precision))
             return np.asarray(referred)[:, None]
-        both = directions.gain * known.sum + self._design @ known.effects @ directions.matrix
+        if self._growth is not None:
+            known_effects = self._as_if_linear(known.effects / known.precision) * known.precision
+        else:
+            known_effects = known.effects
+        both = directions.gain * known.sum + self._design @ known_effects @ directions.matrix
         return np.asarray(both / known.precision @ directions.basis)
+
+    def _as_if_linear(self, powers: Floats) -> Floats:
+        """Under a log link: the effects at which a linear model would have had the average release, ``(bins, 1)``.
+
+        A bin's mean contribution at the effect ``f`` is in proportion to ``exp(g + (1 - p) f) - exp((2 - p) f)`` where
+        ``g`` is right. Taken to be right now, that says by how much each release would have differed from one made now.
+
+        Args:
+            powers: averages over releases of :meth:`_powers`.
+        """
+        now = np.clip(self.effect[:, 0], -LARGEST_EFFECT, LARGEST_EFFECT)
+        more = (powers[:, 1] - np.exp(now) * powers[:, 0]) / self._powers()[:, 1]
+        return np.asarray(self.effect[:, 0] + more)[:, None]
 
     def _noise_variance(self, directions: Directions) -> float:
         return directions.gain**2 * self._average.noise_variance

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.additive.learn import Learned
+from tacit.additive.log_link_loss import LogLinkLoss
 from tacit.additive.pairs import Side
 from tacit.additive.posterior import NAMES, exactly
 from tacit.additive.residual_loss import ResidualLoss
@@ -101,3 +103,12 @@ def regression_scores(
     centre = label.lower + loss.scale.offset * per_code
     sd = np.hypot(unit * learned.intercept_sd, unit * loss.bias)
     return replace(scores, intercept=scores.intercept + centre, intercept_sd=sd)
+
+
+def rate_scores(
+    learned: Learned, encoding: TableEncoding, loss: LogLinkLoss, label: NumericLabelIndex
+) -> AdditiveScores:
+    """The sum of effects, whose exponential is a mean in units of the target."""
+    per_code = (label.upper - label.lower) / label.unit
+    scores = additive_scores(learned, encoding)
+    return replace(scores, intercept=scores.intercept + math.log(loss.mean * loss.scale.codes_per_unit * per_code))

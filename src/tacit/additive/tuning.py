@@ -298,6 +298,25 @@ class Residuals:
 
 
 @dataclass(frozen=True)
+class Linked:
+    """How the losses with a log link begin (:mod:`tacit.additive.log_link_loss`)."""
+
+    # Edges of the first histogram of the target: so many to each doubling, so many doublings below its upper bound.
+    per_octave: int = 4
+    octaves: int = 16
+
+    # Standard deviations of noise above which a count of that histogram is read: noise far from 0 sums to much.
+    clear: float = 2.0
+
+    # The mean is thought to be at least and at most so large beside the standard deviation.
+    least_ratio: float = 1 / 32
+    most_ratio: float = 32.0
+
+    # Kernel trees leave no more noise than this in the logarithm of a mean.
+    most_noise: float = 0.6
+
+
+@dataclass(frozen=True)
 class Tuning:
     """All of them."""
 
@@ -311,4 +330,5 @@ class Tuning:
 
 PLANNING, SWEEPING, PAIRING, CLIPPING = Planning(), Sweeping(), Pairing(), Clipping()
 COUNTING, RESIDUALS, TUNING = Counting(), Residuals(), Tuning()
+LINKED = Linked()
 """As they were chosen."""

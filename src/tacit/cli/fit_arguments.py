@@ -51,7 +51,10 @@ class FitArguments:
         str | None, typer.Option("--classes", help="Without a schema: the classes, comma-separated, positive one last.")
     ] = None
     loss: Annotated[
-        str | None, typer.Option("--loss", help="For a target that is a number: squared (means) or quantile.")
+        str | None,
+        typer.Option(
+            "--loss", help="Of a number: squared (means) or quantile; of a count or cost: poisson, gamma, tweedie."
+        ),
     ] = None
     quantile: Annotated[
         float | None, typer.Option("--quantile", help="Which quantile, with --loss quantile; the median if not given.")

@@ -13,6 +13,7 @@ from tacit.arrays import Codes, Ints
 from tacit.engines import kernels, score_kernels
 from tacit.engines.rows import RowRange, Rows
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
+from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Scores
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT
@@ -73,9 +74,13 @@ class ScoreRows:
         else:
             targets, scale = self._required_targets(), rule.scale
             facts = (scale.offset, scale.numerator, rule.shift, rule.low, rule.high, rule.curvature)
+            adds: Any = score_kernels.residual_sum
+            link: tuple[Any, ...] = ()
+            if rule.link is not None:
+                adds, link = score_kernels.linked_residual_sum, (_tables(rule.link),)
 
             def run(start: int, stop: int, sums: Ints) -> None:
-                score_kernels.residual_sum(codes, labels, factors, bits, targets, scores, facts, sums, start, stop)
+                adds(codes, labels, factors, bits, targets, scores, facts, *link, sums, start, stop)
 
         by_code = self._in_parallel(run, len(lookup) * rule.channels).reshape(len(lookup), rule.channels)
         by_cell = np.zeros((query.cells.size, rule.channels), np.int64)
@@ -87,10 +92,13 @@ class ScoreRows:
         scores, targets = self.caught_up(query.scores), self._required_targets()
         edges, labels = np.ascontiguousarray(query.edges, np.int64), self._labels
         factors = ONE_EACH if query.weights is None else query.weights.factors
-        offset, numerator = query.scale.offset, query.scale.numerator
+        place: tuple[Any, ...] = (query.scale.offset, query.scale.numerator)
+        adds: Any = score_kernels.residual_levels
+        if query.link is not None:
+            adds, place = score_kernels.linked_residual_levels, (*place, _tables(query.link))
 
         def run(start: int, stop: int, sums: Ints) -> None:
-            score_kernels.residual_levels(labels, factors, targets, scores, offset, numerator, edges, sums, start, stop)
+            adds(labels, factors, targets, scores, *place, edges, sums, start, stop)
 
         return self._in_parallel(run, len(edges) + 1).reshape(query.shape)
 
@@ -111,6 +119,10 @@ class ScoreRows:
             self._in_parallel(partial(_update, codes, steps, cache.sums), 0)
         cache.applied = len(scores.updates)
         return cache.sums
+
+
+def _tables(link: LogLink) -> tuple[Ints, Ints, Ints]:
+    return link.means, link.factors, link.shares
 
 
 def _update(

@@ -15,7 +15,7 @@ from tacit.evaluation.error_grid import ABOVE, BELOW, FOURTH, OVER, OVER_SQUARE,
 from tacit.evaluation.measure_errors import ErrorSums
 from tacit.evaluation.performance import KNOWN, Estimate
 
-NUMBER_METRICS = ("mae", "mse", "rmse", "r2", "bias", "pinball", "below")
+NUMBER_METRICS = ("mae", "mse", "rmse", "r2", "bias", "pinball", "below", "deviance")
 OF_MEANS, OF_QUANTILES = ("mae", "rmse", "r2", "bias"), ("pinball", "below", "mae")
 
 REPLICATES = 4000
@@ -48,7 +48,7 @@ class NumberQuestion:
         metrics: among :data:`NUMBER_METRICS`.
         quantile: which one the pinball loss is about.
         confidence: of the intervals.
-        lower, upper: bounds of the target.
+        lower, upper: bounds of the target; of the deviance, where that is asked for.
         clip: share of their distance at which errors are clipped.
     """
 
@@ -127,7 +127,7 @@ class _Judge:
 
     def figure(self, name: str) -> Estimate:
         q, unit = self._question.quantile, self._question.unit
-        if name == "mae":
+        if name in ("mae", "deviance"):
             return self._mean(SIZES, SQUARES, 0.0, 1.0, unit)
         if name == "mse":
             return self._mean(SQUARES, _form(fourth=1.0), 0.0, 1.0, unit**2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -12,6 +12,7 @@ from tacit.arrays import Floats
 from tacit.encoding.frames import Frame, without_rows
 from tacit.encoding.inputs import no_rows_of, numbers_of
 from tacit.encoding.values import DROPPED
+from tacit.evaluation.deviance import largest_deviance, unit_deviance
 from tacit.models.base import Model
 from tacit.privacy.request import RequestError, is_number, two_bounds
 from tacit.schema import Schema
@@ -34,6 +35,8 @@ class NumberScorer:
         predictor: a model, or an estimator that was fitted.
         lower, upper: public bounds of the target.
         quantile: which quantile the model is about; None if it is about means, or that is not known.
+        power: of the variance, if the model is of a count or a cost under a log link.
+        of_deviance: whether the error of a row is its deviance, as a share of the largest.
         verified: whether the prediction for a row is known to depend on that row alone.
     """
 
@@ -42,6 +45,8 @@ class NumberScorer:
     upper: float
     quantile: float | None
     verified: bool
+    power: float | None = None
+    of_deviance: bool = False
 
     @staticmethod
     def of(predictor: Any, schema: Schema | None, bounds: Any) -> NumberScorer:
@@ -74,11 +79,28 @@ class NumberScorer:
             )
         quantile = getattr(model, "quantile", None) if getattr(model, "loss", "") == "quantile" else None
         verified = isinstance(model, Model) and model.sees_rows_alone
-        return NumberScorer(predictor, float(lower), float(upper), quantile, verified)
+        power = getattr(model, "power", None)
+        return NumberScorer(predictor, float(lower), float(upper), quantile, verified, power)
 
     @property
     def range(self) -> float:
+        """The largest error."""
+        if self.of_deviance:
+            assert self.power is not None
+            return largest_deviance(self.power, self.lower, self.upper)
         return self.upper - self.lower
+
+    def by_deviance(self) -> NumberScorer:
+        """The same model, judged by its deviance.
+
+        Raises:
+            RequestError: unless it is of a count or a cost.
+        """
+        if self.power is None or self.upper <= 0:
+            raise RequestError(
+                "the deviance is that of a model of a count or a cost (loss poisson, gamma or tweedie): this is none"
+            )
+        return replace(self, of_deviance=True)
 
     def check(self, frame: Frame, data: Any, targets: Any) -> None:
         """Raises for what is public: a column that is missing, or one or targets of the wrong kind. Reads no row."""
@@ -90,8 +112,8 @@ class NumberScorer:
         """Private columns, shape ``(rows,)`` each.
 
         Returns:
-            ``error``, target minus prediction as a share of the range; ``target``, clipped into the bounds and scaled
-            to [-1, 1]; ``label``, 0 or :data:`DROPPED` where there is no target.
+            ``error``, target minus prediction (or the deviance) as a share of the range; ``target``, clipped into the
+            bounds and scaled to [-1, 1]; ``label``, 0 or :data:`DROPPED` where there is no target.
         """
         truth = numbers_of(targets)
         known = np.isfinite(truth)
@@ -99,8 +121,12 @@ class NumberScorer:
         truth = np.clip(np.where(known, truth, middle), self.lower, self.upper)
         said = self.predictions(frame, data)
         said = np.clip(np.where(np.isnan(said), middle, said), self.lower, self.upper)
+        away = truth - said
+        if self.of_deviance:
+            assert self.power is not None
+            away = unit_deviance(truth, said, self.power, self.upper)
         return {
-            "error": (truth - said) / self.range,
+            "error": away / self.range,
             "target": (truth - middle) / (self.range / 2),
             "label": np.where(known, 0, DROPPED),
         }

@@ -27,6 +27,8 @@ from tacit.privacy.certificate import Certificate
 from tacit.privacy.request import Request, RequestError
 from tacit.schema import Schema
 
+DEVIANCE = "deviance"
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -95,6 +97,8 @@ def score_numbers(
 ) -> PrivateNumberScore:
     """Judges a model of a number; ``rows`` are the columns, the rows as they came, and their targets."""
     scorer = NumberScorer.of(model, schema, asked.target_bounds)
+    if asked.metrics is not None and DEVIANCE in asked.metrics:
+        scorer = scorer.by_deviance()
     question = _question(asked, scorer)
     frame, data, targets = rows
     scorer.check(frame, data, targets)
@@ -116,6 +120,8 @@ def score_numbers(
 def _question(asked: NumberRequest, scorer: NumberScorer) -> NumberQuestion:
     usual = OF_MEANS if scorer.quantile is None else OF_QUANTILES
     metrics = usual if asked.metrics is None else tuple(asked.metrics)
+    if scorer.of_deviance and len(metrics) > 1:
+        raise RequestError("the deviance is a release of its own: ask for it alone")
     for name in metrics:
         if name not in NUMBER_METRICS:
             raise RequestError(f"metrics are among {', '.join(NUMBER_METRICS)} for numbers, got {name!r}")
@@ -125,4 +131,5 @@ def _question(asked: NumberRequest, scorer: NumberScorer) -> NumberQuestion:
     clip = 1.0
     if asked.error_clip is not None:
         clip = max(clip_share(asked.error_clip, scorer.range), float(ErrorGrid.of(1).clips[0]))
-    return NumberQuestion(metrics, float(quantile), float(asked.confidence), scorer.lower, scorer.upper, clip)
+    lower, upper = (0.0, scorer.range) if scorer.of_deviance else (scorer.lower, scorer.upper)
+    return NumberQuestion(metrics, float(quantile), float(asked.confidence), lower, upper, clip)

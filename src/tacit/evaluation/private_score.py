@@ -99,6 +99,7 @@ def private_score(
             asked for: it is the mean over every class against the rest, each of which is a release of its own.
             Of numbers: among ``mae``, ``mse``, ``rmse``, ``r2``, ``bias`` (mean of prediction minus target),
             ``pinball`` and ``below`` (share of targets below the prediction); None for what suits the model's loss.
+            Of counts and costs ``deviance``, a release of its own, can be asked for alone; ``error_clip`` is then its.
         threshold: of two classes: probability from which a row counts as positive in the accuracy.
         cost: of two classes: what a false positive and a false negative cost; adds ``cost``, per row at the least
             costly threshold.

@@ -12,6 +12,7 @@ from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
 from tacit.models.additive import AdditiveScores, Feature
 from tacit.models.base import Model, Predicts, of_any_table
+from tacit.models.log_linked import means
 
 
 class _AdditiveScoresModel(Model):
@@ -116,12 +117,16 @@ def _without_mean(variance: Floats) -> Floats:
 class AdditiveRegressionModel(_AdditiveScoresModel):
     """A number: the sum of an intercept and of effects, in units of the target, kept within its declared bounds.
 
+    Under a log link the sum is the logarithm of the mean.
+
     Attributes:
         target: name of the target's column.
         lower, upper: its declared bounds.
-        loss: ``"squared"`` (predictions are means) or ``"quantile"``.
-        quantile: which quantile, for the latter.
-        scores: one score, in units of the target.
+        loss: ``"squared"`` (predictions are means), ``"quantile"``, or one with a log link: ``"poisson"``, ``"gamma"``,
+            ``"tweedie"`` (predictions are means).
+        quantile: which quantile, for the second.
+        scores: one score, in units of the target, or of its logarithm.
+        power: of the variance, where there is a log link; else None.
     """
 
     kind: ClassVar[str] = "additive_regression"
@@ -133,17 +138,25 @@ class AdditiveRegressionModel(_AdditiveScoresModel):
     loss: str
     quantile: float
     scores: AdditiveScores
+    power: float | None = None
     classes: tuple[Any, ...] = field(default=(), init=False)
 
     @of_any_table
     def predict(self, frame: Frame) -> Floats:
         """The prediction for every row, shape ``(rows,)``."""
-        return np.clip(self.scores.of(frame)[:, 0], self.lower, self.upper)
+        said = self.scores.of(frame)[:, 0]
+        return np.clip(said if self.power is None else means(said), self.lower, self.upper)
 
     @of_any_table
     def score_variance(self, frame: Frame) -> Floats:
-        """Variance of the prediction of every row given what was released, in squared units of the target."""
-        return self.scores.variance(frame)[:, 0]
+        """Variance of the prediction of every row given what was released, in squared units of the target.
+
+        Under a log link to first order.
+        """
+        variance = self.scores.variance(frame)[:, 0]
+        if self.power is None:
+            return variance
+        return np.asarray(variance * np.square(self.predict(frame)))
 
     def predict_proba(self, frame: Any) -> Floats:
         """There are none: raises ``TypeError``."""
@@ -151,7 +164,8 @@ class AdditiveRegressionModel(_AdditiveScoresModel):
         raise TypeError(f"this is a model of the number “{self.target}”: it has no classes; use predict")
 
     def body(self) -> dict[str, Any]:
-        return {
+        linked = {} if self.power is None else {"power": self.power}
+        return linked | {
             "target": self.target,
             "lower": self.lower,
             "upper": self.upper,
@@ -163,4 +177,4 @@ class AdditiveRegressionModel(_AdditiveScoresModel):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> AdditiveRegressionModel:
         facts = {name: body[name] for name in ("target", "lower", "upper", "loss", "quantile")}
-        return cls(**facts, scores=AdditiveScores.from_dict(body["scores"]))
+        return cls(**facts, scores=AdditiveScores.from_dict(body["scores"]), power=body.get("power"))

@@ -121,7 +121,7 @@ class MeanNumberModel(_Mean):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        facts = [(m.target, m.lower, m.upper, m.loss, m.quantile) for m in self.members]
+        facts = [(m.target, m.lower, m.upper, m.loss, m.quantile, m.power) for m in self.members]
         if any(said != facts[0] for said in facts):
             raise ValueError("the members of a mean must speak of the same number")
 

@@ -11,6 +11,7 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
+from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT, RowRule
@@ -227,12 +228,14 @@ class ResidualLevels:
         edges: fixed point, increasing, shape ``(edges,)``.
         scores: one score per row.
         weights: of rows; a row counts as much as it weighs.
+        link: if there is one, residuals are what :class:`~tacit.queries.score_rules.ResidualRule` clips.
     """
 
     scale: TargetScale
     edges: Ints
     scores: Scores
     weights: LabelWeights | None = None
+    link: LogLink | None = None
 
     def __post_init__(self) -> None:
         if self.scores.n_scores != 1 or len(self.edges) == 0 or (np.diff(self.edges) <= 0).any():

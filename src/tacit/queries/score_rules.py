@@ -9,6 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from tacit.arrays import Ints
+from tacit.queries.log_link import LogLink
 from tacit.queries.rules import LEVEL_BITS, LEVELS, MARGIN_BITS, WEIGHT_UNIT
 
 EXP_BITS = 30
@@ -16,6 +17,9 @@ EXP_BITS = 30
 
 TARGET_BITS = 24
 """Bits of a numeric target: its lower bound is 0, its upper bound ``2**TARGET_BITS``."""
+
+LOWEST_OFFSET = -(1 << 32)
+"""No target of 0 lies farther below the lower bound, in codes."""
 
 LARGEST_BOUND = 1 << 22
 """The largest clip of a residual, in fixed point (64 units of the score): sums of 2**28 rows then fit an int64."""
@@ -102,7 +106,8 @@ class TargetScale:
     """How a numeric target becomes a number that scores are compared with: ``(code - offset) * numerator >> 24``.
 
     Attributes:
-        offset: the code (:data:`TARGET_BITS` bits) at which the score is 0.
+        offset: the code (:data:`TARGET_BITS` bits) at which the score is 0; under a log link the code of a target of 0,
+            which may lie below all codes.
         numerator: score units per code, times 2**24; at most 2**26.
     """
 
@@ -110,8 +115,8 @@ class TargetScale:
     numerator: int
 
     def __post_init__(self) -> None:
-        if not 0 <= self.offset <= 1 << TARGET_BITS or not 1 <= self.numerator <= 1 << 26:
-            raise ValueError(f"an offset lies in 0..2**24 and a numerator in 1..2**26, got {self}")
+        if not LOWEST_OFFSET <= self.offset <= 1 << TARGET_BITS or not 1 <= self.numerator <= 1 << 26:
+            raise ValueError(f"an offset lies in -2**32..2**24 and a numerator in 1..2**26, got {self}")
 
     @property
     def codes_per_unit(self) -> float:
@@ -128,12 +133,17 @@ class ResidualRule:
     loss where nothing is clipped. With ``shift = (2q - 1) w``, ``low = -2 (1 - q) w`` and ``high = 2 q w`` they are
     ``2 w`` times the gradient of the quantile loss of ``q``, smoothed over a window of half-width ``w``.
 
+    Under a log link the contribution is ``clip((t - mu) exp((1 - p) F) + shift, low, high)`` with ``mu = m exp(F)``
+    (:class:`~tacit.queries.log_link.LogLink`); a negative ``t`` counts as 0.
+
     All in fixed point (:data:`~tacit.queries.rules.MARGIN_BITS`).
 
     Attributes:
         scale: how targets are compared with scores.
         shift, low, high: ``low <= 0 <= high``, both within :data:`LARGEST_BOUND`.
-        curvature: if positive, one more channel that counts ``curvature`` for every row that is not clipped.
+        curvature: if positive, one more channel that counts ``curvature`` for every row that is not clipped; under a
+            log link the row's share of it.
+        link: None where scores are in units of targets.
     """
 
     kind: ClassVar[str] = "residual"
@@ -145,6 +155,7 @@ class ResidualRule:
     low: int
     high: int
     curvature: int = 0
+    link: LogLink | None = None
 
     def __post_init__(self) -> None:
         if not -LARGEST_BOUND <= self.low <= 0 <= self.high <= LARGEST_BOUND or self.low == self.high:

@@ -5,6 +5,7 @@ Models of two classes, of several and of numbers share their parts; they differ 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -20,7 +21,7 @@ from tacit.report.class_drawing import class_bars, class_curves
 from tacit.report.drawing import TYPICAL, Drawing, Effect, Side, bars, curve, heat_map, ranking
 from tacit.report.places import named
 from tacit.report.portrait import Portrait, PublicColumn, public_column
-from tacit.report.units import ODDS, Amounts, Units
+from tacit.report.units import ODDS, Amounts, Ratios, Units
 
 NOISE = (
     "The shaded band, or the thin line on a bar, is the noise (two standard deviations each way). Pale bars stand for "
@@ -75,7 +76,9 @@ def _of_classes(model: AdditiveClassesModel) -> Portrait:
 
 
 def _of_a_number(model: AdditiveRegressionModel) -> Portrait:
-    """In units of the target."""
+    """In units of the target; of a count or a cost in ratios."""
+    if model.power is not None:
+        return _of_a_mean(model)
     scores, units = model.scores, Amounts(model.target, model.upper - model.lower)
     mains = _mains(scores, lambda feature, main, identity: _main(feature, main, units, identity))
     what = "mean" if model.loss == "squared" else f"{100 * model.quantile:g} % quantile"
@@ -94,6 +97,27 @@ def _of_a_number(model: AdditiveRegressionModel) -> Portrait:
         ),
         tuple(public_feature(f) for f in scores.features),
         f"The target “{model.target}” and its bounds, {bounds[0]} to {bounds[1]}; values outside were clipped.",
+    )
+
+
+def _of_a_mean(model: AdditiveRegressionModel) -> Portrait:
+    """Under a log link effects multiply."""
+    scores, units = model.scores, Ratios(model.target)
+    mains = _mains(scores, lambda feature, main, identity: _main(feature, main, units, identity))
+    caption = f"Typical size of the effect over the rows, as the logarithm of a ratio of means of {model.target}."
+    start, lower, upper = (svg.short(value) for value in (math.exp(scores.intercept[0]), model.lower, model.upper))
+    return Portrait(
+        f"An additive model of the logarithm of the mean of “{model.target}”: {parts_of(scores)}",
+        f"Each drawing says by what factor a value changes the mean of “{model.target}”: ×2 doubles it, ÷2 halves it. "
+        f"Factors multiply, start from {start}, and predictions are kept between {lower} and {upper}. {NOISE}",
+        (
+            overview(scores, caption),
+            *mains,
+            *_pairs(scores, units),
+            *tree_ranking(scores, f"the logarithm of the mean of {model.target}"),
+        ),
+        tuple(public_feature(f) for f in scores.features),
+        f"The target “{model.target}” and its bounds, {lower} to {upper}; values outside were clipped.",
     )
 
 
@@ -222,7 +246,8 @@ def tree_ranking(scores: AdditiveScores, unit: str) -> list[Drawing]:
         moved[tested] += size * times / max(times.sum(), 1)
     used = np.flatnonzero(moved > 0)
     names = [scores.features[j].name for j in used]
-    drawn = ranking(TREES, names, [float(np.sqrt(moved[j])) for j in used], "trees")
+    what = f"Typical size of the effect over the rows, in {unit}."
+    drawn = ranking(TREES, names, [float(np.sqrt(moved[j])) for j in used], "trees", what)
     leaves = sum(tree.shape.n_leaves for tree in scores.trees)
     caption = (
         f"{len(scores.trees)} trees with {leaves:,} leaves in all, too many to draw: by columns they test, the typical "

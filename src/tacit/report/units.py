@@ -1,4 +1,4 @@
-"""What effects are told in: odds for classes, the target's own units for numbers."""
+"""What effects are told in: odds for classes, the target's own units for numbers, ratios for counts and costs."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Units(Protocol):
         """An effect as cells of the table."""
 
 
-def factor(log_odds: float) -> str:
-    """A log-odds effect in words of odds: ``×2.0`` doubles them, ``÷2.0`` halves them."""
-    if abs(log_odds) < 5e-4:
+def factor(log_ratio: float) -> str:
+    """The factor that a logarithm stands for: ``×2.00`` doubles odds or a mean, ``÷2.00`` halves them."""
+    if abs(log_ratio) < 5e-4:
         return "×1"
-    size = math.exp(min(abs(log_odds), 30.0))
-    return f"{'×' if log_odds > 0 else '÷'}{size:.2f}" if size < 100 else f"{'×' if log_odds > 0 else '÷'}{size:.0f}"
+    size = math.exp(min(abs(log_ratio), 30.0))
+    return f"{'×' if log_ratio > 0 else '÷'}{size:.2f}" if size < 100 else f"{'×' if log_ratio > 0 else '÷'}{size:.0f}"
 
 
 @final
@@ -94,6 +94,34 @@ class Amounts:
 
     def cells(self, value: float) -> tuple[str, ...]:
         return (signed(value),)
+
+
+@final
+@dataclass(frozen=True)
+class Ratios:
+    """Logarithms of means, told as factors of the mean.
+
+    Attributes:
+        target: what it is the mean of.
+    """
+
+    target: str
+
+    header = ("value", "log ratio", "ratio", "noise (sd)", "rows (noisy)")
+    least = 0.02
+
+    @property
+    def what(self) -> str:
+        return f"the mean of {self.target}"
+
+    def ticks(self, low: float, high: float) -> list[tuple[float, str]]:
+        return svg.odds_ticks(low, high)
+
+    def say(self, value: float) -> str:
+        return factor(value)
+
+    def cells(self, value: float) -> tuple[str, ...]:
+        return (f"{value:+.3f}", factor(value))
 
 
 def signed(value: float) -> str:

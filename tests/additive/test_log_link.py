@@ -1,0 +1,248 @@
+"""Counts and costs: what the losses with a log link are for, and what every private estimator promises."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tacit import AdditiveBoostRegressor, load_model, private_score, save_model
+from tacit.additive.log_link_loss import LogLinkLoss
+from tacit.additive.residual_loss import residual_edges
+from tacit.additive.sweeps import tempered
+from tacit.additive.term import Directions, Prior, Term
+from tacit.curator.measurement import Measurement
+from tacit.encoding.frames import columns_of
+from tacit.encoding.labels import NumericLabelIndex
+from tacit.evaluation.deviance import largest_deviance, unit_deviance
+from tacit.models.additive_scores import AdditiveRegressionModel
+from tacit.privacy.charges import Gaussian
+from tacit.privacy.request import RequestError
+from tacit.queries.cells import column_cells
+from tacit.queries.score_rules import LOWEST_OFFSET, TARGET_BITS
+from tacit.report.page import render
+from tacit.report.portrait import portrait
+from tests.additive.spent import share_spent
+
+COLUMNS = {
+    "age": {"kind": "numeric", "lower": 0, "upper": 1},
+    "size": {"kind": "numeric", "lower": 0, "upper": 1},
+    "ward": {"kind": "categorical", "categories": ["a", "b", "c"]},
+}
+LOSSES = {"poisson": 1.0, "gamma": 2.0, "tweedie": 1.5}
+
+
+def schema(upper: float = 60.0, lower: float = 0.0) -> dict[str, object]:
+    return {"label": {"column": "visits", "kind": "numeric", "lower": lower, "upper": upper}, "columns": COLUMNS}
+
+
+def people(n: int, loss: str = "poisson", level: float = 0.5, seed: int = 0):
+    """Rows, a count or cost, and its mean, whose factors range over 1 to 20."""
+    generator = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {"age": generator.random(n), "size": generator.random(n), "ward": generator.choice(["a", "b", "c"], n)}
+    )
+    mean = np.exp(level + 1.5 * X["age"] - np.sin(4 * X["size"]) + np.where(X["ward"] == "b", 0.8, 0.0)).to_numpy()
+    if loss == "poisson":
+        return X, generator.poisson(mean).astype(float), mean
+    if loss == "gamma":
+        return X, generator.gamma(2.0, mean / 2.0), mean
+    events = generator.poisson(mean**0.5)
+    return X, np.array([generator.gamma(k, m**0.5) if k else 0.0 for k, m in zip(events, mean, strict=True)]), mean
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_it_learns_ratios_of_means_and_the_level(loss):
+    """Logarithms of means are within a fifth, of .7 that they vary by; totals within a few percent."""
+    X, y, _ = people(4000, loss)
+    test, _, mean = people(2000, loss, seed=9)
+    model = AdditiveBoostRegressor(2.0, schema=schema(), loss=loss, interactions=False, random_state=0).fit(X, y)
+    said = model.predict(test)
+    assert np.std(np.log(said / mean)) < 0.2
+    assert said.sum() / np.minimum(mean, 60).sum() == pytest.approx(1.0, abs=0.08)
+
+
+@pytest.mark.parametrize("level", [-3.0, 3.0])
+def test_rare_and_frequent_counts(level):
+    """Mean counts of .1 and of 40: the unit of residuals follows them."""
+    X, y, _ = people(6000, "poisson", level)
+    test, _, mean = people(2000, "poisson", level, seed=9)
+    model = AdditiveBoostRegressor(4.0, schema=schema(400.0), loss="poisson", interactions=False, random_state=0)
+    said = model.fit(X, y).predict(test)
+    assert np.std(np.log(said / mean)) < 0.35
+    assert said.sum() / mean.sum() == pytest.approx(1.0, abs=0.12)
+
+
+def test_a_large_ratio_neither_oscillates_nor_explodes():
+    """One row in twenty has a mean twenty times that of the others."""
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame({"age": generator.random(4000), "size": generator.random(4000), "ward": "a"})
+    mean = np.where(X["age"] > 0.95, 10.0, 0.5)
+    model = AdditiveBoostRegressor(math.inf, schema=schema(), loss="poisson", interactions=False, random_state=0)
+    said = model.fit(X, generator.poisson(mean).astype(float)).predict(X)
+    assert said[mean > 1].mean() == pytest.approx(10.0, rel=0.3)
+    assert np.median(said[mean < 1]) == pytest.approx(0.5, rel=0.3)
+
+
+def test_what_a_fit_leaves_behind(tmp_path):
+    X, y, _ = people(3000)
+    model = AdditiveBoostRegressor(2.0, schema=schema(), loss="tweedie", power=1.3).fit(X, y)
+    assert model.certificate_.verify() == []
+    assert any("clipped residuals" in entry.theorem for entry in model.certificate_.entries)
+    save_model(model.model_, tmp_path / "model.json", model.certificate_.to_dict())
+    again, certificate = load_model(tmp_path / "model.json")
+    assert isinstance(again, AdditiveRegressionModel)
+    assert (again.loss, again.power, again.upper) == ("tweedie", 1.3, 60)
+    assert (again.predict(columns_of(X)) == model.predict(X)).all()
+    page = render(again, certificate)
+    for words in ("logarithm of the mean of “visits”", "×2 doubles it", "log ratio"):
+        assert words in page
+    painted = portrait(again)
+    assert not any("odds" in drawn.markup + drawn.caption for drawn in painted.drawings)
+    age = next(drawn for drawn in painted.drawings if drawn.title == "age")
+    assert age.header == ("value", "log ratio", "ratio", "noise (sd)", "rows (noisy)")
+    _, effects = again.contributions(columns_of(X))
+    total = float(again.scores.intercept[0]) + effects[:, :, 0].sum(axis=1)
+    assert np.clip(np.exp(total), 0, 60) == pytest.approx(model.predict(X), rel=1e-6)
+    said, spread = model.predict(X), model.predict_std(X)
+    assert (spread > 0).all()
+    assert 0.01 < np.median(spread / said) < 0.5
+
+
+@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 1e-6), (2.0, 0.0)])
+def test_it_spends_what_was_reserved_and_no_more(relation, epsilon, delta):
+    X, y, _ = people(1500)
+    certificate = (
+        AdditiveBoostRegressor(epsilon, delta, relation, schema=schema(), loss="poisson", random_state=0)
+        .fit(X, y)
+        .certificate_
+    )
+    assert 0.85 < share_spent(certificate) <= 1 + 1e-9
+    assert certificate.verify() == []
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_what_rows_hold_never_makes_a_fit_fail(loss):
+    X, _, _ = people(30)
+    for target in (np.zeros(30), np.full(30, 1e300), np.full(30, math.nan), np.full(30, -5.0), np.full(30, 60.0)):
+        for more in ({"epsilon": 0.5}, {"epsilon": math.inf}, {"delta": 0.0, "epsilon": 40.0}):
+            model = AdditiveBoostRegressor(schema=schema(), loss=loss, random_state=0, **more).fit(X, target)
+            said = model.predict(X)
+            assert np.isfinite(said).all()
+            assert said.min() >= 0
+            assert said.max() <= 60
+    assert len(AdditiveBoostRegressor(schema=schema(), loss=loss).fit(X.head(0), []).predict(X)) == 30
+
+
+def test_bounds_that_are_found_and_bounds_above_zero():
+    X, y, mean = people(4000)
+    found = AdditiveBoostRegressor(8.0, loss="poisson", random_state=0).fit(X[["age", "size"]], y)
+    assert np.corrcoef(np.log(found.predict(X[["age", "size"]])), np.log(mean))[0, 1] > 0.7
+    high = AdditiveBoostRegressor(8.0, schema=schema(1060, 1000), loss="gamma", random_state=0).fit(X, 1000 + y)
+    assert high.predict(X).mean() == pytest.approx(1000 + y.mean(), abs=1.0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "declared", "words"),
+    [
+        ({"loss": "poisson"}, schema(lower=-1.0), "never negative.*nothing was spent"),
+        ({"loss": "tweedie", "power": 1.0}, schema(), "power"),
+        ({"loss": "tweedie", "power": 2.0}, schema(), "power"),
+        ({"loss": "possion"}, schema(), "loss"),
+    ],
+)
+def test_public_mistakes_are_refused(asked, declared, words):
+    X, y, _ = people(20)
+    with pytest.raises(RequestError, match=words):
+        AdditiveBoostRegressor(schema=declared, **asked).fit(X, y)
+
+
+def test_the_first_histogram_sees_rare_counts_in_wide_bounds():
+    """Counts of 0 to 3 under bounds of 0 to 1000: mean and spread are those of the counts, not of a cell."""
+    loss = LogLinkLoss(3, 1.0, NumericLabelIndex(0, 1000, TARGET_BITS))
+    edges, unit = loss.first_edges(), 2**TARGET_BITS / 1000
+    counts = np.histogram(
+        np.repeat([0.0, 1.0, 2.0, 3.0], [7000, 2000, 700, 300]) * unit, np.concatenate([[0], edges, [1 << 25]])
+    )[0]
+    mean, spread = loss._moments(counts.astype(float), 20.0, edges)
+    assert mean / unit == pytest.approx(0.43, rel=0.2)
+    assert spread / unit == pytest.approx(0.77, rel=0.2)
+    far = LogLinkLoss(3, 2.0, NumericLabelIndex(1e9, 1e9 + 1, TARGET_BITS))
+    assert far.zero == LOWEST_OFFSET
+
+
+def test_bins_of_larger_means_count_for_more():
+    counts = np.array([100.0, 200.0, 100.0])
+    prior = Prior("categorical", column_cells(0, 3), counts, 0.0, [np.eye(3)], None)
+    for growth, weights in ((1.0, np.array([1, 1, 4]) * 400 / 700), (0.0, np.ones(3))):
+        term = Term("x", prior, 10.0, growth=growth)
+        plain = term._weighted.copy()
+        term.effect = np.log([[1.0], [1.0], [4.0]])
+        term.observe(Measurement("x", np.zeros((3, 1)), 5.0, Gaussian(1.0), ""))
+        term.solve(Directions.alone(1.0, 1.0), None)
+        assert term._weighted / plain == pytest.approx(weights)
+    assert tempered(np.array([math.e - 1, 0.0, -0.5])) == pytest.approx([1.0, 0.0, -0.5])
+
+
+@pytest.mark.parametrize("growth", [1.0, 0.5, 0.0])
+def test_releases_made_far_off_say_the_same_as_those_made_near(growth):
+    """Sums of a bin whose logarithm is 1, seen from 0, from .5 and from 1: where 1 is believed, none is off."""
+    counts, truth = np.array([500.0, 500.0]), np.array([[1.0], [0.0]])
+    prior = Prior("categorical", column_cells(0, 2), counts, 0.0, [np.eye(2)], None)
+    term = Term("x", prior, 10.0, growth=growth)
+    for seen_from in (0.0, 0.5, 1.0):
+        term.effect = np.array([[seen_from], [0.0]])
+        factor = np.exp((growth - 1.0) * term.effect)
+        term.observe(
+            Measurement("x", counts[:, None] * (np.exp(truth) - np.exp(term.effect)) * factor, 1.0, Gaussian(1.0), "")
+        )
+    term.effect = truth.copy()
+    slope = 1.0 if growth == 0 else float(np.exp(growth * truth).mean())  # bins' curvatures are relative to their mean
+    term._bend(term._powers()[:, 1])
+    here = term._referred(Directions.alone(slope, 1.0))
+    assert here == pytest.approx((slope * term._weighted * truth[:, 0])[:, None])
+
+
+def test_the_level_is_looked_at_under_a_clip_that_cuts_off_little():
+    loss = LogLinkLoss(3, 1.0, NumericLabelIndex(0, 50, TARGET_BITS))
+    assert loss._wide_clip(0.001) == pytest.approx(2.0)  # nothing is known to be cut off
+    shares = np.append(np.zeros(len(residual_edges()) - 10), np.ones(11))  # all of them large, and above
+    loss._shares = shares / shares.sum()
+    assert loss._cut_off(1.0) > loss._cut_off(8.0) > 0
+    assert loss._wide_clip(1e-6) == 16.0
+    assert loss._wide_clip(10.0) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("power", [1.0, 1.4, 2.0])
+def test_deviances(power):
+    """They are 0 where right, their slope is that of the contribution, and none is larger than is said."""
+    t = np.array([0.5, 3.0, 40.0])
+    assert unit_deviance(t, t, power, 60.0) == pytest.approx(0.0, abs=1e-9)
+    for mu in (1.0, 7.0):
+        slope = (
+            unit_deviance(t, np.full(3, mu + 1e-5), power, 60.0) - unit_deviance(t, np.full(3, mu), power, 60.0)
+        ) / 1e-5
+        assert slope == pytest.approx(-2 * (t - mu) * mu**-power, rel=1e-3)
+    ends = np.linspace(0, 60, 200)
+    every = unit_deviance(np.repeat(ends, 200), np.tile(ends, 200), power, 60.0)
+    assert every.max() <= largest_deviance(power, 0.0, 60.0) < 1.1 * every.max()
+
+
+def test_the_deviance_is_evaluated_privately():
+    X, y, _ = people(4000)
+    test, held_out, _ = people(4000, seed=5)
+    model = AdditiveBoostRegressor(2.0, schema=schema(), loss="poisson", interactions=False, random_state=0).fit(X, y)
+    exact = unit_deviance(held_out, model.predict(test), 1.0, 60.0).mean()
+    score = private_score(model, test, held_out, epsilon=1.0, metrics=["deviance"], random_state=0)
+    assert score["deviance"].low <= exact <= score["deviance"].high
+    assert score["deviance"].value == pytest.approx(exact, rel=0.05)
+    assert score.certificate.verify() == []
+    with pytest.raises(RequestError, match="alone"):
+        private_score(model, test, held_out, metrics=["deviance", "mae"])
+    squared = AdditiveBoostRegressor(2.0, schema=schema(), interactions=False).fit(X, y)
+    with pytest.raises(RequestError, match="count or a cost"):
+        private_score(squared, test, held_out, metrics=["deviance"])
+    assert score.error_clip < 60
