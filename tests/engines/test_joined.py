@@ -21,6 +21,7 @@ from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cell
 from tacit.queries.fourier import FourierSum, ScatterSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
+from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.row_weights import N_LEVELS, LabelWeights
 from tacit.queries.rules import LEVELS, RowRule, class_count_rule, count_rule, signed_margin_rule
@@ -116,7 +117,9 @@ def of_numbers() -> list[Any]:
     scores.add(column_cells(0, 7), np.linspace(-1, 1, 7)[:, None])
     return [
         ScoreHistogram(column_cells(2, 5), ResidualRule(scale, 0, -4096, 4096, 7), scores),
+        ScoreHistogram(OneCell(), ResidualRule(scale, 0, -4096, 4096, 7, LogLink(1.5, 3000)), scores),
         ResidualLevels(scale, np.array([-1000, 0, 1000]), scores),
+        ResidualLevels(scale, np.array([-1000, 0, 1000]), scores, link=LogLink(1.0, 3000)),
         Histogram(column_cells(1, 30), count_rule(1)),
     ]
 

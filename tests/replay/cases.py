@@ -158,7 +158,7 @@ def judges(kind: str, ask: Callable[[list[Any], Rows, dict[str, Any]], Any]) -> 
     """Runs of the evaluation, on models that are there."""
 
     def make(request: dict[str, Any]) -> Callable[[Rows], Any]:
-        models = [judged(kind, seed, request["neighbouring"]) for seed in (0, 1)]
+        models = [judged(kind, seed, request["neighbouring"]) for seed in (0, 2)]
         return lambda rows: ask(models, rows, request)
 
     return make

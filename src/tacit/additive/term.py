@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.additive.posterior import SCALES, TYPICAL_SCATTER, Posterior, project
+from tacit.additive.posterior import LARGEST_EFFECT, SCALES, TYPICAL_SCATTER, Posterior, project
 from tacit.arrays import Floats, Ints
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.queries.cells import Cells
@@ -23,9 +23,6 @@ NEGLIGIBLE_SD = 0.05
 
 SCATTER_STEPS = 8
 """Posteriors are factored anew when the scatter of rows of two classes has changed by this root of 2."""
-
-LARGEST_EFFECT = 4.0
-"""Under a log link effects beyond this make rows no more, and no less, curved."""
 
 NEGLIGIBLE_CURVATURE = 1e-9
 """Directions of relative curvature below this are no directions: softmax scores may all move together."""

@@ -31,6 +31,7 @@ from tacit.queries.cells import OneCell, ProductCells
 from tacit.queries.fourier import FourierSum, ScatterSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
+from tacit.queries.log_link import LogLink
 from tacit.queries.margins import FourierUpdate, Margins, Scores, ScoreUpdate, Update
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import RowRule
@@ -51,7 +52,7 @@ LOGS = (Margins, Scores)
 BY_VALUE = (
     SumsOf, CodeCounts, ProductSums, LeftSums,
     Histogram, ScoreHistogram, ResidualLevels, JointHistogram, FourierSum, ScatterSum, SplitHistogram,
-    OneCell, TreeShape, ReleaseMap, JointPart, SoftmaxRule, ResidualRule, TargetScale,
+    OneCell, TreeShape, ReleaseMap, JointPart, SoftmaxRule, ResidualRule, TargetScale, LogLink,
     Update, FourierUpdate, ScoreUpdate,
 )  # fmt: skip
 
