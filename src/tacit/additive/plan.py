@@ -175,7 +175,7 @@ class Planner:
             together: whether trees may be averaged as a kernel.
         """
         whole = of_all_rows(signal, n_columns)
-        glass = self._glass_box(total, n_columns, signal, pure, pairs)
+        glass = self._glass_box(total, n_columns, signal, pure, pairs, two_classes)
         if trees and together and not pure and total <= MANY_ROWS and whole <= self.numbers.kernel_upto * total:
             return (
                 self._with_look(glass, signal, n_columns)
@@ -394,8 +394,12 @@ class Planner:
             tree_noise=self.numbers.tree_noise * math.sqrt(ramp),
         )
 
-    def _glass_box(self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool) -> Plan:
-        sweeps = self.numbers.noisy_sweeps if signal < self.numbers.noisy_below else self.numbers.sweeps
+    def _glass_box(
+        self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool, two_classes: bool
+    ) -> Plan:
+        # of several classes and numbers few sweeps were no better, and quantiles too sure of themselves
+        few = two_classes and signal < self.numbers.noisy_below
+        sweeps = self.numbers.noisy_sweeps if few else self.numbers.sweeps
         sweeps = self.numbers.pure_sweeps if pure else sweeps
         joint_sweeps = self.numbers.pure_joint_sweeps if pure else self.numbers.joint_sweeps
         converges = total > MANY_ROWS and signal > 10 * self.numbers.pairs_full and not pure
