@@ -113,7 +113,8 @@ def test_a_site_that_is_killed_is_named_and_the_ledgers_are_right(hospital: Hosp
     for process in sites.values():
         code, said = ended(process)
         assert code == 2
-        assert "'west' dropped out" in said["error"]["message"]
+        message = said["error"]["message"]  # the coordinator may be gone before a busy site has heard why
+        assert "'west' dropped out" in message or "the coordinator is gone" in message
         assert "The charge stands" in said["error"]["message"]
     held = {name: tacit.PrivacyAccount(f"sqlite:///{place}/{name}.db", "rows") for name in ("coordinator", *sites)}
     [once] = {account.charges for account in held.values()}
