@@ -47,6 +47,30 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that is t
 Encoding = Annotated[
     str, typer.Option("--encoding", help="Of a CSV file: utf-8, latin-1, windows-1252 or another that Python knows.")
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A parameter of the learner, NAME=VALUE, such as n_trees=50; may be repeated."),
+]
+Interactions = Annotated[
+    str | None, typer.Option("--interactions", help="Of the learner additive: true, pairs (no trees) or false.")
+]
+LossOfNumber = Annotated[
+    str | None,
+    typer.Option(
+        "--loss", help="Of a number: squared (means) or quantile; of a count or cost: poisson, gamma, tweedie."
+    ),
+]
+Quantile = Annotated[
+    float | None, typer.Option("--quantile", help="Which quantile, with --loss quantile; the median if not given.")
+]
+ReportFile = Annotated[Path | None, typer.Option("--report", help="Write the report here (HTML).")]
+SigningKey = Annotated[Path | None, typer.Option("--sign", help="Sign with this private key (see tacit keys new).")]
+DataName = Annotated[
+    str | None, typer.Option("--name", help="What the data are called; the model and its report remember it.")
+]
+SqlQuery = Annotated[
+    str | None, typer.Option("--query", help="Of a data base: a statement that selects rows, or a table's name.")
+]
 
 
 def command(app: typer.Typer, name: str, arguments: type[A], run: Callable[[A], None]) -> None:

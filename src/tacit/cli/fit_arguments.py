@@ -30,35 +30,21 @@ class FitArguments:
         int | None, typer.Option("--max-rows", help="With --unit: rows of one person that count; the rest is dropped.")
     ] = None
     learner: shared.Learner = "additive"
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A parameter of the learner, NAME=VALUE, such as n_trees=50; may be repeated."),
-    ] = None
-    interactions: Annotated[
-        str | None, typer.Option("--interactions", help="Of the learner additive: true, pairs (no trees) or false.")
-    ] = None
+    settings: shared.Settings = None
+    interactions: shared.Interactions = None
     model: Annotated[Path | None, typer.Option("--model", help="Write the model here (JSON).")] = None
-    report: Annotated[Path | None, typer.Option("--report", help="Write the report here (HTML).")] = None
+    report: shared.ReportFile = None
     certificate: shared.CertificateFile = None
-    sign: Annotated[Path | None, typer.Option("--sign", help="Sign with this private key (see tacit keys new).")] = None
-    name: Annotated[
-        str | None, typer.Option("--name", help="What the data are called; the model and its report remember it.")
-    ] = None
+    sign: shared.SigningKey = None
+    name: shared.DataName = None
     account: shared.AccountUrl = None
     dataset: shared.AccountDataset = None
     random_state: shared.Seed = None
     classes: Annotated[
         str | None, typer.Option("--classes", help="Without a schema: the classes, comma-separated, positive one last.")
     ] = None
-    loss: Annotated[
-        str | None,
-        typer.Option(
-            "--loss", help="Of a number: squared (means) or quantile; of a count or cost: poisson, gamma, tweedie."
-        ),
-    ] = None
-    quantile: Annotated[
-        float | None, typer.Option("--quantile", help="Which quantile, with --loss quantile; the median if not given.")
-    ] = None
+    loss: shared.LossOfNumber = None
+    quantile: shared.Quantile = None
     target_bounds: Annotated[
         str | None, typer.Option("--target-bounds", help="Bounds of such a target, such as 0,100, without a schema.")
     ] = None
@@ -69,9 +55,7 @@ class FitArguments:
         Path | None,
         typer.Option("--adds-to", help="A model begun with --batches: learn from new persons too, at no new charge."),
     ] = None
-    query: Annotated[
-        str | None, typer.Option("--query", help="Of a data base: a statement that selects rows, or a table's name.")
-    ] = None
+    query: shared.SqlQuery = None
     engine: Annotated[
         str | None, typer.Option("--engine", help="streamed: keep rows in compact files, not in memory; or memory.")
     ] = None

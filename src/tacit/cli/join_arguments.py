@@ -46,9 +46,7 @@ class SiteArguments:
         Path | None, typer.Option("--record", help="Add a line to this file for every answer: what was asked.")
     ] = None
     certificate: shared.CertificateFile = None
-    query: Annotated[
-        str | None, typer.Option("--query", help="Of a data base: a statement that selects rows, or a table's name.")
-    ] = None
+    query: shared.SqlQuery = None
     directory: Annotated[
         Path | None, typer.Option("--directory", help="Where compact files of the rows are made, for this fit.")
     ] = None
@@ -73,26 +71,15 @@ class JoinArguments:
     delta: shared.Delta = 1e-6
     neighbouring: shared.Relation = "add_or_remove_one"
     learner: shared.Learner = "additive"
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A parameter of the learner, NAME=VALUE, such as n_trees=50; may be repeated."),
-    ] = None
-    interactions: Annotated[
-        str | None, typer.Option("--interactions", help="Of the learner additive: true, pairs (no trees) or false.")
-    ] = None
-    loss: Annotated[
-        str | None, typer.Option("--loss", help="For a target that is a number: squared (means) or quantile.")
-    ] = None
-    quantile: Annotated[
-        float | None, typer.Option("--quantile", help="Which quantile, with --loss quantile; the median if not given.")
-    ] = None
+    settings: shared.Settings = None
+    interactions: shared.Interactions = None
+    loss: shared.LossOfNumber = None
+    quantile: shared.Quantile = None
     model: Annotated[Path, typer.Option("--model", help="Write the model here (JSON).")]
-    report: Annotated[Path | None, typer.Option("--report", help="Write the report here (HTML).")] = None
+    report: shared.ReportFile = None
     certificate: shared.CertificateFile = None
-    sign: Annotated[Path | None, typer.Option("--sign", help="Sign with this private key (see tacit keys new).")] = None
-    name: Annotated[
-        str | None, typer.Option("--name", help="What the data are called; the model and its report remember it.")
-    ] = None
+    sign: shared.SigningKey = None
+    name: shared.DataName = None
     account: shared.AccountUrl = None
     dataset: shared.AccountDataset = None
     random_state: shared.Seed = None

@@ -47,9 +47,7 @@ class PredictArguments:
     keep: Annotated[
         str | None, typer.Option("--keep", help="Columns of the data to write beside predictions, comma-separated.")
     ] = None
-    query: Annotated[
-        str | None, typer.Option("--query", help="Of a data base: a statement that selects rows, or a table's name.")
-    ] = None
+    query: shared.SqlQuery = None
     encoding: shared.Encoding = "utf-8"
     as_json: shared.Json = False
 
