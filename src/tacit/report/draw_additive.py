@@ -79,43 +79,55 @@ def _of_a_number(model: AdditiveRegressionModel) -> Portrait:
     """In units of the target; of a count or a cost in ratios."""
     if model.power is not None:
         return _of_a_mean(model)
-    scores, units = model.scores, Amounts(model.target, model.upper - model.lower)
-    mains = _mains(scores, lambda feature, main, identity: _main(feature, main, units, identity))
     what = "mean" if model.loss == "squared" else f"{100 * model.quantile:g} % quantile"
-    caption = f"Typical size of the effect over the rows, in units of {model.target}."
-    start = svg.short(float(scores.intercept[0]))
-    bounds = svg.short(model.lower), svg.short(model.upper)
-    return Portrait(
-        f"An additive model of the {what} of “{model.target}”: {parts_of(scores)}",
+    start, lower, upper = (svg.short(float(value)) for value in (model.scores.intercept[0], model.lower, model.upper))
+    return _additive_number(
+        model,
+        Amounts(model.target, model.upper - model.lower),
+        what,
         f"Each drawing says by how much a value raises or lowers the {what} of “{model.target}”, which starts from "
-        f"{start} and is kept between {bounds[0]} and {bounds[1]}. {NOISE}",
-        (
-            overview(scores, caption),
-            *mains,
-            *_pairs(scores, units),
-            *tree_ranking(scores, f"units of {model.target}"),
-        ),
-        tuple(public_feature(f) for f in scores.features),
-        f"The target “{model.target}” and its bounds, {bounds[0]} to {bounds[1]}; values outside were clipped.",
+        f"{start} and is kept between {lower} and {upper}.",
+        f"in units of {model.target}",
+        f"units of {model.target}",
     )
 
 
 def _of_a_mean(model: AdditiveRegressionModel) -> Portrait:
     """Under a log link effects multiply."""
-    scores, units = model.scores, Ratios(model.target)
-    mains = _mains(scores, lambda feature, main, identity: _main(feature, main, units, identity))
-    caption = f"Typical size of the effect over the rows, as the logarithm of a ratio of means of {model.target}."
-    start, lower, upper = (svg.short(value) for value in (math.exp(scores.intercept[0]), model.lower, model.upper))
-    return Portrait(
-        f"An additive model of the logarithm of the mean of “{model.target}”: {parts_of(scores)}",
+    numbers = (math.exp(model.scores.intercept[0]), model.lower, model.upper)
+    start, lower, upper = (svg.short(value) for value in numbers)
+    return _additive_number(
+        model,
+        Ratios(model.target),
+        "logarithm of the mean",
         f"Each drawing says by what factor a value changes the mean of “{model.target}”: ×2 doubles it, ÷2 halves it. "
-        f"Factors multiply, start from {start}, and predictions are kept between {lower} and {upper}. {NOISE}",
-        (
-            overview(scores, caption),
-            *mains,
-            *_pairs(scores, units),
-            *tree_ranking(scores, f"the logarithm of the mean of {model.target}"),
-        ),
+        f"Factors multiply, start from {start}, and predictions are kept between {lower} and {upper}.",
+        f"as the logarithm of a ratio of means of {model.target}",
+        f"the logarithm of the mean of {model.target}",
+    )
+
+
+def _additive_number(
+    model: AdditiveRegressionModel, units: Units, what: str, says: str, sizes: str, of_trees: str
+) -> Portrait:
+    """The portrait of a number.
+
+    Args:
+        model: what is drawn.
+        units: in which effects are told.
+        what: is modelled of the target.
+        says: what a drawing does.
+        sizes: how the caption tells sizes of effects.
+        of_trees: the unit in which what trees add is ranked.
+    """
+    scores = model.scores
+    mains = _mains(scores, lambda feature, main, identity: _main(feature, main, units, identity))
+    caption = f"Typical size of the effect over the rows, {sizes}."
+    lower, upper = svg.short(model.lower), svg.short(model.upper)
+    return Portrait(
+        f"An additive model of the {what} of “{model.target}”: {parts_of(scores)}",
+        f"{says} {NOISE}",
+        (overview(scores, caption), *mains, *_pairs(scores, units), *tree_ranking(scores, of_trees)),
         tuple(public_feature(f) for f in scores.features),
         f"The target “{model.target}” and its bounds, {lower} to {upper}; values outside were clipped.",
     )
