@@ -20,7 +20,7 @@ from typing import Any
 import tacit
 from benchmarks import planted
 from benchmarks.lines import Line, Lines
-from tacit.audit import audit_estimator, audit_releases, replay_audit
+from tacit.audit import audit_estimator, replay_audit
 from tacit.closure import FiniteClassClassifier
 from tacit.schema import Schema
 
@@ -88,18 +88,8 @@ def of_models(bug: str, learner: str) -> Line:
 
 def of_releases(bug: str, path: str) -> Line:
     """Releases alone."""
-    asked = planted.PATHS[path]
     with planted.BUGS[bug].planted():
-        found = audit_releases(
-            asked.run,
-            asked.with_canary,
-            asked.without,
-            asked.charges,
-            delta=asked.delta,
-            neighbouring=str(asked.relation),
-            trials=planted.BUGS[bug].runs,
-            random_state=0,
-        )
+        found = planted.PATHS[path].audited(planted.BUGS[bug].runs, random_state=0)
     return found.to_dict()
 
 

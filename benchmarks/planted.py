@@ -16,6 +16,7 @@ import numpy as np
 
 import tacit
 import tacit.curator.curator as gate
+from tacit.audit import Audit, audit_releases
 from tacit.curator.curator import Curator
 from tacit.curator.jointly import JointWeights
 from tacit.encoding.inputs import table_of
@@ -251,6 +252,19 @@ class Path:
     charges: list[Charge]
     delta: float = 1e-6
     relation: Neighbouring = ADD
+
+    def audited(self, trials: int, **more: Any) -> Audit:
+        """What an audit of these releases finds; ``more`` as for :func:`tacit.audit.audit_releases`."""
+        return audit_releases(
+            self.run,
+            self.with_canary,
+            self.without,
+            self.charges,
+            delta=self.delta,
+            neighbouring=str(self.relation),
+            trials=trials,
+            **more,
+        )
 
 
 CELLS = 4

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.planted import BUGS, PATHS
-from tacit.audit import Audit, audit_releases
+from tacit.audit import audit_releases
 from tacit.privacy.charges import Gaussian, Laplace
 
 HONEST = list(BUGS["none"].paths)
@@ -23,23 +23,9 @@ PLANTED = [
 ]
 
 
-def audited(path: str, trials: int, **more: Any) -> Audit:
-    asked = PATHS[path]
-    return audit_releases(
-        asked.run,
-        asked.with_canary,
-        asked.without,
-        asked.charges,
-        delta=asked.delta,
-        neighbouring=str(asked.relation),
-        trials=trials,
-        **more,
-    )
-
-
 @pytest.mark.parametrize("path", HONEST)
 def test_honest_releases_pass(path: str) -> None:
-    found = audited(path, 600, random_state=1)
+    found = PATHS[path].audited(600, random_state=1)
     assert found.holds, found
     assert found.neighbouring == str(PATHS[path].relation)
 
@@ -47,7 +33,7 @@ def test_honest_releases_pass(path: str) -> None:
 @pytest.mark.parametrize(("bug", "path"), PLANTED)
 def test_a_planted_bug_is_found(bug: str, path: str) -> None:
     with BUGS[bug].planted():
-        found = audited(path, 1500, random_state=0)
+        found = PATHS[path].audited(1500, random_state=0)
     assert not found.holds, found
     assert "VIOLATED" in found.meaning
 
