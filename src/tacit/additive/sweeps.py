@@ -68,16 +68,15 @@ class HyperPrior:
         known = self._logs.get(kind)
         return np.log(self._first(kind)) if known is None else known
 
-    def _first(self, kind: str) -> Floats:
-        """What is thought before anything is known; of ordered columns, how smooth they are, too."""
-        return self._shapes * self._start if kind == "numeric" else self._start
+    def _first(self, kind: str, covariances: int = 1) -> Floats:
+        """What is thought before anything is known: of ordered columns how smooth they are, of others any alike."""
+        return self._start * self._shapes if kind == "numeric" else self._start / covariances
 
     def learn(self, terms: Sequence[Weighted]) -> None:
         """Averages the mixture weights of the terms of each kind with what was thought to begin with."""
         for kind in sorted({term.kind for term in terms}):
             weights = [term.weights for term in terms if term.kind == kind]
-            first = self._first(kind) if kind == "numeric" else self._start / len(weights[0])
-            pooled = np.sum(weights, axis=0) + self._pseudo_terms * first
+            pooled = np.sum(weights, axis=0) + self._pseudo_terms * self._first(kind, len(weights[0]))
             self._logs[kind] = np.log(pooled / pooled.sum())
 
 
