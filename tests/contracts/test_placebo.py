@@ -7,61 +7,18 @@ M-alpha-boost .58 here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import roc_auc_score
 
-import tacit
+from benchmarks.placebo import CLASSIFIERS, Make, placebo
 from tacit import registry
-from tacit.closure import FiniteClassClassifier, Thresholds
 
-Make = Callable[[dict[str, Any]], Any]
-
-COLUMNS: dict[str, Any] = {f"x{j}": {"kind": "numeric", "lower": 0, "upper": 10} for j in range(5)}
-COLUMNS["group"] = {"kind": "categorical", "categories": list("abcdef")}
-SCHEMA = {"label": {"column": "y", "kind": "classes", "classes": [0, 1]}, "columns": COLUMNS}
-
-CLASSIFIERS: dict[str, Make] = {
-    "gradient trees": lambda request: tacit.BoostedTreesClassifier(**request),
-    "gradient trees, 60": lambda request: tacit.BoostedTreesClassifier(**request, n_trees=60),
-    "gradient trees, pure": lambda request: tacit.BoostedTreesClassifier(**{**request, "delta": 0.0}),
-    "M-alpha": lambda request: tacit.BoostedTreesClassifier(**request, alpha=0.5, criterion="gini"),
-    "RF-L": lambda request: tacit.RandomTreesClassifier(**request),
-    "RF-E": lambda request: tacit.RandomTreesClassifier(**request, mechanism="exponential"),
-    "additive": lambda request: tacit.AdditiveBoostClassifier(**request),
-    "halfspace": lambda request: tacit.HalfspaceBoostClassifier(**request),
-    "decision list": lambda request: tacit.DecisionListClassifier(**request),
-    "finite class": lambda request: FiniteClassClassifier(Thresholds("x0"), **request),
-}
 SLOW = {"additive", "halfspace", "gradient trees"}
 """Tried with few shuffles here, or only in the slow set."""
 
 OF_OTHERS = {"AgnosticClassifier", "BatchwiseClassifier", "ComposedClassifier", "ResampledBoostClassifier"}
 """They say what the learners inside them say."""
-
-
-def rows(n: int, generator: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """A table, its labels (7 % positive), and which rows are of a sparse group."""
-    frame = pd.DataFrame({f"x{j}": np.minimum(generator.exponential(1.0, n), 9.99) for j in range(5)})
-    frame["group"] = generator.choice(list("abcdef"), n, p=[0.6, 0.3, 0.04, 0.03, 0.02, 0.01])
-    sparse = frame["group"].isin(list("cdef")).to_numpy()
-    odds = -4.2 + 0.8 * (frame["x0"] + frame["x1"] - 1.0) + 1.2 * sparse
-    return frame, (generator.random(n) < 1 / (1 + np.exp(-odds))).astype(int), sparse
-
-
-def placebo(make: Make, seed: int, epsilon: float = 1.0, shuffled: bool = True) -> tuple[float, float]:
-    """AUC on new rows, and the mean chance in sparse groups over the base rate."""
-    generator = np.random.default_rng(seed)
-    (frame, y, _), (new, truth, sparse) = rows(2500, generator), rows(4000, generator)
-    request = {"epsilon": epsilon, "delta": 1e-6, "schema": SCHEMA, "random_state": seed}
-    model = make(request).fit(frame, generator.permutation(y) if shuffled else y)
-    score = model.decision_function(new) if hasattr(model, "decision_function") else model.predict_proba(new)[:, 1]
-    return roc_auc_score(truth, score), model.predict_proba(new)[sparse, 1].mean() / y.mean()
 
 
 def check(make: Make, shuffles: int, epsilon: float) -> None:

@@ -149,8 +149,10 @@ def batches(kind: str, outer: Any, estimator: Any) -> Any:
 def judged(kind: str, seed: int, relation: str) -> Any:
     """A fitted model of other rows, to be judged."""
     rows = table_of(kind, 150, seed=seed + 100)
-    estimator = tacit.AdditiveBoostRegressor if kind == "number" else tacit.AdditiveBoostClassifier
+    estimator = tacit.AdditiveBoostRegressor if kind in ("number", "count") else tacit.AdditiveBoostClassifier
     asked = {"epsilon": 3.0, "neighbouring": relation, "random_state": seed + 100}
+    if kind == "count":
+        asked["loss"] = "poisson"
     return estimator(schema=schema_of(kind), **asked).fit(rows.X, rows.y)
 
 
@@ -293,6 +295,8 @@ CASES = [
     Case("score, classes", ("private_score",), "two", judges("two", score), deltas=EITHER, few=5),
     Case("score, several classes", ("private_score",), "three", judges("three", score), few=4),
     Case("score, a number", ("private_score",), "number", judges("number", score), deltas=EITHER, few=4),
+    Case("score, deviance", ("private_score",), "count", judges("count", lambda models, rows, request: score(
+        models, rows, request, metrics=["deviance"])), deltas=EITHER, few=4),
     Case("score, subgroups", ("private_score",), "two", judges("two", lambda models, rows, request: score(
         models, rows, request, subgroups="c", categories=["u", "v", "w"])), few=4),
     Case("select", ("select_model",), "two", judges("two", select), few=9),

@@ -1,0 +1,82 @@
+"""What learners make of shuffled labels: `python -m benchmarks.placebo`.
+
+The table has a rare class that lives where rows are sparse. Training labels are shuffled, and true labels of new rows
+are ranked: an AUC above .5, or a mean chance in sparse groups above the base rate, is belief without evidence. Printed
+are means over the shuffles with their standard errors; the last line is one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import roc_auc_score
+
+import tacit
+from tacit.closure import FiniteClassClassifier, Thresholds
+
+Make = Callable[[dict[str, Any]], Any]
+
+COLUMNS: dict[str, Any] = {f"x{j}": {"kind": "numeric", "lower": 0, "upper": 10} for j in range(5)}
+COLUMNS["group"] = {"kind": "categorical", "categories": list("abcdef")}
+SCHEMA = {"label": {"column": "y", "kind": "classes", "classes": [0, 1]}, "columns": COLUMNS}
+
+CLASSIFIERS: dict[str, Make] = {
+    "gradient trees": lambda request: tacit.BoostedTreesClassifier(**request),
+    "gradient trees, 60": lambda request: tacit.BoostedTreesClassifier(**request, n_trees=60),
+    "gradient trees, pure": lambda request: tacit.BoostedTreesClassifier(**{**request, "delta": 0.0}),
+    "M-alpha": lambda request: tacit.BoostedTreesClassifier(**request, alpha=0.5, criterion="gini"),
+    "RF-L": lambda request: tacit.RandomTreesClassifier(**request),
+    "RF-E": lambda request: tacit.RandomTreesClassifier(**request, mechanism="exponential"),
+    "additive": lambda request: tacit.AdditiveBoostClassifier(**request),
+    "halfspace": lambda request: tacit.HalfspaceBoostClassifier(**request),
+    "decision list": lambda request: tacit.DecisionListClassifier(**request),
+    "finite class": lambda request: FiniteClassClassifier(Thresholds("x0"), **request),
+}
+
+
+def rows(n: int, generator: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """A table, its labels (7 % positive), and which rows are of a sparse group."""
+    frame = pd.DataFrame({f"x{j}": np.minimum(generator.exponential(1.0, n), 9.99) for j in range(5)})
+    frame["group"] = generator.choice(list("abcdef"), n, p=[0.6, 0.3, 0.04, 0.03, 0.02, 0.01])
+    sparse = frame["group"].isin(list("cdef")).to_numpy()
+    odds = -4.2 + 0.8 * (frame["x0"] + frame["x1"] - 1.0) + 1.2 * sparse
+    return frame, (generator.random(n) < 1 / (1 + np.exp(-odds))).astype(int), sparse
+
+
+def placebo(make: Make, seed: int, epsilon: float = 1.0, shuffled: bool = True) -> tuple[float, float]:
+    """AUC on new rows, and the mean chance in sparse groups over the base rate."""
+    generator = np.random.default_rng(seed)
+    (frame, y, _), (new, truth, sparse) = rows(2500, generator), rows(4000, generator)
+    request = {"epsilon": epsilon, "delta": 1e-6, "schema": SCHEMA, "random_state": seed}
+    model = make(request).fit(frame, generator.permutation(y) if shuffled else y)
+    score = model.decision_function(new) if hasattr(model, "decision_function") else model.predict_proba(new)[:, 1]
+    return roc_auc_score(truth, score), model.predict_proba(new)[sparse, 1].mean() / y.mean()
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--who", nargs="+", default=list(CLASSIFIERS), choices=list(CLASSIFIERS))
+    parser.add_argument("--epsilon", nargs="+", type=float, default=[1.0])
+    parser.add_argument("--shuffles", type=int, default=24)
+    args = parser.parse_args()
+    figures = {}
+    for name in args.who:
+        for epsilon in args.epsilon:
+            found = np.array([placebo(CLASSIFIERS[name], seed, epsilon) for seed in range(args.shuffles)])
+            (auc, over), errors = found.mean(axis=0), found.std(axis=0, ddof=1) / args.shuffles**0.5
+            figures[f"{name}, epsilon {epsilon:g}"] = [round(float(value), 3) for value in (auc, errors[0], over)]
+            print(
+                f"{name:22s} {epsilon:5g}  AUC {auc:.3f} +- {errors[0]:.3f}, sparse {over:.2f} +- {errors[1]:.2f}",
+                flush=True,
+            )
+    print(json.dumps({"benchmark": "placebo", "shuffles": args.shuffles, "figures": figures}))
+
+
+if __name__ == "__main__":
+    main()
