@@ -35,6 +35,7 @@ from tests.golden.names import (
     read_source,
 )
 from tests.golden.tables import numbers, persons, schema, table
+from tests.joining import cut, joined, make_parties
 
 REPLACE = {"neighbouring": "replace_one"}
 
@@ -98,6 +99,24 @@ def from_files() -> Cases:
         "streamed: random trees": lambda: streamed(RandomTreesClassifier, "two"),
         "streamed: halfspace": lambda: streamed(HalfspaceBoostClassifier, "two", measure="lazy_bregman"),
         "streamed: decision list": lambda: streamed(DecisionListClassifier, "two"),
+    }
+
+
+def over_sites(estimator: Any, label: str, **asked: Any) -> Seen:
+    """A fit to sites, whose model must be that of all their rows in one table."""
+    rows = table(2000).X.assign(y=getattr(table(2000), label))
+    with tempfile.TemporaryDirectory() as name:
+        make_parties(Path(name))
+        with joined(Path(name), cut(rows, Path(name)), schema(label)) as here:
+            return Seen.of(estimator(schema=schema(label), random_state=1, **asked).fit(here.sites))
+
+
+def from_sites() -> Cases:
+    """Learners that join."""
+    return {
+        "join_sites: two classes": lambda: over_sites(AdditiveBoostClassifier, "two"),
+        "join_sites: number": lambda: over_sites(AdditiveBoostRegressor, "number"),
+        "join_sites: random trees": lambda: over_sites(RandomTreesClassifier, "two"),
     }
 
 
@@ -283,4 +302,4 @@ def resampling() -> Cases:
 
 def cases() -> Cases:
     """All of these."""
-    return {**trees(), **lists_and_halfspaces(), **closure(), **resampling(), **from_files()}
+    return {**trees(), **lists_and_halfspaces(), **closure(), **resampling(), **from_files(), **from_sites()}
