@@ -122,6 +122,7 @@ def test_batches_from_files_share_one_charge(task: str, tacit: Callable[..., Any
         (("--schema", "schema.toml", "--epsilon", "2.5", "--adds-to", "m1.json"), "keep them"),
         (("--schema", "schema.toml", "--epsilon", "2", "--adds-to", "m9.json"), "m9.json"),
         (("--schema", "schema.toml", "--batches", "--learner", "halfspace"), "--"),
+        (("--schema", "schema.toml", "--batches"), "--account"),
     ):
         done = tacit("fit", "two.csv", "--model", "m3.json", *wrong)
         assert done.exit_code == 2, done.output

@@ -221,6 +221,7 @@ def test_a_csv_with_texts_needs_no_schema(folder: Path, tacit: Callable[..., Any
     fit = ("fit", "texts.csv", "--target", "bought", "--epsilon", "4")
     dry = tacit(*fit, "--dry-run")
     assert "bounds and categories" in dry.stdout
+    assert "3 times epsilon 0, delta" in " ".join(dry.stdout.split())  # two columns, and the classes
     done = tacit(*fit, "--model", "m.json", "--report", "r.html")
     assert done.exit_code == 0, done.output
     assert "1 numeric, 1 categorical; classes no, yes" in " ".join(done.stdout.split())

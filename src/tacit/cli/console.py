@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -123,9 +124,10 @@ def releasable(certificate: Certificate) -> str:
     return "yes" if certificate.releasable else "NO"
 
 
-def charge_words(charge: dict[str, Any]) -> str:
-    """A charge from its plain data, in words."""
+def charge_words(charges: Sequence[dict[str, Any]]) -> str:
+    """Charges from their plain data, in words; equal ones once, with their number."""
     from tacit.privacy.charges import charge_from_dict
     from tacit.report.budget import words
 
-    return words(charge_from_dict(charge))
+    counted = Counter(words(charge_from_dict(charge)) for charge in charges)
+    return ", ".join(said if number == 1 else f"{number} times {said}" for said, number in counted.items())

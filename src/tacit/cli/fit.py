@@ -126,6 +126,11 @@ def _batchwise(asked: FitArguments, schema: Schema | None) -> Any:
     outer, inner = batchwise_class(asked.learner, predicts_numbers(asked, schema))
     learner = outer(_estimator(asked, schema, inner))
     if asked.adds_to is None:
+        if asked.account is None and not asked.dry_run:
+            raise Mistake(
+                "--batches: later batches are refused without an account, so that none is learned from twice: give "
+                "--account and --dataset, or leave --batches out"
+            )
         return learner
     from tacit.models.files import load_model
     from tacit.privacy.certificate import Certificate
@@ -226,7 +231,7 @@ def _dry_run(asked: FitArguments, estimator: Any, target: str) -> None:
         return
     rows = {
         "would charge": f"epsilon {planned['epsilon']:g}, delta {planned['delta']:g}, {planned['neighbouring']}",
-        "as": ", ".join(charge_words(charge) for charge in planned["charges"]),
+        "as": charge_words(planned["charges"]),
         "columns": ", ".join(planned["columns"]),
         "to": "this fit alone" if asked.account is None else f"{asked.dataset} in {asked.account}",
     }

@@ -63,7 +63,7 @@ def _plan(asked: PlanArguments) -> None:
         **{f"warning {i}": words for i, words in enumerate(warned, start=1)},
         "in words": promise.headline,
         "a guess": f"{promise.unknown} can be guessed right at most {percent(guess)} of the time (a coin toss: 50 %)",
-        "as": ", ".join(charge_words(charge) for charge in planned["charges"]),
+        "as": charge_words(planned["charges"]),
     }
     if planned["columns"]:
         rows["columns"] = ", ".join(planned["columns"])
