@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -11,8 +12,6 @@ import pytest
 from tacit.additive.boost import AdditiveBoost
 from tacit.additive.plan import Planner
 from tacit.additive.tuning import TUNING
-from tacit.binning import measure as binning
-from tacit.binning import shape_search
 from tacit.growing import kernel_trees, newton_trees
 from tools.fit_planning_rule import CHOICES, NUMBERS, loss, signal, table, varied, version
 from tools.synthetic_tables import (
@@ -118,11 +117,8 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
 @pytest.mark.parametrize(
     ("choice", "module", "name"),
     [
-        ("loud", binning, "LOUD"),
-        ("family_columns", shape_search, "FAMILY_COLUMNS"),
         ("rows_of_noise", kernel_trees, "ROWS_OF_NOISE"),
         ("of_a_point", kernel_trees, "OF_A_POINT"),
-        ("least_bins", binning, "SMALLEST_OF_SHAPES"),
         ("within_leaves", newton_trees, "WITHIN_LEAVES"),
     ],
 )
@@ -136,14 +132,15 @@ def test_a_constant_is_varied_for_as_long_as_asked(choice, module, name):
 
 @pytest.mark.parametrize("choice", NUMBERS)
 def test_a_number_of_the_flagship_is_varied_for_as_long_as_asked_and_nothing_else(choice):
-    group, number = NUMBERS[choice][0].split(".")
+    name = NUMBERS[choice][0]
+    group = name.split(".")[0]
     for value in CHOICES[choice]:
         with varied(choice, value):
             now = AdditiveBoost.tuning
             if choice == "tightness" and not value:
                 assert now.clipping.joint_below == 0.0
             else:
-                assert getattr(getattr(now, group), number) == value
+                assert attrgetter(name)(now) == value
             others = {name: part for name, part in vars(now).items() if name != group}
             assert others == {name: part for name, part in vars(TUNING).items() if name != group}
     assert AdditiveBoost.tuning is TUNING

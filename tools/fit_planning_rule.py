@@ -22,6 +22,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -33,8 +34,6 @@ from tacit.additive.boost import AdditiveBoost
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.plan import Planner
 from tacit.additive.tuning import TUNING, Tuning
-from tacit.binning import measure as binning
-from tacit.binning import shape_search
 from tacit.growing import kernel_trees, newton_trees
 from tacit.privacy.budget import Allowance
 from tacit.trees import gradient
@@ -168,15 +167,15 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "intercept_doubt": ("planning.intercept_doubt",),
     "pair_evidence": ("pairing.least_evidence",),
     "least_tree_prior": ("planning.least_tree_prior",),
+    "least_bins": ("binning.measuring.least_bins_of_shapes",),
+    "loud": ("binning.searching.histogram_from",),
+    "family_columns": ("binning.searching.family_columns",),
 }
 """Choices that are numbers of the flagship: what is set to the value, and what keeps its ratio to that."""
 
 CONSTANTS: dict[str, tuple[tuple[Any, str], ...]] = {
-    "least_bins": ((binning, "SMALLEST_OF_SHAPES"),),
     "rows_of_noise": ((kernel_trees, "ROWS_OF_NOISE"),),
     "of_a_point": ((kernel_trees, "OF_A_POINT"),),
-    "loud": ((binning, "LOUD"),),
-    "family_columns": ((shape_search, "FAMILY_COLUMNS"),),
     "within_leaves": ((newton_trees, "WITHIN_LEAVES"),),
 }
 """Choices that are constants of a module that several families use."""
@@ -184,14 +183,17 @@ CONSTANTS: dict[str, tuple[tuple[Any, str], ...]] = {
 
 def tuned(tuning: Tuning, names: Sequence[str], value: float) -> Tuning:
     """The numbers with the first of ``names``, each ``"group.number"``, set to a value; others keep their ratio."""
-    first = None
+    first = attrgetter(names[0])(tuning)
     for name in names:
-        group, number = name.split(".")
-        before = getattr(getattr(tuning, group), number)
-        first = before if first is None else first
-        new = value if before == first else value * (before / first)
-        tuning = replace(tuning, **{group: replace(getattr(tuning, group), **{number: new})})
+        before = attrgetter(name)(tuning)
+        tuning = _with_number(tuning, name.split("."), value if before == first else value * (before / first))
     return tuning
+
+
+def _with_number(page: Any, path: Sequence[str], value: float) -> Any:
+    if not path:
+        return value
+    return replace(page, **{path[0]: _with_number(getattr(page, path[0]), path[1:], value)})
 
 
 @contextmanager

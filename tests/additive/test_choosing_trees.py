@@ -16,7 +16,7 @@ from tacit.additive.losses import TwoClassLoss
 from tacit.additive.plan import Planner
 from tacit.additive.tuning import PLANNING
 from tacit.binning.measure import Column
-from tacit.binning.refine import MANY_ROWS
+from tacit.binning.tuning import MANY_ROWS
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable

@@ -13,7 +13,8 @@ from tacit.additive.plan import Planner
 from tacit.additive.posterior import TYPICAL_SCATTER
 from tacit.additive.term import Directions
 from tacit.additive.tuning import PLANNING
-from tacit.binning.measure import SURE_OF_ROWS, release_total
+from tacit.binning.measure import release_total
+from tacit.binning.tuning import MEASURING
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
@@ -106,4 +107,4 @@ def test_rows_in_doubt_are_counted_once_more(rows: int, releases: int) -> None:
     charged = math.fsum(1 / entry.charge.noise_multiplier**2 for entry in reservation.entries)  # type: ignore[attr-defined]
     assert charged == pytest.approx(spent * allowance.mu**2, rel=1e-6)
     assert abs(total - rows) < 6 * allowance.sd(spent)
-    assert (rows > SURE_OF_ROWS * allowance.sd(0.005)) == (releases == 1)
+    assert (rows > MEASURING.sure_of_rows * allowance.sd(0.005)) == (releases == 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ from tacit.additive.posterior import SCALES
 from tacit.additive.sweeps import HyperPrior, step_length
 from tacit.additive.term import ReleaseAverage
 from tacit.additive.tuning import PLANNING, SWEEPING
-from tacit.binning import shape_search
 from tacit.binning.measure import Column, measure_bins
+from tacit.binning.tuning import BINNING, Binning, Searching
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
@@ -132,7 +132,7 @@ def _start(columns: int) -> np.ndarray:
     return start / start.sum()
 
 
-def misplaced(seed: int) -> float:
+def misplaced(seed: int, tuning: Binning = BINNING) -> float:
     """Share of the rows that bins of twelve narrow columns count in the wrong place, on average."""
     rows, codes, allowance = 400, 4097, Allowance.of(0.1, 1e-6)
     generator = np.random.default_rng(seed)
@@ -140,7 +140,7 @@ def misplaced(seed: int) -> float:
     table = MemoryTable(columns, np.zeros(rows, np.uint8), [codes] * 12, 2)
     gate = Curator(table, Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test"), SeededSource(seed))
     named = [Column(place, f"x{place}", True) for place in range(12)]
-    made, _ = measure_bins(Budget(gate, allowance).part(0.04), named, float(rows))
+    made, _ = measure_bins(Budget(gate, allowance).part(0.04), named, float(rows), tuning)
     wrong = 0.0
     for found, column in zip(made, columns, strict=True):
         truth = np.bincount(found.mapping[column], minlength=len(found.counts))
@@ -148,7 +148,7 @@ def misplaced(seed: int) -> float:
     return wrong
 
 
-def test_bins_of_columns_that_look_alike_are_found_together(monkeypatch):
+def test_bins_of_columns_that_look_alike_are_found_together():
     together = np.mean([misplaced(seed) for seed in range(3)])
-    monkeypatch.setattr(shape_search, "FAMILY_COLUMNS", 1e12)
-    assert together < 0.9 * np.mean([misplaced(seed) for seed in range(3)])
+    alone = replace(BINNING, searching=Searching(family_columns=1e12))
+    assert together < 0.9 * np.mean([misplaced(seed, alone) for seed in range(3)])

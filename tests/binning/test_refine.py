@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.binning.measure import LATER_LOOK, Column, measure_bins
-from tacit.binning.refine import ATOMS, Atoms, Zoom, cut
+from tacit.binning.measure import Column, measure_bins
+from tacit.binning.refine import Atoms, Zoom, cut
+from tacit.binning.tuning import MEASURING, REFINING
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
@@ -20,6 +21,7 @@ from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 
 ROWS = 12_000
+ATOMS = REFINING.atoms
 
 
 def zoomed(codes: np.ndarray, n_codes: int, sd: float, generator: np.random.Generator) -> Zoom:
@@ -107,7 +109,7 @@ def test_a_third_look_is_charged_and_said(width: float) -> None:
     spent = math.fsum(1 / entry.charge.noise_multiplier**2 for entry in looks)
     if width < 1.0:
         assert len(looks) == 3
-        assert more == pytest.approx(0.1 * LATER_LOOK)
+        assert more == pytest.approx(0.1 * MEASURING.later_look)
     else:
         assert len(looks) == 2
         assert more == 0.0  # no part of an even column is heavy

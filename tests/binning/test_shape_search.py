@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.binning.shape_search import LEAVES, ShapeSearch, _family
+from tacit.binning.shape_search import ShapeSearch, _family
+from tacit.binning.tuning import SEARCHING
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
@@ -148,6 +149,6 @@ def test_pooling_leaves_the_family_to_columns_that_say_nothing():
     logs, densities = _family()
     weights = np.exp(logs) / np.exp(logs).sum()
     ShapeSearch.pool(searches)
-    expected = (weights @ densities)[np.arange(CODES - 1) * LEAVES // (CODES - 1)]
+    expected = (weights @ densities)[np.arange(CODES - 1) * SEARCHING.leaves // (CODES - 1)]
     for found in searches:
         assert found.masses[:-1] / 1500 == pytest.approx(expected, rel=1e-6)

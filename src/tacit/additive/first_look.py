@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tacit.additive.losses import Loss
 from tacit.additive.plan import Plan, Planner, signal_to_noise
 from tacit.binning.measure import Bins, Column, measure_bins, release_total
+from tacit.binning.tuning import BINNING, Binning
 from tacit.curator.budget import Budget
 
 
@@ -33,7 +34,13 @@ class FirstLook:
 
 
 def first_look(
-    budget: Budget, columns: Sequence[Column], pairs: bool, trees: bool, loss: Loss, planner: Planner
+    budget: Budget,
+    columns: Sequence[Column],
+    pairs: bool,
+    trees: bool,
+    loss: Loss,
+    planner: Planner,
+    tuning: Binning = BINNING,
 ) -> FirstLook:
     """Counts rows, plans, and bins the columns; the columns' codes in the table are replaced by bins.
 
@@ -44,16 +51,17 @@ def first_look(
         trees: whether trees over the residual are wanted.
         loss: for how much a row says, and which trees there may be.
         planner: the rule.
+        tuning: the numbers of the bins.
     """
     count = len(columns)
     first = (
         planner.numbers.binning_share / 2 / (count + 1)
     )  # the plan, which says how much binning may cost, needs the number of rows
-    total, counted = release_total(budget.part(first))
+    total, counted = release_total(budget.part(first), tuning.measuring)
     signal = signal_to_noise(total, count, budget.sd(), loss.strength)
     kinds = {"two_classes": loss.uses.smooth, "together": loss.together}
     chosen = planner.plan(total, count, signal, budget.is_pure, pairs, trees, **kinds)
     each = (chosen.binning - first) / count
-    bins, more = measure_bins(budget.part(each), columns, total)
+    bins, more = measure_bins(budget.part(each), columns, total, tuning)
     planned = chosen.with_binning(chosen.binning + more + counted - first)
     return FirstLook(tuple(columns), total, signal, planned, bins, budget.sd(each))

@@ -32,7 +32,8 @@ from tacit.additive.trees import Grown, grow_rest, look_beyond
 from tacit.additive.tuning import PAIRING, TUNING, Tuning
 from tacit.arrays import Floats
 from tacit.binning.measure import Bins, Column
-from tacit.binning.release_map import LONGEST, centred_map, natural_modes, principal_modes, with_missing
+from tacit.binning.release_map import centred_map, natural_modes, principal_modes, with_missing
+from tacit.binning.tuning import RELEASING
 from tacit.curator.budget import Budget
 from tacit.queries.cells import OneCell, column_cells
 
@@ -83,7 +84,7 @@ def learn(
         tuning: the numbers.
     """
     whole, count, planner = budget, len(columns), Planner(tuning.planning)
-    known = first_look(whole.part(1 - loss.share).as_whole(), columns, pairs, trees, loss, planner)
+    known = first_look(whole.part(1 - loss.share).as_whole(), columns, pairs, trees, loss, planner, tuning.binning)
     chosen = _plan_for(loss, known, planner, trees, whole.is_pure)
     weight = planner.intercept_share(known.signal, count) if loss.uses.pooling else 1.0
     intercept = loss.begin(whole, known.total, weight)
@@ -157,7 +158,7 @@ def column_prior(
         shares, covariance = masses[:-1] / masses[:-1].sum(), covariances[2][:-1, :-1]
         ratio = noise_variance / (PAIRING.mode_scale * total * curvature) ** 2
         if jointly:
-            release_map = with_missing(natural_modes(shares, covariance, ratio), LONGEST)
+            release_map = with_missing(natural_modes(shares, covariance, ratio), RELEASING.longest)
         else:
             release_map = with_missing(principal_modes(shares, covariance, ratio))
     if jointly:

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 from tacit.additive.tuning import PLANNING, Planning
-from tacit.binning.refine import MANY_ROWS
+from tacit.binning.tuning import MANY_ROWS
 from tacit.growing.chosen_trees import columns_to_cut
 
 

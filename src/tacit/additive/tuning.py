@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tacit.binning.tuning import BINNING, Binning
+
 
 @dataclass(frozen=True)
 class Planning:
@@ -326,6 +328,7 @@ class Tuning:
     clipping: Clipping = Clipping()
     counting: Counting = Counting()
     residuals: Residuals = Residuals()
+    binning: Binning = BINNING
 
 
 PLANNING, SWEEPING, PAIRING, CLIPPING = Planning(), Sweeping(), Pairing(), Clipping()

@@ -10,8 +10,9 @@ from typing import Protocol
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.binning.refine import ATOMS, MANY_ROWS, Atoms, Zoom, cut
-from tacit.binning.shape_search import LOUD, ShapeSearch
+from tacit.binning.refine import Atoms, Zoom, cut
+from tacit.binning.shape_search import ShapeSearch
+from tacit.binning.tuning import BINNING, MANY_ROWS, MEASURING, Binning, Measuring
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.privacy.charges import Charge
@@ -23,21 +24,8 @@ from tacit.queries.rules import RowRule, fine_count_rule
 Question = tuple[Histogram, Charge, Label]
 """What to release, for what, and what the ledger calls it."""
 
-LOOKS = (0.6, 0.4)
-"""Shares of a column's binning budget for the coarse histogram and for splitting its heavy cells."""
-
-LATER_LOOK, MOST_LOOKS = 0.3, 6
-"""What each further look costs beyond the binning budget, relative to it; and how many looks there can be."""
-
-SURE_OF_ROWS, LARGEST_ROWS_SHARE = 10.0, 0.08
-"""The number of rows is in doubt below the first many standard deviations; a second release takes at most the second
-of the allowance."""
-
-LARGEST, LARGEST_OF_MANY, SMALLEST, SMALLEST_OF_SHAPES = 48, 64, 6, 12
-"""Bins of a column: at most, at most where rows are very many, and at least."""
-
 MAX_CATEGORIES = 256
-"""Of more categories the rarest share one bin: a bin is one byte of a row."""
+"""Not tuned: a bin is one byte of a row. Of more categories the rarest share one bin."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +56,7 @@ class Bins:
     ordered: bool
 
 
-def release_total(budget: Budget) -> tuple[float, float]:
+def release_total(budget: Budget, numbers: Measuring = MEASURING) -> tuple[float, float]:
     """The number of rows that count (those with a known label), with noise, and never absurdly small.
 
     Rates are sums over it, so where a first release for the budget leaves it in doubt there is a second.
@@ -77,11 +65,11 @@ def release_total(budget: Budget) -> tuple[float, float]:
         The number, and the share of the allowance that was spent.
     """
     query = Histogram(OneCell(), fine_count_rule(budget.layout.n_labels))
-    share, sd = budget.share, budget.sd()
+    share, sd, sure = budget.share, budget.sd(), numbers.sure_of_rows
     released = budget.measure(query, 1.0, Label(Stage.COUNTS, "number of rows")).value.item()
     total = max(released, 30.0, 0.5 * sd)
-    again = min(share * (SURE_OF_ROWS * sd / total) ** 2, LARGEST_ROWS_SHARE) if math.isfinite(sd) else 0.0
-    if sd < total / SURE_OF_ROWS or again <= share:
+    again = min(share * (sure * sd / total) ** 2, numbers.largest_rows_share) if math.isfinite(sd) else 0.0
+    if sd < total / sure or again <= share:
         return total, share
     more = (
         replace(budget, share=again).measure(query, 1.0, Label(Stage.COUNTS, "number of rows, once more")).value.item()
@@ -95,17 +83,27 @@ class _Means:
     """What one column's bins may cost, and what they are made of.
 
     Attributes:
-        budget: for one column, divided as :data:`LOOKS` says.
+        budget: for one column, divided among the looks.
         total: released number of rows.
         rule: by which a row counts 1.
+        tuning: the numbers.
     """
 
     budget: Budget
     total: float
     rule: RowRule
+    tuning: Binning
+
+    @property
+    def numbers(self) -> Measuring:
+        return self.tuning.measuring
+
+    def planned(self, look: int) -> bool:
+        """Whether the binning budget has a share for this look; further ones cost more."""
+        return look < len(self.numbers.looks)
 
     def part(self, look: int) -> Budget:
-        return self.budget.part(LOOKS[look] if look < len(LOOKS) else LATER_LOOK)
+        return self.budget.part(self.numbers.looks[look] if self.planned(look) else self.numbers.later_look)
 
     def sd(self, look: int) -> float:
         return max(self.part(look).sd(), LEAST_SD)
@@ -117,13 +115,13 @@ class _Means:
 
     def bins(self, least: int) -> int:
         """How many bins a column may have: as many as noise lets tell apart."""
-        most = LARGEST if self.total <= MANY_ROWS else LARGEST_OF_MANY
+        most = self.numbers.most_bins if self.total <= MANY_ROWS else self.numbers.most_bins_of_many
         return int(np.clip(self.total / self.rows_per_bin, least, most))
 
     @property
-    def is_loud(self) -> bool:
+    def is_noisy(self) -> bool:
         """Whether noise drowns what a cell can hold."""
-        return self.total < LOUD * self.sd(0)
+        return self.total < self.tuning.searching.histogram_from * self.sd(0)
 
 
 class _Looks(Protocol):
@@ -174,8 +172,8 @@ class _Counted:
     """Up to three noisy histograms of a numeric column: uniform cells, then the heavy ones split again."""
 
     def __init__(self, column: Column, n_codes: int, means: _Means) -> None:
-        self._column, self._atoms, self._means = column, Atoms.of(n_codes), means
-        self._zoom, self._missing = Zoom(), 0.0
+        self._column, self._means, self._missing = column, means, 0.0
+        self._atoms, self._zoom = Atoms.of(n_codes, means.tuning.refining.atoms), Zoom(means.tuning)
 
     def ask(self, look: int) -> Question | None:
         means, zoom = self._means, self._zoom
@@ -200,7 +198,7 @@ class _Counted:
 
     def bins(self) -> Bins:
         zoom, total = self._zoom, self._means.total
-        bin_of_atom = zoom.bins(self._means.bins(SMALLEST), self._means.rows_per_bin)
+        bin_of_atom = zoom.bins(self._means.bins(self._means.numbers.least_bins), self._means.rows_per_bin)
         masses = (zoom.masses / zoom.widths)[zoom.group_of_atom]
         return _bins_of_atoms(self._atoms, bin_of_atom, masses, self._missing, total)
 
@@ -210,15 +208,19 @@ class _Searched:
 
     def __init__(self, column: Column, n_codes: int, means: _Means) -> None:
         self._column, self._n_codes, self._means = column, n_codes, means
-        self._searches = [ShapeSearch(column.index, n_codes, means.total)]
+        self._searches = [self._search()]
+
+    def _search(self, window: tuple[int, int] | None = None) -> ShapeSearch:
+        means = self._means
+        return ShapeSearch(self._column.index, self._n_codes, means.total, window, means.tuning.searching)
 
     def ask(self, look: int) -> Question | None:
         means, column = self._means, self._column
-        if look >= len(LOOKS) and look % 2 == 0:
+        if not means.planned(look) and look % 2 == 0:
             window = self._searches[-1].narrow if len(self._searches) == look // 2 else None
             if window is None:
                 return None
-            self._searches.append(ShapeSearch(column.index, self._n_codes, means.total, window))
+            self._searches.append(self._search(window))
         if len(self._searches) <= look // 2:
             return None
         query = self._searches[-1].query(means.rule, means.sd(look), means.budget.is_pure)
@@ -234,7 +236,8 @@ class _Searched:
         return self._searches[0]
 
     def bins(self) -> Bins:
-        total, atoms = self._means.total, Atoms.of(self._n_codes)
+        total, numbers = self._means.total, self._means.tuning.refining
+        atoms = Atoms.of(self._n_codes, numbers.atoms)
         found = self._searches[0].masses
         for search in self._searches[1:]:
             first, stop = search.window
@@ -242,10 +245,10 @@ class _Searched:
             others = np.append(found[:first], found[stop:-1])
             outside = max(float(found[:-1].sum() - inside.sum()), 0.0) / max(float(others.sum()), 1e-300)
             found = np.concatenate([found[:first] * outside, inside, found[stop:-1] * outside, found[-1:]])
-        masses: Floats = np.zeros(ATOMS)
+        masses: Floats = np.zeros(numbers.atoms)
         np.add.at(masses, atoms.of_code[:-1], found[:-1])
-        wanted = self._means.bins(SMALLEST_OF_SHAPES)
-        bin_of_atom = cut(masses, np.ones(ATOMS, np.int64), wanted, self._means.rows_per_bin)
+        wanted, widths = self._means.bins(self._means.numbers.least_bins_of_shapes), np.ones(numbers.atoms, np.int64)
+        bin_of_atom = cut(masses, widths, wanted, self._means.rows_per_bin, numbers.mass_mix)
         return _bins_of_atoms(atoms, bin_of_atom, masses, float(found[-1]), total)
 
 
@@ -260,28 +263,31 @@ def _bins_of_atoms(atoms: Atoms, bin_of_atom: Ints, masses: Floats, missing: flo
     return Bins(mapping, _scaled(np.append(counts, max(missing, 1.0)), total), ordered=True)
 
 
-def measure_bins(budget: Budget, columns: Sequence[Column], total: float) -> tuple[list[Bins], float]:
+def measure_bins(
+    budget: Budget, columns: Sequence[Column], total: float, tuning: Binning = BINNING
+) -> tuple[list[Bins], float]:
     """Bins of every column, each for the budget; the columns' codes in the table are replaced by them.
 
     Returns:
         The bins, and what further looks took of the allowance beyond that.
     """
     layout = budget.layout
-    means = _Means(budget, total, fine_count_rule(layout.n_labels))
-    numeric = _Searched if means.is_loud else _Counted
+    means = _Means(budget, total, fine_count_rule(layout.n_labels), tuning)
+    numeric = _Searched if means.is_noisy else _Counted
     looks: list[_Looks] = [
         (numeric if column.ordered else _Categories)(column, layout.n_codes[column.index], means) for column in columns
     ]
     more = 0.0
-    for number in range(MOST_LOOKS):
+    for number in range(tuning.measuring.most_looks):
         asked = [(look, question) for look in looks if (question := look.ask(number)) is not None]
         for (look, _), release in zip(
             asked, budget.curator.measure_all([question for _, question in asked]), strict=True
         ):
             look.take(release)
-        if number < len(LOOKS):
+        if means.planned(number):
             ShapeSearch.pool([look.outline for look in looks if isinstance(look, _Searched)])
-        more += len(asked) * means.part(number).share if number >= len(LOOKS) else 0.0
+        else:
+            more += len(asked) * means.part(number).share
     made = [look.bins() for look in looks]
     for column, bins in zip(columns, made, strict=True):
         budget.curator.coarsen(column.index, bins.mapping)

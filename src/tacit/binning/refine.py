@@ -13,29 +13,7 @@ import numpy as np
 
 from tacit.arrays import Bools, Floats, Ints
 from tacit.binning.density import smooth_histograms
-
-MANY_ROWS = 80_000
-"""Beyond this many rows noise hardly matters any more, and time does: splits are chosen where noise lets choices see,
-additive trees have six levels at most and end where nothing is left to learn, sweeps end where effects have settled,
-and nobody looks inside light cells."""
-
-BASE_CELLS, SUB_CELLS, LAST_CELLS = 64, 64, 16
-"""Uniform cells of the first look, and the most parts of a cell at the second and third."""
-
-ATOMS = BASE_CELLS * SUB_CELLS * LAST_CELLS
-"""The finest parts of a column's range; a public encoding need not have more codes."""
-
-FEWER_SUB_CELLS = (16, 8)
-"""Parts of a cell of over a 16th of the rows, and of one of less: not so heavy that spikes in it are worth finding."""
-
-CLEAR_PART = 0.5
-"""A cell of any mass is split into parts that would hold so many standard deviations of the noise each, were they
-alike: a few spikes hold many times that."""
-
-HEAVY_LEAF = 1 / 24
-"""A part of the second look with more than this share of the rows is looked at once more."""
-
-MASS_MIX = 0.75
+from tacit.binning.tuning import BINNING, MANY_ROWS, REFINING, Binning
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +28,12 @@ class Atoms:
 
     @staticmethod
     @lru_cache(maxsize=4)
-    def of(n_codes: int) -> Atoms:
+    def of(n_codes: int, atoms: int = REFINING.atoms) -> Atoms:
         """The atoms of an encoding with ``n_codes`` codes, "missing" among them."""
-        atom = np.arange(n_codes - 1) * ATOMS // (n_codes - 1)
-        reachable = np.zeros(ATOMS, bool)
+        atom = np.arange(n_codes - 1) * atoms // (n_codes - 1)
+        reachable = np.zeros(atoms, bool)
         reachable[atom] = True
-        return Atoms(np.append(atom, ATOMS), reachable)
+        return Atoms(np.append(atom, atoms), reachable)
 
 
 class Zoom:
@@ -66,55 +44,55 @@ class Zoom:
         masses: rows in every group, shape ``(groups,)``.
     """
 
-    def __init__(self) -> None:
-        self.starts: Ints = np.arange(BASE_CELLS) * (ATOMS // BASE_CELLS)
-        self.masses: Floats = np.zeros(BASE_CELLS)
+    def __init__(self, tuning: Binning = BINNING) -> None:
+        self.numbers, self._smoothing = tuning.refining, tuning.smoothing
+        self.starts: Ints = np.arange(self.numbers.base_cells) * (self.numbers.atoms // self.numbers.base_cells)
+        self.masses: Floats = np.zeros(self.numbers.base_cells)
         self._parts: Ints = np.zeros(0, np.int64)
 
     @property
     def widths(self) -> Ints:
         """Atoms in every group."""
-        return np.diff(np.append(self.starts, ATOMS))
+        return np.diff(np.append(self.starts, self.numbers.atoms))
 
     @property
     def group_of_atom(self) -> Ints:
-        """The group of every atom, shape ``(ATOMS,)``."""
+        """The group of every atom, shape ``(atoms,)``."""
         return np.repeat(np.arange(len(self.starts)), self.widths)
 
     def first_cells(self, atoms: Atoms) -> Ints:
         """Code -> uniform cell, "missing" last: what the first look counts."""
-        return np.append(self.group_of_atom, BASE_CELLS)[atoms.of_code]
+        return np.append(self.group_of_atom, self.numbers.base_cells)[atoms.of_code]
 
     def first(self, counts: Floats, sd: float, total: float) -> None:
         """Takes in the first look: noisy counts of the uniform cells, without "missing"."""
-        self.masses = smooth_histograms(counts[None, :], sd, np.array([total]))[0]
+        self.masses = smooth_histograms(counts[None, :], sd, np.array([total]), self._smoothing)[0]
 
     def plan_second(self, sd: float, total: float) -> bool:
         """Chooses how to split heavy cells for a look with noise of ``sd``; False if there is none to split."""
-        masses = self.masses
+        masses, sizes = self.masses, [self.numbers.sub_cells, *self.numbers.fewer_sub_cells]
         by_share = np.select(
             [masses <= 4 * sd, masses > total / 8, masses > total / 16, masses > total / 48],
-            [0, SUB_CELLS, *FEWER_SUB_CELLS],
+            [0, *sizes],
             0,
         )
         # in little noise even light cells are worth it: spikes may stand side by side
-        seen = masses / (CLEAR_PART * sd)
-        sizes = [SUB_CELLS, *FEWER_SUB_CELLS]
+        seen = masses / (self.numbers.clear_part * sd)
         by_noise = np.select([seen >= size for size in sizes], sizes, 0)
         self._parts = np.maximum(by_share, by_noise) if total <= MANY_ROWS else by_share  # there it takes too long
         return bool(self._parts.any())
 
     def plan_third(self, sd: float, total: float) -> bool:
         """The same for the parts that the second look found to be heavy."""
-        heavy = (self.masses > max(4 * sd, HEAVY_LEAF * total)) & (self.widths > 1)
-        self._parts = np.where(heavy, np.minimum(self.widths, LAST_CELLS), 0)
+        heavy = (self.masses > max(4 * sd, self.numbers.heavy_leaf * total)) & (self.widths > 1)
+        self._parts = np.where(heavy, np.minimum(self.widths, self.numbers.last_cells), 0)
         return bool(heavy.any())
 
     def cells(self, atoms: Atoms) -> Ints:
         """Code -> part of a heavy group, numbered from 0; all other codes share the last number."""
         parts, widths = self._parts, self.widths
         first, others = np.cumsum(parts) - parts, parts.sum()
-        cell = np.full(ATOMS + 1, others)
+        cell = np.full(self.numbers.atoms + 1, others)
         for group in np.flatnonzero(parts):
             inside = slice(self.starts[group], self.starts[group] + widths[group])
             cell[inside] = first[group] + np.arange(widths[group]) * parts[group] // widths[group]
@@ -129,17 +107,19 @@ class Zoom:
         masses = self.masses[group]
         for size in np.unique(parts[parts > 0]):
             split = np.flatnonzero(parts == size)
-            found = smooth_histograms(counts[first[split][:, None] + np.arange(size)], sd, self.masses[split])
+            found = smooth_histograms(
+                counts[first[split][:, None] + np.arange(size)], sd, self.masses[split], self._smoothing
+            )
             masses[np.isin(group, split)] = found.ravel()
         self.starts = self.starts[group] + place * (widths[group] // copies[group])
         self.masses = masses
 
     def bins(self, wanted: int, rows_per_bin: float) -> Ints:
         """The bin of every atom, non-decreasing from 0, without gaps; see :func:`cut`."""
-        return cut(self.masses, self.widths, wanted, rows_per_bin)[self.group_of_atom]
+        return cut(self.masses, self.widths, wanted, rows_per_bin, self.numbers.mass_mix)[self.group_of_atom]
 
 
-def cut(masses: Floats, widths: Ints, wanted: int, rows_per_bin: float) -> Ints:
+def cut(masses: Floats, widths: Ints, wanted: int, rows_per_bin: float, mass_mix: float = REFINING.mass_mix) -> Ints:
     """Neighbouring groups in bins of equal ``.75 mass + .25 sqrt(mass x width)``; shape of ``masses``.
 
     A group worth more than a bin stands alone and takes no more than one: where nine rows of ten hold a 0, all bins
@@ -150,9 +130,10 @@ def cut(masses: Floats, widths: Ints, wanted: int, rows_per_bin: float) -> Ints:
         widths: atoms in every group.
         wanted: how many bins, roughly.
         rows_per_bin: bins that lone groups do not take go to the others as far as these have so many rows for each.
+        mass_mix: the weight of the mass, beside that of ``sqrt(mass x width)``.
     """
     spread = np.sqrt(masses * widths)
-    measure = MASS_MIX * masses / masses.sum() + (1 - MASS_MIX) * spread / spread.sum()
+    measure = mass_mix * masses / masses.sum() + (1 - mass_mix) * spread / spread.sum()
     alone = _lone(measure, wanted, masses >= rows_per_bin)
     share = max(float(measure[~alone].sum()), 1e-300)
     left = min(wanted - alone.sum(), max(masses[~alone].sum() / rows_per_bin, share * wanted))

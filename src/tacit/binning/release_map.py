@@ -5,16 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.arrays import Floats
-
-KEPT = 0.02
-"""Directions whose water-filled weight is below this share of the first one's are not released."""
+from tacit.binning.tuning import RELEASING, Releasing
 
 
-LONGEST = 2.5
-"""Length of an image beyond which it is shortened, where rows are bounded together; 1 is the root mean square."""
-
-
-def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Floats:
+def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float, numbers: Releasing = RELEASING) -> Floats:
     """A release map of leading prior eigenmodes, water-filled against the known noise.
 
     A bin's image is its column of the map. Squared images are 1 on the average of the rows.
@@ -23,6 +17,7 @@ def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float) ->
         masses: shares of the bins, shape ``(bins,)``, summing to 1.
         covariance: prior covariance of the effect, shape ``(bins, bins)``.
         noise_to_signal: noise variance over the squared signal that a mode of eigenvalue 1 makes in the sum.
+        numbers: by which it is tuned.
 
     Returns:
         Array of shape ``(modes, bins)``.
@@ -40,7 +35,7 @@ def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float) ->
         if level > price[modes - 1]:
             break
     weights = np.maximum(level - price, 0.0)
-    kept = max(int((weights > KEPT * weights[0]).sum()), 1)
+    kept = max(int((weights > numbers.kept * weights[0]).sum()), 1)
     return np.asarray(np.sqrt(weights[:kept])[:, None] * (vectors[:, :kept] / root[:, None]).T)
 
 

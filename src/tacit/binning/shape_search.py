@@ -18,49 +18,29 @@ import numpy as np
 
 from tacit.arrays import Floats, Ints
 from tacit.binning.release_map import principal_modes, with_missing
+from tacit.binning.tuning import SEARCHING, Searching
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.queries.cells import mapped_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import RowRule
 
-LEAVES = 4096
-"""Parts of a column's range that shapes are drawn on."""
 
-MISFIT = 0.05
-"""No column has one of the shapes exactly: a contrast may be off by this share of the rows."""
-
-LOUD = 40.0
-"""Rows to the noise of a count, below which a histogram is the worse question."""
-
-NARROW_PARTS, NEARLY_ALL, SPIKE = 64, 0.7, 0.4
-"""Two neighbouring ones of so many parts with this share of the rows are worth a search of their own, unless a single
-code has that much."""
-
-FAMILY_COLUMNS, POOLINGS = 2.0, 30
-"""For how many columns the family's own weights count beside those of a table, and rounds of learning from these."""
-
-LEAST_MASS = 1e-5
-"""No group of leaves is believed to be emptier than this."""
-
-_WIDTHS = 0.01 * 2.0 ** np.arange(6)
-_RATES, _SPIKES = 2.0 ** np.arange(1, 14), (0.0, 0.3, 0.6, 0.9)
-
-
-@lru_cache(maxsize=1)
-def _family() -> tuple[Floats, Floats]:
+@lru_cache(maxsize=2)
+def _family(numbers: Searching = SEARCHING) -> tuple[Floats, Floats]:
     """Log prior weights and densities on the leaves: flat, bells, falls from either end, with and without spikes."""
-    x = (np.arange(LEAVES) + 0.5) / LEAVES
-    first = (np.arange(LEAVES) == 0).astype(float)
+    leaves = numbers.leaves
+    x = (np.arange(leaves) + 0.5) / leaves
+    first = (np.arange(leaves) == 0).astype(float)
     # closer together where narrow: one of them must overlap any column of that width
-    bells = [[np.exp(-0.5 * ((x - c) / w) ** 2) for c in np.arange(0, 1.0001, 1.25 * w)] for w in _WIDTHS]
-    falls = [np.exp(-rate * x) for rate in _RATES]
+    bells = [[np.exp(-0.5 * ((x - c) / w) ** 2) for c in np.arange(0, 1.0001, 1.25 * w)] for w in numbers.widths]
+    falls = [np.exp(-rate * x) for rate in numbers.rates]
     humps = [x * fall for fall in falls]
-    kinds = [(0.1, [np.ones(LEAVES)]), *((0.4 / len(bells), some) for some in bells), *_both_ways(0.1, humps)]
-    for spike in _SPIKES:
+    kinds = [(0.1, [np.ones(leaves)]), *((0.4 / len(bells), some) for some in bells), *_both_ways(0.1, humps)]
+    for spike in numbers.spikes:
         kinds += _both_ways(0.1, [(1 - spike) * fall / fall.sum() + spike * first for fall in falls])
     shapes = [line / line.sum() for _, members in kinds for line in members]
     logs = [np.log(weight / len(members)) for weight, members in kinds for _ in members]
-    table = 0.97 * np.array(shapes) + 0.03 / LEAVES
+    table = 0.97 * np.array(shapes) + 0.03 / leaves
     table.flags.writeable = False
     return np.array(logs), table
 
@@ -69,12 +49,12 @@ def _both_ways(weight: float, members: list[Floats]) -> list[tuple[float, list[F
     return [(weight / 2, members), (weight / 2, [line[::-1] for line in members])]
 
 
-@lru_cache(maxsize=1)
-def _group_of_leaf() -> Ints:
+@lru_cache(maxsize=2)
+def _group_of_leaf(leaves: int) -> Ints:
     """Leaves in groups that are narrow at either end, where skewed columns have their rows, and wide between."""
     near = np.concatenate([[0], 2 ** np.arange(6)])
-    edges = np.unique(np.concatenate([near, np.arange(64, LEAVES - 63, 64), LEAVES - near[1:], [LEAVES]]))
-    return np.searchsorted(edges, np.arange(LEAVES), side="right") - 1
+    edges = np.unique(np.concatenate([near, np.arange(64, leaves - 63, 64), leaves - near[1:], [leaves]]))
+    return np.searchsorted(edges, np.arange(leaves), side="right") - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +62,7 @@ class _Drawn:
     """The family on the codes of one encoding.
 
     Attributes:
-        part: code -> part: the code itself, or some codes together where there are more than :data:`LEAVES`.
+        part: code -> part: the code itself, or some codes together where there are more than leaves.
         group: code -> group.
         by_part, by_group: shares of the rows, shape by shape.
     """
@@ -95,11 +75,11 @@ class _Drawn:
 
 # one fit has windows of six sizes (32,768 codes, then 2048 or 1536, then 128, 96 or 72), other encodings of others
 @lru_cache(maxsize=8)
-def _drawn(n_values: int) -> _Drawn:
-    leaf = np.arange(n_values) * LEAVES // n_values
+def _drawn(n_values: int, numbers: Searching) -> _Drawn:
+    leaf = np.arange(n_values) * numbers.leaves // n_values
     starts, part = np.unique(leaf, return_inverse=True)
-    by_part = np.add.reduceat(_family()[1], starts, axis=1)
-    group_of_part = np.unique(_group_of_leaf()[starts], return_inverse=True)[1].astype(np.int64)
+    by_part = np.add.reduceat(_family(numbers)[1], starts, axis=1)
+    group_of_part = np.unique(_group_of_leaf(numbers.leaves)[starts], return_inverse=True)[1].astype(np.int64)
     first = np.searchsorted(group_of_part, np.arange(group_of_part[-1] + 1))
     return _Drawn(part, group_of_part[part], by_part, np.add.reduceat(by_part, first, axis=1))
 
@@ -112,13 +92,21 @@ class ShapeSearch:
         n_codes: codes of its public encoding: at least one, in order, and then "missing".
         rows: released number of rows.
         window: first code, and the one behind the last, of the codes to look at; all others count as missing.
+        numbers: by which it is tuned.
     """
 
-    def __init__(self, column: int, n_codes: int, rows: float, window: tuple[int, int] | None = None) -> None:
-        self._column, self._rows, self._n_codes = column, rows, n_codes
+    def __init__(
+        self,
+        column: int,
+        n_codes: int,
+        rows: float,
+        window: tuple[int, int] | None = None,
+        numbers: Searching = SEARCHING,
+    ) -> None:
+        self._column, self._rows, self._n_codes, self._numbers = column, rows, n_codes, numbers
         self.window = window or (0, n_codes - 1)
-        self._drawn = _drawn(self.window[1] - self.window[0])
-        self._prior, self._evidence = _family()[0], np.zeros(len(_family()[0]))
+        self._drawn = _drawn(self.window[1] - self.window[0], numbers)
+        self._prior, self._evidence = _family(numbers)[0], np.zeros(len(_family(numbers)[0]))
         self._asked: list[ReleaseMap] = []
         self._missing, self._precision = 0.0, 0.0
 
@@ -131,7 +119,7 @@ class ShapeSearch:
             pure: whether noise follows the L1 norm of a row's image; that is at most 1 then, else its L2 norm.
         """
         shapes, weights = self._drawn.by_group, self._weights
-        mean = np.maximum(weights @ shapes, LEAST_MASS)
+        mean = np.maximum(weights @ shapes, self._numbers.least_mass)
         away = (shapes - weights @ shapes) / mean
         covariance = (away * weights[:, None]).T @ away
         contrasts = with_missing(principal_modes(mean / mean.sum(), covariance, (sd / self._rows) ** 2))
@@ -150,7 +138,7 @@ class ShapeSearch:
         self._precision += 1.0 / sd**2
         expected = self._drawn.by_group @ (asked.matrix[:-1, :-1] / asked.unit).T
         rows = self._rows - self.missing
-        variance = sd**2 + (MISFIT * rows) ** 2
+        variance = sd**2 + (self._numbers.misfit * rows) ** 2
         self._evidence -= 0.5 * ((release.value[:-1, 0] - rows * expected) ** 2).sum(axis=1) / variance
 
     @property
@@ -166,14 +154,14 @@ class ShapeSearch:
 
         A spike is none: it has no inside.
         """
-        first, stop = self.window
-        if stop - first < 2 * NARROW_PARTS:
+        (first, stop), numbers = self.window, self._numbers
+        if stop - first < 2 * numbers.narrow_parts:
             return None
         shares = self.masses[:-1] / (self._rows - self.missing)
-        part = np.arange(stop - first) * NARROW_PARTS // (stop - first)
+        part = np.arange(stop - first) * numbers.narrow_parts // (stop - first)
         two = np.convolve(np.bincount(part, weights=shares), np.ones(2))[1:-1]  # two neighbouring parts together
         best = int(two.argmax())
-        if two[best] < NEARLY_ALL or shares.max() > SPIKE:
+        if two[best] < numbers.nearly_all or shares.max() > numbers.spike:
             return None
         inside = np.flatnonzero((part >= best - 1) & (part <= best + 2))
         return first + int(inside[0]), first + int(inside[-1]) + 1
@@ -201,16 +189,17 @@ class ShapeSearch:
         """
         if len(searches) < 2:
             return
-        family = _normalised(_family()[0])
+        numbers = searches[0]._numbers
+        family, own = _normalised(_family(numbers)[0]), numbers.family_columns
         likelihoods = np.exp([search._evidence - search._evidence.max() for search in searches])
         common, beliefs = family, likelihoods
-        for _ in range(POOLINGS):
+        for _ in range(numbers.poolings):
             beliefs = likelihoods * common
             beliefs /= beliefs.sum(axis=1, keepdims=True)
-            common = (FAMILY_COLUMNS * family + beliefs.sum(axis=0)) / (FAMILY_COLUMNS + len(searches))
-        others = FAMILY_COLUMNS * family + beliefs.sum(axis=0) - beliefs  # no column is its own witness
+            common = (own * family + beliefs.sum(axis=0)) / (own + len(searches))
+        others = own * family + beliefs.sum(axis=0) - beliefs  # no column is its own witness
         for search, seen in zip(searches, others, strict=True):
-            search._prior = np.log(seen / (FAMILY_COLUMNS + len(searches) - 1))
+            search._prior = np.log(seen / (own + len(searches) - 1))
 
 
 def _normalised(logs: Floats) -> Floats:

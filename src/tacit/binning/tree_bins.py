@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.binning.shape_search import LOUD, ShapeSearch
+from tacit.binning.shape_search import ShapeSearch
+from tacit.binning.tuning import TREE_BINNING, TreeBinning
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.curator.measurement import LEAST_SD
@@ -27,35 +28,6 @@ from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell, mapped_cells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import fine_class_count_rule, fine_count_rule
-
-GRID_CELLS = 256
-"""Cells of a numeric column whose rows are counted."""
-
-HEAVY = 0.02
-"""A cell with this part of the rows is looked at once more."""
-
-SECOND_LOOK = 0.45
-"""The second look's part of what a column's histogram may cost."""
-
-TAIL_SHARE = 0.4
-"""How much of the public prior lies along a tail above the lower bound; the rest is uniform.
-
-A bounded number is more often an amount or a count, crowded near its lower bound, than the mirror image of one."""
-
-TAIL_PARTS = 4096
-"""The tail is flat within this part of the range next to the bottom."""
-
-PRIOR_NOISE = 3.0
-"""The prior's weight in a split of mass, in standard deviations of the noise in the part's sum."""
-
-MASS_BINS = 200
-"""Bins of equal mass made of them."""
-
-PUBLIC_CELLS = 254
-"""Bins of a numeric column of which nothing is known; categories beyond this number go together."""
-
-PUBLIC_TAIL_SHARE = 0.2
-"""The tail's share where nothing else is known: all thresholds follow the prior then, and not only what is lost."""
 
 
 @dataclass(frozen=True)
@@ -142,13 +114,16 @@ def release_totals(budget: Budget) -> Totals:
     return Totals(rows, positive_share, negatives + positives, positives - negatives, release.sd)
 
 
-def counted_bins(budget: Budget, columns: Sequence[Column], totals: Totals) -> tuple[tuple[TreeBins, ...], float]:
+def counted_bins(
+    budget: Budget, columns: Sequence[Column], totals: Totals, numbers: TreeBinning = TREE_BINNING
+) -> tuple[tuple[TreeBins, ...], float]:
     """Releases histograms of every column and makes its bins; the table's codes are replaced by them.
 
     Args:
         budget: of all columns together, on a table with two labels.
         columns: the columns to use.
         totals: released before.
+        numbers: by which bins are tuned.
 
     Returns:
         The bins, and the share of the allowance that was spent: a column without heavy cells needs no second look.
@@ -157,93 +132,96 @@ def counted_bins(budget: Budget, columns: Sequence[Column], totals: Totals) -> t
     bins, spent, each = [], 0.0, budget.split(len(columns))
     for column in columns:
         if column.ordered:
-            made, looked_twice = _counted_order(each, column, totals.rows)
-            spent += each.share * (1.0 if looked_twice else 1.0 - SECOND_LOOK)
+            made, looked_twice = _counted_order(each, column, totals.rows, numbers)
+            spent += each.share * (1.0 if looked_twice else 1.0 - numbers.second_look)
         else:
-            cells = grid(column, budget.layout.n_codes[column.index], GRID_CELLS)
+            cells = grid(column, budget.layout.n_codes[column.index], numbers.grid_cells)
             query = Histogram(mapped_cells(column.index, cells), classes)
             release = each.measure(query, 1.0, Label(Stage.BINNING, column.name, text=f"classes of {column.name}"))
             positives, counts = release.value[:, 1], release.value.sum(axis=1)
-            made = _by_rate(cells, positives, counts, release.sd, totals.positive_share)
+            made = _by_rate(cells, positives, counts, release.sd, totals.positive_share, numbers.mass_bins)
             spent += each.share
         budget.curator.coarsen(column.index, made.mapping)
         bins.append(made)
     return tuple(bins), spent
 
 
-def _searched_order(budget: Budget, column: Column, rows: float) -> TreeBins:
+def _searched_order(budget: Budget, column: Column, rows: float, numbers: TreeBinning) -> TreeBins:
     """Bins of an ordered column from two looks at its shape: where noise drowns what a cell can hold."""
-    search = ShapeSearch(column.index, budget.layout.n_codes[column.index], rows)
+    search = ShapeSearch(column.index, budget.layout.n_codes[column.index], rows, numbers=numbers.searching)
     rule = fine_count_rule(budget.layout.n_labels)
-    for part, what in ((1.0 - SECOND_LOOK, "outline"), (SECOND_LOOK, "shape")):
+    for part, what in ((1.0 - numbers.second_look, "outline"), (numbers.second_look, "shape")):
         query = search.query(rule, max(budget.sd(part), LEAST_SD), budget.is_pure)
         label = Label(Stage.BINNING, column.name, text=f"{what} of {column.name}")
         search.observe(budget.measure(query, part, label))
     masses = search.masses
-    return _with_missing(masses[:-1], max(float(masses[-1]), 1e-9 * rows), MASS_BINS)
+    return _with_missing(masses[:-1], max(float(masses[-1]), 1e-9 * rows), numbers.mass_bins)
 
 
-def _counted_order(budget: Budget, column: Column, rows: float) -> tuple[TreeBins, bool]:
+def _counted_order(budget: Budget, column: Column, rows: float, numbers: TreeBinning) -> tuple[TreeBins, bool]:
     """Bins of an ordered column from the rows in its cells, and whether all of the budget was spent."""
     n_codes, rule = budget.layout.n_codes[column.index], fine_count_rule(budget.layout.n_labels)
-    if n_codes > 1 and rows < LOUD * budget.sd(1.0 - SECOND_LOOK):
-        return _searched_order(budget, column, rows), True
-    cells = grid(column, n_codes, GRID_CELLS)
+    if n_codes > 1 and rows < numbers.searching.histogram_from * budget.sd(1.0 - numbers.second_look):
+        return _searched_order(budget, column, rows, numbers), True
+    cells = grid(column, n_codes, numbers.grid_cells)
     query = Histogram(mapped_cells(column.index, cells), rule)
     label = Label(Stage.BINNING, column.name, 1, f"rows of {column.name}")
-    release = budget.measure(query, 1.0 - SECOND_LOOK, label)
+    release = budget.measure(query, 1.0 - numbers.second_look, label)
     counts, sd = release.value[:, 0], release.sd
     missing = float(_visible(counts, 2.0 * sd)[-1])
     starts = np.searchsorted(cells, np.arange(len(counts) - 1))
-    prior = public_mass(n_codes - 1)
+    prior = public_mass(n_codes - 1, numbers.tail_share, numbers)
     if n_codes == 1:
         return TreeBins(np.zeros(1, np.int64), np.ones(1)), False
-    coarse = smoothed_mass(counts[:-1], sd, np.add.reduceat(prior, starts))
+    coarse = smoothed_mass(counts[:-1], sd, np.add.reduceat(prior, starts), numbers.prior_noise)
     mass = prior * (coarse / np.add.reduceat(prior, starts))[cells[:-1]]
-    heavy = np.flatnonzero((coarse > HEAVY * coarse.sum()) & (np.diff([*starts, n_codes - 1]) > 1))
+    heavy = np.flatnonzero((coarse > numbers.heavy * coarse.sum()) & (np.diff([*starts, n_codes - 1]) > 1))
     if len(heavy):
         inside = np.isin(cells[:-1], heavy)
         places = np.append(np.where(inside, np.cumsum(inside), 0), 0)  # the rest is one cell, too
         query = Histogram(mapped_cells(column.index, places), rule)
         label = Label(Stage.BINNING, column.name, 2, f"rows of {column.name}, heavy cells")
-        release = budget.measure(query, SECOND_LOOK, label)
+        release = budget.measure(query, numbers.second_look, label)
         for cell in heavy:
             here = np.flatnonzero(cells[:-1] == cell)
-            part = smoothed_mass(release.value[places[here], 0], release.sd, prior[here])
+            part = smoothed_mass(release.value[places[here], 0], release.sd, prior[here], numbers.prior_noise)
             mass[here] = coarse[cell] * part / part.sum()
-    return _with_missing(mass, missing, MASS_BINS), len(heavy) > 0
+    return _with_missing(mass, missing, numbers.mass_bins), len(heavy) > 0
 
 
-def public_bins(curator: Curator, columns: Sequence[Column]) -> tuple[TreeBins, ...]:
+def public_bins(
+    curator: Curator, columns: Sequence[Column], numbers: TreeBinning = TREE_BINNING
+) -> tuple[TreeBins, ...]:
     """Bins that look at nothing: of equal public mass, and the categories as they are (the last ones together)."""
     bins = []
     for column in columns:
         n_codes = curator.layout.n_codes[column.index]
         if column.ordered:
-            mass = public_mass(n_codes - 1, PUBLIC_TAIL_SHARE)
-            made = _with_missing(mass, 1.0 / PUBLIC_CELLS, PUBLIC_CELLS)
+            mass = public_mass(n_codes - 1, numbers.public_tail_share, numbers)
+            made = _with_missing(mass, 1.0 / numbers.public_cells, numbers.public_cells)
         else:
-            cells = np.minimum(grid(column, n_codes, PUBLIC_CELLS), CODES - 1)
+            cells = np.minimum(grid(column, n_codes, numbers.public_cells), CODES - 1)
             made = TreeBins(cells, np.ones(int(cells.max()) + 1))
         curator.coarsen(column.index, made.mapping)
         bins.append(made)
     return tuple(bins)
 
 
-def public_mass(cells: int, tail_share: float = TAIL_SHARE) -> Floats:
+def public_mass(cells: int, tail_share: float = TREE_BINNING.tail_share, numbers: TreeBinning = TREE_BINNING) -> Floats:
     """The public prior over a regular grid: uniform, and a tail that falls as one over the distance from the bottom."""
-    tail = 1.0 / ((np.arange(cells) + 0.5) * TAIL_PARTS / cells + 1.0)
+    tail = 1.0 / ((np.arange(cells) + 0.5) * numbers.tail_parts / cells + 1.0)
     mass: Floats = (1.0 - tail_share) / cells + tail_share * tail / tail.sum()
     return mass
 
 
-def smoothed_mass(counts: Floats, sd: float, prior: Floats) -> Floats:
+def smoothed_mass(counts: Floats, sd: float, prior: Floats, prior_noise: float = TREE_BINNING.prior_noise) -> Floats:
     """Mass of ordered cells from their noisy counts, from the top down; not negative, shape of ``counts``.
 
     Args:
         counts: noisy, one per cell.
         sd: standard deviation of the noise in each.
         prior: what their mass is believed to be like, positive, up to a factor.
+        prior_noise: the prior's weight in a split, in standard deviations of the noise in the part's sum.
     """
     size = 1 << max(len(counts) - 1, 1).bit_length()
     padded = [np.zeros(size), np.zeros(size), np.zeros(size)]
@@ -254,7 +232,7 @@ def smoothed_mass(counts: Floats, sd: float, prior: Floats) -> Floats:
         levels.append([line.reshape(-1, 2).sum(axis=1) for line in levels[-1]])
     mass = np.maximum(levels[-1][0], 1.0)
     for sums, cells, believed in levels[-2::-1]:
-        weight = PRIOR_NOISE * sd * np.sqrt(cells.reshape(-1, 2).sum(axis=1)) + 1e-9
+        weight = prior_noise * sd * np.sqrt(cells.reshape(-1, 2).sum(axis=1)) + 1e-9
         shares = believed.reshape(-1, 2) / np.maximum(believed.reshape(-1, 2).sum(axis=1, keepdims=True), 1e-300)
         parts = np.maximum(sums.reshape(-1, 2), 0.0) + weight[:, None] * shares
         parts /= np.maximum(parts.sum(axis=1, keepdims=True), 1e-300)
@@ -267,7 +245,7 @@ def _visible(counts: Floats, noise: float) -> Floats:
     return np.where(counts > noise, counts, 0.0) + 1e-9 * max(float(counts.sum()), 50.0)
 
 
-def _equal_mass(order: Ints, mass: Floats, bins: int = MASS_BINS) -> Ints:
+def _equal_mass(order: Ints, mass: Floats, bins: int) -> Ints:
     """Bins of equal mass along an order, shape of ``mass``."""
     upto = np.cumsum(mass[order])
     middle = (upto - mass[order] / 2) / upto[-1]
@@ -285,11 +263,11 @@ def _with_missing(mass: Floats, missing: float, bins: int) -> TreeBins:
     return TreeBins(merged, np.bincount(merged, weights=np.append(mass, missing)).astype(np.float64))
 
 
-def _by_rate(cells: Ints, positives: Floats, counts: Floats, sd: float, share: float) -> TreeBins:
+def _by_rate(cells: Ints, positives: Floats, counts: Floats, sd: float, share: float, bins: int) -> TreeBins:
     """Categories in the order of their smoothed positive rate; those lost in the noise count as average."""
     noise = sd * np.sqrt(2.0)
     mass = _visible(counts, noise)
     smoothed = (positives + 3 * noise * share + 1.0) / (np.maximum(counts, 0.0) + 3 * noise + 1.0 / share)
     rate = np.where(counts > noise, smoothed, share)
-    merged = _equal_mass(np.argsort(rate, kind="stable"), mass)
+    merged = _equal_mass(np.argsort(rate, kind="stable"), mass, bins)
     return TreeBins(merged[cells], np.bincount(merged, weights=mass).astype(np.float64), is_ranked=True)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.arrays import Floats
-from tacit.binning.refine import MANY_ROWS
 from tacit.binning.tree_bins import Column, Totals, TreeBins, counted_bins, public_bins, release_totals
+from tacit.binning.tuning import MANY_ROWS
 from tacit.curator.budget import Budget
 from tacit.growing.chosen_trees import columns_to_cut, structures_of
 from tacit.growing.newton_trees import CurvatureLevel, LeafSums, NewtonPlan, grow_trees
@@ -186,11 +186,11 @@ def _prepare(
         epsilon = math.sqrt(2.0) / (totals.sd * rows_share)
         chosen = laplace_plan(totals.rows, epsilon, tuning)
         if totals.rows * epsilon < tuning.signal_for_bins * len(columns):
-            return totals, public_bins(budget.curator, columns), chosen, left
+            return totals, public_bins(budget.curator, columns, tuning.binning), chosen, left
     else:
         mu = math.inf if totals.sd == 0 else 1.0 / (totals.sd * math.sqrt(rows_share))
         chosen = gaussian_plan(totals.rows, mu, may_choose, tuning)
-    bins, spent = counted_bins(budget.part(tuning.bins_share), columns, totals)
+    bins, spent = counted_bins(budget.part(tuning.bins_share), columns, totals, tuning.binning)
     return totals, bins, chosen, left - spent
 
 

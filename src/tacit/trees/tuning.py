@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tacit.binning.tuning import TREE_BINNING, TreeBinning
+
 
 @dataclass(frozen=True)
 class Gradient:
@@ -82,6 +84,9 @@ class Gradient:
     laplace_prior: float = 1.0
     laplace_clip: float = 0.65
     laplace_curvature_scale: float = 0.6
+
+    # How bins are made.
+    binning: TreeBinning = TREE_BINNING
 
 
 @dataclass(frozen=True)
