@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -93,10 +94,22 @@ def is_monotonic(alphas: Sequence[float], weights: Sequence[float], constant: fl
     )
 
 
+def grown_error_bound(shares: Sequence[float], gamma: float) -> float:
+    """Theorem 10, exact product: ``1/2 prod (1 - share_l (1 - sqrt(1 - gamma**2)))`` if every split has edge ``gamma``.
+
+    Matsushita's risk falls by these factors whatever scored the splits, so alpha does not matter here; the error is at
+    most half of it, since ``2 sqrt(u (1 - u)) >= 2 min(u, 1 - u)``. Attained up to the factor 1/2 at full levels of
+    leaves of proportion 1/2. ``shares`` as in :func:`tree_error_bound`.
+    """
+    return 0.5 * math.prod(1.0 - share * (1.0 - risk_factor(gamma)) for share in shares)
+
+
 def tree_error_bound(shares: Sequence[float], alphas: Sequence[float], gamma: float, sharp: bool = True) -> float:
     """Theorem 10: a bound on the training error of a tree all of whose splits have edge ``gamma`` or more.
 
-    ``exp(-K sum share_l alpha_l)`` for a K-monotonic sequence of alphas.
+    ``exp(-K sum share_l alpha_l)`` for a K-monotonic sequence of alphas. ``sharp``: half of
+    ``prod (1 - share_l alpha_l (1 - sqrt(1 - gamma**2)))`` where alphas do not rise; then each split need only take the
+    M-alpha risk of its leaf down as far as some split of edge ``gamma`` would. Else half of the paper's form.
 
     Args:
         shares: of each split leaf, its share of the tree's Matsushita *risk* (not of its weight) when it was split. The
@@ -104,7 +117,7 @@ def tree_error_bound(shares: Sequence[float], alphas: Sequence[float], gamma: fl
             light mixed one keeps its error. For full levels both readings agree.
         alphas: the loss parameter of each split.
         gamma: the edge of the weak learning assumption.
-        sharp: ``K = gamma**2 / 2`` (:func:`risk_factor`) instead of the paper's ``gamma**2 / 16``.
+        sharp: ``K = gamma**2 / 2`` (:func:`risk_factor`) instead of the paper's ``gamma**2 / 16``, and the factor 1/2.
 
     Raises:
         ValueError: if the sequence is not K-monotonic: the theorem says nothing then.
@@ -112,20 +125,29 @@ def tree_error_bound(shares: Sequence[float], alphas: Sequence[float], gamma: fl
     constant = gamma**2 / (2.0 if sharp else 16.0)
     if not is_monotonic(alphas, shares, constant):
         raise ValueError("the alphas grow too fast: the sequence is not monotonic in the sense of the theorem")
-    return math.exp(-constant * math.fsum(share * alpha for share, alpha in zip(shares, alphas, strict=True)))
+    taken = [share * alpha for share, alpha in zip(shares, alphas, strict=True)]
+    if sharp and all(after <= before for before, after in pairwise(alphas)):
+        return 0.5 * math.prod(1.0 - part * (1.0 - risk_factor(gamma)) for part in taken)
+    return (0.5 if sharp else 1.0) * math.exp(-constant * math.fsum(taken))
 
 
 def splits_for_error(error: float, alpha: float, gamma: float, sharp: bool = True) -> float:
     """Eq. 13: splits of the leaf of largest risk after which the training error is at most ``error``.
 
-    ``(1 / error) ** (16 / (alpha gamma**2))`` in the paper, with 2 for 16 when ``sharp``.
+    ``(1 / error) ** (16 / (alpha gamma**2))`` in the paper. ``sharp``: ``(1 / (2 error)) ** (1 / (alpha f))`` with
+    ``f = 1 - sqrt(1 - gamma**2)``, as the ``t``-th split's leaf has at least ``1 / t`` of the risk.
     """
-    return math.pow(1.0 / error, (2.0 if sharp else 16.0) / (alpha * gamma**2))
+    if sharp:
+        return math.pow(0.5 / error, 1.0 / (alpha * (1.0 - risk_factor(gamma))))
+    return math.pow(1.0 / error, 16.0 / (alpha * gamma**2))
 
 
 def levels_for_error(error: float, alpha: float, gamma: float) -> float:
-    """Full levels after which the training error is at most ``error``: each takes the risk down by the same factor."""
-    return math.log(1.0 / error) / (alpha * gamma**2 / 2.0)
+    """Full levels after which the error is at most ``error``: each takes the risk to ``1 - alpha f`` of it or less.
+
+    ``f = 1 - sqrt(1 - gamma**2)``; the error is at most half of the risk.
+    """
+    return math.log(0.5 / error) / -math.log1p(-alpha * (1.0 - risk_factor(gamma)))
 
 
 # When a linear combination boosts (section 5, M-alpha-boost).

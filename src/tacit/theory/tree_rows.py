@@ -1,0 +1,144 @@
+"""How many rows private splits need to boost: Theorem 13 of Nock, Henecka 2020, with constants that real tables meet.
+
+The setting: a complete tree is grown level by level from rows of equal weight, as in the first round of M-alpha-boost.
+In every leaf that holds both classes one of ``candidates`` public splits has edge ``gamma`` or more; a split is chosen
+by the exponential mechanism on minus the risk of the children, once for all leaves of a level. Neighbours differ in one
+row that is added or removed. Proofs: docs/theory/tree_rows.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from scipy.special import gammainccinv
+
+from tacit.theory.trees import paper_m_alpha_sensitivity, risk_factor
+
+LARGEST_DEPTH = 64
+"""Not tuned: beyond, a tree has more leaves than any table has rows."""
+
+
+@dataclass(frozen=True)
+class SplitRisk:
+    """What a proof knows about the risk that scores splits.
+
+    Attributes:
+        movement: from the number of rows to what the mechanism divides by, ``P(g) ~ exp(epsilon score / movement)``.
+        descent: from the tree's risk, in parts of the rows, and ``gamma`` to a bound on it once every leaf is split by
+            a candidate of edge ``gamma``; not falling in the risk. The training error is at most half of the risk.
+        charged_by_node: every leaf of a level pays by itself, as in the paper, and not the level once.
+    """
+
+    movement: Callable[[int], float]
+    descent: Callable[[float, float], float]
+    charged_by_node: bool = False
+
+
+def gini_descent(risk: float, gamma: float) -> float:
+    """``G - gamma**2 G**2``: Gini's risk after every leaf took a split of edge ``gamma``; attained at proportions 1/2.
+
+    Proof: a split takes down ``4 w_r w_l (p_r - p_l)**2``, where ``w_r w_l (p_r - p_l)`` is the covariance of class and
+    side, ``p (1 - p)`` times the edge; ``w_r w_l <= 1/4``. Over leaves by Jensen. Where the parabola falls, its top.
+    """
+    kept = min(risk, 0.5 / gamma**2)
+    return kept - gamma**2 * kept**2
+
+
+GINI = SplitRisk(lambda rows: 4.0 * (rows - 1) / rows, gini_descent)
+"""Bounded slope: a row moves it by less than 4, however many rows there are."""
+
+MATSUSHITA = SplitRisk(lambda rows: 2.0 * math.sqrt(rows - 1), lambda risk, gamma: risk * risk_factor(gamma))
+"""The best rate where errors are small; its slope grows with the root of the rows."""
+
+MATSUSHITA_BY_NODE = SplitRisk(MATSUSHITA.movement, MATSUSHITA.descent, charged_by_node=True)
+"""The same where every leaf of a level pays by itself."""
+
+PAPER = SplitRisk(
+    lambda rows: 2.0 * paper_m_alpha_sensitivity(1.0, rows),
+    lambda risk, gamma: risk * (1.0 - gamma**2 / 16.0),
+    charged_by_node=True,
+)
+"""The paper's sensitivity, rate and division of the budget (its neighbours replace a row), at alpha = 1."""
+
+
+def level_shares(depth: int) -> tuple[float, ...]:
+    """Shares of the budget by level, ``2**(l / 2)`` over their sum: deeper levels have more leaves to lose in."""
+    parts = [math.sqrt(2.0) ** level for level in range(depth)]
+    return tuple(part / math.fsum(parts) for part in parts)
+
+
+def largest_loss(leaves: int, candidates: int, failure: float) -> float:
+    """What all choices of a level together fall short of the best ones by, but for a chance of ``failure``.
+
+    In parts of ``movement / epsilon``: ``k log(N - 1)`` plus the quantile of a sum of ``k`` standard exponentials. A
+    choice falls short by ``log(N - 1) + x`` with probability at most ``exp(-x)``, and leaves choose independently.
+    """
+    return leaves * math.log(max(candidates - 1, 1)) + float(gammainccinv(leaves, failure))
+
+
+def private_error_bound(
+    risk: SplitRisk, rows: int, epsilon: float, gamma: float, candidates: int, failure: float, shares: Sequence[float]
+) -> float:
+    """A bound on the training error of the private tree, which holds but for a chance of ``failure``.
+
+    Args:
+        risk: what scores splits.
+        rows: how many there are, at least 2.
+        epsilon: of all splits together (leaves, if they are released, are paid for apart).
+        gamma: the edge of the weak learning assumption, in (0, 1].
+        candidates: public splits per leaf.
+        failure: the chance that the bound does not hold, in (0, 1).
+        shares: of epsilon, by level; as many as levels.
+
+    Raises:
+        ValueError: if there are fewer than 2 rows, or the edge or the chance is out of range.
+    """
+    if rows < 2 or not 0.0 < gamma <= 1.0 or not 0.0 < failure < 1.0:
+        raise ValueError(f"at least 2 rows, gamma in (0, 1], failure in (0, 1): got {rows}, {gamma}, {failure}")
+    reached = 1.0
+    for level, share in enumerate(shares):
+        leaves = 2**level
+        budget = epsilon * share / (leaves if risk.charged_by_node else 1)
+        lost = risk.movement(rows) * largest_loss(leaves, candidates, failure / len(shares)) / (budget * rows)
+        reached = min(reached, risk.descent(reached, gamma) + lost)
+    return 0.5 * reached
+
+
+def rows_for_error(
+    error: float, risk: SplitRisk, epsilon: float, gamma: float, candidates: int, failure: float
+) -> tuple[int, int]:
+    """The fewest rows from which the training error is at most ``error`` but for ``failure``, and the depth it takes.
+
+    Over all depths, with :func:`level_shares`. Levels that noise outweighs do not count in the bound, so that more rows
+    never make it worse.
+
+    Raises:
+        ValueError: if ``error`` is not in (0, 1/2), or no depth up to 64 reaches it.
+    """
+    if not 0.0 < error < 0.5:
+        raise ValueError(f"the error must lie in (0, 1/2), got {error}")
+    best: tuple[int, int] | None = None
+    reached = 1.0
+    for depth in range(1, LARGEST_DEPTH + 1):
+        reached = risk.descent(reached, gamma)
+        if 0.5 * reached >= error:
+            continue
+        shares = level_shares(depth)
+        low, high = 1, 2 if best is None else best[0]
+
+        def enough(rows: int, shares: Sequence[float] = shares) -> bool:
+            return private_error_bound(risk, rows, epsilon, gamma, candidates, failure, shares) <= error
+
+        if best is not None and not enough(high):
+            continue
+        while not enough(high):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        best = (high, depth)
+    if best is None:
+        raise ValueError(f"no tree of depth {LARGEST_DEPTH} or less is known to reach an error of {error}")
+    return best
