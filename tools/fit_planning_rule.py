@@ -50,7 +50,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "binning": (0.03, 0.06, 0.12, 0.2, 0.3),
     "tightness": (0.0, 0.3, 0.6, 1.0, 1.5),
     "least_bins": (12, 24, 48),
-    "loud": (0.0, 10.0, 20.0, 40.0, 80.0),
+    "histogram_from": (0.0, 10.0, 20.0, 40.0, 80.0),
     "family_columns": (0.5, 8.0, 1e9),
     "pooled_below": (1e-6, 5.0, 20.0),
     "intercept_doubt": (2.0, 8.0, 1e9),
@@ -168,7 +168,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "pair_evidence": ("pairing.least_evidence",),
     "least_tree_prior": ("planning.least_tree_prior",),
     "least_bins": ("binning.measuring.least_bins_of_shapes",),
-    "loud": ("binning.searching.histogram_from",),
+    "histogram_from": ("binning.searching.histogram_from",),
     "family_columns": ("binning.searching.family_columns",),
 }
 """Choices that are numbers of the flagship: what is set to the value, and what keeps its ratio to that."""

@@ -22,8 +22,8 @@ from tacit.privacy.charges import Gaussian
 from tacit.privacy.request import RequestError
 from tacit.queries.cells import column_cells
 from tacit.queries.score_rules import LOWEST_OFFSET, TARGET_BITS
+from tacit.report.model_card import model_card
 from tacit.report.page import render
-from tacit.report.portrait import portrait
 from tests.additive.spent import share_spent
 
 COLUMNS = {
@@ -99,7 +99,7 @@ def test_what_a_fit_leaves_behind(tmp_path):
     page = render(again, certificate)
     for words in ("logarithm of the mean of “visits”", "×2 doubles it", "log ratio"):
         assert words in page
-    painted = portrait(again)
+    painted = model_card(again)
     assert not any("odds" in drawn.markup + drawn.caption for drawn in painted.drawings)
     age = next(drawn for drawn in painted.drawings if drawn.title == "age")
     assert age.header == ("value", "log ratio", "ratio", "noise (sd)", "rows (noisy)")

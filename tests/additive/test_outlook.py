@@ -59,7 +59,7 @@ def test_the_signal_is_that_of_the_fit(neighbouring: str, delta: float) -> None:
     assert said["signal"] == pytest.approx(signal, rel=1e-3)
 
 
-def test_where_a_person_has_several_rows_noise_is_so_much_louder() -> None:
+def test_where_a_person_has_several_rows_noise_is_so_much_larger() -> None:
     """The plan knows, as the promise does beforehand; before, plans took the noise of single rows for granted."""
     generator = np.random.default_rng(0)
     frame = pd.DataFrame(generator.random((3000, 3)), columns=["a", "b", "c"])

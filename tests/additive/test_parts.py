@@ -243,7 +243,7 @@ def test_sweeps_go_on_where_noise_is_little_and_no_trees_follow():
         signals = [100.0, 400.0, 900.0, 5000.0, 1e6]
         plans = [Planner().plan(5000.0, columns, signal, False, trees=False) for signal in signals]
         made = [Planner().patient(known, columns, signal) for known, signal in zip(plans, signals, strict=True)]
-        assert made[:2] == plans[:2]  # where noise is loud nothing changes
+        assert made[:2] == plans[:2]  # where noise is large nothing changes
         sweeps = [after.sweeps for after in made]
         assert sweeps == sorted(sweeps)
         assert sweeps[-1] <= PLANNING.most_sweeps

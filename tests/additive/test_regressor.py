@@ -237,7 +237,7 @@ def test_residuals_are_sized_up_through_noise(scale):
         assert float(weights @ (values > 0)) == pytest.approx(0.62, abs=0.1)
 
 
-def test_a_clip_shrinks_where_noise_is_loud():
+def test_a_clip_shrinks_where_noise_is_large():
     """Through the losses' own choice: with little noise almost nothing is clipped, with much noise a good part is."""
     counts = histogram(np.random.default_rng(0).standard_t(3, 20_000))
     shares, _ = residual_shares(counts, 1.0, first_belief())

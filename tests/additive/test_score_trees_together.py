@@ -22,7 +22,7 @@ from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.growing.kernel_trees import (
     COARSE_LEVELS,
-    LISTENING,
+    INFORMATIVE,
     MOST_NUMBERS,
     KernelPlan,
     LeftOver,
@@ -70,7 +70,7 @@ def scores(trees, columns):
 
 @pytest.mark.parametrize("noise", [0.15, 0.3])
 @pytest.mark.parametrize("trees", [40, 160])
-def test_noise_in_a_score_is_as_loud_as_planned(noise, trees):
+def test_noise_in_a_score_is_as_large_as_planned(noise, trees):
     """Of no rows only noise is left: however many trees, its standard deviation in a score is what the plan allows."""
     allowance, loss = Allowance.of(1.0, 1e-6), SoftmaxLoss(3, pure=False)
     points = np.random.default_rng(5).integers(0, 32, (4, 60))
@@ -115,7 +115,7 @@ def test_what_is_left_over_is_seen_in_all_directions_together(truth):
     generator, leaves, trace, sd = np.random.default_rng(4), 512, 60.0, 10.0
     parts, upper = np.array([0.0, 0.5, 0.5]), 1 << COARSE_LEVELS
     learned = LeftOver(own=1.0 * parts.mean(), squares=float((parts**2).mean()))
-    for _ in range(LISTENING):
+    for _ in range(INFORMATIVE):
         h = trace * parts[None, :] * np.ones((leaves, 1))
         steps = np.repeat(generator.normal(0, math.sqrt(truth), (upper, 3)), leaves // upper, axis=0)
         sums = h * steps + generator.normal(size=h.shape) * np.sqrt(h) + generator.normal(0, sd, h.shape)
@@ -123,7 +123,7 @@ def test_what_is_left_over_is_seen_in_all_directions_together(truth):
     assert believed == pytest.approx(truth, rel=0.2, abs=0.002)
 
 
-def test_numbers_are_heard_as_loud_as_their_residuals():
+def test_numbers_have_noise_relative_to_their_residuals():
     loss = SquaredLoss(4)
     before = (loss.tree_noise, loss.most_variance)
     loss._set_clip(1.0, 0.9, 0.125)  # a quarter of the variance that targets began with
@@ -134,7 +134,7 @@ def test_fewer_trees_where_leaves_hold_many_numbers():
     plan = KernelPlan(300, 9.0, 6, 0.5)
     assert within_time(plan, 2) == plan
     assert within_time(plan, 8).trees == int(MOST_NUMBERS / (8 * 512)) < 300
-    assert within_time(plan, 60).trees == LISTENING
+    assert within_time(plan, 60).trees == INFORMATIVE
     assert within_time(KernelPlan(50, 9.0, 6, 0.5), 60).trees == 50
 
 

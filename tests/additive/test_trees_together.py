@@ -1,4 +1,4 @@
-"""Trees that are heard together, in whole fits: what they see, and that they are silent where nothing is left over."""
+"""Kernel trees in whole fits: what they see, and that their steps vanish where nothing is left over."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def test_columns_that_look_alike_find_their_shape_together(shape):
     assert np.mean(together) < 0.85 * np.mean(alone)
 
 
-def test_no_column_is_its_own_witness():
+def test_no_column_counts_for_itself():
     """What a column says is not said twice: alone it learns nothing, and two that were not asked stay in doubt."""
     codes, allowance = drawn("narrow", 0, 1500), Allowance.of(0.3, 1e-6)
     found = search(codes, CODES, allowance)

@@ -74,7 +74,7 @@ class ScriptedNoise:
         return None
 
 
-def vault_of(rows: Rows, charges: Sequence[Charge], neighbouring: Neighbouring) -> PrivateRows:
+def private_rows_of(rows: Rows, charges: Sequence[Charge], neighbouring: Neighbouring) -> PrivateRows:
     """Rows ``(x, label)`` with one numeric column ``x``."""
     frame = Frame({"x": np.array([x for x, _ in rows], np.float64)}, len(rows))
     labels = np.array([y for _, y in rows], np.int64)
@@ -93,9 +93,9 @@ def distribution(
     script: list[int] | None = []
     while script is not None:
         scripted = noise(script)
-        vault = copy.copy(vault_of(rows, charges, neighbouring))
-        vault._noise = scripted  # type: ignore[assignment]
-        value = release(vault)
+        private_rows = copy.copy(private_rows_of(rows, charges, neighbouring))
+        private_rows._noise = scripted  # type: ignore[assignment]
+        value = release(private_rows)
         out[value] = out.get(value, 0.0) + scripted.probability
         script = scripted.next_script()
     assert math.isclose(sum(out.values()), 1.0, rel_tol=1e-9)

@@ -31,7 +31,7 @@ from tacit.privacy.charges import BoundedRange, Pure
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
 from tacit.theory.cost import Cost
-from tests.closure.scripted import Rows, ScriptedNoise, distribution, hockey_stick, largest_ratio, vault_of
+from tests.closure.scripted import Rows, ScriptedNoise, distribution, hockey_stick, largest_ratio, private_rows_of
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 LABELS = LabelIndex((0, 1))
@@ -77,7 +77,9 @@ def worst(
 
     @cache
     def outputs(rows: Rows) -> dict[Hashable, float]:
-        return distribution(rows, plan, relation, lambda vault: released(run(vault)), lambda s: ScriptedNoise(s, scale))
+        return distribution(
+            rows, plan, relation, lambda private_rows: released(run(private_rows)), lambda s: ScriptedNoise(s, scale)
+        )
 
     found = max(largest_ratio(outputs(a), outputs(b)) for a, b in neighbours(relation, size))
     return found, accountants.epsilon(plan, 0.0)
@@ -134,10 +136,10 @@ def test_composed_learners_in_parts_cost_what_is_charged() -> None:
 def test_relabel_draws_at_the_scale_of_its_epsilon() -> None:
     estimator = agnostic(patterns="sample")
     plan, run = learner_of(estimator).run(Setting(TASK, Cost(2.0, 0.0), ADD))
-    vault = vault_of(((0, 1), (1, 0)), plan, ADD)
+    private_rows = private_rows_of(((0, 1), (1, 0)), plan, ADD)
     noise = ScriptedNoise([])
-    vault._noise = noise  # type: ignore[assignment]
-    run(vault)
+    private_rows._noise = noise  # type: ignore[assignment]
+    run(private_rows)
     span = math.log(2) + 0.5 * (2.0 - math.log(2))
     assert noise.scales[0] == pytest.approx(2 / (2 * math.log(math.expm1(span))))
     assert noise.scales[0] >= 2 / (2 * math.log(math.expm1(span)))
@@ -154,8 +156,8 @@ def test_sampling_amplifies_as_charged(relation: Neighbouring) -> None:
     charged = accountants.epsilon(plan, 0.0)
     assert charged < own
 
-    def release(vault: PrivateRows) -> Hashable:
-        (rows,) = open_view(vault, view, "sample")
+    def release(private_rows: PrivateRows) -> Hashable:
+        (rows,) = open_view(private_rows, view, "sample")
         return released(inner.learn(rows, *_allowance(own)))
 
     def outputs(rows: Rows) -> dict[Hashable, float]:
@@ -182,8 +184,8 @@ def test_draws_with_replacement_cost_what_is_charged() -> None:
     view = Sample(0.5, LABELS, tuple(inner.charges(*_allowance(own))), replacement=True)
     plan = tuple(charge for charge, _ in view.charges(REPLACE))
 
-    def release(vault: PrivateRows) -> Hashable:
-        (rows,) = open_view(vault, view, "draws")
+    def release(private_rows: PrivateRows) -> Hashable:
+        (rows,) = open_view(private_rows, view, "draws")
         return released(inner.learn(rows, *_allowance(own)))
 
     def outputs(rows: Rows) -> dict[Hashable, float]:
@@ -205,8 +207,8 @@ def test_choosing_a_model_costs_its_range() -> None:
     for relation in (ADD, REPLACE):
         charge = BoundedRange(1.0)
 
-        def release(vault: PrivateRows, charge: BoundedRange = charge) -> Hashable:
-            return select_member(vault, models, LABELS, charge, "best")
+        def release(private_rows: PrivateRows, charge: BoundedRange = charge) -> Hashable:
+            return select_member(private_rows, models, LABELS, charge, "best")
 
         found = max(
             largest_ratio(distribution(a, [charge], relation, release), distribution(b, [charge], relation, release))
@@ -214,16 +216,16 @@ def test_choosing_a_model_costs_its_range() -> None:
         )
         assert 0.5 < found <= 1.0 + 1e-9
     with pytest.raises(TypeError, match="BoundedRange or NonPrivate"):
-        select_member(vault_of((), [Pure(1.0)], ADD), models, LABELS, Pure(1.0), "best")
+        select_member(private_rows_of((), [Pure(1.0)], ADD), models, LABELS, Pure(1.0), "best")
 
 
 def test_parts_are_disjoint_whole_and_independent_of_positions() -> None:
     rows: Rows = [(0, 1), (1, 0), (2, 1), (0, 0)]
     view = Parts(LABELS, ((Pure(1.0),), (Pure(1.0),)))
     for script in product((0, 1), repeat=4):
-        vault = vault_of(rows, [Pure(1.0)], ADD)
-        vault._noise = ScriptedNoise(list(script), words="index", bound=2)  # type: ignore[assignment]
-        parts = open_view(vault, view, "parts")
+        private_rows = private_rows_of(rows, [Pure(1.0)], ADD)
+        private_rows._noise = ScriptedNoise(list(script), words="index", bound=2)  # type: ignore[assignment]
+        parts = open_view(private_rows, view, "parts")
         kept = [np.flatnonzero(part._label_codes(LABELS) != 255).tolist() for part in parts]
         assert kept == [[i for i in range(4) if script[i] == p] for p in (0, 1)]
     uneven = Parts(LABELS, ((Pure(1.0),), (BoundedRange(2.0),)))

@@ -130,7 +130,7 @@ def test_without_privacy_all_keys_are_there():
     assert (out.keys, out.counts.tolist()) == (("b", "a"), [2.0, 1.0])
 
 
-def vault(frame, labels, unit=None, seed=0):
+def private_rows(frame, labels, unit=None, seed=0):
     reservation = Reservation([Gaussian(1.0), ApproxDP(0.0, 0.3), ApproxDP(0.0, 0.3)], ADD, "test")
     return PrivateRows(columns_of(frame), labels, reservation, seed, unit)
 
@@ -138,16 +138,16 @@ def vault(frame, labels, unit=None, seed=0):
 def test_rows_beyond_the_limit_of_a_unit_show_nothing():
     """One unit with 5,000 keys of its own: two of its rows count, so a handful of keys at most, even at delta = .3."""
     frame = pd.DataFrame({"who": ["u"] * 5000, "key": [f"secret {i}" for i in range(5000)]})
-    out = vault(frame, np.zeros(5000), Unit("who", 2)).keys("key", Gaussian(2.0), 0.3, "k")
+    out = private_rows(frame, np.zeros(5000), Unit("who", 2)).keys("key", Gaussian(2.0), 0.3, "k")
     assert len(out.keys) <= 2
 
 
 def test_labels_and_columns_of_any_kind_have_keys():
     frame = pd.DataFrame({"a": pd.Categorical(["x", "y "] * 300), "b": [1, "1", 1.0, None, True, " "] * 100})
-    gate = vault(frame, np.tile([0.0, 2.5], 300))
+    gate = private_rows(frame, np.tile([0.0, 2.5], 300))
     assert set(gate.keys("a", Gaussian(4.0), 1e-3, "a").keys) == {"x", "y"}
     assert set(gate.keys(None, Gaussian(4.0), 1e-3, "labels").keys) == {"0", "2.5"}
-    gate = vault(frame, np.tile([True, False], 300))
+    gate = private_rows(frame, np.tile([True, False], 300))
     assert dict(zip(*_counted(gate.keys("b", Gaussian(4.0), 1e-3, "b")), strict=True)) == {"1": 300, "true": 100}
     assert set(gate.keys(None, Gaussian(4.0), 1e-3, "labels").keys) == {"true", "false"}
 

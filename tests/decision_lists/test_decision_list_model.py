@@ -16,7 +16,7 @@ from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.models.decision_list import AT_LEAST, IS, IS_NOT, Condition, DecisionListModel, ListRule, threshold_text
 from tacit.models.files import load_model, save_model
-from tacit.report.portrait import portrait
+from tacit.report.model_card import model_card
 
 GRID = NumericGrid(0.0, 100.0)
 WARD, SMOKES = CategoryIndex(("a", "b")), BooleanIndex()
@@ -123,7 +123,7 @@ def test_damaged_models_are_refused(build) -> None:
 
 def test_the_drawing_shows_every_rule_and_its_numbers() -> None:
     for model in (example(), example(counts=False)):
-        picture = portrait(model)
+        picture = model_card(model)
         [drawing] = picture.drawings
         root = ET.fromstring(drawing.markup)
         texts = [node.text for node in root.iter() if node.tag.endswith("text")]

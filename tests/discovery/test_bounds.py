@@ -21,8 +21,8 @@ CELLS = 2 * (LARGEST_POWER - SMALLEST_POWER + 1) + 1
 NO_COUNTS = np.zeros(0, dtype=np.int64)
 
 
-class CountingVault:
-    """A vault that hands out a curator over one column, for the bounds alone."""
+class CountingRows:
+    """Private rows that hand out a curator over one column, for the bounds alone."""
 
     def __init__(self, values):
         self.values = values
@@ -46,7 +46,7 @@ class CountingVault:
     ],
 )
 def test_bounds_are_found_from_noisy_counts(values, bounds):
-    found = find_bounds(CountingVault(values), ["x"], LabelIndex((0, 1)), Allowance(1.0, 1e-6, 0.3), 1.0)
+    found = find_bounds(CountingRows(values), ["x"], LabelIndex((0, 1)), Allowance(1.0, 1e-6, 0.3), 1.0)
     assert found["x"] == bounds
 
 

@@ -254,8 +254,8 @@ def test_inside_a_fit_a_share_is_spent_and_no_more():
     charges = [allowance.whole, *unknowns.charges(1e-6)]
     assert accountants.epsilon(charges, 1e-6) <= 1.0
     with EphemeralAccount(1.0, 1e-6).reserve(charges, "fit") as reservation:
-        vault = PrivateRows(frame, people_["sick"], reservation, 0)
-        found = discover_within(vault, unknowns, LabelIndex(("no", "yes")), allowance, 0.1, 1e-6)
+        private_rows = PrivateRows(frame, people_["sick"], reservation, 0)
+        found = discover_within(private_rows, unknowns, LabelIndex(("no", "yes")), allowance, 0.1, 1e-6)
         rest = allowance.part(0.9).whole
         reservation.record(rest, "the fit itself", "")
         with pytest.raises(BudgetExceeded):

@@ -285,7 +285,7 @@ def test_check_counts_what_is_no_date(tmp_path: Path) -> None:
 
 
 def test_explanations_speak_of_dates() -> None:
-    from tacit.report.portrait import public_column
+    from tacit.report.model_card import public_column
 
     said = public_column("on", NumericGrid.of_dates(GRIDS["month"]))
     assert (said.kind, said.facts) == ("date", "by month, from 2019-11 to 2020-03")

@@ -110,8 +110,8 @@ def test_the_first_rows_of_each_unit_count(units: list[int], most: int) -> None:
 def counts(ids: list[Any], labels: list[str], most: int) -> np.ndarray[Any, Any]:
     """Exact class counts where ``ids`` says whose a row is."""
     held = Reservation([NonPrivate()], Neighbouring.ADD_OR_REMOVE_ONE, "test")
-    vault = PrivateRows(Frame({"id": ids}, len(ids)), labels, held, 0, Unit("id", most))
-    curator = vault.seal(TableEncoding((), ()), LabelIndex(("no", "yes")))
+    private_rows = PrivateRows(Frame({"id": ids}, len(ids)), labels, held, 0, Unit("id", most))
+    curator = private_rows.seal(TableEncoding((), ()), LabelIndex(("no", "yes")))
     return curator.measure(Histogram(OneCell(), class_count_rule(2)), NonPrivate(), "counts").value.ravel()
 
 

@@ -1,4 +1,4 @@
-"""Smooth functions of all columns: what is learned, how loud noise is, and what is paid."""
+"""Smooth functions of all columns: what is learned, how large noise is, and what is paid."""
 
 from __future__ import annotations
 

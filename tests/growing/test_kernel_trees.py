@@ -1,4 +1,4 @@
-"""Trees that are heard together: what steps add up to, how loud noise is in the end, and what is thought left over."""
+"""Kernel trees: what steps add up to, how large noise is in the end, and what is thought left over."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_cuts_are_those_of_the_definition(depth, seed):
 
 @pytest.mark.parametrize("noise", [0.2, 0.35])
 @pytest.mark.parametrize("trees", [40, 160])
-def test_noise_in_a_score_is_as_loud_as_planned(noise, trees):
+def test_noise_in_a_score_is_as_large_as_planned(noise, trees):
     """Of no rows only noise is left: however many trees, its standard deviation in a score is what the plan allows."""
     allowance, generator = Allowance.of(1.0, 1e-6), np.random.default_rng(5)
     points = generator.integers(0, 32, (4, 60))

@@ -61,7 +61,7 @@ def test_a_variance_is_believed_to_be_positive(mean):
 
 
 def test_unlucky_trees_do_not_silence_the_others():
-    """Loud noise, true steps of .1: the filter is often below zero, and what is believed is not."""
+    """Large noise, true steps of .1: the filter is often below zero, and what is believed is not."""
     generator = np.random.default_rng(0)
     found = []
     for _ in range(20):

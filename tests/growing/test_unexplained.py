@@ -83,14 +83,14 @@ def test_a_rare_class_does_not_look_as_if_nothing_were_left_unexplained():
     assert answer.noise_factor == 1.0
 
 
-def test_in_loud_noise_what_is_typical_is_believed():
+def test_in_large_noise_what_is_typical_is_believed():
     for seed in range(5):
         answer = found([5.0], np.zeros(30), Allowance.of(0.3, 1e-6), 1e-3, seed)
         assert answer.curvature == pytest.approx(TYPICAL_CURVATURE, abs=0.02)
         assert answer.share == pytest.approx(TYPICAL_SHARE, abs=0.05)
 
 
-def test_noise_may_be_louder_where_little_is_left_unexplained():
+def test_noise_may_be_larger_where_little_is_left_unexplained():
     shares = [0.9, TYPICAL_SHARE, TYPICAL_SHARE / 2, 1e-3]
     assert [Unexplained(share=share).noise_factor for share in shares] == pytest.approx(
         [1, 1, math.sqrt(2), LARGEST_NOISE_FACTOR]

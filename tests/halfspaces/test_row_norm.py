@@ -43,7 +43,7 @@ def frame(rows: np.ndarray) -> Frame:
     return columns_of(pd.DataFrame(rows, columns=[f"x{j}" for j in range(rows.shape[1])]))
 
 
-def vault(rows: np.ndarray, epsilon: float = math.inf) -> tuple[PrivateRows, Reservation]:
+def private_rows(rows: np.ndarray, epsilon: float = math.inf) -> tuple[PrivateRows, Reservation]:
     charge = NonPrivate() if math.isinf(epsilon) else Allowance.of(epsilon, 1e-6).whole
     reservation = Reservation((charge,), Neighbouring.ADD_OR_REMOVE_ONE)
     return PrivateRows(frame(rows), np.ones(len(rows), np.int64), reservation, 0), reservation
@@ -84,10 +84,10 @@ def sealed(rows: np.ndarray, what: str) -> np.ndarray:
     width = rows.shape[1]
     if what == "lengths":
         encoder = RowEncoder.of(schema(width))
-        return counts_of(vault(rows)[0].seal_lengths(encoder, length_grid(math.sqrt(width)), LABELS))
+        return counts_of(private_rows(rows)[0].seal_lengths(encoder, length_grid(math.sqrt(width)), LABELS))
     names = tuple(f"x{j}" for j in range(width))
     encoding = TableEncoding(names, (exponential_grid(),) * width)
-    return counts_of(vault(rows)[0].seal_magnitudes(encoding, LABELS))
+    return counts_of(private_rows(rows)[0].seal_magnitudes(encoding, LABELS))
 
 
 @pytest.mark.parametrize("what", ["lengths", "magnitudes"])
@@ -127,7 +127,7 @@ def test_the_quantile_is_where_few_rows_lie_beyond() -> None:
 
 def test_what_is_found_is_paid_for() -> None:
     rows, _ = ball_rows(4000, 300, 1)
-    table, reservation = vault(rows, 1.0)
+    table, reservation = private_rows(rows, 1.0)
     allowance = Allowance.of(1.0, 1e-6)
     norm = find_row_norm(table, RowEncoder.of(schema(300)), LABELS, allowance)
     assert 0.9 < norm < 1.3
@@ -136,7 +136,7 @@ def test_what_is_found_is_paid_for() -> None:
     assert common is not None
     assert common[1] == -common[0]
     assert 0.2 < common[1] <= 0.5
-    assert find_common_bounds(vault(rows)[0], names, LABELS, Allowance.of(math.inf, 0.0), 1e-4) is None
+    assert find_common_bounds(private_rows(rows)[0], names, LABELS, Allowance.of(math.inf, 0.0), 1e-4) is None
     assert [entry.charge for entry in reservation.entries] == [allowance.charge(TUNING.norm_share)] * 2
     assert isinstance(reservation.entries[0].charge, Gaussian)
 

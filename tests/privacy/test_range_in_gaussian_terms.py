@@ -101,7 +101,7 @@ def test_shares_of_a_allowance_are_what_its_reservation_covers():
         allowance.selection(0.0)
 
 
-def test_reach_makes_noise_louder_and_nothing_dearer():
+def test_reach_makes_noise_larger_and_nothing_costlier():
     for allowance in (Allowance.of(1.0, 1e-6), Allowance.of(1.0, 0.0), Allowance.of(math.inf, 1e-6)):
         wide = replace(allowance, reach=3.0)
         assert wide.sd(0.2) == pytest.approx(3.0 * allowance.sd(0.2))

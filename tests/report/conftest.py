@@ -15,7 +15,7 @@ from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.report.drawing import Effect, Side, bars, curve, heat_map, ranking, weights
-from tacit.report.portrait import Portrait, PublicColumn
+from tacit.report.model_card import ModelCard, PublicColumn
 
 FLAGS = [
     "--no-sandbox",
@@ -76,7 +76,7 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Any]:
 
 
 @pytest.fixture
-def sample_portrait() -> Portrait:
+def sample_card() -> ModelCard:
     """One drawing of each kind, with a name that must be escaped and labels that are far too long."""
     edges = [17.0 + 3.65 * i for i in range(21)]
     age = [Effect(math.sin(e / 15), 0.1, 1000 * math.exp(-(((e - 40) / 15) ** 2))) for e in edges[:-1]]
@@ -97,7 +97,7 @@ def sample_portrait() -> Portrait:
         ),
     )
     public = (PublicColumn("age", "numeric", "from 17 to 90"),)
-    return Portrait("An additive model.", "Each drawing says how the odds change.", drawings, public)
+    return ModelCard("An additive model.", "Each drawing says how the odds change.", drawings, public)
 
 
 def certified(seeded: bool) -> Certificate:

@@ -260,7 +260,7 @@ def test_captions_name_what_stands_out_from_the_noise(sd: float, says: str) -> N
     assert says in drawn.caption
 
 
-def test_a_caption_names_two_places_that_noise_does_not_explain_where_the_ends_are_rare_and_loud() -> None:
+def test_a_caption_names_two_places_that_noise_does_not_explain_where_the_ends_are_rare_and_noisy() -> None:
     """As of the occupations in the demo: the highest and the lowest are of few rows, and others are clear."""
     names = ["rare", "one", "other", "lowest"]
     effects = [

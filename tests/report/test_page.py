@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tacit.privacy.certificate import Certificate
+from tacit.report.model_card import ModelCard, PublicColumn
 from tacit.report.page import compose, percent
-from tacit.report.portrait import Portrait, PublicColumn
 
 CLASSES = ("<=50K", ">50K")
 WIDTHS = (390, 800, 1400)
@@ -18,9 +18,9 @@ WIDTHS = (390, 800, 1400)
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_opens_offline_without_complaint(
-    visit: Any, sample_portrait: Portrait, sample_claim: Certificate, width: int, scheme: str
+    visit: Any, sample_card: ModelCard, sample_claim: Certificate, width: int, scheme: str
 ) -> None:
-    seen = visit(compose(sample_portrait, CLASSES, sample_claim, "Who earns more"), width, scheme)
+    seen = visit(compose(sample_card, CLASSES, sample_claim, "Who earns more"), width, scheme)
     assert seen.complaints == []
     assert seen.foreign_requests() == []
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
@@ -31,8 +31,8 @@ def test_opens_offline_without_complaint(
     assert widest <= width
 
 
-def test_says_what_it_must(visit: Any, sample_portrait: Portrait, sample_claim: Certificate) -> None:
-    page = visit(compose(sample_portrait, CLASSES, sample_claim, "Who earns more")).page
+def test_says_what_it_must(visit: Any, sample_card: ModelCard, sample_claim: Certificate) -> None:
+    page = visit(compose(sample_card, CLASSES, sample_claim, "Who earns more")).page
     assert page.get_by_role("heading", name="Who earns more").is_visible()
     for heading in ("The promise", "The budget, step by step", "The model", "What was public", "What is not promised"):
         assert page.get_by_role("heading", name=heading).is_visible()
@@ -44,14 +44,14 @@ def test_says_what_it_must(visit: Any, sample_portrait: Portrait, sample_claim: 
     assert "factor of at most 2.72" in text
     assert "1 in 1 million" in text
     assert "46 releases" in text
-    inside = compose(sample_portrait, CLASSES, replace(sample_claim, algorithm="BatchwiseClassifier of X"), "t")
+    inside = compose(sample_card, CLASSES, replace(sample_claim, algorithm="BatchwiseClassifier of X"), "t")
     assert "made of others, which are charged as a whole" in inside
     assert "left the sealed table" not in inside
 
 
-def test_draws_every_part(visit: Any, sample_portrait: Portrait, sample_claim: Certificate) -> None:
-    page = visit(compose(sample_portrait, CLASSES, sample_claim, "t")).page
-    assert page.locator("svg[role=img]").count() == len(sample_portrait.drawings)
+def test_draws_every_part(visit: Any, sample_card: ModelCard, sample_claim: Certificate) -> None:
+    page = visit(compose(sample_card, CLASSES, sample_claim, "t")).page
+    assert page.locator("svg[role=img]").count() == len(sample_card.drawings)
     assert page.locator("path.curve").count() == 2
     assert page.locator("path.band").count() == 2
     assert page.locator("rect.plus, rect.minus").count() > 60
@@ -69,8 +69,8 @@ def test_draws_every_part(visit: Any, sample_portrait: Portrait, sample_claim: C
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_no_word_is_cut_off(visit: Any, sample_portrait: Portrait, sample_claim: Certificate, width: int) -> None:
-    page = visit(compose(sample_portrait, CLASSES, sample_claim, "t"), width).page
+def test_no_word_is_cut_off(visit: Any, sample_card: ModelCard, sample_claim: Certificate, width: int) -> None:
+    page = visit(compose(sample_card, CLASSES, sample_claim, "t"), width).page
     cut = page.evaluate(
         """() => [...document.querySelectorAll('svg.figure text')].filter(t => {
              const box = t.getBBox(), view = t.ownerSVGElement.viewBox.baseVal;
@@ -82,13 +82,13 @@ def test_no_word_is_cut_off(visit: Any, sample_portrait: Portrait, sample_claim:
 
 @pytest.mark.parametrize("width", [360, 400, 1280])
 def test_long_names_do_not_break_the_words_beside_them(
-    visit: Any, sample_portrait: Portrait, sample_claim: Certificate, width: int
+    visit: Any, sample_card: ModelCard, sample_claim: Certificate, width: int
 ) -> None:
     names = "hours_worked_per_week_including_unpaid_overtime", "A very long name that nobody would shorten"
     public = tuple(
         PublicColumn(name, kind, "from 17 to 90") for name in names for kind in ("numeric", "categorical", "boolean")
     )
-    page = visit(compose(replace(sample_portrait, public=public), CLASSES, sample_claim, "t"), width).page
+    page = visit(compose(replace(sample_card, public=public), CLASSES, sample_claim, "t"), width).page
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     broken = page.evaluate(
         """() => [...document.querySelectorAll('#public td + td')].flatMap(cell => {
@@ -101,15 +101,15 @@ def test_long_names_do_not_break_the_words_beside_them(
     assert broken == []
 
 
-def test_markup_in_names_is_text(visit: Any, sample_portrait: Portrait, sample_claim: Certificate) -> None:
-    seen = visit(compose(sample_portrait, ("<b>no</b>", "yes"), sample_claim, "<i>title</i>"))
+def test_markup_in_names_is_text(visit: Any, sample_card: ModelCard, sample_claim: Certificate) -> None:
+    seen = visit(compose(sample_card, ("<b>no</b>", "yes"), sample_claim, "<i>title</i>"))
     assert seen.page.locator("main b:text('no'), h1 i, main script").count() == 0
     assert "<i>title</i>" in seen.page.inner_text("h1")
     assert "<script>alert(1)</script>" in seen.page.inner_html("main").replace("&lt;", "<").replace("&gt;", ">")
 
 
-def test_tables_open_with_the_keyboard(visit: Any, sample_portrait: Portrait, sample_claim: Certificate) -> None:
-    page = visit(compose(sample_portrait, CLASSES, sample_claim, "t"), 390).page
+def test_tables_open_with_the_keyboard(visit: Any, sample_card: ModelCard, sample_claim: Certificate) -> None:
+    page = visit(compose(sample_card, CLASSES, sample_claim, "t"), 390).page
     summary = page.locator("figure details summary").first
     summary.focus()
     page.keyboard.press("Enter")
@@ -118,25 +118,25 @@ def test_tables_open_with_the_keyboard(visit: Any, sample_portrait: Portrait, sa
 
 
 def test_a_seeded_model_is_refused_in_large_letters(
-    visit: Any, sample_portrait: Portrait, refused_claim: Certificate
+    visit: Any, sample_card: ModelCard, refused_claim: Certificate
 ) -> None:
-    page = visit(compose(sample_portrait, CLASSES, refused_claim, "t")).page
+    page = visit(compose(sample_card, CLASSES, refused_claim, "t")).page
     assert page.get_by_text("Not releasable", exact=True).is_visible()
     assert page.get_by_text("came from a seed").is_visible()
 
 
-def test_without_a_certificate_nothing_is_promised(visit: Any, sample_portrait: Portrait) -> None:
-    page = visit(compose(sample_portrait, CLASSES, None, "t")).page
+def test_without_a_certificate_nothing_is_promised(visit: Any, sample_card: ModelCard) -> None:
+    page = visit(compose(sample_card, CLASSES, None, "t")).page
     assert page.get_by_text("Not releasable", exact=True).is_visible()
     assert "nothing can be said about its privacy" in page.inner_text("#promise")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_words_stand_out_from_the_paper(
-    visit: Any, sample_portrait: Portrait, sample_claim: Certificate, scheme: str
+    visit: Any, sample_card: ModelCard, sample_claim: Certificate, scheme: str
 ) -> None:
     """Contrast of text against what is behind it, WCAG AA: at least 4.5."""
-    page = visit(compose(sample_portrait, CLASSES, sample_claim, "t"), 1200, scheme).page
+    page = visit(compose(sample_card, CLASSES, sample_claim, "t"), 1200, scheme).page
     worst = page.evaluate(
         """() => {
           const linear = v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;

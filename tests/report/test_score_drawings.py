@@ -15,7 +15,7 @@ from tacit.models.tree import ScoreTree, complete_shape, threshold_sets
 from tacit.report.class_drawing import class_bars, class_curves
 from tacit.report.draw_additive import side_of
 from tacit.report.drawing import Effect
-from tacit.report.portrait import portrait
+from tacit.report.model_card import model_card
 from tacit.report.units import ODDS, Amounts
 
 TEN = [f"class {k}" for k in range(10)]
@@ -80,16 +80,16 @@ def test_places_of_several_classes_and_of_pairs_are_called_by_their_values():
 
 
 @pytest.mark.parametrize("n_classes", [3, 10])
-def test_the_portrait_of_several_classes(n_classes):
+def test_the_card_of_several_classes(n_classes):
     model = AdditiveClassesModel(tuple(TEN[:n_classes]), scores(n_classes))
-    painted = portrait(model)
+    painted = model_card(model)
     assert [d.title for d in painted.drawings if d.kind in ("curve", "map")] == ["age", "age × ward"]
     assert "1 interaction of two" in painted.summary
     assert all(ET.fromstring(d.markup) is not None for d in painted.drawings)
 
 
-def test_the_portrait_of_a_number():
-    painted = portrait(AdditiveRegressionModel("cost", 0.0, 20.0, "quantile", 0.9, scores(1)))
+def test_the_card_of_a_number():
+    painted = model_card(AdditiveRegressionModel("cost", 0.0, 20.0, "quantile", 0.9, scores(1)))
     assert "90 % quantile of “cost”" in painted.summary
     assert "0 to 20" in painted.label
     age = next(d for d in painted.drawings if d.title == "age")

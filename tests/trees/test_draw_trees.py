@@ -13,8 +13,8 @@ from tacit.models.additive import Feature
 from tacit.models.files import model_from_dict
 from tacit.models.tree import Tree, complete_shape, threshold_sets
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
+from tacit.report.model_card import model_card
 from tacit.report.page import render
-from tacit.report.portrait import portrait
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def model() -> TreeEnsembleModel:
 
 
 def test_the_tree_that_matters_most_comes_first(model: TreeEnsembleModel) -> None:
-    painted = portrait(model)
+    painted = model_card(model)
     assert [d.title for d in painted.drawings] == ["What matters", "Tree 2", "Tree 1"]
     assert [row[0] for row in painted.drawings[0].rows] == list(model.importance())
     assert "yes" in painted.reading
@@ -40,7 +40,7 @@ def test_the_tree_that_matters_most_comes_first(model: TreeEnsembleModel) -> Non
 
 
 def test_a_picture_tells_tests_leaves_support_and_budget(model: TreeEnsembleModel) -> None:
-    [picture] = [d for d in portrait(model).drawings if d.title == "Tree 2"]
+    [picture] = [d for d in model_card(model).drawings if d.title == "Tree 2"]
     words = re.sub("<[^>]*>", " ", picture.markup)
     for said in ("income", "&gt;= 20000 or missing", "colour", "is not red", "~100", "10 % of budget", "leaves: 30 %"):
         assert said in words
@@ -54,7 +54,7 @@ def test_free_structures_are_called_free(model: TreeEnsembleModel) -> None:
     free = TreeEnsembleModel(
         model.classes, 0.0, model.features, model.trees, Link("logistic"), TreeSpending(leaves=0.002)
     )
-    [picture] = [d for d in portrait(free).drawings if d.title == "Tree 2"]
+    [picture] = [d for d in model_card(free).drawings if d.title == "Tree 2"]
     assert "tests: free" in picture.markup
     assert "drawn at random and cost nothing" in picture.caption
 

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.binning.refine import Atoms, Zoom, cut
+from tacit.binning.refine import AdaptiveHistogram, Atoms, cut
 from tacit.binning.shape_search import ShapeSearch
 from tacit.binning.tuning import BINNING, MANY_ROWS, MEASURING, Binning, Measuring
 from tacit.curator.budget import Budget
@@ -173,16 +173,16 @@ class _Counted:
 
     def __init__(self, column: Column, n_codes: int, means: _Means) -> None:
         self._column, self._means, self._missing = column, means, 0.0
-        self._atoms, self._zoom = Atoms.of(n_codes, means.tuning.refining.atoms), Zoom(means.tuning)
+        self._atoms, self._counts = Atoms.of(n_codes, means.tuning.refining.atoms), AdaptiveHistogram(means.tuning)
 
     def ask(self, look: int) -> Question | None:
-        means, zoom = self._means, self._zoom
+        means, found = self._means, self._counts
         self._look = look
-        if look == 1 and not zoom.plan_second(means.sd(1), means.total):
+        if look == 1 and not found.plan_second(means.sd(1), means.total):
             return None
-        if look > 2 or (look == 2 and not zoom.plan_third(means.sd(2), means.total)):
+        if look > 2 or (look == 2 and not found.plan_third(means.sd(2), means.total)):
             return None
-        cells = zoom.cells(self._atoms) if look else zoom.first_cells(self._atoms)
+        cells = found.cells(self._atoms) if look else found.first_cells(self._atoms)
         query = Histogram(mapped_cells(self._column.index, cells), means.rule)
         name, how = self._column.name, ("coarse", "fine", "finest")[look]
         return query, means.part(look).charge(), Label(Stage.BINNING, name, look + 1, f"{how} counts of {name}")
@@ -190,16 +190,16 @@ class _Counted:
     def take(self, release: Measurement) -> None:
         counts, sd = release.value[:-1, 0], max(release.sd, LEAST_SD)
         if self._look:
-            self._zoom.again(counts, sd)
+            self._counts.again(counts, sd)
             return
         total = self._means.total
         self._missing = max(float(release.value[-1, 0]) - 0.5 * sd, 0.0)
-        self._zoom.first(counts, sd, max(total - self._missing, 0.2 * total))
+        self._counts.first(counts, sd, max(total - self._missing, 0.2 * total))
 
     def bins(self) -> Bins:
-        zoom, total = self._zoom, self._means.total
-        bin_of_atom = zoom.bins(self._means.bins(self._means.numbers.least_bins), self._means.rows_per_bin)
-        masses = (zoom.masses / zoom.widths)[zoom.group_of_atom]
+        found, total = self._counts, self._means.total
+        bin_of_atom = found.bins(self._means.bins(self._means.numbers.least_bins), self._means.rows_per_bin)
+        masses = (found.masses / found.widths)[found.group_of_atom]
         return _bins_of_atoms(self._atoms, bin_of_atom, masses, self._missing, total)
 
 

@@ -36,7 +36,7 @@ class Atoms:
         return Atoms(np.append(atom, atoms), reachable)
 
 
-class Zoom:
+class AdaptiveHistogram:
     """Groups of neighbouring atoms, and the rows that each is believed to hold; heavy groups are split again.
 
     Attributes:

@@ -1,10 +1,10 @@
-"""Where a column's rows lie, when noise is loud: which of many public shapes it has.
+"""Where a column's rows lie, where noise is large: which of many public shapes it has.
 
 A histogram asks after every cell alike; where the noise of a cell outweighs what it may hold, the answers say nothing.
 What tells shapes apart are a few broad contrasts: the principal modes of the family under what is believed of it so
 far, released together as one vector of norm at most 1 per row. A first release finds the outline, a second one asks
-what the first left open. Beliefs follow from releases alone, and columns of a table learn from each other which shapes
-are common there.
+what the first left in doubt. Beliefs follow from releases alone, and columns of a table learn from each other which
+shapes are common there.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class ShapeSearch:
 
     @staticmethod
     def pool(searches: Sequence[ShapeSearch]) -> None:
-        """Lets columns listen to each other: which shapes are common in a table its other columns say.
+        """Pools columns: which shapes are common in a table its other columns say.
 
         The weights of a mixture, by expectation maximisation (empirical Bayes). They follow from what was released.
 
@@ -197,7 +197,7 @@ class ShapeSearch:
             beliefs = likelihoods * common
             beliefs /= beliefs.sum(axis=1, keepdims=True)
             common = (own * family + beliefs.sum(axis=0)) / (own + len(searches))
-        others = own * family + beliefs.sum(axis=0) - beliefs  # no column is its own witness
+        others = own * family + beliefs.sum(axis=0) - beliefs  # no column counts for itself
         for search, seen in zip(searches, others, strict=True):
             search._prior = np.log(seen / (own + len(searches) - 1))
 

@@ -18,7 +18,7 @@ from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.label import Label
 
 
-def select_concept(vault: PrivateRows, choice: Relabel, label: Label | str) -> int:
+def select_concept(private_rows: PrivateRows, choice: Relabel, label: Label | str) -> int:
     """Draws a pattern among public candidates as :class:`Relabel` would, and releases its number.
 
     Cost: bounded range ``choice.span``; nothing depends on the rows but the scores.
@@ -27,24 +27,24 @@ def select_concept(vault: PrivateRows, choice: Relabel, label: Label | str) -> i
         ValueError: if the candidates depend on the rows: then the number itself would tell of them.
         BudgetExceeded: if the reservation does not cover it; nothing is read then.
     """
-    vault.check_handed_on()
+    private_rows.check_handed_on()
     if not choice.public:
         raise ValueError("only a choice among public candidates may be released")
     private = not math.isinf(choice.epsilon)
-    vault._reservation.record(BoundedRange(choice.span) if private else NonPrivate(), label, choice.theorem)
-    rows = Rows(vault._frame, vault._label_codes(choice.label_index))
-    return choice.choose(rows, vault._noise).index
+    private_rows._reservation.record(BoundedRange(choice.span) if private else NonPrivate(), label, choice.theorem)
+    rows = Rows(private_rows._frame, private_rows._label_codes(choice.label_index))
+    return choice.choose(rows, private_rows._noise).index
 
 
 def select_member(
-    vault: PrivateRows, models: Sequence[Model], label_index: LabelIndex, charge: Charge, label: Label | str
+    private_rows: PrivateRows, models: Sequence[Model], label_index: LabelIndex, charge: Charge, label: Label | str
 ) -> int:
     """The index of a released model with (about) the fewest errors, by the exponential mechanism on error counts.
 
     Adding a row moves each count by 0 or 1: range 1; replacing: 2.
 
     Args:
-        vault: the rows to count on.
+        private_rows: the rows to count on.
         models: released models of two classes.
         label_index: how labels become codes.
         charge: ``BoundedRange``, or ``NonPrivate`` for the first best.
@@ -53,16 +53,16 @@ def select_member(
     Raises:
         BudgetExceeded: if the reservation does not cover it; nothing is read then.
     """
-    vault.check_handed_on()
-    reservation = vault._reservation
+    private_rows.check_handed_on()
+    reservation = private_rows._reservation
     if not isinstance(charge, BoundedRange | NonPrivate):
         raise TypeError(f"choosing a model takes a BoundedRange or NonPrivate charge, got {type(charge).__name__}")
     reservation.record(charge, label, "error counts: a row adds an error or none")
-    codes = vault._label_codes(label_index)
+    codes = private_rows._label_codes(label_index)
     kept = codes != DROPPED
-    said = said_by(models, vault._frame)[kept]
+    said = said_by(models, private_rows._frame)[kept]
     errors = (said != codes[kept][:, None]).sum(axis=0).astype(np.int64)
     if isinstance(charge, NonPrivate):
         return int(errors.argmin())
     scale = selection_scale(1 if reservation.neighbouring is ONE else 2, charge)
-    return vault._noise.exponential(-errors, scale)
+    return private_rows._noise.exponential(-errors, scale)

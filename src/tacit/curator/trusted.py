@@ -110,16 +110,16 @@ def unit_rows(rows: Any, radius: int) -> Floats:
 
 
 def run_trusted(
-    vault: PrivateRows,
+    private_rows: PrivateRows,
     learner: TrustedLearner,
     encoder: RowEncoder | MatrixEncoder,
     label_index: LabelIndex,
     label: Label | str,
 ) -> ForeignModel:
-    """Runs a foreign learner on the rows of a vault.
+    """Runs a foreign learner on private rows.
 
     Args:
-        vault: the rows and the reservation; the learner's declared charge is entered there first.
+        private_rows: the rows and the reservation; the learner's declared charge is entered there first.
         learner: the foreign learner.
         encoder: how rows become vectors.
         label_index: two classes.
@@ -129,13 +129,13 @@ def run_trusted(
         BudgetExceeded: if the reservation does not cover the declared charge; nothing is read then.
         UntrustedResult: if what it returned does not predict.
     """
-    vault.check_handed_on()
-    reservation = vault._reservation
+    private_rows.check_handed_on()
+    reservation = private_rows._reservation
     for charge in learner.declared_charge(reservation.neighbouring):
         reservation.record(charge, label, f"declared by {learner.name}, not verified")
-    codes = vault._label_codes(label_index)
+    codes = private_rows._label_codes(label_index)
     kept = codes != DROPPED
-    rows = unit_rows(encoder.encode(vault._frame), encoder.clipper.radius)
+    rows = unit_rows(encoder.encode(private_rows._frame), encoder.clipper.radius)
     # dropped rows stay as null rows: the number of rows is public under the relation the learner claims
     rows[~kept] = 0.0
     labels = np.where(kept, codes, 0).astype(np.int64)

@@ -88,7 +88,7 @@ def inhabited(counts: Floats, sd: float, levels: float) -> Ints:
 
 
 def find_bounds(
-    vault: PrivateRows,
+    private_rows: PrivateRows,
     names: Sequence[str],
     label_index: LabelIndex | NumericLabelIndex,
     allowance: Allowance,
@@ -97,7 +97,7 @@ def find_bounds(
     """Bounds of each column, as powers of two, from one noisy histogram each.
 
     Args:
-        vault: the rows.
+        private_rows: the rows.
         names: numeric columns without declared bounds.
         label_index: rows without a known label do not count.
         allowance: the budget of the fit.
@@ -108,7 +108,7 @@ def find_bounds(
         whose bins all drown in noise, but perhaps for that around 0, gets :data:`DEFAULT_BOUNDS`.
     """
     grid = exponential_grid()
-    curator = vault.seal(TableEncoding(tuple(names), (grid,) * len(names)), label_index)
+    curator = private_rows.seal(TableEncoding(tuple(names), (grid,) * len(names)), label_index)
     rule = fine_count_rule(label_index.n_classes)
     edges = np.append(grid.edges(), grid.upper)
     bounds = {}

@@ -96,7 +96,7 @@ def discover_schema(
     charges = [allowance.whole, *unknowns.charges(request.delta)]
     with spending():
         with reserve(account, request, charges, "schema discovery", unit) as reservation:
-            vault = PrivateRows(
+            private_rows = PrivateRows(
                 _readable(frame, unknowns),
                 np.zeros(frame.n_rows, np.int64),  # no row is left out for its label
                 reservation,
@@ -104,11 +104,11 @@ def discover_schema(
                 unit,
             )
             discovered = discover_within(
-                vault, unknowns, LabelIndex((0, 1)), allowance, 1.0, request.delta, most_categories
+                private_rows, unknowns, LabelIndex((0, 1)), allowance, 1.0, request.delta, most_categories
             )
         columns = {name: discovered.columns.get(name, IdColumn()) for name in found if name != label}
         schema = Schema(columns, _label(label, label_kind, discovered, numeric_label, positive), unit)
-        return schema, certified(account, request, reservation, vault, "discover_schema", schema)
+        return schema, certified(account, request, reservation, private_rows, "discover_schema", schema)
 
 
 def _kinds(frame: Frame, label: str, label_kind: str, given: dict[str, str], unit: Unit | None) -> dict[str, str]:

@@ -140,17 +140,21 @@ class Undeclared:
         return self.unknowns.allowance(epsilon, self.delta)
 
     def find(
-        self, vault: PrivateRows, label_index: LabelIndex | NumericLabelIndex, allowance: Allowance, most_classes: int
+        self,
+        private_rows: PrivateRows,
+        label_index: LabelIndex | NumericLabelIndex,
+        allowance: Allowance,
+        most_classes: int,
     ) -> Found:
-        """Finds it, under the vault's reservation.
+        """Finds it, under the reservation of the rows.
 
         Args:
-            vault: the rows.
+            private_rows: the rows.
             label_index: stands for classes that are not to be found, or of which none is.
             allowance: from :meth:`allowance`.
             most_classes: how many classes the learner tells apart.
         """
-        found = discover_within(vault, self.unknowns, label_index, allowance, self.share, self.delta)
+        found = discover_within(private_rows, self.unknowns, label_index, allowance, self.share, self.delta)
         if self.unknowns.classes:
             keys = found.classes or ()
             numbers = self.labels != TEXTS and bool(keys) and all(parse_number(key) is not None for key in keys)

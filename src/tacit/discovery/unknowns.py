@@ -204,7 +204,7 @@ def stand_in(keys: Sequence[str]) -> str:
 
 
 def discover_within(
-    vault: PrivateRows,
+    private_rows: PrivateRows,
     unknowns: Unknowns,
     label_index: LabelIndex | NumericLabelIndex,
     allowance: Allowance,
@@ -214,11 +214,11 @@ def discover_within(
 ) -> Discovered:
     """Finds what is unknown, inside a fit.
 
-    Guarantee: ``share`` of the allowance and :meth:`Unknowns.charges`, all of them entries of the vault's reservation.
+    Guarantee: ``share`` of the allowance and :meth:`Unknowns.charges`, all of them entries of their reservation.
     What rows hold never raises: a column of which nothing is found has default bounds, or no category but "(other)".
 
     Args:
-        vault: the rows.
+        private_rows: the rows.
         unknowns: what to find.
         label_index: rows without a known label do not count for bounds. If classes are to be found, those found take
             its place, unless none is.
@@ -235,14 +235,14 @@ def discover_within(
 
     def keys(name: str | None, label: Label) -> tuple[str, ...]:
         exact = unknowns.exact_classes if name is None else unknowns.exact
-        return vault.keys(name, allowance.charge(part), each_delta, label, exact).keys
+        return private_rows.keys(name, allowance.charge(part), each_delta, label, exact).keys
 
     classes = keys(None, Label(Stage.CLASSES, "classes")) if unknowns.classes else None
     label_index = Discovered({}, {}, classes).label_index(numeric=False) or label_index
     if asked:
-        kinds |= _ask(vault, unknowns, label_index, allowance, asking)
+        kinds |= _ask(private_rows, unknowns, label_index, allowance, asking)
     numeric = tuple(name for name, kind in kinds.items() if kind == NUMERIC)
-    bounds = find_bounds(vault, numeric, label_index, allowance, part * len(numeric)) if numeric else {}
+    bounds = find_bounds(private_rows, numeric, label_index, allowance, part * len(numeric)) if numeric else {}
     found = {name: keys(name, Label(Stage.KEYS, name)) for name, kind in kinds.items() if kind == KEYED}
     columns: dict[str, Column] = {}
     for name, kind in kinds.items():
@@ -284,7 +284,7 @@ class _NumberOrText(ValueIndex):
 
 
 def _ask(
-    vault: PrivateRows,
+    private_rows: PrivateRows,
     unknowns: Unknowns,
     label_index: LabelIndex | NumericLabelIndex,
     allowance: Allowance,
@@ -293,7 +293,7 @@ def _ask(
     """Whether columns of unknown kind hold numbers, from one noisy count each."""
     names = unknowns.of_kind(ASKED)
     encoders = cast("tuple[Encoder, ...]", tuple(_NumberOrText(name not in unknowns.objects) for name in names))
-    curator = vault.seal(TableEncoding(tuple(names), encoders), label_index)
+    curator = private_rows.seal(TableEncoding(tuple(names), encoders), label_index)
     rule = fine_count_rule(label_index.n_classes)
     kinds = {}
     for index, name in enumerate(names):

@@ -165,10 +165,10 @@ def measure_errors(
         if groups.name is not None:
             columns["group"] = frame.column(groups.name)
         made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
-        vault = PrivateRows(made, columns["label"], reservation, request.random_state, unit)
+        private_rows = PrivateRows(made, columns["label"], reservation, request.random_state, unit)
         encoders: list[Encoder] = [grid.encoder, NumericGrid(-1.0, 1.0, TARGET_CELLS), *groups.encoders]
         encoding = TableEncoding(("error", "target", "group")[: len(encoders)], tuple(encoders))
-        curator = vault.seal(encoding, LabelIndex((0, 1)))
+        curator = private_rows.seal(encoding, LabelIndex((0, 1)))
         charges = iter(charge for _, charge in paid)
         clip, beyond = wanted.clip, None
         if clip is None:
@@ -179,12 +179,12 @@ def measure_errors(
             moments = target_moments(centre, reach)
             spread = SumRelease.of(curator, 1, np.arange(TARGET_CELLS), moments, groups, norm, next(charges))
         sums = SumRelease.of(curator, 0, np.arange(grid.cells), grid.moments(clip), groups, norm, next(charges))
-    certificate = certified(account, request, reservation, vault, wanted.label, schema, not scorer.verified)
+    certificate = certified(account, request, reservation, private_rows, wanted.label, schema, not scorer.verified)
     overall, *each = (
         ErrorSums(values, None if spread is None else other[0], (noise, other[1]), norm == 1, reach)
         for (values, noise), other in zip(sums.views(WEIGHTS), _views(spread, groups), strict=True)
     )
-    return ReleasedErrors(overall, tuple(each), clip, beyond, certificate, vault.public_generator)
+    return ReleasedErrors(overall, tuple(each), clip, beyond, certificate, private_rows.public_generator)
 
 
 def _views(spread: SumRelease | None, groups: ScoreGroups) -> list[tuple[Floats, tuple[float, ...]]]:

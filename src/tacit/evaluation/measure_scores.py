@@ -165,7 +165,7 @@ class ScoreGroups:
 def with_unit(
     columns: Mapping[str, Any], n_rows: int, unit: Unit | None, identifiers: Any
 ) -> tuple[Frame, Unit | None]:
-    """Columns made for an evaluation beside the identifiers of units, under a name of their own: for a vault.
+    """Columns made for an evaluation beside the identifiers of units, under a name of their own: for private rows.
 
     Args:
         columns: what was made of rows; none is called ``unit``.
@@ -278,26 +278,28 @@ def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, accou
         made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
         seed = request.random_state
 
-        def vault_of(label: str, number: int) -> PrivateRows:
+        def private_rows_of(label: str, number: int) -> PrivateRows:
             noise_seed = None if seed is None else seed + number
             return PrivateRows(made, columns[label], reservation, noise_seed, unit)
 
-        def released(vault: PrivateRows, score: str) -> tuple[ScoreCounts, tuple[ScoreCounts, ...]]:
+        def released(private_rows: PrivateRows, score: str) -> tuple[ScoreCounts, tuple[ScoreCounts, ...]]:
             encoders: list[Encoder] = [grid.encoder, *groups.encoders]
             encoding = TableEncoding((score, "group")[: len(encoders)], tuple(encoders))
-            curator = vault.seal(encoding, LabelIndex((0, 1)))
+            curator = private_rows.seal(encoding, LabelIndex((0, 1)))
             return release_counts(curator, grid, groups.n_codes, charges[score], by_cell, by_group)
 
-        vault = vault_of("label", 0)
-        overall, each = released(vault, "score")
-        losses, each_loss = released(vault, "truth") if wanted.with_truth else (None, (None,) * len(each))
+        private_rows = private_rows_of("label", 0)
+        overall, each = released(private_rows, "score")
+        losses, each_loss = released(private_rows, "truth") if wanted.with_truth else (None, (None,) * len(each))
         rest = []
         if wanted.each_class:  # other labels: the class or any other
-            rest = [released(vault_of(f"is {k}", 1 + k), f"class {k}") for k in range(scorer.n_classes)]
-    certificate = certified(account, request, reservation, vault, wanted.label, wanted.schema, not scorer.verified)
+            rest = [released(private_rows_of(f"is {k}", 1 + k), f"class {k}") for k in range(scorer.n_classes)]
+    certificate = certified(
+        account, request, reservation, private_rows, wanted.label, wanted.schema, not scorer.verified
+    )
     by_class = tuple(zip(*(groups for _, groups in rest), strict=True))
     return Released(
-        overall, each, losses, each_loss, certificate, vault.public_generator, tuple(every for every, _ in rest),
+        overall, each, losses, each_loss, certificate, private_rows.public_generator, tuple(every for every, _ in rest),
         by_class or ((),) * len(each),
     )  # fmt: skip
 

@@ -317,9 +317,9 @@ class _Search:
             name: judge.utilities(judging.frame, judging.data, judging.labels)
             for name, judge in zip(names, judges, strict=True)
         }
-        vault = self._vault(columns, judges[0], judging, self._reservation, self._request.random_state)
+        private_rows = self._private_rows(columns, judges[0], judging, self._reservation, self._request.random_state)
         levels, label = judges[0].levels, Label(Stage.SELECTION, f"the best candidate by {judges[0].criterion}")
-        curator = vault.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
+        curator = private_rows.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
         chosen = choose(curator, len(fitted), levels, self._plan.scoring, label)
         return chosen, fitted[chosen]
 
@@ -336,7 +336,7 @@ class _Search:
             (judge,) = judges_of([estimator], self._schema, self._measure)
             columns = {"levels": judge.utilities(judging.frame, judging.data, judging.labels)}
             noise_seed = None if seed is None else seed + 1
-            curator = self._vault(columns, judge, judging, inner, noise_seed).seal(
+            curator = self._private_rows(columns, judge, judging, inner, noise_seed).seal(
                 utility_encoding(("levels",), judge.levels), LabelIndex((0, 1))
             )
             weights = utility_weights(judge.levels)
@@ -372,7 +372,7 @@ class _Search:
             reserved.record(charge, Label(Stage.FIT, text="what was charged"), "")
         return estimator
 
-    def _vault(
+    def _private_rows(
         self, columns: dict[str, Any], judge: Judge, rows: _Rows, reservation: Reservation, seed: int | None
     ) -> PrivateRows:
         unit = None if self._schema is None else self._schema.unit

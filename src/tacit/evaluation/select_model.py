@@ -111,13 +111,13 @@ def select_model(
             names = tuple(f"model {index}" for index in range(len(models)))
             columns = {name: judge.utilities(frame, X, labels) for name, judge in zip(names, judges, strict=True)}
             made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
-            vault = PrivateRows(made, judges[0].known(labels), reservation, request.random_state, unit)
+            private_rows = PrivateRows(made, judges[0].known(labels), reservation, request.random_state, unit)
             levels, measure = judges[0].levels, judges[0].criterion
-            curator = vault.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
+            curator = private_rows.seal(utility_encoding(names, levels), LabelIndex((0, 1)))
             label = Label(Stage.SELECTION, f"the best of {len(models)} models by {measure}")
             index = choose(curator, len(models), levels, charge, label)
         unverified = not all(judge.verified for judge in judges)
-        certificate = certified(account, request, reservation, vault, "select_model", declared, unverified)
+        certificate = certified(account, request, reservation, private_rows, "select_model", declared, unverified)
         return Selected(index, certificate)
 
 

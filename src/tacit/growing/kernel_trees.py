@@ -4,10 +4,10 @@ How often two rows share a leaf of a random tree is a kernel ``k`` (the random p
 2014), and what the trees of a fit release is, on average, the function ``sum_i k(x, x_i) w_i (y_i - p_i)`` behind a
 Gaussian process (as in Hall, Rinaldo and Wasserman 2013). A tree's noise grows with the root of their number, and the
 average takes that back: at any point the noise is that of one sum, ``clip / mu``, however many trees there are. A leaf
-of a few rows is drowned in its tree, and heard in all of them together. So a leaf is not judged by what its own tree
-says of it, as :mod:`~tacit.growing.newton_trees` does: every sum is followed by the same short way. Such steps are
-gradient descent in the space of functions of ``k``, and ending it after a way of ``v`` does what a Gaussian prior of
-covariance ``v k`` does (early stopping; Yao, Rosasco and Caponnetto 2007).
+of a few rows is lost in the noise of its tree, and not in that of all trees together. So a leaf is not judged by what
+its own tree says of it, as :mod:`~tacit.growing.newton_trees` does: every sum is followed by the same short way. Such
+steps are gradient descent in the space of functions of ``k``, and ending it after a way of ``v`` does what a Gaussian
+prior of covariance ``v k`` does (early stopping; Yao, Rosasco and Caponnetto 2007).
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ MOST_VARIANCE = 2.0
 COARSE_LEVELS = 7
 """Levels of a tree at which the variance of what is left over is seen: deeper, noise drowns it."""
 
-LISTENING = 100
+INFORMATIVE = 100
 """So many trees tell how much is left over; later ones have taken part of it themselves."""
 
 MOST_NUMBERS = 1e6
-"""No more trees than release so many numbers, unless all of them listen."""
+"""No more trees than release so many numbers, unless all of them are needed for that."""
 
 OF_A_POINT = 80.0
 """A point's prior variance relative to the variance of the means of leaves: what two rows of one leaf have in common is
@@ -107,7 +107,7 @@ def within_time(plan: KernelPlan, channels: int) -> KernelPlan:
         channels: numbers per leaf.
     """
     affordable = int(MOST_NUMBERS / (channels * 2.0**plan.depth))
-    return replace(plan, trees=min(plan.trees, max(affordable, LISTENING)))
+    return replace(plan, trees=min(plan.trees, max(affordable, INFORMATIVE)))
 
 
 class LeftOver:
@@ -115,7 +115,7 @@ class LeftOver:
 
     A sum of what rows contribute to a leaf varies by what its rows lack on average, by noise, and by the rows
     themselves, of which the variance is released beside it. Deep leaves are drowned, so sums are looked at some levels
-    up. Where noise is loud it tells next to nothing, and the first belief stays; where rows are many, it tells whether
+    up. Where noise is large it tells next to nothing, and the first belief stays; where rows are many, it tells whether
     there is anything to learn.
 
     Args:
@@ -133,7 +133,7 @@ class LeftOver:
         Gradients are numbers, or vectors whose directions are told apart.
         """
         self._trees += 1
-        if self._trees > LISTENING:
+        if self._trees > INFORMATIVE:
             return self._believed
         leaves = len(sums.gradients)
         upper = min(leaves, 1 << COARSE_LEVELS)

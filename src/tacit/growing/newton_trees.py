@@ -28,7 +28,7 @@ from tacit.queries.tree_cells import TreeCells, logistic_gradient_rule
 LARGEST_STEP = 2.0
 """No leaf moves a score by more log-odds than this."""
 
-LOUDEST = 100.0
+CLEAREST = 100.0
 """A value whose standard deviation is so many times the noise's scale is taken as it is, but for linear shrinkage."""
 
 VARIANCE_DRIFT = 0.001
@@ -110,10 +110,10 @@ def without_laplace(values: Floats, variance: Floats, scale: float) -> Floats:
         scale: of the noise, positive.
     """
     sd = np.sqrt(variance)
-    noise = np.maximum(scale, sd / LOUDEST)  # beyond, the difference below would cancel
+    noise = np.maximum(scale, sd / CLEAREST)  # beyond, the difference below would cancel
     odds = log_ndtr(values / sd - sd / noise) - log_ndtr(-values / sd - sd / noise) - 2.0 * values / noise
     shrunk = variance / noise * np.tanh(0.5 * odds)
-    mean: Floats = np.where(sd > LOUDEST * scale, values * variance / (variance + 2.0 * scale**2), shrunk)
+    mean: Floats = np.where(sd > CLEAREST * scale, values * variance / (variance + 2.0 * scale**2), shrunk)
     return mean
 
 

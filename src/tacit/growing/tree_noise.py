@@ -2,7 +2,7 @@
 
 A leaf's step answers to the noise in its released sum as it does to the sum itself. Trees that come later see part of
 what noise did before them, and take it back. How much of it they leave is found by letting noise alone run through the
-rounds, over imagined rows drawn from released masses: post-processing, so it costs nothing.
+rounds, over simulated rows drawn from released masses: post-processing, so it costs nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tacit.arrays import Floats
 from tacit.growing.newton_trees import LeafSums
 from tacit.models.tree import Tree, TreeShape
 
-IMAGINED_ROWS = 1500
+SIMULATED_ROWS = 1500
 RUNS = 6
 """How often noise is run through the rounds."""
 
@@ -50,11 +50,11 @@ class LeafNoise:
 
         Args:
             shapes: of the trees, in the order of their rounds.
-            masses: released masses of every column's codes; columns are imagined to be independent.
+            masses: released masses of every column's codes; columns are taken to be independent.
             generator: public randomness.
         """
-        rows = [generator.choice(len(mass), IMAGINED_ROWS, p=mass / mass.sum()).astype(np.uint8) for mass in masses]
-        scores, naive = np.zeros((IMAGINED_ROWS, RUNS)), np.zeros(IMAGINED_ROWS)
+        rows = [generator.choice(len(mass), SIMULATED_ROWS, p=mass / mass.sum()).astype(np.uint8) for mass in masses]
+        scores, naive = np.zeros((SIMULATED_ROWS, RUNS)), np.zeros(SIMULATED_ROWS)
         for shape, sds, gains in zip(shapes, self._sds, self._gains, strict=True):
             leaves = shape.find(rows)
             held = np.bincount(leaves, minlength=len(sds))

@@ -46,7 +46,7 @@ class Unexplained:
 
     @property
     def noise_factor(self) -> float:
-        """By what noise in a score may be more than where much is left open.
+        """By what noise in a score may be more than where much is left unexplained.
 
         Noise of variance ``s^2`` costs log loss ``s^2 p (1 - p) / 2``. Where labels follow from columns log-odds are
         large, and so is what they lack; the same noise hides less of it.

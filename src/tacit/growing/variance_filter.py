@@ -33,7 +33,7 @@ class VarianceFilter:
 
     A leaf's sum of ``y - p`` varies by the step that its rows need on average, by the rows themselves and by the
     noise: ``E g**2 = h**2 v + k h + sd**2``. On rows whose own variation earlier trees have fitted in part, ``k`` is
-    below 1. A filter over the trees finds ``v``, each tree weighing as much as it can tell: where noise is loud that
+    below 1. A filter over the trees finds ``v``, each tree weighing as much as it can tell: where noise is large that
     is next to nothing, and the first belief stays. A variance is not negative: what is believed is the mean of the
     filter's normal distribution cut off at 0, so that a few unlucky trees do not silence all others.
 

@@ -30,7 +30,7 @@ def length_grid(longest: float, tuning: Tuning = TUNING) -> NumericGrid:
 
 
 def find_row_norm(
-    vault: PrivateRows,
+    private_rows: PrivateRows,
     encoder: RowEncoder,
     label_index: LabelIndex,
     allowance: Allowance,
@@ -42,7 +42,7 @@ def find_row_norm(
     one. What it is used for is public: every row is shortened to the length found, by itself.
 
     Args:
-        vault: the rows.
+        private_rows: the rows.
         encoder: of the rows; the longest that one can be is what is returned where noise hides more.
         label_index: rows without a known label do not count.
         allowance: the budget of the fit, of which this takes ``tuning.norm_share``.
@@ -50,7 +50,7 @@ def find_row_norm(
     """
     longest = math.sqrt(len(encoder.ordinal))
     grid = length_grid(longest, tuning)
-    curator = vault.seal_lengths(encoder, grid, label_index)
+    curator = private_rows.seal_lengths(encoder, grid, label_index)
     query = Histogram(column_cells(0, grid.n_codes), fine_count_rule(label_index.n_classes))
     release = curator.measure(query, allowance.charge(tuning.norm_share), Label(Stage.BOUNDS, "(lengths of rows)"))
     uppers = np.append(grid.edges()[1:], longest)
@@ -58,7 +58,7 @@ def find_row_norm(
 
 
 def find_common_bounds(
-    vault: PrivateRows,
+    private_rows: PrivateRows,
     names: Sequence[str],
     label_index: LabelIndex,
     allowance: Allowance,
@@ -70,7 +70,7 @@ def find_common_bounds(
     From one noisy histogram of the largest magnitude in a row: one row is in one cell, however many columns there are.
 
     Args:
-        vault: the rows.
+        private_rows: the rows.
         names: the columns, all numeric.
         label_index: rows without a known label do not count.
         allowance: the budget of the fit, of which this takes ``tuning.norm_share``.
@@ -78,7 +78,7 @@ def find_common_bounds(
         tuning: the numbers of the learner.
     """
     grid = exponential_grid()
-    curator = vault.seal_magnitudes(TableEncoding(tuple(names), (grid,) * len(names)), label_index)
+    curator = private_rows.seal_magnitudes(TableEncoding(tuple(names), (grid,) * len(names)), label_index)
     query = Histogram(column_cells(0, curator.layout.n_codes[0]), fine_count_rule(label_index.n_classes))
     release = curator.measure(query, allowance.charge(tuning.norm_share), Label(Stage.BOUNDS, "(all columns)"))
     counts = release.value[:, 0]

@@ -53,7 +53,7 @@ def reserve(
 
 
 class Noisy(Protocol):
-    """What a certificate says of where noise came from: a vault, a stream or a search."""
+    """What a certificate says of where noise came from: private rows, a stream or a search."""
 
     @property
     def noise_name(self) -> str:

@@ -1,4 +1,4 @@
-"""The portrait of an additive model: an overview, a curve or bars per column, a map per interaction.
+"""The model card of an additive model: an overview, a curve or bars per column, a map per interaction.
 
 Models of two classes, of several and of numbers share their parts; they differ in what effects are told in.
 """
@@ -19,8 +19,8 @@ from tacit.models.fourier_features import FourierTerm
 from tacit.report import svg
 from tacit.report.class_drawing import class_bars, class_curves
 from tacit.report.drawing import TYPICAL, Drawing, Effect, Side, bars, curve, heat_map, ranking
+from tacit.report.model_card import ModelCard, PublicColumn, public_column
 from tacit.report.places import named
-from tacit.report.portrait import Portrait, PublicColumn, public_column
 from tacit.report.units import ODDS, Amounts, Ratios, Units
 
 NOISE = (
@@ -33,8 +33,8 @@ FLAT = "Where noise said otherwise the curve is flat"
 """What is done to a single curve that is declared to rise or to fall."""
 
 
-def draw(model: Model) -> Portrait:
-    """The portrait of an additive model; main effects by importance, then interactions, then what these leave over."""
+def draw(model: Model) -> ModelCard:
+    """The model card of an additive model; main effects by importance, then interactions and trees."""
     if isinstance(model, AdditiveClassesModel):
         return _of_classes(model)
     if isinstance(model, AdditiveRegressionModel):
@@ -43,13 +43,13 @@ def draw(model: Model) -> Portrait:
     return _of_two_classes(model)
 
 
-def _of_two_classes(model: AdditiveModel) -> Portrait:
+def _of_two_classes(model: AdditiveModel) -> ModelCard:
     positive, scores, importance = model.classes[-1], model.scores, model.importance()
     mains = _mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity))
     mains.sort(key=lambda d: -importance.get(d.title, d.importance))
     smooth = [_smooth(scores, scores.fourier)] if scores.fourier else []
     trees = [_split_ranking(model)] if model.trees else []
-    return Portrait(
+    return ModelCard(
         f"An additive model of “{positive}”: {parts_of(scores)}",
         f"Each drawing says by what factor a value changes the odds of “{positive}”: ×2 doubles them, ÷2 halves them. "
         f"{NOISE}",
@@ -58,14 +58,14 @@ def _of_two_classes(model: AdditiveModel) -> Portrait:
     )
 
 
-def _of_classes(model: AdditiveClassesModel) -> Portrait:
+def _of_classes(model: AdditiveClassesModel) -> ModelCard:
     """Per column a row for every class, on one scale."""
     scores, names = model.scores, [str(name) for name in model.classes]
     mains = _mains(scores, lambda feature, main, identity: _main_of_classes(feature, main, names, identity))
     pairs = [_pair_of_classes(scores, p, names, f"pair{i}") for i, p in enumerate(scores.pairs)]
     pairs.sort(key=lambda d: -d.importance)
     caption = "Typical size of the effects on all classes together over the rows, in log-odds."
-    return Portrait(
+    return ModelCard(
         f"An additive model of {len(names)} classes: {parts_of(scores)}",
         "Each drawing has a row for every class, all on one scale: above the dotted line a value speaks for the class, "
         "below it against. Effects are factors of a class's odds, measured against the (geometric) mean of all classes."
@@ -75,7 +75,7 @@ def _of_classes(model: AdditiveClassesModel) -> Portrait:
     )
 
 
-def _of_a_number(model: AdditiveRegressionModel) -> Portrait:
+def _of_a_number(model: AdditiveRegressionModel) -> ModelCard:
     """In units of the target; of a count or a cost in ratios."""
     if model.power is not None:
         return _of_a_mean(model)
@@ -92,7 +92,7 @@ def _of_a_number(model: AdditiveRegressionModel) -> Portrait:
     )
 
 
-def _of_a_mean(model: AdditiveRegressionModel) -> Portrait:
+def _of_a_mean(model: AdditiveRegressionModel) -> ModelCard:
     """Under a log link effects multiply."""
     numbers = (math.exp(model.scores.intercept[0]), model.lower, model.upper)
     start, lower, upper = (svg.short(value) for value in numbers)
@@ -109,8 +109,8 @@ def _of_a_mean(model: AdditiveRegressionModel) -> Portrait:
 
 def _additive_number(
     model: AdditiveRegressionModel, units: Units, what: str, says: str, sizes: str, of_trees: str
-) -> Portrait:
-    """The portrait of a number.
+) -> ModelCard:
+    """The model card of a number.
 
     Args:
         model: what is drawn.
@@ -124,7 +124,7 @@ def _additive_number(
     mains = _mains(scores, lambda feature, main, identity: _main(feature, main, units, identity))
     caption = f"Typical size of the effect over the rows, {sizes}."
     lower, upper = svg.short(model.lower), svg.short(model.upper)
-    return Portrait(
+    return ModelCard(
         f"An additive model of the {what} of “{model.target}”: {parts_of(scores)}",
         f"{says} {NOISE}",
         (overview(scores, caption), *mains, *_pairs(scores, units), *tree_ranking(scores, of_trees)),

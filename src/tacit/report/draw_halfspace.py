@@ -1,4 +1,4 @@
-"""The portrait of a halfspace: its weights, largest first, with the width of their noise."""
+"""The model card of a halfspace: its weights, largest first, with the width of their noise."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from tacit.encoding.dense import RowEncoder
 from tacit.models.base import Model
 from tacit.models.halfspace import HalfspaceModel
 from tacit.report.drawing import weights
-from tacit.report.portrait import Portrait, PublicColumn, public_column
+from tacit.report.model_card import ModelCard, PublicColumn, public_column
 
 
-def draw(model: Model) -> Portrait:
-    """The portrait of a :class:`HalfspaceModel`."""
+def draw(model: Model) -> ModelCard:
+    """The model card of a :class:`HalfspaceModel`."""
     halfspace = cast(HalfspaceModel, model)
     positive = halfspace.classes[-1]
     clipper = halfspace.encoder.clipper
@@ -23,7 +23,7 @@ def draw(model: Model) -> Portrait:
     if isinstance(halfspace.encoder, RowEncoder):
         encoding = halfspace.encoder.encoding
         columns = tuple(public_column(n, e) for n, e in zip(encoding.names, encoding.encoders, strict=True))
-    return Portrait(
+    return ModelCard(
         f"A halfspace for “{positive}”: one weight for each of {len(named)} coordinates, and a row is on the side that "
         "its weighted sum says.",
         f"A bar to the right speaks for “{positive}”, a bar to the left against it. Numbers are scaled from their "

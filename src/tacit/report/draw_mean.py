@@ -1,4 +1,4 @@
-"""The portrait of a mean of models, one for every batch of rows: what matters, and how much each of them counts."""
+"""The model card of a mean of models, one for every batch of rows: what matters, and how much each of them counts."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import cast
 from tacit.models.base import Model
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.report.drawing import Drawing, ranking
-from tacit.report.portrait import Portrait, portrait
+from tacit.report.model_card import ModelCard, model_card
 
 OVERVIEW = "What matters most"
 """Title of the drawing that members begin with; the mean has one of its own."""
 
 
-def draw(model: Model) -> Portrait:
-    """The portrait of a :class:`MeanModel` or a :class:`MeanNumberModel`."""
+def draw(model: Model) -> ModelCard:
+    """The model card of a :class:`MeanModel` or a :class:`MeanNumberModel`."""
     mean = cast("MeanModel | MeanNumberModel", model)
-    last = portrait(mean.members[-1])
+    last = model_card(mean.members[-1])
     count = len(mean.members)
     batches = "one batch" if count == 1 else f"{count} batches"
     what = "predictions" if model.says_numbers else "log-odds"
-    return Portrait(
+    return ModelCard(
         f"The mean of the {what} of models of {batches} of rows, each learned by itself. The last one: {last.summary}",
         "A model counts by the released number of its rows. Drawn is that of the last batch; the model file holds all "
         f"of them. {last.reading}",

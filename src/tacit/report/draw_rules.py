@@ -1,4 +1,4 @@
-"""The portrait of a decision list: its rules from the top down, with how many rows each decides and how purely."""
+"""The model card of a decision list: its rules from the top down, with how many rows each decides and how purely."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tacit.models.base import Model
 from tacit.models.decision_list import DecisionListModel, ListRule
 from tacit.report import svg
 from tacit.report.drawing import WIDTH, Drawing
-from tacit.report.portrait import Portrait, public_column
+from tacit.report.model_card import ModelCard, public_column
 
 MARGIN = 8.0
 ROOM = WIDTH - 2 * MARGIN
@@ -25,8 +25,8 @@ Line = tuple[float, str]
 """Where a line of words begins, and the words."""
 
 
-def draw(model: Model) -> Portrait:
-    """The portrait of a :class:`DecisionListModel`."""
+def draw(model: Model) -> ModelCard:
+    """The model card of a :class:`DecisionListModel`."""
     rules = cast(DecisionListModel, model)
     counted = all(rule.counts is not None for rule in rules.rules)
     reading = (
@@ -38,7 +38,7 @@ def draw(model: Model) -> Portrait:
             f"class. Numbers carry noise: about {2 * rules.sd:.0f} rows either way in each."
         )
     n = len(rules.rules)
-    return Portrait(
+    return ModelCard(
         f"A decision list of {n} rule{'s' if n != 1 else ''}, the last one for everybody who is left.",
         reading,
         (rule_list(rules, "rules"),),

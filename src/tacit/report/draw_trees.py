@@ -1,4 +1,4 @@
-"""The portrait of a sum of trees: what matters, and the trees that move the score most, with budget and support."""
+"""The model card of a sum of trees: what matters, and the trees that move the score most, with budget and support."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tacit.models.base import Model
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.report import svg
 from tacit.report.drawing import NAMES, WIDTH, Drawing
-from tacit.report.portrait import Portrait, public_column
+from tacit.report.model_card import ModelCard, public_column
 
 LEVEL = 147
 """Least width of a level: room for a test and the words above it. Six of them fit the page on a wide screen."""
@@ -28,8 +28,8 @@ MOST_LEAVES = 64
 MOST_COLUMNS = 20
 
 
-def draw(model: Model) -> Portrait:
-    """The portrait of a :class:`TreeEnsembleModel`."""
+def draw(model: Model) -> ModelCard:
+    """The model card of a :class:`TreeEnsembleModel`."""
     trees = cast(TreeEnsembleModel, model)
     count, depth = len(trees.trees), max((tree.shape.depth for tree in trees.trees if tree.shape.n_splits), default=0)
     positive = trees.classes[-1]
@@ -37,7 +37,7 @@ def draw(model: Model) -> Portrait:
     drawn = [int(k) for k in order if 0 < trees.trees[k].shape.n_splits < MOST_LEAVES]
     drawn = drawn[: PICTURES if drawn and trees.trees[drawn[0]].shape.n_leaves <= FEW_LEAVES else 1]
     pictures = [tree_picture(trees, k, f"tree{k}") for k in drawn]
-    return Portrait(
+    return ModelCard(
         f"A sum of {count} trees of depth {depth}: every tree adds to a score, and the score says how likely "
         f"“{positive}” is.",
         _reading(positive, len(pictures), count),

@@ -20,7 +20,7 @@ from tacit.privacy.strength import percent, sharp_advantage
 from tacit.privacy.unit import unit_question
 from tacit.report.budget import stages, words
 from tacit.report.drawing import Drawing
-from tacit.report.portrait import Portrait, portrait
+from tacit.report.model_card import ModelCard, model_card
 from tacit.report.promise import Promise, count, describe
 
 if TYPE_CHECKING:
@@ -201,13 +201,13 @@ def render_claim(claim: Claim, title: str | None = None, target: str | None = No
     """
     certificate, model = claim.certificate, model if model is not None else claim.model
     if model is None:
-        nothing = Portrait("The model in the file cannot be read.", "There is nothing to draw.", ())
+        nothing = ModelCard("The model in the file cannot be read.", "There is nothing to draw.", ())
         return compose(nothing, (), certificate, title or "A model that cannot be read", claim.problems)
     if target is None and certificate is not None:
         target = certificate.target
     open_one = certificate is not None and math.isinf(certificate.epsilon)
     heading = title or f"{'A model without privacy' if open_one else 'A private model'} of {subject(model, target)}"
-    painted = portrait(model) if claim.holds else _portrait_of_a_doubtful(model)
+    painted = model_card(model) if claim.holds else _card_of_a_doubtful(model)
     question = "" if claim.schema is None else unit_question(claim.schema)
     saw, public = _seen(model, certificate), described(painted, claim.schema)
     return compose(public, model.classes, certificate, heading, claim.problems, saw, question)
@@ -221,16 +221,16 @@ def _seen(model: Model, certificate: Certificate | None) -> Summary | None:
         return None
 
 
-def _portrait_of_a_doubtful(model: Model) -> Portrait:
-    """The portrait of a model that was perhaps edited by hand, and may not be drawn at all."""
+def _card_of_a_doubtful(model: Model) -> ModelCard:
+    """The model card of a model that was perhaps edited by hand, and may not be drawn at all."""
     try:
-        return portrait(model)
+        return model_card(model)
     except Exception as error:  # noqa: BLE001 - whatever a forged model makes a drawing do, the page says that it is one
-        return Portrait(f"The model cannot be drawn: {type(error).__name__}.", "There is nothing to draw.", ())
+        return ModelCard(f"The model cannot be drawn: {type(error).__name__}.", "There is nothing to draw.", ())
 
 
-def described(painted: Portrait, schema: Schema | None) -> Portrait:
-    """The portrait with what the schema says of columns in words."""
+def described(painted: ModelCard, schema: Schema | None) -> ModelCard:
+    """The card with what the schema says of columns in words."""
     if schema is None:
         return painted
     words = {name: column.description for name, column in schema.columns.items() if column.description}
@@ -244,7 +244,7 @@ def described(painted: Portrait, schema: Schema | None) -> Portrait:
 
 
 def compose(
-    painted: Portrait,
+    painted: ModelCard,
     classes: Sequence[Any],
     claim: Certificate | None,
     title: str,
@@ -282,7 +282,7 @@ def compose(
     ).render(
         title=title,
         style=Markup(style),  # noqa: S704 - our own file
-        portrait=painted,
+        card=painted,
         shown=shown,
         verdict=verdict(claim, problems),
         checks=checks(claim),

@@ -30,7 +30,7 @@ class BaseLearner:
 
     Attributes:
         plan: its declared maximum.
-        learn: runs on the rows of a vault, under the vault's reservation.
+        learn: runs on the rows of private rows, under their reservation.
     """
 
     plan: Plan
@@ -38,7 +38,7 @@ class BaseLearner:
 
 
 def iter_s(
-    vault: PrivateRows,
+    private_rows: PrivateRows,
     voters: list[Model],
     base: BaseLearner,
     plan: ResamplingPlan,
@@ -50,12 +50,12 @@ def iter_s(
     view = MeasureSample(
         tuple(voters), plan.total, learning_rate, plan.size, label_index, base.plan, plan.base, analysis
     )
-    (sample,) = open_view(vault, view, Label(Stage.ROUND, "rows drawn from the measure", len(voters) + 1))
+    (sample,) = open_view(private_rows, view, Label(Stage.ROUND, "rows drawn from the measure", len(voters) + 1))
     voters.append(base.learn(sample))
 
 
 def boost_s(
-    vault: PrivateRows,
+    private_rows: PrivateRows,
     base: BaseLearner,
     plan: ResamplingPlan,
     learning_rate: float,
@@ -65,7 +65,7 @@ def boost_s(
     """``Boost-S``: T rounds, then the majority of the voters (where Boost takes the average).
 
     Args:
-        vault: the rows, under replace_one.
+        private_rows: the rows, under replace_one.
         base: the private learner.
         plan: how the budget is divided.
         learning_rate: lambda of the measure.
@@ -74,12 +74,12 @@ def boost_s(
     """
     voters: list[Model] = []
     for _ in range(plan.rounds):
-        iter_s(vault, voters, base, plan, learning_rate, label_index, analysis)
+        iter_s(private_rows, voters, base, plan, learning_rate, label_index, analysis)
     return VoteModel(tuple(label_index.names), tuple(voters))
 
 
 def iter_tested(
-    vault: PrivateRows,
+    private_rows: PrivateRows,
     voters: list[Model],
     base: BaseLearner,
     plan: ResamplingPlan,
@@ -91,7 +91,7 @@ def iter_tested(
     t = len(voters)
     table = np.floor(measure.weights(np.arange(-t, t + 1.0), t) * CAP).astype(np.int64)
     view = SmoothSample(tuple(voters), table, plan.total, plan.size, label_index, base.plan, plan.base, analysis)
-    sample = open_view(vault, view, Label(Stage.ROUND, "end test, and rows drawn from the measure", t + 1))
+    sample = open_view(private_rows, view, Label(Stage.ROUND, "end test, and rows drawn from the measure", t + 1))
     if not sample:
         return False
     voters.append(base.learn(sample[0]))
@@ -99,7 +99,7 @@ def iter_tested(
 
 
 def boost_tested(
-    vault: PrivateRows,
+    private_rows: PrivateRows,
     base: BaseLearner,
     plan: ResamplingPlan,
     measure: SmoothMeasure,
@@ -109,7 +109,7 @@ def boost_tested(
     """``Boost`` with a stopping rule (Algorithm 10), around any (epsilon, delta) learner; at most T rounds.
 
     Args:
-        vault: the rows, under replace_one.
+        private_rows: the rows, under replace_one.
         base: the private learner.
         plan: how the budget is divided; ``plan.total`` is the size below which the run ends.
         measure: SmoothBoost's.
@@ -117,6 +117,6 @@ def boost_tested(
         analysis: which form of Lemmas 52 and 55 is charged.
     """
     voters: list[Model] = []
-    while len(voters) < plan.rounds and iter_tested(vault, voters, base, plan, measure, label_index, analysis):
+    while len(voters) < plan.rounds and iter_tested(private_rows, voters, base, plan, measure, label_index, analysis):
         pass
     return VoteModel(tuple(label_index.names), tuple(voters))

@@ -30,7 +30,7 @@ NOISE = SystemSource()
 ENCODING = TableEncoding(("x",), (NumericGrid(0.0, 1.0, cells=2),))
 
 
-def vault(n: int, charges: list[object], neighbouring: Neighbouring = ADD) -> PrivateRows:
+def private_rows(n: int, charges: list[object], neighbouring: Neighbouring = ADD) -> PrivateRows:
     frame = columns_of({"x": np.linspace(0, 1, n), "row": np.arange(n)})
     return PrivateRows(frame, np.arange(n) % 2, Reservation(charges, neighbouring), 0)  # type: ignore[arg-type]
 
@@ -77,8 +77,8 @@ def test_labels_survive_the_way_through_a_view(index: LabelIndex) -> None:
 def test_the_parent_is_charged_before_rows_are_read_and_children_have_their_own_limit() -> None:
     view = Sample(0.5, LABELS, (Pure(1.0),))
     with pytest.raises(BudgetExceeded):
-        open_view(vault(10, [Pure(0.1)]), view, "too much")
-    parent = vault(10, [Pure(1.0)])
+        open_view(private_rows(10, [Pure(0.1)]), view, "too much")
+    parent = private_rows(10, [Pure(1.0)])
     (child,) = open_view(parent, view, "sample")
     curator = child.seal(ENCODING, LABELS)
     assert curator.neighbouring is ADD
@@ -91,7 +91,7 @@ def test_the_parent_is_charged_before_rows_are_read_and_children_have_their_own_
 @pytest.mark.parametrize("view", [Sample(0.5, LABELS, (Pure(1.0),)), Parts(LABELS, ((Pure(1.0),), (Pure(1.0),)))])
 def test_children_of_a_view_discover_nothing(view: Sample | Parts) -> None:
     """Their tables hold rows that a label marks as left out, and keys would have counted them."""
-    children = open_view(vault(10, [Pure(1.0)]), view, "part")
+    children = open_view(private_rows(10, [Pure(1.0)]), view, "part")
     for child in children:
         with pytest.raises(TypeError, match="children of a view discover nothing"):
             child.keys(None, Pure(0.1), 1e-6, "classes")
@@ -113,7 +113,7 @@ def test_relabel_charges_the_choice_and_the_child() -> None:
     with pytest.raises(ValueError, match="below the cost"):
         low.charges(REPLACE)
     with pytest.raises(ValueError, match="public candidates"):
-        select_concept(vault(4, [BoundedRange(1.0)]), view, "secret")
+        select_concept(private_rows(4, [BoundedRange(1.0)]), view, "secret")
 
 
 def test_units_of_several_rows_are_refused() -> None:

@@ -1,8 +1,8 @@
 """The verb ``view``: other rows, made from the sealed ones behind the gate, on which a child learner runs.
 
 A view says what its children may cost together, and maps that to what it costs the parent; the parent's charge is
-entered before a row is read. Its children get a vault of their own, whose reservation is their declared maximum. Rows,
-patterns and scores stay inside; what comes out is what the children release.
+entered before a row is read. Its children get private rows of their own, whose reservation is their declared maximum.
+Rows, patterns and scores stay inside; what comes out is what the children release.
 
 Views: :class:`~tacit.curator.views.relabel.Relabel`, those of :mod:`tacit.curator.views.view_rows`, and of Boost-S in
 :mod:`tacit.curator.views.resample` and :mod:`tacit.curator.views.smooth_sample`.
@@ -77,33 +77,33 @@ def charge_of(cost: Cost) -> Charge:
     return Pure(epsilon) if cost.delta == 0 else ApproxDP(epsilon, cost.delta)
 
 
-def open_view(vault: PrivateRows, view: View, label: Label | str) -> tuple[PrivateRows, ...]:
-    """A vault for each child of a view.
+def open_view(private_rows: PrivateRows, view: View, label: Label | str) -> tuple[PrivateRows, ...]:
+    """Private rows for each child of a view.
 
     Order: charge the parent, then read; see the module. The children's noise is the parent's, their reservation the
     declared maximum, and their protected unit a row (a unit of several rows has to be refused before). A view that
     tests in private whether to go on has no children when it ends.
 
     Args:
-        vault: the parent's rows and reservation.
+        private_rows: the parent's rows and reservation.
         view: what the children see.
         label: what this is, for the ledger.
 
     Raises:
         BudgetExceeded: if the parent's reservation does not cover it; nothing is read then.
     """
-    vault.check_handed_on()
-    if vault._rows_per_unit != 1:
+    private_rows.check_handed_on()
+    if private_rows._rows_per_unit != 1:
         raise ValueError("views protect single rows; a unit of several rows is not supported")
-    reservation = vault._reservation
+    reservation = private_rows._reservation
     for charge, theorem in view.charges(reservation.neighbouring):
         reservation.record(charge, label, theorem)
-    rows = Rows(vault._frame, vault._label_codes(view.label_index))
-    opened = view.open(rows, reservation.neighbouring, vault._noise)
+    rows = Rows(private_rows._frame, private_rows._label_codes(view.label_index))
+    opened = view.open(rows, reservation.neighbouring, private_rows._noise)
     if not opened:
         return ()
     return tuple(
-        _child(vault, part, view.label_index, Reservation(plan, reservation.neighbouring, str(label)))
+        _child(private_rows, part, view.label_index, Reservation(plan, reservation.neighbouring, str(label)))
         for part, plan in zip(opened, view.children, strict=True)
     )
 

@@ -1,4 +1,4 @@
-"""The flagship where noise is loud: releases count alike, columns are thought alike, the intercept takes less."""
+"""The flagship at low signal-to-noise: releases count alike, columns are thought alike, the intercept takes less."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def averaged(recency: float, releases: np.ndarray, sd: float) -> ReleaseAverage:
     return average
 
 
-def test_in_loud_noise_releases_count_alike_and_in_little_noise_later_ones_more():
+def test_at_low_signal_releases_count_alike_and_in_little_noise_later_ones_more():
     assert Planner().plan(800.0, 10, PLANNING.pooled_below / 2, False).pace.recency == -1.0
     assert -1.0 < Planner().plan(800.0, 10, 16.0, False).pace.recency < 0.0
     for signal in (PLANNING.open_from, 100.0, 400.0, 1e5):
@@ -64,7 +64,7 @@ def rate_found(recency: float, noise: float, generator: np.random.Generator) -> 
     return float(expit(intercept.value[0]))
 
 
-def test_an_intercept_whose_releases_count_alike_is_nearer_in_loud_noise():
+def test_an_intercept_whose_releases_count_alike_is_nearer_at_low_signal():
     errors = {
         recency: np.square(
             [rate_found(recency, 400.0, np.random.default_rng(seed)) - 0.3 for seed in range(150)]
@@ -91,13 +91,13 @@ def test_the_intercepts_part_balances_its_error_with_what_columns_gain(columns):
 
 
 @pytest.mark.parametrize("columns", [2, 10, 100])
-def test_columns_are_thought_alike_in_loud_noise_and_anything_otherwise(columns):
-    loud, open_minded = (
+def test_columns_are_thought_alike_at_low_signal_and_anything_otherwise(columns):
+    noisy, open_minded = (
         np.exp(HyperPrior(columns, 3.0, openness).log("numeric")).sum(axis=0) for openness in (0.0, 1.0)
     )
-    likeliest = SCALES[loud.argmax()]
+    likeliest = SCALES[noisy.argmax()]
     assert abs(math.log(likeliest * columns / SWEEPING.likely_variance)) < math.log(3.5)  # scales are that far apart
-    assert loud[0] < 0.01 < open_minded[0]  # next to no effect at all
+    assert noisy[0] < 0.01 < open_minded[0]  # next to no effect at all
     assert open_minded == pytest.approx(_start(columns))
 
 

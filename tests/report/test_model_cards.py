@@ -18,8 +18,8 @@ from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.rule import ComposedModel, RuleModel, VoteModel
 from tacit.models.tree import Tree, complete_shape, threshold_sets
+from tacit.report.model_card import PAINTERS, model_card
 from tacit.report.page import render
-from tacit.report.portrait import PAINTERS, portrait
 from tacit.schema import Schema
 
 
@@ -45,7 +45,7 @@ def additive() -> AdditiveModel:
 
 
 def test_additive_effects_reach_the_tables(additive: AdditiveModel) -> None:
-    painted = portrait(additive)
+    painted = model_card(additive)
     assert [d.title for d in painted.drawings][:2] == ["What matters most", "age"]
     assert {d.title for d in painted.drawings} == {"What matters most", "age", "colour", "member", "age × colour"}
     [age] = [d for d in painted.drawings if d.title == "age"]
@@ -66,7 +66,7 @@ def test_additive_effects_reach_the_tables(additive: AdditiveModel) -> None:
 def test_a_smooth_function_is_summed_up_by_column(additive: AdditiveModel) -> None:
     features = FourierFeatures((0, 1), (np.arange(4.0), np.arange(4.0)), np.array([[3.0, 4.0], [0.0, 5.0]]))
     term = FourierTerm(features, np.array([0.2, 0.0, 0.0, 0.4]), sd=0.1, spread=0.7)
-    painted = portrait(replace(additive, fourier=term))
+    painted = model_card(replace(additive, fourier=term))
     assert "and a smooth function of all of them corrects what these leave over" in painted.summary
     drawing = painted.drawings[-1]
     assert "One function of 2 columns together" in drawing.caption
@@ -77,9 +77,9 @@ def test_a_smooth_function_is_summed_up_by_column(additive: AdditiveModel) -> No
 
 
 def test_trees_are_summed_up_and_not_passed_over(additive: AdditiveModel) -> None:
-    assert "all of it" in portrait(additive).summary
+    assert "all of it" in model_card(additive).summary
     tree = Tree(complete_shape([1], threshold_sets([0])), np.array([-0.2, 0.4]), np.array([30.0, 10.0]))
-    painted = portrait(replace(additive, trees=(tree, tree)))
+    painted = model_card(replace(additive, trees=(tree, tree)))
     assert "2 trees correct what these leave over" in painted.summary
     drawing = painted.drawings[-1]
     assert "2 trees with 4 leaves" in drawing.caption
@@ -98,7 +98,7 @@ def test_halfspace_weights_reach_the_table() -> None:
     )
     encoder = RowEncoder.of(schema)
     weights = np.arange(1.0, encoder.width + 1)
-    painted = portrait(HalfspaceModel(("no", "yes"), encoder, weights, 0.5))
+    painted = model_card(HalfspaceModel(("no", "yes"), encoder, weights, 0.5))
     [drawing] = painted.drawings
     norm = encoder.clipper.norm
     assert drawing.rows[0] == (encoder.names[-1], f"{weights[-1] / norm:+.4f}", f"{0.5 / norm:.4f}")
@@ -141,13 +141,13 @@ def test_every_painter_is_there(module: str) -> None:
 def test_models_that_are_said_in_words_say_them() -> None:
     grid = NumericGrid(0.0, 4.0, 2)
     high = RuleModel(("no", "yes"), ("age",), (grid,), np.array([False, True, False]), "age >= 2")
-    assert portrait(high).reading == "It says yes if age >= 2, else no."
-    assert [(c.name, c.kind, c.facts) for c in portrait(high).public] == [("age", "numeric", "from 0 to 4")]
+    assert model_card(high).reading == "It says yes if age >= 2, else no."
+    assert [(c.name, c.kind, c.facts) for c in model_card(high).public] == [("age", "numeric", "from 0 to 4")]
     wide = RuleModel(("no", "yes"), ("size",), (grid,), np.array([True, False, False]), "size < 2")
     both = ComposedModel(("no", "yes"), (0, 0, 0, 1), (high, wide), "x1 and x2")
-    assert portrait(both).reading == "It says yes if x1 and x2, else no, where x1: age >= 2; x2: size < 2."
-    assert [c.name for c in portrait(both).public] == ["age", "size"]
+    assert model_card(both).reading == "It says yes if x1 and x2, else no, where x1: age >= 2; x2: size < 2."
+    assert [c.name for c in model_card(both).public] == ["age", "size"]
     vote = VoteModel(("no", "yes"), (high, wide, both))
-    assert portrait(vote).summary == "A majority vote of 3 models."
-    assert [c.facts for c in portrait(vote).public] == ["from 0 to 4", "from 0 to 4"]
+    assert model_card(vote).summary == "A majority vote of 3 models."
+    assert [c.facts for c in model_card(vote).public] == ["from 0 to 4", "from 0 to 4"]
     assert "It says yes if age &gt;= 2, else no." in render(high, None)

@@ -1,4 +1,4 @@
-"""A portrait of a model: its drawings and what was public about it, made by the drawing function of its kind."""
+"""The card of a model: its drawings and what was public about it, made by the drawing function of its kind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PublicColumn:
 
 
 @dataclass(frozen=True)
-class Portrait:
+class ModelCard:
     """A model for people.
 
     Attributes:
@@ -47,9 +47,9 @@ class Portrait:
 
 
 class Painter(Protocol):
-    """A drawing function: the portrait of one kind of model."""
+    """A drawing function: the card of one kind of model."""
 
-    def __call__(self, model: Model) -> Portrait: ...
+    def __call__(self, model: Model) -> ModelCard: ...
 
 
 PAINTERS: dict[str, str] = {
@@ -65,15 +65,15 @@ PAINTERS: dict[str, str] = {
     "tree_ensemble": "tacit.report.draw_trees",
     "vote": "tacit.report.draw_words",
 }
-"""Kind of model -> module with a function ``draw(model) -> Portrait``. A new family adds its line here."""
+"""Kind of model -> module with a function ``draw(model) -> ModelCard``. A new family adds its line here."""
 
 
-def portrait(model: Model) -> Portrait:
-    """The portrait of a model; a kind without a painter gets its names and no drawings."""
+def model_card(model: Model) -> ModelCard:
+    """The model card of a model; a kind without a painter gets its names and no drawings."""
     module = PAINTERS.get(model.kind)
     if module is None:
         kind = model.kind.replace("_", " ")
-        return Portrait(
+        return ModelCard(
             f"A model of the kind “{kind}” over {len(model.feature_names)} columns.",
             "There is no drawing for this kind of model; the model file holds all of it.",
             (),
