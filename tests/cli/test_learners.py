@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tacit.cli.learners import LEARNERS, learner_class
+from tacit.models.files import load_model
 
 
 @pytest.mark.parametrize("learner", sorted(LEARNERS))
@@ -56,3 +57,32 @@ def test_without_a_schema_bounds_are_found(folder: Path, tacit: Callable[..., An
     said = "found and paid for: 2 numeric; classes 0, 1" if finds else "all columns were read as numbers"
     assert said in " ".join(done.stdout.split())
     assert tacit("predict", "m.json", "numbers.csv", "-o", "p.csv").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("learner", "settings"),
+    [
+        ("trees", ["alpha=0.1", "n_trees=2"]),
+        ("trees", ["alpha=calibrated", "criterion=gini", "max_depth=2"]),
+        ("forest", ["mechanism=exponential", "n_trees=5"]),
+    ],
+)
+def test_alpha_and_forests_are_on_the_command_line(
+    folder: Path, tacit: Callable[..., Any], learner: str, settings: list[str]
+) -> None:
+    """What was set reaches the fit; predictions are not all of one class."""
+    fit = ("fit", "data.csv", "--schema", "schema.toml", "--learner", learner, "--epsilon", "20", "--random-state", "0")
+    done = tacit(*fit, "--model", "m.json", *(part for setting in settings for part in ("--set", setting)))
+    assert done.exit_code == 0, done.output
+    model, _ = load_model("m.json")
+    if any(setting.startswith("alpha") for setting in settings):
+        assert model.link.name == "m_alpha"
+        assert model.link.alpha == (0.1 if "alpha=0.1" in settings else 1.0)
+    else:
+        assert model.link.name == "share"
+        assert len(model.trees) == 5
+    assert tacit("predict", "m.json", "data.csv", "-o", "p.csv").exit_code == 0
+    assert {line.split(",")[0].strip('"') for line in Path("p.csv").read_text().splitlines()[1:]} == {"no", "yes"}
+    refused = tacit(*fit, "--model", "n.json", "--set", "alpha=2" if learner == "trees" else "mechanism=none")
+    assert refused.exit_code == 2
+    assert "Nothing was spent" in " ".join(refused.output.split())

@@ -14,6 +14,7 @@ from tacit.cli.failures import Mistake
 LEARNERS = {
     "additive": ("tacit.additive.boost", "AdditiveBoost"),
     "decision-list": ("tacit.decision_lists.estimator", "DecisionListClassifier"),
+    "forest": ("tacit.trees.random_estimator", "RandomTreesClassifier"),
     "halfspace": ("tacit.halfspaces.estimator", "HalfspaceBoostClassifier"),
     "trees": ("tacit.trees.estimator", "BoostedTreesClassifier"),
 }

@@ -15,6 +15,7 @@ from tacit.encoding.frames import Frame
 from tacit.models.additive import Feature
 from tacit.models.base import Model, of_any_table, tree_variance
 from tacit.models.tree import Tree
+from tacit.models.tree_importance import total_effects
 from tacit.models.tree_leaves import add_values
 from tacit.theory.trees import m_alpha_inverse_link
 
@@ -152,11 +153,9 @@ class TreeEnsembleModel(Model):
         return list(self.feature_names), out.T
 
     def importance(self) -> dict[str, float]:
-        """Per column, the root of what its splits explain of the score's variance, over released support."""
-        gains = np.zeros(len(self.features))
-        for tree in self.trees:
-            np.add.at(gains, tree.shape.columns, tree.split_gains() / max(tree.support.sum(), 1e-300))
-        named = dict(zip(self.feature_names, np.sqrt(gains).tolist(), strict=True))
+        """Per column, how far it moves the score (:mod:`tacit.models.tree_importance`); the largest first."""
+        effects = total_effects(self.trees, [feature.n_bins for feature in self.features])
+        named = dict(zip(self.feature_names, effects.tolist(), strict=True))
         return dict(sorted(named.items(), key=lambda item: -item[1]))
 
     def condition(self, column: int, member: Bools) -> str:

@@ -60,7 +60,7 @@ def _reading(positive: object, pictures: int, count: int) -> str:
 
 
 def importance_bars(model: TreeEnsembleModel) -> Drawing:
-    """How much the splits of each column move the score, over the released support."""
+    """How far each column moves the score."""
     named = model.importance()
     largest = max(named.values(), default=0.0) or 1.0
     shown = list(named.items())[:MOST_COLUMNS]
@@ -70,7 +70,9 @@ def importance_bars(model: TreeEnsembleModel) -> Drawing:
         parts.append(svg.text(NAMES - 8, y + 11, svg.fitted(name, NAMES - 10), "name", "end"))
         parts.append(svg.rect(NAMES, y + 1, room * value / largest, ROW - 4, "plain", f"{name}: {value:.3g}"))
         parts.append(svg.text(NAMES + room * value / largest + 6, y + 11, svg.short(value), "tick"))
-    caption = "How far the splits of a column move the score: the root of what they explain of its variance."
+    caption = (
+        "How far the score moves when a column alone is drawn anew: root of half the mean square, noise taken off."
+    )
     title, height = "What matters", int(2 * FOOT + ROW * 1.2 * len(shown))
     markup = svg.figure(WIDTH, height, title, caption, "".join(parts), "importance")
     rows = tuple((name, svg.short(value)) for name, value in named.items())
