@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,6 +62,10 @@ def test_the_digest_is_that_of_the_canonical_text() -> None:
         "b": [{"values": many, "n": [1, 2], "": {}}, {"values": [*many, 1, True, None, "\u00e9"]}],
         "a": [many, [], [many[:2]], ()],
         "\u00fc": {"z": many[0], "y": "text"},
+        "rows": [many[k : k + 3] for k in range(0, len(many), 3)],
+        "ragged": [many[:3], *([number] for number in many), []],
+        "mixed": [[1, 2], 3, [4], [many], [[{"deep": many}]], [True, 1.5, "text"], {"a": many}],
+        "with a whole number": [[number, 1] for number in many],
     }
     assert sha256_of_numbers(data) == sha256(data)
     assert sha256_of_numbers(many) == sha256(many)
@@ -69,7 +74,25 @@ def test_the_digest_is_that_of_the_canonical_text() -> None:
     assert sha256_of_numbers(other) != sha256_of_numbers(many)
 
 
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | FINITE | st.text(max_size=3)
+    | st.lists(FINITE, min_size=MANY, max_size=MANY + 2)
+    | st.lists(st.lists(FINITE, min_size=2, max_size=2), min_size=MANY // 2 - 1, max_size=MANY // 2 + 1),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@given(PLAIN)
+@settings(max_examples=200, deadline=None)
+def test_the_digest_of_any_plain_data_is_that_of_its_canonical_text(data: Any) -> None:
+    assert sha256_of_numbers(data) == sha256(data)
+
+
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
 def test_numbers_that_json_lacks_are_refused(wrong: float) -> None:
     with pytest.raises(ValueError, match="JSON"):
         sha256_of_numbers({"values": [*([0.5] * MANY), wrong]})
+    with pytest.raises(ValueError, match="JSON"):
+        sha256_of_numbers([[0.5, 0.5]] * MANY + [[0.5, wrong]])

@@ -10,12 +10,15 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from tacit.privacy.number_text import floats_text
 
 MANY = 32
 """Floats in a list from which they are written together."""
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def canonical_json(data: Any) -> str:
@@ -24,7 +27,7 @@ def canonical_json(data: Any) -> str:
     Raises:
         ValueError: for numbers that JSON lacks (see :func:`finite`).
     """
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _ENCODER.encode(data)
 
 
 def sha256(data: Any) -> str:
@@ -42,11 +45,37 @@ def _text(data: Any) -> str:
     if isinstance(data, dict) and all(type(key) is str for key in data):
         return "{" + ",".join(f"{canonical_json(key)}:{_text(data[key])}" for key in sorted(data)) + "}"
     if isinstance(data, list) and data:
-        if isinstance(data[0], dict | list):
-            return "[" + ",".join([_text(item) for item in data]) + "]"
-        if len(data) >= MANY and set(map(type, data)) == {float} and all(map(math.isfinite, data)):
+        if isinstance(data[0], list) and (rows := _rows_text(data)):
+            return rows
+        if _are_many_floats(data):
             return "[" + floats_text(data) + "]"
+        if any(map(_is_worth_a_look, data)):
+            return "[" + ",".join([_text(item) for item in data]) + "]"
     return canonical_json(data)
+
+
+def _is_worth_a_look(item: Any) -> bool:
+    """Whether something in an item of a list may have a long list of floats in it."""
+    if isinstance(item, list):
+        return len(item) >= MANY or any(isinstance(inner, dict | list) for inner in item)
+    return isinstance(item, dict)
+
+
+def _are_many_floats(data: list[Any]) -> bool:
+    if len(data) < MANY or type(data[0]) is not float:
+        return False
+    return set(map(type, data)) == {float} and all(map(math.isfinite, data))
+
+
+def _rows_text(data: list[Any]) -> str:
+    """The text of lists of equally many floats, as of a matrix; empty for anything else."""
+    if set(map(type, data)) != {list} or len(widths := set(map(len, data))) != 1:
+        return ""
+    floats = list(chain.from_iterable(data))
+    if not _are_many_floats(floats):
+        return ""
+    texts, (width,) = floats_text(floats).split(","), widths
+    return "[[" + "],[".join([",".join(row) for row in zip(*[iter(texts)] * width, strict=True)]) + "]]"
 
 
 def finite(data: Any) -> Any:
