@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -94,3 +95,20 @@ def test_a_file_that_breaks_off_leaves_nothing_behind(
     assert done.exit_code == 2
     assert "has a row with 7 cells" in " ".join(done.stderr.split())
     assert not Path("p.parquet").exists()
+
+
+def test_models_made_of_models_tell_which_columns_are_numbers() -> None:
+    """A rule, a function of rules, and a curve over either: columns of any part are read as that part takes them."""
+    from tacit.cli.tables import columns_for
+    from tacit.closure import ComposedClassifier, Thresholds
+    from tacit.models.recalibrated import RecalibratedModel
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.uniform(0, 9, 300), "size": rng.uniform(0, 9, 300)})
+    columns = {name: {"kind": "numeric", "lower": 0, "upper": 9, "bins": 8} for name in frame}
+    schema = {"label": {"column": "y", "classes": [0, 1], "positive": 1}, "columns": columns}
+    learner = ComposedClassifier([Thresholds("age"), Thresholds("size")], "or", epsilon=9.0, schema=schema)
+    composed = learner.fit(frame, (frame.age > 6).astype(int)).model_
+    curve = RecalibratedModel(composed, np.array([0.0]), np.array([0.1]))
+    for model, names in ((composed.members[0], ["age"]), (composed, ["age", "size"]), (curve, ["age", "size"])):
+        assert columns_for(model) == (names, frozenset(names))

@@ -120,14 +120,18 @@ def columns_for(model: Model, more: Sequence[str] = ()) -> tuple[list[str], froz
 
 
 def encoders_of(model: Any) -> Iterator[tuple[str, Any]]:
-    """Names and encoders of a model's columns: kept per feature, or as one encoding of the whole table.
+    """Names and encoders of a model's columns, each once: kept per feature, or as one encoding of the whole table.
 
-    The members of a mean are models of the same columns.
+    Of a model made of models, those of all of them.
     """
-    model = getattr(model, "members", (model,))[0]
-    if hasattr(model, "features"):
+    inside = getattr(model, "members", None) or [part for part in (getattr(model, "base", None),) if part is not None]
+    if inside:
+        yield from {name: encoder for part in inside for name, encoder in encoders_of(part)}.items()
+    elif hasattr(model, "features"):
         yield from ((feature.name, feature.encoder) for feature in model.features)
-        return
-    encoding = getattr(getattr(model, "encoder", model), "encoding", None)
-    if encoding is not None:
-        yield from zip(encoding.names, encoding.encoders, strict=True)
+    elif hasattr(model, "encoders"):
+        yield from zip(model.names, model.encoders, strict=True)
+    else:
+        encoding = getattr(getattr(model, "encoder", model), "encoding", None)
+        if encoding is not None:
+            yield from zip(encoding.names, encoding.encoders, strict=True)
