@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from time import perf_counter
 
 import numpy as np
 import pytest
 
 from tacit.arrays import Ints
+from tacit.theory.closure.limit import Limit
+from tacit.theory.closure.vc_search import ShatteredSearch
 from tacit.theory.closure.witnesses import MistakeTree, ShatteredSet, ThresholdSequence
 from tacit.theory.dimensions import Dimension, littlestone_dimension, threshold_dimension, vc_dimension
 
@@ -163,3 +165,55 @@ def test_wrong_witnesses_do_not_hold() -> None:
     assert not MistakeTree(0, MistakeTree(1, leaf[1], leaf[1]), leaf[0]).holds(matrix)
     with pytest.raises(ValueError, match="not shattered"):
         ShatteredSet.find(matrix, [0, 1])
+
+
+@pytest.mark.parametrize("dimension", DIMENSIONS)
+def test_a_search_ends_by_the_clock_and_says_how_far_it_is(dimension: Callable[..., Dimension]) -> None:
+    """Work that nodes do not cap: a proved interval in time, a witness of its lower end, and progress that narrows."""
+    matrix = np.random.default_rng(0).integers(0, 2, (500, 200))
+    said: list[tuple[int, int, int]] = []
+    started = perf_counter()
+    found = dimension(matrix, cap=10**12, seconds=1.0, progress=lambda *news: said.append(news))
+    assert perf_counter() - started < 6
+    assert found.lower <= found.upper
+    assert found.witness is not None
+    assert found.witness.holds(matrix)
+    assert all(a[0] <= b[0] and a[1] >= b[1] and a[2] <= b[2] for a, b in pairwise(said))
+    assert said[-1][:2] == (found.lower, found.upper) or found.exact
+    if dimension is not littlestone_dimension:
+        assert not found.exact
+        assert len(said) > 3
+    for wrong in ({"seconds": 0.0}, {"seconds": float("nan")}, {"cap": 0}):
+        with pytest.raises(ValueError, match="positive cap and positive seconds"):
+            dimension(matrix, **wrong)
+
+
+def test_the_dimension_of_random_classes_takes_seconds() -> None:
+    """500 hypotheses on 200 points, with the caps as they are: 24 s and more before there was a clock."""
+    matrix = np.random.default_rng(0).integers(0, 2, (500, 200))
+    started = perf_counter()
+    found = vc_dimension(matrix)
+    assert perf_counter() - started < 10
+    assert (found.lower, found.upper) == (7, 8)
+
+
+@pytest.mark.parametrize("sets", [1, 7, 10**6])
+def test_a_search_in_slices_is_the_whole_search(sets: int) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        matrix = np.unique(rng.integers(0, 2, (24, 6)), axis=0)
+        for size in (1, 2, 3, 4):
+            search, found, work = ShatteredSearch(matrix.astype(np.uint8), size), None, 0
+            while not search.finished:
+                found, visited = search.go_on(sets)
+                assert visited <= sets
+                work += visited
+            whole = ShatteredSearch(matrix.astype(np.uint8), size)
+            assert whole.go_on(10**9) == (found, work)
+            assert (found is not None) == (plain_vc(matrix) >= size)
+            assert found is None or len(np.unique(matrix[:, found], axis=0)) == 2**size
+
+
+def test_a_limit_once_reached_stays_reached() -> None:
+    limit = Limit(3, float("inf"))
+    assert [limit.reached(work) for work in (1, 3, 4, 2)] == [False, False, True, True]

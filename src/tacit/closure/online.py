@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.theory.closure.bounds import MISTAKE_WEIGHT, agnostic_regret
+from tacit.theory.closure.limit import Limit
 from tacit.theory.dimensions import FiniteClass, LittlestoneSearch
 
 
@@ -64,7 +65,7 @@ class FiniteDomain:
 
     def dimension(self, subset: int) -> int:
         """Littlestone dimension of a sub-class."""
-        self._search.cap = self._search.work + self._cap
+        self._search.limit = Limit(self._search.work + self._cap, math.inf)
         return self._search.value(subset)
 
 

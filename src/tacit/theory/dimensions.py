@@ -7,12 +7,12 @@ Moran, Stemmer 2020, section 3.1). Threshold dimension: the longest sequence of 
 
 Littlestone and threshold dimension are hard to compute in general. The searches here are exact branch and bound on
 sets of hypotheses held as bits of Python integers, with memory of what was seen; they stop at a cap on visited nodes
-and then report the interval that is proved.
+or on seconds, and then report the interval that is proved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,12 +20,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bytes
+from tacit.theory.closure.limit import Limit, Progress
 from tacit.theory.closure.threshold_search import ThresholdSearch, bit_positions
-from tacit.theory.closure.vc_search import search_shattered
+from tacit.theory.closure.vc_search import ShatteredSearch
 from tacit.theory.closure.witnesses import MistakeTree, ShatteredSet, ThresholdSequence, Witness
 
 WORK_CAP, VC_CAP, THRESHOLD_CAP = 200_000, 3_000_000, 5_000
 """Nodes a search may visit by default: seconds each, for a class of 500 hypotheses on 200 points."""
+
+SLICE = 50_000
+"""Not tuned: sets that the compiled search visits between two looks at the clock, some tenths of a second."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +60,12 @@ class Dimension:
             ValueError: if only an interval is known.
         """
         if not self.exact:
-            raise ValueError(f"only the interval {self.lower}..{self.upper} is proved; raise the work cap")
+            raise ValueError(f"only the interval {self.lower}..{self.upper} is proved; raise cap or seconds")
         return self.lower
 
 
 class WorkCapReached(Exception):  # noqa: N818 - not an error: it ends a search
-    """The search visited as many nodes as it may."""
+    """The search visited as many nodes as it may, or took as long."""
 
 
 class FiniteClass:
@@ -118,9 +122,9 @@ class LittlestoneSearch:
     were reached.
     """
 
-    def __init__(self, family: FiniteClass, cap: int = WORK_CAP) -> None:
+    def __init__(self, family: FiniteClass, cap: int = WORK_CAP, limit: Limit | None = None) -> None:
         self.family = family
-        self.cap = cap
+        self.limit = limit or Limit(cap, math.inf)
         self.work = 0
         self._points = [(family.columns[p], p) for p in family.splitting_points]
         self._lower: dict[int, int] = {}
@@ -143,7 +147,7 @@ class LittlestoneSearch:
         if self._upper.get(subset, size) < depth:
             return False
         self.work += 1
-        if self.work > self.cap:
+        if self.limit.reached(self.work):
             raise WorkCapReached
         for smaller, larger, point in self._splits(subset, 1 << (depth - 1)):
             if self.at_least(smaller, depth - 1) and self.at_least(larger, depth - 1):
@@ -194,46 +198,51 @@ class LittlestoneSearch:
         raise ValueError("no tree of this depth exists")
 
 
-def _deepen(decide: Callable[[int], bool], lower: int, upper: int) -> tuple[int, int]:
-    """The largest ``k`` with ``decide(k)``, as an interval if the work runs out on the way."""
-    while lower < upper:
-        try:
-            if not decide(lower + 1):
-                return lower, lower
-        except WorkCapReached:
-            return lower, upper
-        lower += 1
-    return lower, upper
-
-
-def littlestone_dimension(matrix: npt.ArrayLike, cap: int = WORK_CAP) -> Dimension:
+def littlestone_dimension(
+    matrix: npt.ArrayLike, cap: int = WORK_CAP, seconds: float = 8.0, progress: Progress | None = None
+) -> Dimension:
     """The Littlestone dimension of a finite class, and a mistake tree of that depth.
 
     Args:
         matrix: 0/1 array of shape ``(hypotheses, points)``.
         cap: nodes to visit at most; beyond it the result is an interval.
+        seconds: the same by the clock.
+        progress: is told ``(lower, upper, nodes visited)`` as the search goes on.
 
     Source: Alon, Beimel, Moran, Stemmer 2020, section 3.1 (definition); the search starts from ``log2 |class|``.
     """
-    family = FiniteClass(matrix)
+    family, limit = FiniteClass(matrix), Limit(cap, seconds, progress)
     if len(family) == 0:
         return Dimension(-1, -1, None, 0)
-    search = LittlestoneSearch(family, cap)
-    most = min(len(family).bit_length() - 1, len(family.splitting_points))
-    lower, upper = _deepen(lambda depth: search.at_least(family.everything, depth), 0, most)
-    search.cap = search.work + cap  # the tree repeats decisions already made, mostly from memory
+    search = LittlestoneSearch(family, limit=limit)
+    upper = min(len(family).bit_length() - 1, len(family.splitting_points))
+    lower = 0
+    try:
+        while lower < upper:
+            limit.tell(lower, upper, search.work)
+            if search.at_least(family.everything, lower + 1):
+                lower += 1
+            else:
+                upper = lower
+    except WorkCapReached:
+        pass
+    search.limit = Limit(search.work + cap, math.inf)  # the tree repeats decisions already made, mostly from memory
     tree = search.tree(family.everything, lower)
     return Dimension(lower, upper, tree, search.work)
 
 
-def vc_dimension(matrix: npt.ArrayLike, cap: int = VC_CAP) -> Dimension:
+def vc_dimension(
+    matrix: npt.ArrayLike, cap: int = VC_CAP, seconds: float = 8.0, progress: Progress | None = None
+) -> Dimension:
     """The Vapnik-Chervonenkis dimension of a finite class, and a set that it shatters.
 
     Args:
         matrix: 0/1 array of shape ``(hypotheses, points)``.
         cap: sets to visit at most; beyond it the result is an interval.
+        seconds: the same by the clock.
+        progress: is told ``(lower, upper, sets visited)`` as the search goes on.
     """
-    family = FiniteClass(matrix)
+    family, limit = FiniteClass(matrix), Limit(cap, seconds, progress)
     if len(family) == 0:
         return Dimension(-1, -1, None, 0)
     points = family.splitting_points
@@ -241,32 +250,37 @@ def vc_dimension(matrix: npt.ArrayLike, cap: int = VC_CAP) -> Dimension:
     columns = family.table[np.ix_(family.hypotheses, points)]
     best: list[int] = []
     work = 0
-    while len(best) < upper:
-        found, visited, finished = search_shattered(columns, len(best) + 1, cap - work)
-        work += visited
-        if not finished:
-            break
-        if found is None:
-            upper = len(best)
-        else:
+    while len(best) < upper and not limit.reached(work):
+        search, found = ShatteredSearch(columns, len(best) + 1), None
+        while not search.finished and not limit.reached(work):
+            limit.tell(len(best), upper, work)
+            found, visited = search.go_on(min(SLICE, limit.nodes - work + 1))
+            work += visited
+        if found is not None:
             best = found
+        elif search.finished:
+            upper = len(best)
     witness = ShatteredSet.find(family.table, [points[i] for i in best])
     return Dimension(len(best), upper, witness, work)
 
 
-def threshold_dimension(matrix: npt.ArrayLike, cap: int = THRESHOLD_CAP) -> Dimension:
+def threshold_dimension(
+    matrix: npt.ArrayLike, cap: int = THRESHOLD_CAP, seconds: float = 8.0, progress: Progress | None = None
+) -> Dimension:
     """The threshold dimension of a finite class, and a sequence that it threshold-shatters.
 
     Args:
         matrix: 0/1 array of shape ``(hypotheses, points)``.
         cap: nodes to visit at most; beyond it the result is an interval.
+        seconds: the same by the clock.
+        progress: is told ``(lower, upper, nodes visited)`` as the search goes on.
 
     Source: Alon, Beimel, Moran, Stemmer 2020, section 3.1 (definition).
     """
-    family = FiniteClass(matrix)
+    family, limit = FiniteClass(matrix), Limit(cap, seconds, progress)
     if len(family) == 0:
         return Dimension(-1, -1, None, 0)
-    search = ThresholdSearch(family.rows, family.columns, cap)
+    search = ThresholdSearch(family.rows, family.columns, limit)
     upper = search.run()
     points = [point for _, point in search.best]
     hypotheses = [family.hypotheses[h] for h, _ in search.best]

@@ -9,7 +9,12 @@ from it on the pair already there).
 
 from __future__ import annotations
 
+from tacit.theory.closure.limit import Limit
+
 Pair = tuple[int, int]
+
+NODES_BETWEEN = 256
+"""Not tuned: nodes between two reports of progress."""
 
 
 class ThresholdSearch:
@@ -20,22 +25,24 @@ class ThresholdSearch:
         work: nodes visited.
     """
 
-    def __init__(self, rows: list[int], columns: list[int], cap: int) -> None:
+    def __init__(self, rows: list[int], columns: list[int], limit: Limit) -> None:
         self.rows = rows
         self.columns = columns
-        self.cap = cap
+        self.limit = limit
         self.work = 0
         self.best: list[Pair] = []
+        self._most = len(rows)
         self._upper: dict[Pair, int] = {}
 
     def run(self) -> int:
         """Searches, fills :attr:`best` and returns the upper bound that is proved."""
         state = ((1 << len(self.rows)) - 1, (1 << len(self.columns)) - 1)
         self.best = self._greedy(state)
-        upper = min(self._bound(*state), rank_mod_two(self.rows))
+        upper = self._most = min(self._bound(*state), rank_mod_two(self.rows))
         while len(self.best) < upper:
+            self.limit.tell(len(self.best), upper, self.work)
             found = self._at_least(state, len(self.best) + 1)
-            if self.work > self.cap:
+            if self.limit.reached(self.work):
                 return upper
             if found is None:
                 return len(self.best)
@@ -111,7 +118,9 @@ class ThresholdSearch:
         if self._bound(hypotheses, points) < length:
             return None
         self.work += 1
-        if self.work > self.cap:
+        if self.work % NODES_BETWEEN == 0:
+            self.limit.tell(len(self.best), self._most, self.work)
+        if self.limit.reached(self.work):
             return None
         for have, (size, h) in self._candidates(hypotheses, points).items():
             if size < length:
@@ -120,7 +129,7 @@ class ThresholdSearch:
                 rest = self._at_least((hypotheses & ~lost, have), length - 1)
                 if rest is not None:
                     return [(h, x), *rest]
-                if self.work > self.cap:
+                if self.limit.reached(self.work):
                     return None
         self._upper[state] = length - 1
         return None

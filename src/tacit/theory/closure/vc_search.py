@@ -24,18 +24,17 @@ def _ones(words: npt.NDArray[np.uint64]) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def _search(
-    columns: npt.NDArray[np.uint64], everything: npt.NDArray[np.uint64], size: int, cap: int, chosen: Ints
-) -> tuple[int, int]:
+    columns: npt.NDArray[np.uint64], cells: npt.NDArray[np.uint64], chosen: Ints, level: int, slice_: int
+) -> tuple[int, int, int]:
     """Depth-first over ascending sets; cell ``2**level + c`` holds class ``c`` of the hypotheses at that level.
 
-    Returns (1 found, 0 none exists, -1 out of work) and the number of visited sets.
+    Goes on from the state that ``cells``, ``chosen`` and ``level`` are, and leaves it there. Returns (1 found, 0 none
+    exists, -1 the slice is used up), the number of visited sets, and the level.
     """
     n_points, n_words = columns.shape
-    cells = np.zeros((2 ** (size + 1), n_words), np.uint64)
-    cells[1] = everything
+    size = len(chosen)
     half = np.zeros(n_words, np.uint64)
-    level, work = 0, 0
-    chosen[0] = -1
+    work = 0
     while level >= 0:
         chosen[level] += 1
         point = chosen[level]
@@ -56,35 +55,41 @@ def _search(
             continue
         work += 1
         if level == size - 1:
-            return 1, work
-        if work >= cap:
-            return -1, work
+            return 1, work, level
         level += 1
         chosen[level] = point
-    return 0, work
+        if work >= slice_:
+            return -1, work, level
+    return 0, work, level
 
 
-def search_shattered(columns: Bytes, size: int, cap: int) -> tuple[list[int] | None, int, bool]:
-    """Looks for ``size`` columns on which all ``2**size`` patterns occur.
+class ShatteredSearch:
+    """Looks for ``size`` columns on which all ``2**size`` patterns occur, a slice of work at a time.
 
     Args:
         columns: 0/1 array of shape ``(hypotheses, points)`` with distinct rows.
-        size: how many columns.
-        cap: sets to visit at most.
-
-    Returns:
-        the columns or None, the number of visited sets, and whether the search finished.
+        size: how many columns, at least 1.
     """
-    if cap <= 0:
-        return None, 0, False
-    n_hypotheses, n_points = columns.shape
-    words = -(-n_hypotheses // 64)
-    packed = np.zeros((n_points, words * 8), np.uint8)
-    raw = np.packbits(columns.T, axis=1, bitorder="little")
-    packed[:, : raw.shape[1]] = raw
-    everything = np.zeros(words * 8, np.uint8)
-    full = np.packbits(np.ones(n_hypotheses, np.uint8), bitorder="little")
-    everything[: len(full)] = full
-    chosen = np.zeros(size, np.int64)
-    found, work = _search(packed.view(np.uint64), everything.view(np.uint64), size, cap, chosen)
-    return ([int(p) for p in chosen] if found == 1 else None), int(work), found >= 0
+
+    def __init__(self, columns: Bytes, size: int) -> None:
+        n_hypotheses, n_points = columns.shape
+        words = -(-n_hypotheses // 64)
+        packed = np.zeros((n_points, words * 8), np.uint8)
+        raw = np.packbits(columns.T, axis=1, bitorder="little")
+        packed[:, : raw.shape[1]] = raw
+        everything = np.zeros(words * 8, np.uint8)
+        full = np.packbits(np.ones(n_hypotheses, np.uint8), bitorder="little")
+        everything[: len(full)] = full
+        self._columns = packed.view(np.uint64)
+        self._cells = np.zeros((2 ** (size + 1), words), np.uint64)
+        self._cells[1] = everything.view(np.uint64)
+        self._chosen = np.zeros(size, np.int64)
+        self._chosen[0] = -1
+        self._level = 0
+        self.finished = False
+
+    def go_on(self, sets: int) -> tuple[list[int] | None, int]:
+        """Visits at most so many sets more: the columns or None, and how many it visited; see :attr:`finished`."""
+        found, work, self._level = _search(self._columns, self._cells, self._chosen, self._level, sets)
+        self.finished = found >= 0
+        return ([int(p) for p in self._chosen] if found == 1 else None), int(work)

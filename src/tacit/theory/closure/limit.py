@@ -1,0 +1,40 @@
+"""When a search for a dimension ends unfinished: by the nodes it visited, or by the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+Progress = Callable[[int, int, int], None]
+"""Told, as a search goes on: what is proved so far, from ``lower`` to ``upper``, and the nodes visited."""
+
+
+class Limit:
+    """A cap on nodes and on seconds, counted from now. Once reached, it stays reached.
+
+    Args:
+        nodes: to visit at most.
+        seconds: by the clock; ``inf`` for none. Two runs may then differ in how far they come, not in what they prove.
+        progress: is told how far the search is.
+
+    Raises:
+        ValueError: if either is not positive (or not a number).
+    """
+
+    def __init__(self, nodes: int, seconds: float, progress: Progress | None = None) -> None:
+        if not nodes > 0 or not seconds > 0:
+            raise ValueError(f"a search needs a positive cap and positive seconds, got {nodes} and {seconds}")
+        self.nodes = nodes
+        self._end = perf_counter() + seconds
+        self._progress = progress
+        self._over = False
+
+    def reached(self, work: int) -> bool:
+        """Whether a search that visited so many nodes must end."""
+        self._over = self._over or work > self.nodes or perf_counter() > self._end
+        return self._over
+
+    def tell(self, lower: int, upper: int, work: int) -> None:
+        """Says how far the search is."""
+        if self._progress is not None:
+            self._progress(lower, upper, work)
