@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from tacit import AdditiveBoostClassifier, Schema
+from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor, Schema
 from tacit.additive.boost import AdditiveBoost
 from tacit.additive.tuning import PLANNING, TUNING
 from tacit.growing.fourier import STEPS
 from tacit.models.additive import SMOOTH
 from tacit.models.files import model_from_dict
+from tacit.privacy.charges import Repeated
 
 NUMBER = {"kind": "numeric", "lower": -4, "upper": 4}
 CATEGORY = {"kind": "categorical", "categories": ["p", "q", "r"]}
@@ -113,3 +114,79 @@ def test_it_learns_under_replacement_and_with_weights(settings):
     model = fitted(8000, **settings)
     names, parts = model.model_.contributions(X)
     assert roc_auc_score(y, parts[:, names.index(SMOOTH)]) > 0.6
+
+
+# Several classes, and a number.
+
+
+def of_scores(kind: str, n: int = 6000, seed: int = 0, **settings):
+    """A fit to three classes, or to a number, that follow from differences of columns; and rows with what is true."""
+    X, _ = light_for_its_size(n, seed)
+    generator = np.random.default_rng(seed + 100)
+    truth = np.sin(4.0 * (X["a"] - X["b"]).to_numpy())
+    said = truth + 0.5 * generator.normal(size=n)
+    chosen = {"epsilon": 4.0, "random_state": 0, **settings}
+    columns = {"a": NUMBER, "b": NUMBER, "c": NUMBER, "d": CATEGORY}
+    if kind == "number":
+        label = {"column": "y", "kind": "numeric", "lower": -3, "upper": 3}
+        known = Schema.from_dict({"label": label, "columns": columns})
+        return AdditiveBoostRegressor(schema=known, **chosen).fit(X, np.clip(said, -3, 3)), X, truth
+    known = Schema.from_dict({"label": {"column": "y", "classes": [0, 1, 2]}, "columns": columns})
+    return AdditiveBoostClassifier(schema=known, **chosen).fit(X, np.digitize(said, [-0.5, 0.5])), X, truth
+
+
+@pytest.mark.parametrize("kind", ["classes", "number"])
+def test_several_classes_and_numbers_gain_by_it(kind, monkeypatch):
+    model, _, _ = of_scores(kind)
+    X, truth = of_scores(kind, 500, 5)[1:]
+
+    def closeness(fit) -> float:
+        scores = fit.model_.contributions(X)[1].sum(axis=1)
+        return float(np.corrcoef(scores[:, -1] - (scores[:, 0] if kind == "classes" else 0.0), truth)[0, 1])
+
+    assert model.model_.scores.fourier is not None
+    for learner in (AdditiveBoost, AdditiveBoostRegressor):
+        monkeypatch.setattr(learner, "tuning", replace(TUNING, planning=replace(PLANNING, smooth_part=0.0)))
+    without, _, _ = of_scores(kind)
+    assert without.model_.scores.fourier is None
+    assert closeness(model) > closeness(without) + 0.03
+
+
+@pytest.mark.parametrize("kind", ["classes", "number"])
+def test_scores_with_it_add_up_and_a_file_keeps_them(kind):
+    model, X, _ = of_scores(kind)
+    names, parts = model.model_.contributions(X)
+    assert SMOOTH in names
+    again = model_from_dict(json.loads(json.dumps(model.model_.to_dict())))
+    assert np.array_equal(again.contributions(X)[1], parts)
+    added = model.model_.scores.intercept + parts.sum(axis=1)
+    said = model.decision_function(X) if kind == "classes" else model.predict(X)[:, None]
+    np.testing.assert_allclose(np.clip(added, -3, 3) if kind == "number" else added, said, atol=1e-9)
+    spread = math.sqrt(parts[:, names.index(SMOOTH)].var(axis=0).sum())
+    assert 0.6 < model.model_.importance()[SMOOTH] / spread < 1.6
+    labels = [entry.label for entry in model.certificate_.entries]
+    assert sum(label.startswith("smooth function step") for label in labels) == STEPS
+
+
+@pytest.mark.parametrize("told", [0.0, 1.0])
+@pytest.mark.parametrize("kind", ["classes", "number"])
+def test_where_columns_add_up_it_is_small_and_nothing_is_left_unspent(kind, told):
+    generator = np.random.default_rng(4)
+    X = pd.DataFrame(generator.uniform(-4, 4, (4000, 3)), columns=list("abc"))
+    said = told * (np.sin(X["a"]) + 0.3 * X["b"]) + 0.5 * generator.normal(size=4000)
+    columns = dict.fromkeys("abc", NUMBER)
+    if kind == "number":
+        label = {"column": "y", "kind": "numeric", "lower": -4, "upper": 4}
+        made = AdditiveBoostRegressor(schema=Schema.from_dict({"label": label, "columns": columns}), random_state=0)
+        made.fit(X, np.clip(said, -4, 4))
+    else:
+        label = {"column": "y", "classes": [0, 1, 2]}
+        made = AdditiveBoostClassifier(schema=Schema.from_dict({"label": label, "columns": columns}), random_state=0)
+        made.fit(X, np.digitize(said, [-0.5, 0.5]))
+    assert made.model_.scores.fourier.spread < 0.1
+    entries = made.certificate_.entries
+    spent = sum(
+        e.charge.times * e.charge.charge.precision if isinstance(e.charge, Repeated) else e.charge.precision
+        for e in entries
+    )
+    assert spent == pytest.approx(sum(charge.precision for charge in made.certificate_.charges), rel=0.05)

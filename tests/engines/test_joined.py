@@ -18,7 +18,7 @@ from tacit.models.fourier_features import FourierFeatures
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
-from tacit.queries.fourier import FourierSum, ScatterSum
+from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.log_link import LogLink
@@ -89,6 +89,12 @@ TREE = TreeCells(complete_shape([0, 1, 1], threshold_sets([2, 10, 20])))
 FEATURES = FourierFeatures((0, 2), (np.linspace(-1, 1, 7), np.linspace(0, 1, 5)), np.ones((3, 2)))
 
 
+def featured(scores: Scores) -> Scores:
+    """The log with a smooth function in it."""
+    scores.add_features(FEATURES, np.linspace(-0.1, 0.1, 6 * scores.n_scores).reshape(6, -1))
+    return scores
+
+
 def of_labels() -> list[Any]:
     log = log_of(TREE)
     log.add_features(FEATURES, np.linspace(-0.1, 0.1, 6))
@@ -107,6 +113,8 @@ def of_labels() -> list[Any]:
         ScoreHistogram(column_cells(2, 5), SoftmaxRule(2), scores),
         ScoreHistogram(TREE, SoftmaxRule(2, 2, 3), scores, None, weights),
         FourierSum(FEATURES, margin_rule(), log),
+        ScoreFourierSum(FEATURES, SoftmaxRule(2), featured(scores)),
+        ScoreFourierSum(FEATURES, SoftmaxRule(2), scores, weights),
         ScatterSum((0, 2), (np.arange(7), np.arange(5)), 9, count_rule(2)),
         SplitHistogram(TREE, (0, 1), (7, 30), class_weight_rule(lambda m: 1 / (1 + np.exp(m)), split=False), log),
     ]
@@ -118,6 +126,7 @@ def of_numbers() -> list[Any]:
     return [
         ScoreHistogram(column_cells(2, 5), ResidualRule(scale, 0, -4096, 4096, 7), scores),
         ScoreHistogram(OneCell(), ResidualRule(scale, 0, -4096, 4096, 7, LogLink(1.5, 3000)), scores),
+        ScoreFourierSum(FEATURES, ResidualRule(scale, 0, -4096, 4096), featured(scores)),
         ResidualLevels(scale, np.array([-1000, 0, 1000]), scores),
         ResidualLevels(scale, np.array([-1000, 0, 1000]), scores, link=LogLink(1.0, 3000)),
         Histogram(column_cells(1, 30), count_rule(1)),
@@ -242,6 +251,12 @@ BEYOND = {
         FourierFeatures((2,), (np.full(5, np.nan),), np.ones((1, 1))), margin_rule(), Margins()
     ),
     "scores of fewer codes": ScatterSum((0,), (np.arange(6),), 9, count_rule(2)),
+    "features of fewer classes than labels have": ScoreFourierSum(
+        FEATURES, SoftmaxRule(2), Scores(2), LabelWeights(np.array([0, 7], np.uint8), np.zeros(2, np.int64))
+    ),
+    "residuals times features, of classes": ScoreFourierSum(
+        FEATURES, ResidualRule(TargetScale(0, 1), 0, -9, 9), Scores(1)
+    ),
     "residuals of classes": ResidualLevels(TargetScale(0, 1), np.array([0]), Scores(1)),
     "weights of fewer labels": ScoreHistogram(
         OneCell(), SoftmaxRule(2), Scores(2), None, LabelWeights(np.zeros(1, np.uint8), np.zeros(1, np.int64))

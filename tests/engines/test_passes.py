@@ -30,7 +30,7 @@ from tacit.queries.cells import OneCell, column_cells
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MarginCounts, MeasureSize
 from tacit.queries.dense.moments import MomentSum
 from tacit.queries.dense.vector_sum import VectorSum
-from tacit.queries.fourier import FourierSum, ScatterSum
+from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import CellFunction, Histogram, ResidualLevels, ScoreHistogram
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.query import Layout
@@ -123,6 +123,8 @@ def queries() -> dict[str, Any]:
         "function": CellFunction(counts, lambda sums: int(sums[0] - sums[1]), 1000, 1),
         "splits": splits,
         "fourier": FourierSum(features, signed_margin_rule(margin), margins),
+        "fourier of scores": ScoreFourierSum(features, SoftmaxRule(2), featured(scores, features)),
+        "fourier of residuals": ScoreFourierSum(features, ResidualRule(scale, 0, -4096, 4096), featured(one, features)),
         "scatter": ScatterSum((0, 1), tuple(np.arange(size) * 9 - 20 for size in N_CODES[:2]), 60, count_rule(2)),
         "scores": ScoreHistogram(column_cells(1, 7), SoftmaxRule(2), scores),
         "residuals": ScoreHistogram(column_cells(1, 7), ResidualRule(scale, 0, -4096, 4096), one),
@@ -132,6 +134,13 @@ def queries() -> dict[str, Any]:
         "margin counts": MarginCounts(log, levels),
         "moments": MomentSum(2, 3, 100),
     }
+
+
+def featured(log: Scores, features: FourierFeatures) -> Scores:
+    """The log with a smooth function in it."""
+    weights = np.linspace(-0.5, 0.5, features.size * log.n_scores)
+    log.add_features(features, weights.reshape(features.size, log.n_scores))
+    return log
 
 
 def stump() -> TreeShape:

@@ -18,6 +18,7 @@ from tacit.growing.fourier import (
     STEPS,
     Axes,
     Directions,
+    believed_way,
     beyond_single_columns,
     draw_features,
     fourier_rule,
@@ -157,15 +158,17 @@ def test_the_way_follows_what_the_first_sum_speaks_for(truth):
     ways = []
     for _ in range(20):
         spread = np.sqrt(answer**2 * truth + answer + 2.0**2)
-        ways.append(along.way(along.vectors @ (spread * generator.normal(size=len(spread))), 2.0, 10.0))
+        ways.append(
+            believed_way(along.likelihood(along.vectors @ (spread * generator.normal(size=len(spread))), 2.0), 10.0)
+        )
     assert 0.7 * truth < np.mean(ways) / OF_THE_LIKELY < 1.5 * truth + 0.01
 
 
 def test_the_way_ends_where_noise_says():
     along, _ = directions()
     seen = along.vectors @ (along.rows * 0.3)
-    assert along.way(seen, 2.0, 0.1) == pytest.approx(0.1, rel=1e-3)
-    deaf = along.way(seen * 0.0, 1e4, 0.1)
+    assert believed_way(along.likelihood(seen, 2.0), 0.1) == pytest.approx(0.1, rel=1e-3)
+    deaf = believed_way(along.likelihood(seen * 0.0, 1e4), 0.1)
     assert 0.0 < deaf < 0.06, "where nothing is heard, nothing is as likely as something"
 
 
@@ -244,7 +247,7 @@ def test_noise_is_of_the_stated_size(monkeypatch):
     together = np.array([[1.0, 0.95], [0.95, 1.0]])
     drawn = draw_features(Axes((0, 1), (normal_scores(masses(1)[0], None),) * 2, together), np.random.default_rng(1))
     monkeypatch.setattr("tacit.growing.fourier.draw_features", lambda *_: drawn)
-    monkeypatch.setattr(Directions, "way", lambda *_: 0.1)
+    monkeypatch.setattr("tacit.growing.fourier.believed_way", lambda *_: 0.1)
     fits = [grown(codes, labels, Allowance.of(1.0, 1e-6), seed=seed)[0] for seed in range(12)]
     seen = np.stack([score_of(term, codes) for term in fits]).var(axis=0, ddof=1).mean()
     stated = np.mean([term.sd**2 for term in fits])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -224,6 +225,24 @@ def own(name: str, estimator: Any, kind: str, *, covers: tuple[str, ...] = (), *
     return Case(name, (estimator.__name__, *covers), kind, made, **ours)
 
 
+def convinced(case: Case) -> Case:
+    """The case where a look at columns together finds something, as it hardly does in so few rows."""
+
+    def make(request: dict[str, Any]) -> Callable[[Rows], Any]:
+        run = case.make(request)
+
+        def looking(rows: Rows) -> Any:
+            with patch("tacit.growing.fourier.evidence", lambda _: 1e3):
+                fitted = run(rows)
+            labels = {entry["label"] for entry in fitted["certificate"]["entries"]}
+            assert any(label.startswith("smooth function step") for label in labels), "it was never asked"
+            return fitted
+
+        return looking
+
+    return replace(case, make=make)
+
+
 def nested(name: str, outer: Any, *estimators: Any, kind: str = "two", **facts: Any) -> Case:
     """A case of an estimator that holds others."""
     covers = {
@@ -255,6 +274,9 @@ CASES = [
          relations=(REPLACE,), few=4),
     own("three classes", several, "three", deltas=EITHER),
     own("three classes, larger epsilon", several, "three", epsilon=8.0, few=3),
+    convinced(own("two classes, a smooth function", two, "two", epsilon=95.0, relations=(ADD,), few=2)),
+    convinced(own("three classes, a smooth function", several, "three", epsilon=95.0, relations=(ADD,), few=2)),
+    convinced(own("squared loss, a smooth function", number, "number", epsilon=95.0, relations=(ADD,), few=2)),
     own("squared loss", number, "number", deltas=EITHER),
     own("quantile loss", number, "number", loss="quantile", quantile=0.8, few=4),
     own("Poisson loss", number, "count", loss="poisson", deltas=EITHER, few=4),

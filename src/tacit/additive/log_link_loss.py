@@ -15,6 +15,7 @@ import numpy as np
 from tacit.additive.intercept import Intercept
 from tacit.additive.log_link_intercept import LogLinkIntercept
 from tacit.additive.losses import LEAST_CURVATURE, Uses
+from tacit.additive.plan import Rest
 from tacit.additive.residual_loss import LADDER, ONE, SquaredLoss, spread_out
 from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions
@@ -46,6 +47,8 @@ class LogLinkLoss(SquaredLoss):
         label: what is public of the target: its bounds.
         numbers: of looks at residuals, and of the clip.
     """
+
+    rest = Rest.AVERAGED
 
     linked: Linked = LINKED
 

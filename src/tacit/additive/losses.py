@@ -20,6 +20,7 @@ from tacit.additive.intercept import (
     curvature,
     scatter,
 )
+from tacit.additive.plan import Rest
 from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions, strongest_order
 from tacit.additive.tuning import COUNTING, Counting
@@ -47,7 +48,6 @@ class Uses:
         recency: later releases count by the pace of the plan, and steps are long where sweeps are few.
         pooling: columns are thought alike where noise is loud, and the intercept has more of the budget there.
         patience: more sweeps where no trees follow and noise is little.
-        smooth: a smooth function of all columns before the trees, and a look at the unexplained variance before that.
         choices: trees whose splits are chosen, where rows are very many.
         simulated_rows: curvature is that of simulated rows; else it follows from the intercept and the spread of terms.
         stages: labels of later sweeps say which ones they are.
@@ -57,7 +57,6 @@ class Uses:
     recency: bool = False
     pooling: bool = False
     patience: bool = False
-    smooth: bool = False
     choices: bool = False
     simulated_rows: bool = True
     stages: bool = True
@@ -74,7 +73,7 @@ class Loss(Protocol):
         strength: how much a table says about this loss, relative to balanced classes of two.
         slope: curvature in one direction, as far as it is known beforehand.
         jointly: whether rows may be bounded together over a sweep, which leaves the constant to the intercept alone.
-        together: whether trees are averaged as a kernel, where rows are not very many.
+        rest: what may follow columns and pairs.
         rounded: whether effects keep what the log of scores rounded them to.
         uses: parts of the engine that are not for all.
     """
@@ -94,7 +93,7 @@ class Loss(Protocol):
     def jointly(self) -> bool: ...
 
     @property
-    def together(self) -> bool: ...
+    def rest(self) -> Rest: ...
 
     @property
     def rounded(self) -> bool: ...
@@ -150,7 +149,13 @@ class ScoreLoss(Loss, Protocol):
         tree_noise: the noise that kernel trees may leave in a score, relative to the log-odds of two classes.
         most_variance: the prior variance of a score that such trees learn is never larger.
         scatter: variance of a row's contribution, per unit of curvature.
+        steepest: no row's curvature is larger.
     """
+
+    rule: ScoreRule
+
+    @property
+    def steepest(self) -> float: ...
 
     @property
     def tree_rule(self) -> ScoreRule: ...
@@ -187,9 +192,9 @@ class TwoClassLoss:
     slope = MODE_CURVATURE
     bound = 1.0
     jointly = True
-    together = True
+    rest = Rest.LOOK
     rounded = False
-    uses = Uses(True, True, True, True, True, simulated_rows=False, stages=False)
+    uses = Uses(True, True, True, True, simulated_rows=False, stages=False)
 
     def __init__(self) -> None:
         self.share = 0.0
@@ -263,9 +268,10 @@ class SoftmaxLoss:
     """
 
     jointly = True
-    together = True
+    rest = Rest.SMOOTH
     rounded = True
     uses = Uses()
+    steepest = math.sqrt(0.5)  # of two classes with even chances, the others without any
 
     def __init__(self, n_classes: int, pure: bool, numbers: Counting = COUNTING) -> None:
         self.numbers = numbers

@@ -8,10 +8,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from tacit.additive.tuning import PLANNING, Planning
 from tacit.binning.tuning import MANY_ROWS
 from tacit.growing.chosen_trees import columns_to_cut
+
+
+class Rest(Enum):
+    """What may follow columns and pairs, where rows are not very many."""
+
+    LOOK = "a look at columns together, and after a yes a smooth function and averaged trees"
+    SMOOTH = "a smooth function of all columns, and averaged trees"
+    AVERAGED = "averaged trees"
+    JUDGED = "trees that are judged one by one"
 
 
 @dataclass(frozen=True)
@@ -159,8 +169,7 @@ class Planner:
         pure: bool,
         pairs: bool = True,
         trees: bool = True,
-        two_classes: bool = True,
-        together: bool = True,
+        rest: Rest = Rest.LOOK,
     ) -> Plan:
         """The plan.
 
@@ -171,17 +180,15 @@ class Planner:
             pure: whether noise is Laplace, which grows with the number of releases, so that there are few.
             pairs: whether pairs are wanted.
             trees: whether trees over the residual are wanted.
-            two_classes: whether labels are two classes, and not several or numbers.
-            together: whether trees may be averaged as a kernel.
+            rest: what may follow columns and pairs; it is a look for two classes alone.
         """
         whole = of_all_rows(signal, n_columns)
-        glass = self._glass_box(total, n_columns, signal, pure, pairs, two_classes)
-        if trees and together and not pure and total <= MANY_ROWS and whole <= self.numbers.kernel_upto * total:
-            return (
-                self._with_look(glass, signal, n_columns)
-                if two_classes
-                else self._with_trees(glass, total, signal, n_columns)
-            )
+        glass = self._glass_box(total, n_columns, signal, pure, pairs, rest is Rest.LOOK)
+        few = total <= MANY_ROWS and whole <= self.numbers.kernel_upto * total
+        if trees and rest is not Rest.JUDGED and not pure and few:
+            if rest is Rest.LOOK:
+                return self._with_look(glass, signal, n_columns)
+            return self._with_trees(glass, total, signal, n_columns, rest is Rest.SMOOTH)
         if not trees or pure or whole <= self.numbers.trees_from:
             return glass
         ramp = min(1.0, between(whole, self.numbers.trees_from, self.numbers.trees_full))
@@ -189,10 +196,10 @@ class Planner:
         depth = 5 + sum(
             signal >= deep for deep in (self.numbers.deep_from if total <= MANY_ROWS else self.numbers.deep_from[:1])
         )
-        rest, rate = glass.scaled(1 - self.numbers.largest_tree_share * ramp), self.tree_rate(signal, n_trees)
+        left, rate = glass.scaled(1 - self.numbers.largest_tree_share * ramp), self.tree_rate(signal, n_trees)
         enough = self.numbers.random_enough if total > MANY_ROWS else 0.0
         return replace(
-            rest,
+            left,
             n_trees=n_trees,
             tree_depth=depth,
             tree_rate=rate,
@@ -379,7 +386,7 @@ class Planner:
             n_trees=chosen.n_trees if last else 0,
         )
 
-    def _with_trees(self, glass: Plan, total: float, signal: float, n_columns: int) -> Plan:
+    def _with_trees(self, glass: Plan, total: float, signal: float, n_columns: int, smooth: bool) -> Plan:
         """The plan with trees of several scores, or of numbers, where the budget allows; otherwise ``glass``."""
         whole = of_all_rows(signal, n_columns)
         share = self.kernel_share(whole / total)
@@ -387,12 +394,16 @@ class Planner:
             return glass
         ramp = min(1.0, between(whole, self.numbers.kernel_from, self.numbers.kernel_full))
         rest = glass.scaled(1 - share * ramp)
-        return replace(
+        planned = replace(
             rest.with_binning(max(rest.binning, self.numbers.least_binning_share)),
             n_trees=self.numbers.kernel_trees,
             tree_columns=self.numbers.columns_per_tree,
             tree_noise=self.numbers.tree_noise * math.sqrt(ramp),
         )
+        if not smooth or whole <= self.numbers.look_from:
+            return planned
+        fourier, noise = self.numbers.smooth_part * planned.trees, self.numbers.fourier_noise * math.sqrt(ramp)
+        return replace(planned, fourier=fourier, fourier_noise=noise, trees=planned.trees - fourier)
 
     def _glass_box(
         self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool, two_classes: bool

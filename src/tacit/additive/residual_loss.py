@@ -13,6 +13,7 @@ import numpy as np
 
 from tacit.additive.intercept import INTERCEPT_VARIANCE, Intercept, NewtonIntercept
 from tacit.additive.losses import LEAST_CURVATURE, Uses
+from tacit.additive.plan import Rest
 from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions, strongest_order
 from tacit.additive.tuning import RESIDUALS, Residuals
@@ -137,9 +138,10 @@ class ResidualLoss:
     n_scores = 1
     strength = 1.0
     jointly = True
-    together = True
+    rest = Rest.AVERAGED
     rounded = True
     uses = Uses()
+    steepest = 1.0
 
     def __init__(self, n_columns: int, middle: float = 0.5, numbers: Residuals = RESIDUALS) -> None:
         self._n_columns, self._middle, self.numbers = n_columns, middle, numbers
@@ -281,6 +283,8 @@ class ResidualLoss:
 class SquaredLoss(ResidualLoss):
     """The squared loss, as residuals clipped where clipping costs as much as noise: the clip shrinks with them."""
 
+    rest = Rest.SMOOTH
+
     def __init__(self, n_columns: int, numbers: Residuals = RESIDUALS) -> None:
         super().__init__(n_columns, numbers=numbers)
         self.share = numbers.looking + numbers.levelling
@@ -355,7 +359,7 @@ class QuantileLoss(ResidualLoss):
     """
 
     jointly = False
-    together = False
+    rest = Rest.JUDGED
 
     def __init__(self, n_columns: int, quantile: float, numbers: Residuals = RESIDUALS) -> None:
         self.quantile = quantile

@@ -87,7 +87,8 @@ def additive_scores(learned: Learned, encoding: TableEncoding, unit: float = 1.0
     pairs = pair_effects(learned.pairs, learned.directions, unit)
     trees = tuple(tree.times(unit) for tree in learned.grown.trees if isinstance(tree, ScoreTree))
     intercept, sd = np.asarray(unit * learned.intercept), np.asarray(unit * learned.intercept_sd)
-    return AdditiveScores(intercept, features, mains, pairs, trees, sd)
+    smooth = learned.grown.fourier
+    return AdditiveScores(intercept, features, mains, pairs, trees, sd, None if smooth is None else smooth.times(unit))
 
 
 def regression_scores(

@@ -19,10 +19,11 @@ from tacit.growing.fourier import FourierLook, look_together
 from tacit.growing.kernel_trees import grow_kernel_trees, kernel_plan, within_time
 from tacit.growing.newton_trees import NewtonPlan, grow_trees
 from tacit.growing.random_trees import Cuts, RandomStructures
+from tacit.growing.score_fourier import grow_score_fourier
 from tacit.growing.score_leaves import grow_score_trees
 from tacit.growing.tree_noise import LeafNoise
 from tacit.growing.unexplained import Unexplained, released_unexplained
-from tacit.models.fourier_features import FourierTerm
+from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.tree import ScoreTree, Tree
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.score_rules import ScoreRule
@@ -89,7 +90,7 @@ def grow_rest(budget: Budget, chosen: Plan, mains: Sequence[Term], state: State,
     """
     if isinstance(state.log, Margins):
         return _of_margins(budget, chosen, mains, state, state.log, seen)
-    return Grown(None, _of_scores(budget, chosen, _cuts(mains, state), state))
+    return _of_scores(budget, chosen, _cuts(mains, state), state)
 
 
 def _cuts(mains: Sequence[Term], state: State) -> Cuts:
@@ -172,6 +173,24 @@ class StateRounds:
     def scatter(self) -> float:
         return self.loss.scatter
 
+    @property
+    def bare_rule(self) -> ScoreRule:
+        return self.loss.rule
+
+    @property
+    def steepest(self) -> float:
+        return self.loss.steepest
+
+    @property
+    def most_variance(self) -> float:
+        return self.loss.most_variance
+
+    def add_features(self, features: FourierFeatures, weights: Floats) -> Floats:
+        assert self.state.rows is not None
+        added = self.scores.add_features(features, weights)
+        self.state.rows.add_features(features, added)
+        return added
+
     def curvature(self) -> Floats:
         assert self.state.rows is not None
         return self.loss.curvature(self.state.rows)
@@ -184,11 +203,20 @@ class StateRounds:
         return self.state.rows.places(cells)
 
 
-def _of_scores(budget: Budget, chosen: Plan, cuts: Cuts, state: State) -> tuple[ScoreTree, ...]:
-    """Of several scores, or of a number: random trees by Newton's steps, or kernel trees."""
-    loss, growing = cast(ScoreLoss, state.loss), budget.part(chosen.trees)
-    structures = RandomStructures(cuts.masses, budget.public_generator, cuts.ranks)
-    rounds = StateRounds(state, loss)
+def _of_scores(budget: Budget, chosen: Plan, cuts: Cuts, state: State) -> Grown:
+    """Of several scores, or of a number: a smooth function of all columns, and trees."""
+    rounds, smooth = StateRounds(state, cast(ScoreLoss, state.loss)), None
+    if chosen.fourier:
+        planned, noise = budget.part(chosen.fourier), chosen.fourier_noise * rounds.loss.tree_noise
+        smooth, spent = grow_score_fourier(planned, state.known.total, noise, cuts, rounds, budget.public_generator)
+        chosen = chosen.passed_to_trees(chosen.fourier * (1.0 - spent / planned.share))
+    return Grown(smooth, _trees_of_scores(budget.part(chosen.trees), chosen, cuts, rounds))
+
+
+def _trees_of_scores(growing: Budget, chosen: Plan, cuts: Cuts, rounds: StateRounds) -> tuple[ScoreTree, ...]:
+    """Random trees by Newton's steps, or kernel trees."""
+    state, loss = rounds.state, rounds.loss
+    structures = RandomStructures(cuts.masses, growing.public_generator, cuts.ranks)
     if not chosen.tree_noise:
         newton = NewtonPlan(trees=chosen.n_trees, depth=chosen.tree_depth, rate=chosen.tree_rate)
         return grow_score_trees(growing, structures, newton, rounds)

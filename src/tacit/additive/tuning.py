@@ -73,6 +73,9 @@ class Planning:
     # Of the share of such trees, what goes to a smooth function of all columns first (``fourier``).
     fourier_part: float = 0.2
 
+    # The same of several classes, or of numbers, where how columns vary together and a first sum are paid from it, too.
+    smooth_part: float = 0.5
+
     # It goes no farther than leaves about this standard deviation of noise in a score (log-odds).
     fourier_noise: float = 0.33
 

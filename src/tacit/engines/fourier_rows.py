@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -11,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bytes, Codes, Ints
-from tacit.engines.rows import Rows
+from tacit.engines.rows import RowRange, Rows
 from tacit.models.fourier_features import FourierFeatures
-from tacit.queries.fourier import OFF_DIAGONAL, ON_DIAGONAL, FourierSum, ScatterSum
+from tacit.queries.fourier import OFF_DIAGONAL, ON_DIAGONAL, FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.margins import FourierUpdate
 from tacit.queries.rules import LEVEL_SHIFT, LEVELS
 
@@ -55,6 +56,26 @@ class FourierRows:
             query.features.size,
         )
 
+    def score_sums(self, query: ScoreFourierSum, contribute: RowRange) -> Ints:
+        """The answer to a query about rows with several scores.
+
+        Args:
+            query: which features.
+            contribute: adds what rows ``start .. stop - 1`` contribute to lines of a block, row ``i`` to the line ``i``
+                modulo :data:`BLOCK`; lines are joined.
+        """
+        vectors, channels = self._of(query.features), query.rule.channels
+
+        def run(start: int, stop: int, sums: Ints) -> None:
+            contributed = np.zeros((BLOCK, channels), np.int64)
+            for low in range(start, stop, BLOCK):
+                high = min(low + BLOCK, stop)
+                contributed[:] = 0
+                contribute(low, high, contributed.reshape(-1))
+                sum_products(vectors, contributed, sums, low, high)
+
+        return self._in_parallel(run, query.features.size * channels).reshape(query.shape)
+
     def scatter(self, query: ScatterSum) -> Ints:
         """The answer to a query."""
         codes = [self._codes(column, len(table)) for column, table in zip(query.columns, query.scores, strict=True)]
@@ -69,6 +90,13 @@ class FourierRows:
                 sum_scatter(rows, labels, rule, query.longest, sums, low, high)
 
         return self._in_parallel(run, query.shape[0])
+
+    def update_scores(self, entry: FourierUpdate, scores: npt.NDArray[np.int32]) -> None:
+        """Applies an entry of a log to scores, shape ``(rows, n_scores)``."""
+        vectors = self._of(entry.features)
+        for score, weights in enumerate(entry.weights):
+            line = scores[:, score]
+            self._in_parallel(partial(_update, vectors, weights, entry.shift, line), 0)
 
     def update(self, entry: FourierUpdate, margins: npt.NDArray[np.int32]) -> None:
         """Applies an entry of a log to margins."""
@@ -94,6 +122,18 @@ class FourierRows:
         if known < self._n_codes()[column]:
             raise ValueError(f"column {column} has {self._n_codes()[column]} codes, and {known} of them have a score")
         return codes  # type: ignore[return-value]
+
+
+def _update(
+    vectors: npt.NDArray[np.int8],
+    weights: npt.NDArray[np.int32],
+    shift: int,
+    scores: npt.NDArray[np.int32],
+    start: int,
+    stop: int,
+    _: Any,
+) -> None:
+    update_margins(vectors, weights, shift, scores, start, stop)
 
 
 def fourier_of(rows: Rows) -> FourierRows:
@@ -127,6 +167,25 @@ def sum_features(vectors, labels, rule, margins, sums, start, stop):  # type: ig
                 short[k] += weight * np.int32(line[k])
         for k in range(size):
             sums[k] += short[k]
+
+
+@nb.njit(nogil=True, cache=True)
+def sum_products(vectors, contributed, sums, start, stop):  # type: ignore[no-untyped-def]
+    """``sums[k, c] += vector[k] * contributed[row modulo its length, c]``; ``sums`` is flat.
+
+    In doubles, which are exact here: products are below 2**30 and a block has 2**12 of them.
+    """
+    size, channels = vectors.shape[1], contributed.shape[1]
+    added = np.zeros((channels, size))
+    for i in range(start, stop):
+        line = vectors[i]
+        for c in range(channels):
+            weight, total = np.float64(contributed[i % len(contributed), c]), added[c]
+            for k in range(size):
+                total[k] += weight * line[k]
+    for c in range(channels):
+        for k in range(size):
+            sums[k * channels + c] += np.int64(added[c, k])
 
 
 @nb.njit(nogil=True, cache=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -11,13 +12,18 @@ import numpy.typing as npt
 
 from tacit.arrays import Codes, Ints
 from tacit.engines import kernels, score_kernels
-from tacit.engines.rows import RowRange, Rows
+from tacit.engines.fourier_rows import BLOCK, fourier_of
+from tacit.engines.rows import Rows
+from tacit.queries.fourier import ScoreFourierSum
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.log_link import LogLink
-from tacit.queries.margins import Scores
+from tacit.queries.margins import FourierUpdate, Scores
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT
 from tacit.queries.score_rules import SoftmaxRule, exponentials
+
+Contribute = Callable[[npt.NDArray[Any], int, int, Ints], None]
+"""Given the code of every row, adds to sums by code over a range of rows."""
 
 FACTOR_BITS = WEIGHT_UNIT.bit_length() - 1
 UNWEIGHTED = LabelWeights(np.arange(256, dtype=np.uint8), np.full(256, WEIGHT_UNIT, np.int64))
@@ -39,7 +45,7 @@ class ScoreRows:
     """Running scores, kept for as long as their logs live, and the sums that queries ask for."""
 
     def __init__(self, rows: Rows) -> None:
-        self._labels, self._targets = rows.labels, rows.targets
+        self._rows, self._labels, self._targets = rows, rows.labels, rows.targets
         self._codes_of, self._in_parallel, self._zeros = rows.codes, rows.run, rows.workspace.zeros
         self._scores: WeakKeyDictionary[Scores, _ScoreCache] = WeakKeyDictionary()
         self._exponentials = exponentials()
@@ -57,35 +63,45 @@ class ScoreRows:
 
     def histogram(self, query: ScoreHistogram, labels: Codes) -> Ints:
         """Sums by cell, shape ``(cells, channels)``; ``labels`` are the table's, or those of rows bounded together."""
-        rule, scores = query.rule, self.caught_up(query.scores)
         codes, lookup = self._codes_of(query.cells)
+        channels, contribute = query.rule.channels, self._contributions(query, labels)
+        run = partial(contribute, codes)
+        by_code = self._in_parallel(run, len(lookup) * channels).reshape(len(lookup), channels)
+        by_cell = np.zeros((query.cells.size, channels), np.int64)
+        kernels.fold(by_code, lookup, by_cell)
+        return by_cell
+
+    def features(self, query: ScoreFourierSum) -> Ints:
+        """Features times contributions, shape ``query.shape``."""
+        places = np.arange(len(self._labels), dtype=np.uint32) % BLOCK
+        return fourier_of(self._rows).score_sums(query, partial(self._contributions(query, self._labels), places))
+
+    def _contributions(self, query: ScoreHistogram | ScoreFourierSum, labels: Codes) -> Contribute:
+        """Adds what the rule of a query says of every row to the line of its code."""
+        rule, scores = query.rule, self.caught_up(query.scores)
         weights = UNWEIGHTED if query.weights is None else query.weights
         classes, factors = weights.classes, weights.factors
         bits = FACTOR_BITS - (0 if query.weights is None else rule.finer)
-        run: RowRange
         if isinstance(rule, SoftmaxRule):
             exps, curvature, norm = self._exponentials, rule.curvature, rule.norm
 
-            def run(start: int, stop: int, sums: Ints) -> None:
+            def of_class(codes: npt.NDArray[Any], start: int, stop: int, sums: Ints) -> None:
                 score_kernels.softmax_sum(
                     codes, labels, classes, factors, bits, scores, exps, curvature, norm, sums, start, stop
                 )
 
-        else:
-            targets, scale = self._required_targets(), rule.scale
-            facts = (scale.offset, scale.numerator, rule.shift, rule.low, rule.high, rule.curvature)
-            adds: Any = score_kernels.residual_sum
-            link: tuple[Any, ...] = ()
-            if rule.link is not None:
-                adds, link = score_kernels.linked_residual_sum, (_tables(rule.link),)
+            return of_class
+        targets, scale = self._required_targets(), rule.scale
+        facts = (scale.offset, scale.numerator, rule.shift, rule.low, rule.high, rule.curvature)
+        adds: Any = score_kernels.residual_sum
+        link: tuple[Any, ...] = ()
+        if rule.link is not None:
+            adds, link = score_kernels.linked_residual_sum, (_tables(rule.link),)
 
-            def run(start: int, stop: int, sums: Ints) -> None:
-                adds(codes, labels, factors, bits, targets, scores, facts, *link, sums, start, stop)
+        def of_target(codes: npt.NDArray[Any], start: int, stop: int, sums: Ints) -> None:
+            adds(codes, labels, factors, bits, targets, scores, facts, *link, sums, start, stop)
 
-        by_code = self._in_parallel(run, len(lookup) * rule.channels).reshape(len(lookup), rule.channels)
-        by_cell = np.zeros((query.cells.size, rule.channels), np.int64)
-        kernels.fold(by_code, lookup, by_cell)
-        return by_cell
+        return of_target
 
     def levels(self, query: ResidualLevels) -> Ints:
         """Rows between edges, shape ``query.shape``."""
@@ -114,6 +130,9 @@ class ScoreRows:
             sums = self._zeros((len(self._labels), scores.n_scores), np.int32)
             cache = self._scores[scores] = _ScoreCache(sums)
         for entry in scores.updates[cache.applied :]:
+            if isinstance(entry, FourierUpdate):
+                fourier_of(self._rows).update_scores(entry, cache.sums)
+                continue
             codes, lookup = self._codes_of(entry.cells)
             steps = np.ascontiguousarray(entry.values[lookup])
             self._in_parallel(partial(_update, codes, steps, cache.sums), 0)

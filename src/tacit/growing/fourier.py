@@ -62,9 +62,6 @@ EDGE = 0.002
 LEAST_SD = 0.3
 """Scores of columns that hardly vary are not blown up to vary by more than their share."""
 
-LARGEST_CURVATURE = 0.25
-"""Of the logistic loss: steps may be too short for it, not too long."""
-
 VARIANCES = np.concatenate([[0.0], np.logspace(-4.0, 1.0, 41)])
 """Prior variances of a score that it tells apart."""
 
@@ -180,11 +177,15 @@ class Directions:
         vectors: shape ``(size, size)``, a direction per column.
         rows: squared length of all rows along each, shape ``(size,)``.
         curvature: of the loss, of a row on average.
+        own: variance of a row's weight, per unit of curvature.
+        steepest: no row's curvature is larger: steps may be too short for it, not too long.
     """
 
     vectors: Floats
     rows: Floats
     curvature: float
+    own: float = 1.0
+    steepest: float = 0.25  # of the logistic loss
 
     @staticmethod
     def of(imagined: Floats, rows: float, curvature: float) -> Directions:
@@ -194,7 +195,7 @@ class Directions:
 
     def lengths(self, way: float) -> Floats:
         """How far a sum is followed along each direction: ``way``, or less where rows would answer to it."""
-        return 1.0 / (1.0 / way + LARGEST_CURVATURE * self.rows)
+        return 1.0 / (1.0 / way + self.steepest * self.rows)
 
     def steps(self, way: float) -> Floats:
         """What a sum is multiplied by, shape ``(size, size)``."""
@@ -204,40 +205,41 @@ class Directions:
         """What is left of a score along each direction after a step, on average over labels."""
         return np.asarray(1.0 - self.curvature * self.rows * self.lengths(way), np.float64)
 
-    def way(self, seen: Floats, sd: float, most: float) -> float:
-        """How far to go in all: up to :data:`OF_THE_LIKELY` times the prior variance that the first sum speaks for.
+    def likelihood(self, seen: Floats, sd: float) -> Floats:
+        """Log marginal likelihood of every prior variance, up to a constant, shape ``(len(VARIANCES),)``.
 
         Were scores short of a function with Gaussian prior ``v k``, a sum would have the variance
-        ``(c n_k)^2 v + c n_k + sd^2`` along a direction of squared length ``n_k``: what they lack, what rows vary by
-        themselves, and noise. Of those that are not 0, every power of ten is thought equally likely before.
-
-        Args:
-            seen: the released sum, shape ``(size,)``.
-            sd: of the noise in every number of it.
-            most: where noise in a score ends the way.
-        """
-        likelihood = self._likelihood(seen, sd)
-        weights = np.exp(likelihood - likelihood.max())
-        weights[0] *= NOTHING / (1.0 - NOTHING) * (len(VARIANCES) - 1)
-        return float(weights @ np.minimum(OF_THE_LIKELY * VARIANCES, most) / weights.sum())
-
-    def evidence(self, seen: Floats, sd: float) -> float:
-        """Log marginal likelihood of a function with a Gaussian prior ``v k``, any ``v`` alike, above that of none.
+        ``(c n_k)^2 v + own c n_k + sd^2`` along a direction of squared length ``n_k``: what they lack, what rows vary
+        by themselves, and noise.
 
         Args:
             seen: the released sum, shape ``(size,)``.
             sd: of the noise in every number of it.
         """
-        likelihood = self._likelihood(seen, sd)
-        some = likelihood[1:]
-        return float(some.max() + math.log(np.exp(some - some.max()).mean()) - likelihood[0])
-
-    def _likelihood(self, seen: Floats, sd: float) -> Floats:
-        """Log marginal likelihood of every prior variance, up to a constant, shape ``(len(VARIANCES),)``."""
         squares = (self.vectors.T @ seen)[:, None] ** 2
         answer = self.curvature * self.rows[:, None]
-        variance = answer**2 * VARIANCES + answer + max(sd, 1e-9) ** 2
+        variance = answer**2 * VARIANCES + self.own * answer + max(sd, 1e-9) ** 2
         return np.asarray(-0.5 * (squares / variance + np.log(variance)).sum(axis=0))
+
+
+def believed_way(likelihood: Floats, most: float) -> float:
+    """How far to go in all: up to :data:`OF_THE_LIKELY` times the prior variance that a sum speaks for.
+
+    Of the variances that are not 0, every power of ten is thought equally likely before.
+
+    Args:
+        likelihood: of :data:`VARIANCES`.
+        most: where noise in a score ends the way.
+    """
+    weights = np.exp(likelihood - likelihood.max())
+    weights[0] *= NOTHING / (1.0 - NOTHING) * (len(VARIANCES) - 1)
+    return float(weights @ np.minimum(OF_THE_LIKELY * VARIANCES, most) / weights.sum())
+
+
+def evidence(likelihood: Floats) -> float:
+    """Log marginal likelihood of a function with a Gaussian prior ``v k``, any ``v`` alike, above that of none."""
+    some = likelihood[1:]
+    return float(some.max() + math.log(np.exp(some - some.max()).mean()) - likelihood[0])
 
 
 def fourier_rule() -> RowRule:
@@ -297,7 +299,7 @@ class FourierLook:
         seen, left_sd = max(first.sd / root / CLIP, 1e-9), max(budget.sd(), 1e-9)
         part, each = left_sd**2 / (seen**2 + left_sd**2), budget.split(STEPS)  # the look is one sum among others
         most = min(noise / (math.sqrt(1.0 - part) * left_sd * CLIP), MOST_VARIANCE)
-        variance = directions.way(first.value / root, first.sd / root, most)
+        variance = believed_way(directions.likelihood(first.value / root, first.sd / root), most)
         way = part * variance
         weights = margins.add_features(self.features, directions.steps(way) @ (first.value / root))
         left = directions.lengths(way) ** 2 * (first.sd / root) ** 2  # variance of the weights along each direction
@@ -339,5 +341,5 @@ def look_together(
     first = summed.measure(FourierSum(features, fourier_rule(), margins), 1.0, label)
     root, beyond = math.sqrt(features.pairs), beyond_single_columns(imagined, scores)
     others = Directions.of(imagined @ beyond, rows, curvature)
-    evidence = others.evidence(beyond.T @ (first.value / root), first.sd / root)
-    return FourierLook(features, imagined, Directions.of(imagined, rows, curvature), first, evidence), budget.share
+    found = evidence(others.likelihood(beyond.T @ (first.value / root), first.sd / root))
+    return FourierLook(features, imagined, Directions.of(imagined, rows, curvature), first, found), budget.share

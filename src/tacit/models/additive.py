@@ -188,7 +188,7 @@ class AdditiveScores:
         pairs: effects of two columns; ``effect`` and ``sd`` have shape ``(groups, groups, n_scores)``.
         trees: trees over the bins, for what columns and pairs leave over; columns are numbered as ``features``.
         intercept_sd: standard deviation of the noise in the intercept, shape ``(n_scores,)``; None if it is not known.
-        fourier: a smooth function of the bins of all columns together, if there is one; the same for every score.
+        fourier: a smooth function of the bins of all columns together, if there is one, to every score.
     """
 
     intercept: Floats
@@ -218,7 +218,7 @@ class AdditiveScores:
             yield self.pair_name(pair), pair.effect[pair.groups[0][bins[i]], pair.groups[1][bins[j]]]
         codes = [column.astype(np.uint8) for column in bins] if self.trees or self.fourier is not None else []
         if self.fourier is not None:
-            yield SMOOTH, self.fourier.score(codes)[:, None]
+            yield SMOOTH, self.fourier.score(codes).reshape(-1, self.n_scores)
         if self.trees:
             total = np.zeros((frame.n_rows, self.n_scores))
             for tree in self.trees:
@@ -291,6 +291,7 @@ class AdditiveScores:
             "mains": [main.to_dict() for main in self.mains],
             "pairs": [pair.to_dict() for pair in self.pairs],
             "trees": [tree.to_dict() for tree in self.trees],
+            **({} if self.fourier is None else {"fourier": self.fourier.to_dict()}),
             **({} if self.intercept_sd is None else {"intercept_sd": self.intercept_sd.tolist()}),
         }
 
@@ -304,6 +305,7 @@ class AdditiveScores:
             tuple(PairEffect.from_dict(item) for item in data["pairs"]),
             tuple(ScoreTree.from_dict(item) for item in data["trees"]),
             floats(data["intercept_sd"]) if "intercept_sd" in data else None,
+            FourierTerm.from_dict(data["fourier"]) if "fourier" in data else None,
         )
 
 

@@ -137,13 +137,13 @@ class FourierFeatures:
 
 @dataclass(frozen=True, eq=False)
 class FourierTerm:
-    """``f(x) = weights . phi(x)`` (log-odds).
+    """``f(x) = weights . phi(x)``, in units of the scores it is added to (log-odds for two classes).
 
     Attributes:
         features: the map ``phi``, over the bins of a model's columns.
-        weights: shape ``(features.size,)``, for vectors of norm 1.
-        sd: standard deviation that noise leaves in ``f``, on average over rows.
-        spread: standard deviation of ``f`` over rows, about.
+        weights: for vectors of norm 1; shape ``(features.size,)`` for one score, ``(features.size, k)`` for ``k``.
+        sd: standard deviation that noise leaves in a score, on average over rows and scores.
+        spread: standard deviation of ``f`` over rows, about; of all scores together.
     """
 
     features: FourierFeatures
@@ -152,22 +152,29 @@ class FourierTerm:
     spread: float
 
     def score(self, codes: Sequence[Bytes]) -> Floats:
-        """``f`` of every row, shape ``(rows,)``.
+        """``f`` of every row, shape ``(rows, *weights.shape[1:])``.
 
         Args:
             codes: the bins of all columns of the model.
         """
         own = [codes[column] for column in self.features.columns]
-        scores = np.empty(len(own[0]))
-        weights = self.weights / self.features.unit
-        for low in range(0, len(scores), BLOCK):
-            weigh(self.features.of([column[low : low + BLOCK] for column in own]), weights, scores, low)
-        return scores
+        weights = np.ascontiguousarray(np.atleast_2d(self.weights.T) / self.features.unit)
+        scores = np.empty((len(weights), len(own[0])))
+        for low in range(0, scores.shape[1], BLOCK):
+            vectors = self.features.of([column[low : low + BLOCK] for column in own])
+            for line, of_score in zip(scores, weights, strict=True):
+                weigh(vectors, of_score, line, low)
+        return np.ascontiguousarray(scores.T.reshape(-1, *self.weights.shape[1:]))
+
+    def times(self, unit: float) -> FourierTerm:
+        """The same function, multiplied by ``unit``."""
+        return FourierTerm(self.features, unit * self.weights, unit * self.sd, unit * self.spread)
 
     def reliance(self) -> Floats:
         """How fast ``f`` typically changes along each column, per unit of its scores; shape ``(columns,)``."""
         pairs = self.features.pairs
-        power = self.weights[:pairs] ** 2 + self.weights[pairs:] ** 2
+        squares = np.square(self.weights).reshape(2 * pairs, -1).sum(axis=1)
+        power = squares[:pairs] + squares[pairs:]
         speeds: Floats = np.sqrt((power[:, None] * self.features.frequencies**2).sum(axis=0) / (2.0 * pairs))
         return speeds
 

@@ -134,7 +134,7 @@ def _parts(model: Model) -> _Parts | None:
         return _Parts(model.features, model.mains, bool(model.pairs or model.trees or model.fourier is not None))
     if isinstance(model, AdditiveClassesModel | AdditiveRegressionModel):
         scores = model.scores
-        return _Parts(scores.features, scores.mains, bool(scores.pairs or scores.trees))
+        return _Parts(scores.features, scores.mains, bool(scores.pairs or scores.trees or scores.fourier is not None))
     return None
 
 

@@ -10,8 +10,10 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.models.fourier_features import LENGTH, FourierFeatures
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.margins import Margins
+from tacit.queries.margins import Margins, Scores
+from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import RowRule
+from tacit.queries.score_rules import ScoreRule
 from tacit.queries.sensitivity import Sensitivity
 
 PAIR_L1 = math.isqrt(2 * LENGTH**2) + 1
@@ -58,6 +60,51 @@ class FourierSum:
             times * largest * PAIR_L1 * pairs,
             (times * largest * LENGTH) ** 2 * pairs,
             f"sum of weighted Fourier features: max weight x norm{how}",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreFourierSum:
+    """A query for ``sum over rows of phi(codes) rule(label or target, scores)'``; shape ``(features.size, channels)``.
+
+    Sensitivity (docs/theory/sensitivities.md, section 2): a row's part is the outer product of two vectors, whose norm
+    (L1 and L2 alike) is the product of theirs; ``phi`` is as long as in :class:`FourierSum`, and the rule bounds the
+    other. Replacing is removing and adding: parts may be opposite, which is attained. Weights of rows move nothing
+    farther (:mod:`tacit.queries.row_weights`).
+    """
+
+    features: FourierFeatures
+    rule: ScoreRule
+    scores: Scores
+    weights: LabelWeights | None = None
+
+    def __post_init__(self) -> None:
+        if self.scores.n_scores != self.rule.n_scores:
+            raise ValueError(f"the rule looks at {self.rule.n_scores} scores, and rows have {self.scores.n_scores}")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(features.size, channels)``."""
+        return (self.features.size, self.rule.channels)
+
+    @property
+    def unit(self) -> int:
+        """Integer units of a cosine of 1 times a contribution of 1."""
+        return (self.rule.unit << self._finer) * LENGTH
+
+    @property
+    def _finer(self) -> int:
+        return 0 if self.weights is None else self.rule.finer
+
+    def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
+        """How far one row moves the sum, in integer units."""
+        l1, l2_squared = self.rule.longest
+        pairs, weighted = self.features.pairs, "" if self.weights is None else "; weights of at most 1"
+        times, how = (1, "") if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else (2, "; replace = remove + add")
+        return Sensitivity(
+            times * (l1 << self._finer) * PAIR_L1 * pairs,
+            (times * LENGTH) ** 2 * pairs * (l2_squared << (2 * self._finer)),
+            f"{self.rule.theorem}{weighted}; times Fourier features: product of norms{how}",
         )
 
 

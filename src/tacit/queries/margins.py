@@ -62,7 +62,10 @@ class Update:
 
 @dataclass(frozen=True, eq=False)
 class FourierUpdate:
-    """Adds ``(weights . vector) >> shift`` (fixed point) to the margin of every row; every product fits an int32."""
+    """Adds ``(weights . vector) >> shift`` (fixed point) to the margin of every row; every product fits an int32.
+
+    Of several scores ``weights`` has a line for each, shape ``(n_scores, features.size)``.
+    """
 
     features: FourierFeatures
     weights: npt.NDArray[np.int32]
@@ -95,20 +98,40 @@ class Margins:
         Raises:
             ValueError: unless there is a finite weight for every feature.
         """
-        exact: Floats = np.asarray(weights, dtype=np.float64)
-        if exact.shape != (features.size,) or not np.all(np.isfinite(exact)):
-            raise ValueError(f"an update needs {features.size} finite weights, got shape {exact.shape}")
-        scale = 2.0**MARGIN_BITS / features.unit
-        farthest = LENGTH * scale * float(np.abs(exact).sum())
-        room = float(max(MARGIN_LIMIT - self.reach - 1, 0))
-        if farthest > room:  # beyond what 32 bits hold: nothing that is learned comes near
-            scale, farthest = scale * (room / farthest), room
-        most = LARGEST_PRODUCT - LENGTH * features.size  # rounding adds half a unit to a weight at most
-        shift = int(np.clip(np.floor(np.log2(most / max(farthest, 1e-300))), 0, FINEST_SHIFT))
-        rounded = np.trunc(exact * scale * 2.0**shift).astype(np.int32)
-        self.reach += (LENGTH * int(np.abs(rounded.astype(np.int64)).sum()) >> shift) + 1
-        self.updates.append(FourierUpdate(features, rounded, shift))
-        return rounded.astype(np.float64) * (features.unit / 2.0 ** (MARGIN_BITS + shift))
+        lines, shift, self.reach = features_in_fixed_point(
+            features, weights, (features.size,), self.reach, MARGIN_LIMIT
+        )
+        self.updates.append(FourierUpdate(features, lines[0], shift))
+        return _as_weights(lines[0], features, shift)
+
+
+def features_in_fixed_point(
+    features: FourierFeatures, weights: npt.ArrayLike, shape: tuple[int, ...], reach: int, limit: int
+) -> tuple[npt.NDArray[np.int32], int, int]:
+    """Weights of vectors of norm 1 in fixed point, a line per score; their shift, and how far a log reaches then.
+
+    Raises:
+        ValueError: unless there is a finite weight for every feature and score.
+    """
+    exact: Floats = np.asarray(weights, dtype=np.float64)
+    if exact.shape != shape or not np.all(np.isfinite(exact)):
+        raise ValueError(f"an update needs finite weights of shape {shape}, got shape {exact.shape}")
+    lines = np.ascontiguousarray(np.atleast_2d(exact.T))
+    scale = 2.0**MARGIN_BITS / features.unit
+    farthest = LENGTH * scale * float(np.abs(lines).sum(axis=1).max())
+    room = float(max(limit - reach - 1, 0))
+    if farthest > room:  # beyond what 32 bits hold: nothing that is learned comes near
+        scale, farthest = scale * (room / farthest), room
+    most = LARGEST_PRODUCT - LENGTH * features.size  # rounding adds half a unit to a weight at most
+    shift = int(np.clip(np.floor(np.log2(most / max(farthest, 1e-300))), 0, FINEST_SHIFT))
+    rounded = np.trunc(lines * scale * 2.0**shift).astype(np.int32)
+    farthest_row = int(np.abs(rounded.astype(np.int64)).sum(axis=1).max())
+    return rounded, shift, reach + (LENGTH * farthest_row >> shift) + 1
+
+
+def _as_weights(fixed: npt.NDArray[np.int32], features: FourierFeatures, shift: int) -> Floats:
+    natural: Floats = fixed.astype(np.float64) * (features.unit / 2.0 ** (MARGIN_BITS + shift))
+    return natural
 
 
 SCORE_LIMIT = (1 << 30) - 1
@@ -128,7 +151,7 @@ class Scores:
     """The log of ``n_scores`` scores. Identity is the object: an engine caches by it."""
 
     n_scores: int
-    updates: list[ScoreUpdate] = field(default_factory=list)
+    updates: list[ScoreUpdate | FourierUpdate] = field(default_factory=list)
     reach: int = 0
 
     def __post_init__(self) -> None:
@@ -148,3 +171,18 @@ class Scores:
         fixed, self.reach = fixed_point(values, (cells.size, self.n_scores), self.reach, SCORE_LIMIT)
         self.updates.append(ScoreUpdate(cells, fixed))
         return np.asarray(fixed / 2.0**MARGIN_BITS)
+
+    def add_features(self, features: FourierFeatures, weights: npt.ArrayLike) -> Floats:
+        """Appends ``weights . phi``, ``phi`` of norm 1, and returns the weights as they were rounded.
+
+        Args:
+            features: the map ``phi``.
+            weights: shape ``(features.size, n_scores)``, finite.
+
+        Raises:
+            ValueError: for other weights.
+        """
+        shape = (features.size, self.n_scores)
+        lines, shift, self.reach = features_in_fixed_point(features, weights, shape, self.reach, SCORE_LIMIT)
+        self.updates.append(FourierUpdate(features, lines, shift))
+        return np.ascontiguousarray(_as_weights(lines, features, shift).T)

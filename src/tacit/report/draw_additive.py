@@ -15,7 +15,6 @@ from tacit.arrays import Floats, Ints
 from tacit.models.additive import SMOOTH, TREES, AdditiveModel, AdditiveScores, Feature, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
 from tacit.models.base import Model
-from tacit.models.fourier_features import FourierTerm
 from tacit.report import svg
 from tacit.report.class_drawing import class_bars, class_curves
 from tacit.report.drawing import TYPICAL, Drawing, Effect, Side, bars, curve, heat_map, ranking
@@ -47,13 +46,12 @@ def _of_two_classes(model: AdditiveModel) -> ModelCard:
     positive, scores, importance = model.classes[-1], model.scores, model.importance()
     mains = _mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity))
     mains.sort(key=lambda d: -importance.get(d.title, d.importance))
-    smooth = [_smooth(scores, scores.fourier)] if scores.fourier else []
     trees = [_split_ranking(model)] if model.trees else []
     return ModelCard(
         f"An additive model of “{positive}”: {parts_of(scores)}",
         f"Each drawing says by what factor a value changes the odds of “{positive}”: ×2 doubles them, ÷2 halves them. "
         f"{NOISE}",
-        (overview(scores), *mains, *_pairs(scores, ODDS), *smooth, *trees),
+        (overview(scores), *mains, *_pairs(scores, ODDS), *_smooth(scores, "the log-odds"), *trees),
         tuple(public_feature(f) for f in scores.features),
     )
 
@@ -70,7 +68,13 @@ def _of_classes(model: AdditiveClassesModel) -> ModelCard:
         "Each drawing has a row for every class, all on one scale: above the dotted line a value speaks for the class, "
         "below it against. Effects are factors of a class's odds, measured against the (geometric) mean of all classes."
         f" {NOISE}",
-        (overview(scores, caption), *mains, *pairs, *tree_ranking(scores, "log-odds, all classes together")),
+        (
+            overview(scores, caption),
+            *mains,
+            *pairs,
+            *_smooth(scores, "the log-odds, of all classes together,"),
+            *tree_ranking(scores, "log-odds, all classes together"),
+        ),
         tuple(public_feature(f) for f in scores.features),
     )
 
@@ -127,7 +131,13 @@ def _additive_number(
     return ModelCard(
         f"An additive model of the {what} of “{model.target}”: {parts_of(scores)}",
         f"{says} {NOISE}",
-        (overview(scores, caption), *mains, *_pairs(scores, units), *tree_ranking(scores, of_trees)),
+        (
+            overview(scores, caption),
+            *mains,
+            *_pairs(scores, units),
+            *_smooth(scores, "the sum"),
+            *tree_ranking(scores, of_trees),
+        ),
         tuple(public_feature(f) for f in scores.features),
         f"The target “{model.target}” and its bounds, {lower} to {upper}; values outside were clipped.",
     )
@@ -179,15 +189,18 @@ def _pair_of_classes(scores: AdditiveScores, pair: PairEffect, names: list[str],
     return replace(drawn, caption=f"For {names[most]}, which it moves most. {drawn.caption}")
 
 
-def _smooth(scores: AdditiveScores, term: FourierTerm) -> Drawing:
-    """The smooth function of all columns: how fast it changes along each."""
+def _smooth(scores: AdditiveScores, what: str) -> list[Drawing]:
+    """The smooth function of all columns, if there is one: how fast it changes ``what`` along each."""
+    if scores.fourier is None:
+        return []
+    term = scores.fourier
     names = [scores.features[column].name for column in term.features.columns]
     drawn = ranking(SMOOTH, names, [float(speed) for speed in term.reliance()], "smooth")
     caption = (
-        f"One function of {len(names)} columns together, too many to draw: how much it typically changes the log-odds "
+        f"One function of {len(names)} columns together, too many to draw: how much it typically changes {what} "
         "when a column moves by one standard deviation and the others stay. The model file holds all of it."
     )
-    return replace(drawn, caption=caption, wide=False)
+    return [replace(drawn, caption=caption, wide=False)]
 
 
 def _split_ranking(model: AdditiveModel) -> Drawing:

@@ -16,7 +16,7 @@ from tacit.engines.blocks import BlockTable
 from tacit.engines.joined.wire import WireError
 from tacit.models.fourier_features import FourierFeatures
 from tacit.queries.cells import Cells, OneCell, ProductCells
-from tacit.queries.fourier import FourierSum, ScatterSum
+from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram
 from tacit.queries.margins import FINEST_SHIFT, FourierUpdate, ScoreUpdate, Update
@@ -75,7 +75,9 @@ class Admission:
     @part.register
     def _(self, value: FourierUpdate) -> None:
         self._features(value.features)
-        _require(value.weights.shape == (value.features.size,), "an update needs a weight for each feature")
+        lines = value.weights.shape[:-1]
+        _require(value.weights.shape[-1:] == (value.features.size,), "an update needs a weight for each feature")
+        _require(len(lines) <= 1 and all(lines), "weights have a line for each score, or are of margins")
         _require(0 <= value.shift <= FINEST_SHIFT, "the shift of an update is out of range")
 
     # Questions.
@@ -98,6 +100,16 @@ class Admission:
     @_query.register
     def _(self, query: ScoreHistogram, n_labels: int) -> None:
         self._cells(query.cells)
+        self._of_scores(query, n_labels)
+        _fits(query.cells.size * query.rule.channels)
+
+    @_query.register
+    def _(self, query: ScoreFourierSum, n_labels: int) -> None:
+        self._features(query.features)
+        self._of_scores(query, n_labels)
+        _fits(query.features.size * query.rule.channels)
+
+    def _of_scores(self, query: ScoreHistogram | ScoreFourierSum, n_labels: int) -> None:
         weights, rule = query.weights, query.rule
         if weights is not None:
             self._weights(weights, n_labels)
@@ -106,7 +118,6 @@ class Admission:
             _require(classes <= rule.n_labels, "the rule knows fewer classes than labels have")
         else:
             _require(self._has_targets, "residuals are of labels that are numbers")
-        _fits(query.cells.size * rule.channels)
 
     @_query.register
     def _(self, query: ResidualLevels, n_labels: int) -> None:

@@ -28,7 +28,7 @@ from tacit.models.fourier_features import FourierFeatures
 from tacit.models.tree import TreeShape
 from tacit.privacy.charges import Charge, charge_from_dict
 from tacit.queries.cells import OneCell, ProductCells
-from tacit.queries.fourier import FourierSum, ScatterSum
+from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
 from tacit.queries.log_link import LogLink
@@ -51,7 +51,7 @@ LOGS = (Margins, Scores)
 
 BY_VALUE = (
     SumsOf, CodeCounts, ProductSums, LeftSums,
-    Histogram, ScoreHistogram, ResidualLevels, JointHistogram, FourierSum, ScatterSum, SplitHistogram,
+    Histogram, ScoreHistogram, ResidualLevels, JointHistogram, FourierSum, ScoreFourierSum, ScatterSum, SplitHistogram,
     OneCell, TreeShape, ReleaseMap, JointPart, SoftmaxRule, ResidualRule, TargetScale, LogLink,
     Update, FourierUpdate, ScoreUpdate,
 )  # fmt: skip
@@ -63,7 +63,9 @@ LOOKS = (SumsOf, CodeCounts, ProductSums, LeftSums)
 LEFT_OUT = {(Histogram, "release_map"), (ScoreHistogram, "release_map")}
 """Sums do not need them: maps are of totals."""
 
-ANY_QUERY = (Histogram, ScoreHistogram, ResidualLevels, JointHistogram, FourierSum, ScatterSum, SplitHistogram)
+ANY_QUERY = (
+    Histogram, ScoreHistogram, ResidualLevels, JointHistogram, FourierSum, ScoreFourierSum, ScatterSum, SplitHistogram,
+)  # fmt: skip
 
 
 class Sender:
@@ -233,15 +235,23 @@ class Receiver:
             or not isinstance(new, list)
         ):
             raise WireError("a log does not go on where it ended")
-        kinds = (ScoreUpdate,) if n_scores else (Update, FourierUpdate)
+        kinds = (ScoreUpdate, FourierUpdate) if n_scores else (Update, FourierUpdate)
         for each in new:
             update = self.object(each, kinds)
-            if n_scores and update.values.shape[1:] != (n_scores,):
+            if _scores_of(update) != n_scores:
                 raise WireError("an update has another number of scores than its log")
             log.updates.append(update)
         if new:
             self._grown(log)
         return log
+
+
+def _scores_of(update: Any) -> int:
+    """Of how many scores an update is; 0 of one of margins."""
+    if isinstance(update, FourierUpdate):
+        return len(update.weights) if update.weights.ndim == 2 else 0
+    values: Any = update.values
+    return values.shape[1] if values.ndim == 2 else 0
 
 
 def array_of(data: dict[str, Any], most: int = 1 << 31) -> Any:

@@ -7,7 +7,8 @@ from tacit.engines.fourier_rows import fourier_of
 from tacit.engines.margin_rows import MarginRows
 from tacit.engines.passes.base import Pass, register
 from tacit.engines.rows import Rows
-from tacit.queries.fourier import FourierSum, ScatterSum
+from tacit.engines.score_rows import ScoreRows
+from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 
 
 class FourierPass(Pass[FourierSum]):
@@ -15,6 +16,13 @@ class FourierPass(Pass[FourierSum]):
 
     def sums(self, query: FourierSum, rows: Rows) -> Ints:
         return fourier_of(rows).sums(query, MarginRows.of(rows).caught_up(query.margins)[0])
+
+
+class ScoreFourierPass(Pass[ScoreFourierSum]):
+    """Features times what rows with several scores contribute."""
+
+    def sums(self, query: ScoreFourierSum, rows: Rows) -> Ints:
+        return ScoreRows.of(rows).features(query)
 
 
 class ScatterPass(Pass[ScatterSum]):
@@ -25,4 +33,5 @@ class ScatterPass(Pass[ScatterSum]):
 
 
 register(FourierSum, FourierPass())
+register(ScoreFourierSum, ScoreFourierPass())
 register(ScatterSum, ScatterPass())
