@@ -6,7 +6,7 @@ the files and ends with the model: wall and processor seconds, and the peak of `
 over what the process had when it began. LightGBM has no privacy: 100 trees of 31 leaves, all defaults.
 
 Engines: ``memory`` reads the files into an Arrow table and fits that; ``encoded`` is ``read_source(engine="memory")``,
-``streamed`` is ``read_source()``, ``dask`` is ``read_source(engine="dask")`` with a cluster of this machine.
+and ``streamed`` is ``read_source()``.
 
 Results are lines of ``benchmarks/results/scale.jsonl``, by version of the library; ``--again`` measures anew.
 """
@@ -35,7 +35,7 @@ from tools.fit_planning_rule import version
 
 COLUMNS, FILE_ROWS, CHUNK_ROWS = 20, 1_000_000, 250_000
 TEST_ROWS = 50_000
-ENGINES = ("memory", "encoded", "streamed", "dask", "lightgbm")
+ENGINES = ("memory", "encoded", "streamed", "lightgbm")
 PEAK = re.compile(r"RssAnon:\s+(\d+) kB")
 
 

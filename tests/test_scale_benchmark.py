@@ -1,0 +1,44 @@
+"""The benchmark of scale: its tables, its exponent, and that its engines fit the same model."""
+
+from __future__ import annotations
+
+import math
+
+import pyarrow.parquet as pq
+import pytest
+
+from benchmarks import scale
+
+
+def test_a_folder_holds_the_rows_it_is_named_after_in_whole_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(scale, "FILE_ROWS", 500)
+    monkeypatch.setattr(scale, "CHUNK_ROWS", 200)
+    folder = scale.generate(tmp_path, 1_100)
+    files = sorted(folder.glob("*.parquet"))
+    assert [pq.read_metadata(file).num_rows for file in files] == [500, 500, 100]
+    table = pq.read_table(folder)
+    assert table.column_names == [*(f"x{j}" for j in range(scale.COLUMNS)), "y"]
+    assert set(table["y"].to_pylist()) == {0, 1}
+
+
+def test_a_folder_that_was_left_half_made_is_made_again(tmp_path):
+    folder = scale.generate(tmp_path, 300)
+    (folder / "_done").unlink()
+    (folder / "00000.parquet").write_bytes(b"half")
+    assert pq.read_table(scale.generate(tmp_path, 300)).num_rows == 300
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 1.3])
+def test_the_exponent_is_that_of_the_seconds(power):
+    found = {rows: 3.0 * rows**power for rows in (1_000, 10_000, 1_000_000)}
+    assert scale.exponent(found) == pytest.approx(power)
+    assert math.isnan(scale.exponent({1_000: 1.0}))
+
+
+def test_private_engines_fit_the_same_model_to_the_same_files(tmp_path):
+    folder, directory = scale.generate(tmp_path, 3_000), tmp_path / "codes"
+    directory.mkdir()
+    private = [engine for engine in scale.ENGINES if engine != "lightgbm"]
+    models = [scale.fit(engine, folder, directory, 1.0).model_.to_dict() for engine in private]
+    assert all(model == models[0] for model in models)
+    assert not list(directory.iterdir())
