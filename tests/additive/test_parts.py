@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import multivariate_normal
 
 from tacit.additive.intercept import PosteriorIntercept, curvature
 from tacit.additive.intercept import scatter as scatter_of_rows
@@ -105,6 +106,27 @@ def test_posterior_is_the_textbook_gaussian_one():
     assert mean == pytest.approx(gain @ release, abs=1e-9)
     expected = SCALES[5] * covariance - gain @ (curvature_ * SCALES[5] * np.diag(counts) @ covariance)
     assert posterior.sd(noise, curvature_, weights) == pytest.approx(np.sqrt(np.diag(expected)), abs=1e-9)
+
+
+def test_weights_of_the_mixture_are_marginal_likelihoods():
+    """Two covariances and all scales, by dense normal densities of the release."""
+    generator = np.random.default_rng(3)
+    counts, curvature_, scatter, noise = np.array([50.0, 80.0, 20.0, 40.0]), 0.35, 0.2, 30.0
+    covariances = [centred(np.eye(4), counts / counts.sum()), centred(np.diag([1.0, 4.0, 0.5, 2.0]), counts / 190)]
+    release = generator.normal(0, 25, 4)
+    posterior = Posterior(counts, np.eye(4), covariances, scatter / noise)
+    mean, weights = posterior.solve(release, noise, curvature_, None)
+    blur, design = noise * (np.eye(4) + np.diag(counts) * (scatter / noise)), curvature_ * np.diag(counts)
+    logs, means = np.empty((2, len(SCALES))), []
+    for i, covariance in enumerate(covariances):
+        for k, scale in enumerate(SCALES):
+            joint = scale * design @ covariance @ design + blur
+            logs[i, k] = multivariate_normal(np.zeros(4), joint).logpdf(release)
+            means.append(scale * covariance @ design @ np.linalg.solve(joint, release))
+    expected = np.exp(logs - logs.max())
+    expected /= expected.sum()
+    np.testing.assert_allclose(weights, expected, rtol=1e-9)
+    np.testing.assert_allclose(mean, expected.ravel() @ np.array(means), atol=1e-9)
 
 
 def test_noise_alone_is_shrunk_to_nothing_and_a_strong_signal_is_kept():

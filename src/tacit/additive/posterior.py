@@ -18,11 +18,13 @@ one before it. If all of those rise with a column, so does the probability of th
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import numba as nb
 import numpy as np
 
-from tacit.arrays import Floats
+from tacit.arrays import Floats, Ints
 
 TYPICAL_SCATTER = 0.35
 """Variance of what a row of two classes contributes where no class is rare."""
@@ -34,16 +36,48 @@ LARGEST_EFFECT = 4.0
 
 
 @dataclass(frozen=True, eq=False)
-class _Spectrum:
-    """One covariance, diagonal in the whitened release.
+class _Spectra:
+    """Covariances, each diagonal in the whitened release; their modes stand one after another.
 
-    Eigenvalues; the maps from release to modes and from modes to bins; prior variances of the bins.
+    Attributes:
+        values: eigenvalues, shape ``(modes,)``.
+        ends: how many modes there are up to each covariance, its own included, after a 0; shape ``(covariances + 1,)``.
+        analyse: from release to modes, shape ``(modes, outputs)``.
+        synthesise: from modes to bins, shape ``(bins, modes)``.
+        variances: prior variances of the bins, shape ``(covariances, bins)``.
     """
 
     values: Floats
+    ends: Ints
     analyse: Floats
     synthesise: Floats
     variances: Floats
+
+
+@nb.njit(nogil=True, cache=True)
+def log_likelihoods(modes, values, ends, scales, noise):  # type: ignore[no-untyped-def]
+    """Log marginal likelihoods of a release by its modes, above that of no effect: ``(covariances, scales)``."""
+    found = np.empty((len(ends) - 1, len(scales)))
+    for index in range(len(found)):
+        for k in range(len(scales)):
+            total = 0.0
+            for m in range(ends[index], ends[index + 1]):
+                explained = scales[k] * values[m]
+                total += explained / (explained + noise) * modes[m] * modes[m] / noise
+                total -= math.log1p(explained / noise)
+            found[index, k] = 0.5 * total
+    return found
+
+
+@nb.njit(nogil=True, cache=True)
+def shrink(modes, values, ends, scales, noise, weights):  # type: ignore[no-untyped-def]
+    """Multiplies modes by what a mixture makes of them, ``sum of weight scale / (scale value + noise)``."""
+    for index in range(len(weights)):
+        for m in range(ends[index], ends[index + 1]):
+            kept = 0.0
+            for k in range(len(scales)):
+                kept += weights[index, k] * scales[k] / (scales[k] * values[m] + noise)
+            modes[m] *= kept
 
 
 class Posterior:
@@ -62,13 +96,22 @@ class Posterior:
         blur = np.eye(len(release_map)) + (design @ release_map.T) * scatter
         whiten = np.linalg.inv(np.linalg.cholesky(blur))
         whitened = whiten @ design
-        self._spectra = []
+        values_of, analyse, synthesise = [], [], []
         for covariance in covariances:
             image = whitened @ covariance
             values, vectors = np.linalg.eigh(image @ whitened.T)
             keep = values > 1e-8 * values[-1]
             values, vectors = values[keep], vectors[:, keep]
-            self._spectra.append(_Spectrum(values, vectors.T @ whiten, image.T @ vectors, np.diag(covariance).copy()))
+            values_of.append(values)
+            analyse.append(vectors.T @ whiten)
+            synthesise.append(image.T @ vectors)
+        self._spectra = _Spectra(
+            np.concatenate(values_of),
+            np.cumsum([0, *map(len, values_of)]),
+            np.concatenate(analyse),
+            np.concatenate(synthesise, axis=1),
+            np.array([np.diag(covariance) for covariance in covariances]),
+        )
 
     def solve(
         self, release: Floats, noise_variance: float, curvature: float, log_prior: Floats | None
@@ -84,32 +127,25 @@ class Posterior:
         Returns:
             The mean, shape ``(bins,)``, and the posterior weights, shape ``(covariances, scales)``.
         """
-        noise = noise_variance / curvature**2
-        scores = np.empty((len(self._spectra), len(SCALES)))
-        modes, variances = [], []
-        for index, spectrum in enumerate(self._spectra):
-            z = spectrum.analyse @ (release / curvature)
-            variance = SCALES[:, None] * spectrum.values[None, :] + noise
-            scores[index] = -0.5 * np.log(variance / noise).sum(axis=1) + 0.5 * (1 / noise - 1 / variance) @ (z * z)
-            modes.append(z)
-            variances.append(variance)
+        spectra, noise = self._spectra, noise_variance / curvature**2
+        modes = spectra.analyse @ (release / curvature)
+        scores = log_likelihoods(modes, spectra.values, spectra.ends, SCALES, noise)
         if log_prior is not None:
             scores = scores + log_prior
         weights = np.exp(scores - scores.max())
         weights /= weights.sum()
-        mean = np.zeros(self._spectra[0].synthesise.shape[0])
-        for spectrum, z, variance, weight in zip(self._spectra, modes, variances, weights, strict=True):
-            mean += spectrum.synthesise @ (z * (weight @ (SCALES[:, None] / variance)))
-        return np.clip(mean, -LARGEST_EFFECT, LARGEST_EFFECT), weights
+        shrink(modes, spectra.values, spectra.ends, SCALES, noise, weights)
+        return np.clip(spectra.synthesise @ modes, -LARGEST_EFFECT, LARGEST_EFFECT), weights
 
     def sd(self, noise_variance: float, curvature: float, weights: Floats) -> Floats:
         """Posterior standard deviation of the effect in every bin, averaged over the mixture; shape ``(bins,)``."""
-        noise = noise_variance / curvature**2
-        total = np.zeros(self._spectra[0].synthesise.shape[0])
-        for spectrum, weight in zip(self._spectra, weights, strict=True):
-            variance = SCALES[:, None] * spectrum.values[None, :] + noise
-            explained = spectrum.synthesise**2 @ (weight @ (SCALES[:, None] ** 2 / variance))
-            total += np.maximum((weight @ SCALES) * spectrum.variances - explained, 0.0)
+        spectra, noise = self._spectra, noise_variance / curvature**2
+        total = np.zeros(spectra.synthesise.shape[0])
+        for index, weight in enumerate(weights):
+            own = slice(spectra.ends[index], spectra.ends[index + 1])
+            variance = SCALES[:, None] * spectra.values[None, own] + noise
+            explained = spectra.synthesise[:, own] ** 2 @ (weight @ (SCALES[:, None] ** 2 / variance))
+            total += np.maximum((weight @ SCALES) * spectra.variances[index] - explained, 0.0)
         return np.sqrt(total)
 
 

@@ -135,9 +135,7 @@ def _kernel_trees(
     generator, total, factor = budget.public_generator, state.known.total, seen.unexplained.noise_factor
     assert seen.look is not None
     smooth = (
-        seen.look.grow(budget.part(chosen.fourier), total, factor * chosen.fourier_noise, margins)
-        if chosen.fourier
-        else None
+        seen.look.grow(budget.part(chosen.fourier), factor * chosen.fourier_noise, margins) if chosen.fourier else None
     )
     sd = budget.sd(chosen.trees)
     plan = kernel_plan(total, sd, factor * chosen.tree_noise, chosen.n_trees, chosen.tree_columns)

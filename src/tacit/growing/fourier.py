@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtri
@@ -274,7 +275,8 @@ class FourierLook:
 
     Attributes:
         features, imagined: what is summed, and vectors of imagined rows.
-        directions: of the features.
+        rows: the released number of rows.
+        curvature: of the loss, of a row on average.
         first: the first sum.
         evidence: log odds that columns together say anything that no function of one column does; a pair of columns
             may still say it.
@@ -282,16 +284,21 @@ class FourierLook:
 
     features: FourierFeatures
     imagined: Floats
-    directions: Directions
+    rows: float
+    curvature: float
     first: Measurement
     evidence: float
 
-    def grow(self, budget: Budget, rows: float, noise: float, margins: Margins) -> FourierTerm:
+    @cached_property
+    def directions(self) -> Directions:
+        """Of the features; only where something follows, as it takes long."""
+        return Directions.of(self.imagined, self.rows, self.curvature)
+
+    def grow(self, budget: Budget, noise: float, margins: Margins) -> FourierTerm:
         """Boosts the margins by a smooth function of all columns, spending the budget.
 
         Args:
             budget: what it may spend, of Gaussian noise, on a table with two labels.
-            rows: the released number of rows.
             noise: standard deviation that noise may have in a score, about (log-odds).
             margins: the log; every step is appended.
         """
@@ -311,7 +318,7 @@ class FourierLook:
             )
             weights += margins.add_features(self.features, steps @ (release.value / root))
             left = left * kept**2 + directions.lengths(way) ** 2 * (release.sd / root) ** 2
-        sd = math.sqrt(float(directions.rows @ left) / rows)
+        sd = math.sqrt(float(directions.rows @ left) / self.rows)
         return FourierTerm(self.features, weights, sd, float((self.imagined @ weights).std()))
 
 
@@ -342,4 +349,4 @@ def look_together(
     root, beyond = math.sqrt(features.pairs), beyond_single_columns(imagined, scores)
     others = Directions.of(imagined @ beyond, rows, curvature)
     found = evidence(others.likelihood(beyond.T @ (first.value / root), first.sd / root))
-    return FourierLook(features, imagined, Directions.of(imagined, rows, curvature), first, found), budget.share
+    return FourierLook(features, imagined, rows, curvature, first, found), budget.share
