@@ -52,7 +52,7 @@ class Planning:
     # Where the answer is no, trees have this part of what is left, after columns and pairs, if columns leave less
     # than this share of the labels' variance unexplained.
     last_part: float = 0.75
-    trees_below: float = 0.6
+    trees_below: float = 0.8
 
     # The same for trees of several classes, or of numbers, whose splits are random where rows are not very many: deep
     # ones that are averaged as a kernel (``kernel_trees``).
