@@ -75,6 +75,22 @@ def test_rare_and_frequent_counts(level):
     assert said.sum() / mean.sum() == pytest.approx(1.0, abs=0.12)
 
 
+def test_a_rate_with_exposures_as_weights_is_that_of_counts_with_an_offset():
+    """The young were there for a short time: their counts are small, their rate is the largest."""
+    generator = np.random.default_rng(6)
+    X = pd.DataFrame({"age": generator.random(12_000), "size": generator.random(12_000), "ward": "a"})
+    years = np.clip(0.1 + 0.8 * X["age"] + 0.1 * generator.random(12_000), 0.0, 1.0).to_numpy()
+    rate = np.exp(0.5 - 1.0 * X["age"]).to_numpy()
+    visits = generator.poisson(rate * years).astype(float)
+    asked = {"epsilon": 1.0, "schema": schema(), "loss": "poisson", "random_state": 0}
+    model = AdditiveBoostRegressor(**asked).fit(X, np.minimum(visits / years, 60.0), sample_weight=years)
+    found = model.predict(X)
+    assert np.abs(np.log(found / rate)).mean() < 0.15
+    assert (found * years).sum() == pytest.approx(visits.sum(), rel=0.1)
+    counts = AdditiveBoostRegressor(**asked).fit(X, visits).predict(X)
+    assert np.corrcoef(np.log(counts), np.log(rate))[0, 1] < 0 < np.corrcoef(np.log(found), np.log(rate))[0, 1]
+
+
 def test_a_large_ratio_neither_oscillates_nor_explodes():
     """One row in twenty has a mean twenty times that of the others."""
     generator = np.random.default_rng(0)
