@@ -32,7 +32,7 @@ import numpy as np
 from tacit.additive import plan
 from tacit.additive.boost import AdditiveBoost
 from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.plan import Planner
+from tacit.additive.plan import Planner, Rest
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.growing import kernel_trees, newton_trees
 from tacit.privacy.budget import Allowance
@@ -129,7 +129,7 @@ def _flagship_rule(choice: str, value: Any) -> Callable[..., Any]:
         if choice == "tree_kind":
             if value == "none":
                 return from_rule(total, n_columns, q, pure, pairs, False, **more)
-            return from_rule(total, n_columns, q, pure, pairs, trees, **{**more, "together": False})
+            return from_rule(total, n_columns, q, pure, pairs, trees, **{**more, "rest": Rest.JUDGED})
         if choice == "tree_share":
             glass = from_rule(total, n_columns, q, pure, pairs and chosen.looks_for_pairs, False, **more)
             return _with_rest(glass, chosen, value)
