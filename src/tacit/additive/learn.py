@@ -186,7 +186,7 @@ def _learn_pairs(
     numbers = state.tuning.pairing
     sides = [
         pair_side(columns[i].index, columns[i].name, state.known.bins[i], numbers)
-        for i in free_columns(columns, mains, numbers)
+        for i in free_columns(columns, mains, state.known.signal, numbers)
     ]
     most = most_pairs(len(columns), numbers)
     looks = chosen.looks_for_pairs and len(sides) > 1

@@ -88,10 +88,19 @@ def lower_shares(terms: Sequence[Term], numbers: Pairing) -> None:
 # A curve can be projected onto a declared direction; a pair, or a tree that cuts the column, could go against it.
 
 
-def free_columns(columns: Sequence[Column], terms: Sequence[Term], numbers: Pairing) -> list[int]:
-    """The strongest columns that may be part of a pair, in their order: those without a declared direction."""
+def free_columns(columns: Sequence[Column], terms: Sequence[Term], signal: float, numbers: Pairing) -> list[int]:
+    """The strongest columns that may be part of a pair, in their order: those without a declared direction.
+
+    Args:
+        columns: of the table.
+        terms: in the same order.
+        signal: ``q``; columns that say nothing alone may still say something together, and are looked at where noise
+            is so little that more looks cost nothing.
+        numbers: how many.
+    """
+    most = numbers.screened_columns if signal < numbers.screened_clearly_from else numbers.screened_clearly
     ranked = np.argsort([-term.variance for term in terms], kind="stable")
-    return sorted([int(i) for i in ranked if not columns[i].monotone][: numbers.screened_columns])
+    return sorted([int(i) for i in ranked if not columns[i].monotone][:most])
 
 
 def cut_masses(columns: Sequence[Column], bins: Sequence[Bins]) -> list[Floats]:

@@ -212,6 +212,10 @@ class Pairing:
     # Pairs are screened among this many columns of largest variance.
     screened_columns: int = 14
 
+    # From this signal-to-noise ``q`` on, so many more.
+    screened_clearly_from: float = 10_000.0
+    screened_clearly: int = 32
+
     # At most so many pairs are learned for each column of the table, and so many however few columns there are.
     pairs_per_column: float = 2.0
     least_most_pairs: int = 3

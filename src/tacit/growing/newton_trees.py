@@ -244,7 +244,7 @@ def grow_trees(
     if not structures.can_split:
         return ()
     rule = logistic_gradient_rule(plan.clip, plan.hessian_scale, 1 if budget.is_pure else 2)
-    each, trees = budget.split(plan.trees), []
+    each, trees, least = budget.split(plan.trees), [], structures.trees_for_pairs(plan.columns_per_tree)
     learned = None if plan.least_prior is None else LearnedPrior(plan.least_prior)
     for number in range(plan.trees):
         if progress is not None and number % max(plan.trees // 10, 1) == 0:
@@ -262,6 +262,7 @@ def grow_trees(
         if observe is not None:
             observe(LeafSums(gradients, curvatures, release.sd, release.sd / plan.hessian_scale), steps)
         trees.append(Tree(cells.shape, steps, np.maximum(curvatures, 0.0)))
-        if learned is not None and max(learned.surely_below, 0.0) < plan.enough:
+        silent = learned is not None and max(learned.surely_below, 0.0) < plan.enough
+        if silent and number + 1 >= least:  # what two columns say only together is not seen before a tree cuts both
             break
     return tuple(trees)
