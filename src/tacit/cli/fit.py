@@ -43,6 +43,11 @@ def run(asked: FitArguments, sites: Any = None) -> None:
     if asked.dry_run:
         _dry_run(asked, estimator, target)
         return
+    if asked.batches and asked.account is None:
+        raise Mistake(
+            "--batches: later batches are refused without an account, so that none is learned from twice: give "
+            "--account and --dataset, or leave --batches out"
+        )
     key = _key(asked)
     with (
         progress(asked.path.name, quiet=asked.as_json) as tell,
@@ -126,11 +131,6 @@ def _batchwise(asked: FitArguments, schema: Schema | None) -> Any:
     outer, inner = batchwise_class(asked.learner, predicts_numbers(asked, schema))
     learner = outer(_estimator(asked, schema, inner))
     if asked.adds_to is None:
-        if asked.account is None and not asked.dry_run:
-            raise Mistake(
-                "--batches: later batches are refused without an account, so that none is learned from twice: give "
-                "--account and --dataset, or leave --batches out"
-            )
         return learner
     from tacit.models.files import load_model
     from tacit.privacy.certificate import Certificate
