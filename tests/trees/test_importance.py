@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tacit import BoostedTreesClassifier
-from tacit.models.tree import Tree, complete_shape
+from tacit.models.tree import ScoreTree, Tree, complete_shape
 from tacit.models.tree_importance import ROWS, bin_shares, spread_points, total_effects
 
 
@@ -74,3 +74,12 @@ def test_columns_that_matter_stand_out(more: dict) -> None:
     if not more:
         assert names[1] == "x1"
         assert values[0] > 5 * np.median(values)
+
+
+def test_effects_on_several_scores_add_their_squares() -> None:
+    """Steps of 3 and 4 on two scores are one of 5; noise of both scores is taken off."""
+    shape = stump(0, 0, [0.0, 0.0], [50.0, 50.0]).shape
+    values, support = np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([50.0, 50.0])
+    assert total_effects([ScoreTree(shape, values, support)], [2, 2]) == pytest.approx([2.5, 0.0], abs=0.05)
+    noisy = ScoreTree(shape, values, support, np.array([[1.0, 2.0], [1.0, 2.0]]))
+    assert total_effects([noisy], [2])[0] == pytest.approx(np.sqrt(0.25 * (25 - 2 * 5)), abs=0.05)

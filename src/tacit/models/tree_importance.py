@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tacit.arrays import Bytes, Floats
-from tacit.models.tree import Tree
+from tacit.models.tree import ScoreTree, Tree
 from tacit.models.tree_leaves import CODES
 
 ROWS = 1024
@@ -24,7 +24,7 @@ STEPS = 30
 """Not tuned: steps of expectation and maximisation, which hardly move shares after ten."""
 
 
-def bin_shares(trees: Sequence[Tree], column: int, n_bins: int) -> Floats:
+def bin_shares(trees: Sequence[Tree] | Sequence[ScoreTree], column: int, n_bins: int) -> Floats:
     """The share of rows in every bin of a column, shape ``(bins,)``, as the support of leaves tells.
 
     Most likely shares under what every split of the column sends to the right, of splits that no other of the same
@@ -69,11 +69,11 @@ def _prime(place: int) -> int:
     return number
 
 
-def total_effects(trees: Sequence[Tree], n_bins: Sequence[int]) -> Floats:
+def total_effects(trees: Sequence[Tree] | Sequence[ScoreTree], n_bins: Sequence[int]) -> Floats:
     """The importance of every column, shape ``(columns,)``; 0 for one that no tree tests.
 
     Args:
-        trees: whose sum is the score.
+        trees: whose sum is the score; of several scores, squares add up.
         n_bins: of every column.
     """
     used = sorted({column for tree in trees for column in tree.shape.used_columns})
@@ -87,14 +87,16 @@ def total_effects(trees: Sequence[Tree], n_bins: Sequence[int]) -> Floats:
         )
     effects = np.zeros(len(n_bins))
     for column in used:
-        moved, noise = np.zeros(ROWS), np.zeros(ROWS)
+        moved, noise = np.zeros((ROWS, 1)), np.zeros((ROWS, 1))
         changed = [anew[column] if place == column else codes for place, codes in enumerate(rows)]
         for tree in trees:
             if column not in tree.shape.used_columns:
                 continue
             before, after = tree.shape.find(rows), tree.shape.find(changed)
-            moved += tree.values[after] - tree.values[before]
+            values = tree.values.reshape(len(tree.support), -1)
+            moved = moved + (values[after] - values[before])
             if tree.sd is not None:
-                noise += np.where(before != after, tree.sd[before] ** 2 + tree.sd[after] ** 2, 0.0)
-        effects[column] = np.sqrt(max(0.0, 0.5 * float(np.mean(moved**2 - noise))))
+                variances = tree.sd.reshape(len(tree.support), -1) ** 2
+                noise = noise + np.where((before != after)[:, None], variances[before] + variances[after], 0.0)
+        effects[column] = np.sqrt(max(0.0, 0.5 * float(np.mean((moved**2 - noise).sum(axis=1)))))
     return effects

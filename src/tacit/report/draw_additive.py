@@ -15,6 +15,7 @@ from tacit.arrays import Floats, Ints
 from tacit.models.additive import SMOOTH, TREES, AdditiveModel, AdditiveScores, Feature, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
 from tacit.models.base import Model
+from tacit.models.tree_importance import total_effects
 from tacit.report import svg
 from tacit.report.class_drawing import class_bars, class_curves
 from tacit.report.drawing import TYPICAL, Drawing, Effect, Side, bars, curve, heat_map, ranking
@@ -46,12 +47,17 @@ def _of_two_classes(model: AdditiveModel) -> ModelCard:
     positive, scores, importance = model.classes[-1], model.scores, model.importance()
     mains = _mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity))
     mains.sort(key=lambda d: -importance.get(d.title, d.importance))
-    trees = [_split_ranking(model)] if model.trees else []
     return ModelCard(
         f"An additive model of “{positive}”: {parts_of(scores)}",
         f"Each drawing says by what factor a value changes the odds of “{positive}”: ×2 doubles them, ÷2 halves them. "
         f"{NOISE}",
-        (overview(scores), *mains, *_pairs(scores, ODDS), *_smooth(scores, "the log-odds"), *trees),
+        (
+            overview(scores),
+            *mains,
+            *_pairs(scores, ODDS),
+            *_smooth(scores, "the log-odds"),
+            *tree_ranking(scores, "log-odds"),
+        ),
         tuple(public_feature(f) for f in scores.features),
     )
 
@@ -203,23 +209,6 @@ def _smooth(scores: AdditiveScores, what: str) -> list[Drawing]:
     return [replace(drawn, caption=caption, wide=False)]
 
 
-def _split_ranking(model: AdditiveModel) -> Drawing:
-    """The trees together: how much the splits on each column move the log-odds."""
-    explained = np.zeros(len(model.features))
-    for tree in model.trees:
-        total = float(tree.support.sum()) + 1e-9
-        np.add.at(explained, tree.shape.columns, tree.split_gains() / total)
-    sizes = np.sqrt(explained)
-    used = np.flatnonzero(sizes > 0)
-    drawn = ranking(TREES, [model.features[j].name for j in used], [float(sizes[j]) for j in used], "trees")
-    leaves = sum(tree.shape.n_leaves for tree in model.trees)
-    caption = (
-        f"{len(model.trees)} trees with {leaves:,} leaves in all, too many to draw: by columns they test, the typical "
-        "change in log-odds. The model file holds every rule of them."
-    )
-    return replace(drawn, caption=caption, wide=False)
-
-
 def held_to(drawn: Drawing, feature: Feature, how: str) -> Drawing:
     """The drawing of a column, with a word on its declared direction if there is one, and on how it is held to."""
     if feature.monotone is None:
@@ -261,22 +250,18 @@ def overview(scores: AdditiveScores, caption: str = TYPICAL) -> Drawing:
 
 
 def tree_ranking(scores: AdditiveScores, unit: str) -> list[Drawing]:
-    """The trees together: how much of their values the columns they test stand for, by how often they are tested."""
+    """The trees together: how far each column moves their sum (:mod:`tacit.models.tree_importance`)."""
     if not scores.trees:
         return []
-    moved = np.zeros(len(scores.features))
-    for tree in scores.trees:
-        size = float(np.average((tree.values**2).sum(axis=1), weights=tree.support + 1e-9))
-        tested, times = np.unique(tree.shape.columns, return_counts=True)
-        moved[tested] += size * times / max(times.sum(), 1)
+    moved = total_effects(scores.trees, [feature.n_bins for feature in scores.features])
     used = np.flatnonzero(moved > 0)
     names = [scores.features[j].name for j in used]
-    what = f"Typical size of the effect over the rows, in {unit}."
-    drawn = ranking(TREES, names, [float(np.sqrt(moved[j])) for j in used], "trees", what)
+    what = f"How far the column alone, drawn anew, moves the sum of trees, in {unit}."
+    drawn = ranking(TREES, names, [float(moved[j]) for j in used], "trees", what)
     leaves = sum(tree.shape.n_leaves for tree in scores.trees)
     caption = (
-        f"{len(scores.trees)} trees with {leaves:,} leaves in all, too many to draw: by columns they test, the typical "
-        f"change in {unit}. The model file holds every rule of them."
+        f"{len(scores.trees)} trees with {leaves:,} leaves in all, too many to draw: how far a column "
+        f"alone, drawn anew, moves their sum, noise taken off, in {unit}. The model file holds every rule of them."
     )
     return [replace(drawn, caption=caption, wide=False)]
 
