@@ -6,7 +6,9 @@ the files and ends with the model: wall and processor seconds, and the peak of `
 over what the process had when it began. LightGBM has no privacy: 100 trees of 31 leaves, all defaults.
 
 Engines: ``memory`` reads the files into an Arrow table and fits that; ``encoded`` is ``read_source(engine="memory")``,
-and ``streamed`` is ``read_source()``.
+and ``streamed`` is ``read_source()``. ``dask-1`` and ``dask-2`` are ``read_source(engine="dask")`` on one and two
+processes of one thread each, which are there before the clock starts; their processor seconds are not counted.
+``--kill 10`` kills one of them every ten seconds.
 
 Results are lines of ``benchmarks/results/scale.jsonl``, by version of the library; ``--again`` measures anew.
 """
@@ -18,11 +20,14 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +40,7 @@ from tools.fit_planning_rule import version
 
 COLUMNS, FILE_ROWS, CHUNK_ROWS = 20, 1_000_000, 250_000
 TEST_ROWS = 50_000
-ENGINES = ("memory", "encoded", "streamed", "lightgbm")
+ENGINES = ("memory", "encoded", "streamed", "dask-1", "dask-2", "lightgbm")
 PEAK = re.compile(r"RssAnon:\s+(\d+) kB")
 
 
@@ -100,7 +105,43 @@ class Peak(threading.Thread):
             self.bytes = max(self.bytes, anonymous())
 
 
-def fit(engine: str, folder: Path, directory: Path, epsilon: float) -> Any:
+class Killer(threading.Thread):
+    """Kills a worker every so many seconds.
+
+    Args:
+        client: of the cluster.
+        seconds: between two.
+    """
+
+    def __init__(self, client: Any, seconds: float) -> None:
+        super().__init__(daemon=True)
+        self._client, self._seconds = client, seconds
+        self.killed, self.done = 0, threading.Event()
+
+    def run(self) -> None:
+        while not self.done.wait(self._seconds):
+            processes = sorted(self._client.run(os.getpid).values())
+            os.kill(processes[self.killed % len(processes)], signal.SIGKILL)
+            self.killed += 1
+
+
+@contextmanager
+def cluster(engine: str) -> Iterator[Any]:
+    """A client of the processes that an engine needs; None of an engine that needs none."""
+    if not engine.startswith("dask-"):
+        yield None
+        return
+    from distributed import Client, LocalCluster
+
+    workers = int(engine.removeprefix("dask-"))
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as there,
+        Client(there) as client,
+    ):
+        yield client
+
+
+def fit(engine: str, folder: Path, directory: Path, epsilon: float, client: Any = None) -> Any:
     """From files to something that predicts."""
     if engine == "lightgbm":
         from lightgbm import LGBMClassifier
@@ -114,38 +155,47 @@ def fit(engine: str, folder: Path, directory: Path, epsilon: float) -> Any:
     if engine == "memory":
         table = pq.read_table(folder)
         return model.fit(table.drop_columns(["y"]), table["y"])
+    if client is not None:
+        return model.fit(tacit.read_source(folder, engine="dask", cluster=client))
     named = {"encoded": "memory"}.get(engine, engine)
     return model.fit(tacit.read_source(folder, engine=named, directory=None if named == "memory" else directory))
 
 
-def measure(engine: str, folder: Path, small: Path, directory: Path, epsilon: float) -> dict[str, float]:
+def measure(
+    engine: str, folder: Path, small: Path, directory: Path, epsilon: float, kill: float = 0.0
+) -> dict[str, float]:
     """One fit, in this process."""
     import warnings
 
     from sklearn.metrics import roc_auc_score
 
     warnings.simplefilter("ignore")
-    fit(engine, small, directory, epsilon)
-    base, peak = anonymous(), Peak()
-    peak.start()
-    wall, cpu = time.perf_counter(), time.process_time()
-    model = fit(engine, folder, directory, epsilon)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    peak.done.set()
-    peak.join()
+    with cluster(engine) as client:
+        fit(engine, small, directory, epsilon, client)
+        killer = Killer(client, kill) if kill and client is not None else None
+        base, peak = anonymous(), Peak()
+        peak.start()
+        if killer is not None:
+            killer.start()
+        wall, cpu = time.perf_counter(), time.process_time()
+        model = fit(engine, folder, directory, epsilon, client)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        for thread in filter(None, (killer, peak)):
+            thread.done.set()
+            thread.join()
     test = chunk(TEST_ROWS, seed=0).drop_columns(["y"]).to_pandas()
     guess = model.predict_proba(test.to_numpy() if engine == "lightgbm" else test)[:, 1]
     auc = roc_auc_score(chunk(TEST_ROWS, seed=0)["y"].to_numpy(), guess)
     grown = max(peak.bytes - base, 0) / 2**20
     return {"seconds": round(wall, 3), "cpu": round(cpu, 3), "mib": round(grown, 1), "auc": round(float(auc), 5),
-            "mib_in_all": round(peak.bytes / 2**20, 1)}  # fmt: skip
+            "mib_in_all": round(peak.bytes / 2**20, 1), "killed": 0 if killer is None else killer.killed}  # fmt: skip
 
 
 def in_process(engine: str, rows: int, args: argparse.Namespace) -> dict[str, float]:
     """The same in a process of its own."""
     folder, small = generate(args.place, rows), generate(args.place, 2_000)
     command = [sys.executable, "-m", "benchmarks.scale", "--measure", engine, str(folder), str(small)]
-    command += ["--place", str(args.place), "--epsilon", str(args.epsilon)]
+    command += ["--place", str(args.place), "--epsilon", str(args.epsilon), "--kill", str(args.kill)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{engine} with {rows:,} rows failed:\n{done.stderr}")
@@ -166,7 +216,7 @@ def run(args: argparse.Namespace) -> list[str]:
         seconds: dict[int, float] = {}
         for rows in args.rows:
             job = {"engine": engine, "rows": rows, "columns": COLUMNS, "epsilon": args.epsilon, "again": args.again}
-            job |= {"version": args.version}
+            job |= {"version": args.version} | ({"kill": args.kill} if args.kill else {})
             found = lines.run(job, lambda engine=engine, rows=rows: in_process(engine, rows, args))
             if rows >= args.exponent_from:
                 seconds[rows] = found["cpu"] if args.by_cpu else found["seconds"]
@@ -187,13 +237,14 @@ def main() -> None:
     parser.add_argument("--exponent-from", type=int, default=1_000_000)
     parser.add_argument("--by-cpu", action="store_true", help="the exponent of processor seconds, on a busy machine")
     parser.add_argument("--again", type=int, default=0, help="number of the repetition")
+    parser.add_argument("--kill", type=float, default=0.0, help="seconds after which a worker of dask is killed")
     parser.add_argument("--version", default=None, help="name of the source's version; the last commit of src/tacit")
     parser.add_argument("--measure", nargs=3, metavar=("ENGINE", "FOLDER", "SMALL"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.measure:
         engine, folder, small = args.measure
         with tempfile.TemporaryDirectory(dir=args.place) as directory:
-            print(json.dumps(measure(engine, Path(folder), Path(small), Path(directory), args.epsilon)))
+            print(json.dumps(measure(engine, Path(folder), Path(small), Path(directory), args.epsilon, args.kill)))
         return
     args.version = args.version or version()
     with tempfile.TemporaryDirectory() as place:

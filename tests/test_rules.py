@@ -97,13 +97,15 @@ def randomness(module: Module) -> Iterator[str]:
 
 
 def dangerous_calls(module: Module) -> Iterator[str]:
-    """No eval, exec, pickle or print; the command line speaks through rich."""
+    """No eval, exec, pickle or print; the command line speaks through rich. Workers of a cluster are sent pickles."""
+    shipping = module.name == "engines/cluster/ship.py"  # decision 15
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call) and dotted(node.func) in {"eval", "exec", "compile", "__import__", "print"}:
             yield f"line {node.lineno}: {dotted(node.func)}()"
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
             roots = {n.split(".")[0] for n in names} & {"pickle", "marshal", "shelve", "dill", "cloudpickle"}
+            roots -= {"pickle"} if shipping else set()
             yield from (f"line {node.lineno}: import {root}" for root in sorted(roots))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import distributed
 import pytest
 
 SAME = ("--schema", "schema.toml", "--random-state", "1", "--epsilon", "2")
@@ -63,6 +64,15 @@ def test_every_place_gives_the_model_of_the_file(folder: Path, tacit: Callable[.
     assert list((folder / "files").iterdir()) == []
 
 
+def test_a_cluster_gives_the_model_of_the_file(folder: Path, tacit: Callable[..., Any], expected: Any) -> None:
+    cut(folder)
+    with distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as there:
+        way = ("rows", "--engine", "dask", "--cluster", there.scheduler_address)
+        found = tacit("fit", *way, *SAME, "--model", "there.json")
+    assert found.exit_code == 0, found.output
+    assert model(folder / "there.json") == expected
+
+
 def filled_again(folder: Path) -> str:
     return f"sqlite:///{folder / 'rows.db'}"
 
@@ -83,6 +93,11 @@ MISTAKES = {
     "no file": (("nothing/*.csv", "--schema", "schema.toml"), "no file matches"),
     "keep": (("data.csv", "--schema", "schema.toml", "--keep"), "add --engine streamed"),
     "keep nowhere": (("rows", "--schema", "schema.toml", "--keep"), "needs the directory"),
+    "cluster": (("data.csv", "--schema", "schema.toml", "--cluster", "tcp://1.2.3.4:5"), "--engine dask runs"),
+    "no cluster": (
+        ("rows", "--schema", "schema.toml", "--engine", "dask", "--cluster", "none"),
+        "no scheduler at none",
+    ),
     "engine": (("data.csv", "--schema", "schema.toml", "--engine", "fast"), "engine must be one of"),
     "batches": (("rows", "--schema", "schema.toml", "--batches"), "files in memory"),
 }

@@ -57,7 +57,12 @@ class FitArguments:
     ] = None
     query: shared.SqlQuery = None
     engine: Annotated[
-        str | None, typer.Option("--engine", help="streamed: keep rows in compact files, not in memory; or memory.")
+        str | None,
+        typer.Option("--engine", help="streamed: keep rows in compact files, not in memory; memory; or dask."),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        typer.Option("--cluster", help="Of dask: the address of a scheduler; else processes on this machine."),
     ] = None
     directory: Annotated[
         Path | None, typer.Option("--directory", help="Where these files are made; readable by their owner alone.")

@@ -29,6 +29,8 @@ def source_of(asked: FitArguments, schema: Schema | None) -> Any:
     if not is_source(asked):
         if asked.directory is not None or asked.keep:
             raise Mistake("--directory and --keep are for rows that stay on disk: add --engine streamed")
+        if asked.cluster is not None:
+            raise Mistake("--cluster is where --engine dask runs: add that")
         return None
     if schema is None:
         raise Mistake(
@@ -44,5 +46,6 @@ def source_of(asked: FitArguments, schema: Schema | None) -> Any:
         engine=asked.engine or "streamed",
         directory=asked.directory,
         keep=asked.keep,
+        cluster=asked.cluster,
         encoding=asked.encoding,
     )

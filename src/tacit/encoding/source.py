@@ -19,7 +19,7 @@ from tacit.encoding.sql_sources import DUCKDB, DuckReader, SqlReader, as_query
 from tacit.privacy.request import RequestError
 from tacit.schema import NumericColumn, Schema
 
-ENGINES = ("streamed", "memory")
+ENGINES = ("streamed", "memory", "dask")
 """Where rows can be while a model is learned."""
 
 
@@ -30,21 +30,29 @@ class Source:
 
     Attributes:
         reader: of the rows.
-        engine: what answers: ``"streamed"`` from compact files on disk, ``"memory"`` from memory.
+        engine: what answers: ``"streamed"`` from compact files on disk, ``"memory"`` from memory, ``"dask"`` on the
+            workers of a cluster.
         directory: where these files are made; None for the system's directory of temporary files.
         keep: whether they stay there for the next fit.
+        cluster: of dask, for the engine of that name: the address of a scheduler, or a ``distributed.Client``; None
+            for one on this machine.
     """
 
     reader: Reader
     engine: str = "streamed"
     directory: Path | None = None
     keep: bool = False
+    cluster: Any = None
 
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
             raise RequestError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {self.engine!r}")
         if self.keep and (self.directory is None or self.engine != "streamed"):
             raise RequestError("keep = True needs the directory that the engine 'streamed' keeps its files in")
+        if self.cluster is not None and self.engine != "dask":
+            raise RequestError("a cluster is what the engine 'dask' runs on: add engine='dask'")
+        if self.directory is not None and self.engine == "dask":
+            raise RequestError("workers keep their parts in memory: leave directory out")
         if self.keep and self.reader.state() is None:
             raise RequestError(
                 f"nothing tells whether the rows of {self.reader.name} change after they were kept: leave keep out"
@@ -62,6 +70,7 @@ def read_source(
     directory: str | os.PathLike[str] | None = None,
     keep: bool = False,
     encoding: str = UTF8,
+    cluster: Any = None,
 ) -> Source:
     """Rows that are read while a model is fitted, and need not fit into memory.
 
@@ -76,18 +85,22 @@ def read_source(
         query: of a data base: a statement that selects the rows, or the name of a table.
         engine: ``"streamed"``: the rows are encoded once to compact files (about two bytes a number, one a category),
             from which every pass is answered; memory stays the same however many there are. ``"memory"``: they are
-            encoded into memory.
+            encoded into memory. ``"dask"``: every worker of a cluster encodes its own files into its memory, and
+            answers for them; they must be where all workers can read them.
         directory: where the compact files are made, on a disk with room for them; by default the system's directory of
             temporary files. Only their owner can read them.
         keep: whether they stay there, so that the next fit under the same schema need not read the source again. They
             hold private rows.
         encoding: of CSV files.
+        cluster: of the engine ``"dask"``: the address of a scheduler such as ``"tcp://10.0.0.1:8786"``, or a
+            ``distributed.Client`` (with its TLS). By default one is made on this machine, a process per core, for as
+            long as the fit takes.
 
     Raises:
         ValueError: if there is nothing there to read; one sentence.
     """
     named = None if directory is None else Path(directory)
-    return Source(_reader_of(where, query, known_encoding(encoding)), engine, named, keep)
+    return Source(_reader_of(where, query, known_encoding(encoding)), engine, named, keep, cluster)
 
 
 def _reader_of(where: Any, query: str | None, encoding: str) -> Reader:

@@ -14,6 +14,7 @@ from typing import Any, final
 from threadpoolctl import threadpool_limits
 
 from tacit.arrays import Floats
+from tacit.curator.cluster_rows import prepare_on_cluster
 from tacit.curator.rows import PrivateRows
 from tacit.curator.source_rows import prepare
 from tacit.discovery.bounds import BOUNDS_SHARE
@@ -102,7 +103,8 @@ def fit_source(learner: Learner, task: Task, source: DeclaredSource, account: Pr
             whole_charge(learner, task), f"fit of {learner.name}", learner.request.neighbouring, unit_of(task)
         )
     assert task.encoding is not None
-    with prepare(source, task.encoding, task.label_codes) as ready:
+    making = prepare_on_cluster if source.source.engine == "dask" else prepare
+    with making(source, task.encoding, task.label_codes) as ready:
         return learned(learner, task, account, lambda paid: ready.rows(paid, learner.request.random_state))
 
 

@@ -1,0 +1,135 @@
+"""Private rows on the workers of a cluster: every worker reads its own parts of the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tacit.curator.recipes import Columns, Recipe
+from tacit.curator.rows import PrivateRows
+from tacit.curator.source_rows import Labels, PreparedSource, SourceRows, rows_of
+from tacit.encoding.source import DeclaredSource
+from tacit.encoding.table import TableEncoding
+from tacit.engines.cluster.table import ClusterTable
+from tacit.engines.cluster.workers import ClusterError, Workers
+from tacit.engines.rows import Rows
+from tacit.engines.workspace import Workspace
+from tacit.privacy.ledger import Reservation
+from tacit.queries.query import Layout
+
+PATIENCE = 60.0
+"""Seconds that a fit waits for a worker where there is none."""
+
+CONNECTING = 10.0
+"""Seconds that a scheduler may take to answer."""
+
+
+@dataclass(frozen=True, eq=False)
+class SourcePart:
+    """A part of a source, as it travels to the worker that reads it.
+
+    Attributes:
+        source: of the rows of this part; it knows the state of its files when the fit began.
+    """
+
+    source: DeclaredSource
+
+    def opened(self) -> OpenPart:
+        """Ready to be read."""
+        return OpenPart(PreparedSource(self.source, None))
+
+
+class OpenPart:
+    """The same where it is read. What its files say is encoded once for each recipe.
+
+    Args:
+        prepared: the source of this part.
+    """
+
+    def __init__(self, prepared: PreparedSource) -> None:
+        self._prepared = prepared
+
+    def rows(self, recipe: tuple[Recipe, Labels], workspace: Workspace) -> Rows:
+        """The rows as a recipe says."""
+        (arrays,) = self._prepared.encoded(*recipe)
+        return rows_of(list(arrays), *recipe, workspace)
+
+
+class ClusterSource:
+    """A source whose parts are encoded on workers; see :class:`~tacit.curator.source_rows.PreparedSource`.
+
+    Args:
+        source: the rows.
+        workers: which hold them.
+    """
+
+    def __init__(self, source: DeclaredSource, workers: Workers) -> None:
+        self._source, self._workers = source, workers
+
+    def rows(self, reservation: Reservation, random_state: int | None) -> PrivateRows:
+        """The rows of one fit."""
+        return SourceRows(self._source, self.table, reservation, random_state)
+
+    def table(self, recipe: Recipe, label_index: Labels) -> ClusterTable:
+        """The rows as a recipe says, on the workers."""
+        encoder: Any = getattr(recipe, "encoder", None)
+        dense = encoder.width if encoder is not None and not recipe.n_codes else 0
+        layout = Layout(recipe.n_codes, label_index.n_classes, dense)
+        return ClusterTable(self._workers, layout, (recipe, label_index))
+
+
+@contextmanager
+def prepare_on_cluster(source: DeclaredSource, encoding: TableEncoding, label_index: Labels) -> Iterator[ClusterSource]:
+    """A source whose parts are encoded by the workers of a cluster, before the charge.
+
+    Raises:
+        ClusterError: if there is no cluster, or none with workers.
+        DataError: if a part of the source cannot be read.
+    """
+    with _client_of(source.source.cluster) as client:
+        workers = Workers(client, _parts_of(source), PATIENCE)
+        try:
+            ready = ClusterSource(source, workers)
+            table = ready.table(Columns(encoding), label_index)
+            workers.tell_now()
+            del table
+            yield ready
+        finally:
+            workers.close()
+
+
+def _parts_of(source: DeclaredSource) -> list[SourcePart]:
+    whole = source.source
+    parts = []
+    for reader in whole.reader.parts():
+        part = DeclaredSource(replace(whole, reader=reader, engine="memory", cluster=None), source.schema)
+        part.state  # noqa: B018 - kept: files that are not what they were when the fit began are refused
+        parts.append(SourcePart(part))
+    return parts
+
+
+@contextmanager
+def _client_of(cluster: Any) -> Iterator[Any]:
+    """A client of the cluster that the user named; None for one on this machine, for as long as the fit takes."""
+    try:
+        import distributed
+    except ImportError:
+        raise ClusterError("the engine 'dask' needs distributed: pip install 'tacit[dask]'") from None
+    untyped: Any = distributed
+    if cluster is None:
+        with (
+            untyped.LocalCluster(threads_per_worker=1, dashboard_address=None) as own,
+            untyped.Client(own) as client,
+        ):
+            yield client
+    elif isinstance(cluster, str):
+        try:
+            client = untyped.Client(cluster, timeout=CONNECTING)
+        except (OSError, ValueError) as error:
+            raise ClusterError(f"there is no scheduler at {cluster} ({type(error).__name__})") from None
+        with client:
+            yield client
+    else:
+        yield cluster

@@ -1,0 +1,148 @@
+"""From a curator to its workers and back: pickles, in which objects that are told apart by identity stay themselves.
+
+Engines cache by the object: margins by their log, leaves by their cells. Each of these is sent once, under a number,
+for as long as the curator holds it; of a log only what is new is sent. Workers belong to whoever runs the fit, as rows
+do: they run what they are sent. Sites do not (see :mod:`tacit.engines.joined.wire`).
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zlib
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary, finalize
+
+from tacit.models.fourier_features import FourierFeatures
+from tacit.queries.cells import ProductCells
+from tacit.queries.covers.candidates import FirstMatch
+from tacit.queries.dense.capped_sum import CappedSum
+from tacit.queries.dense.halfspace_log import HalfspaceLog
+from tacit.queries.joint_bound import JointBound
+from tacit.queries.margins import Margins, Scores
+from tacit.queries.row_weights import LabelWeights
+from tacit.queries.rules import RowRule
+from tacit.queries.tree_cells import TreeCells
+
+ENTRIES = {Margins: "updates", Scores: "updates", HalfspaceLog: "steps"}
+"""Logs, and what grows of each."""
+
+SHARED = (ProductCells, TreeCells, FirstMatch, RowRule, LabelWeights, FourierFeatures, JointBound, CappedSum, *ENTRIES)
+"""What is sent once."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What is new in a log.
+
+    Attributes:
+        number: of the log.
+        start: how many entries it had.
+        entries: those that follow.
+    """
+
+    number: int
+    start: int
+    entries: list[Any]
+
+
+class Shipper:
+    """The curator's side: all workers get the same messages in the same order."""
+
+    def __init__(self) -> None:
+        self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._sent: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._gone: deque[int] = deque()  # appended to in whatever thread the last reference is dropped
+        self._next = 0
+
+    def packed(self, value: Any) -> bytes:
+        """A message: what is no longer referred to, objects that come for the first time, and a value."""
+        gone = [self._gone.popleft() for _ in range(len(self._gone))]
+        first: list[tuple[int, bytes]] = []
+        body = self._pickled(value, None, first)
+        # maps from the codes of a column to its cells are long and hardly say anything
+        return zlib.compress(pickle.dumps((gone, first, body), pickle.HIGHEST_PROTOCOL), 1)
+
+    def open_logs(self) -> list[Any]:
+        """All logs that have grown: to be sent before codes change, of which their entries speak."""
+        return [log for log, sent in list(self._sent.items()) if len(entries_of(log)) > sent]
+
+    def number(self, value: Any, first: list[tuple[int, bytes]]) -> int:
+        """The number of an object; what is new about it, and about all in it, joins ``first``."""
+        number = self._numbers.get(value)
+        if number is None:
+            self._next += 1
+            number = self._numbers[value] = self._next
+            finalize(value, self._gone.append, number).atexit = False
+            empty = replace(value, **{ENTRIES[type(value)]: []}) if type(value) in ENTRIES else value
+            first.append((number, self._pickled(empty, empty, first)))
+        if type(value) in ENTRIES:
+            start, entries = self._sent.get(value, 0), entries_of(value)
+            self._sent[value] = len(entries)
+            if len(entries) > start:
+                first.append((0, self._pickled(Growth(number, start, entries[start:]), None, first)))
+        return number
+
+    def _pickled(self, value: Any, itself: Any, first: list[tuple[int, bytes]]) -> bytes:
+        into = io.BytesIO()
+        _Pickler(into, self, itself, first).dump(value)
+        return into.getvalue()
+
+
+class _Pickler(pickle.Pickler):
+    """Puts numbers in the place of what is shared."""
+
+    def __init__(self, into: io.BytesIO, shipper: Shipper, itself: Any, first: list[tuple[int, bytes]]) -> None:
+        super().__init__(into, pickle.HIGHEST_PROTOCOL)
+        self._shipper, self._itself, self._first = shipper, itself, first
+
+    def persistent_id(self, value: Any) -> int | None:
+        """The number of what is shared, but for the object that this pickle is of."""
+        if value is self._itself or type(value) not in SHARED:
+            return None
+        return self._shipper.number(value, self._first)
+
+
+class Receiver:
+    """A worker's side, for one part of the rows."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Any] = {}
+
+    def unpacked(self, message: bytes) -> Any:
+        """The value of the next message."""
+        gone, first, body = pickle.loads(zlib.decompress(message))  # noqa: S301 - of the curator: decision 15
+        for number in gone:
+            self._known.pop(number, None)
+        for number, pickled in first:
+            value = self._unpickled(pickled)
+            if number:
+                self._known[number] = value
+                continue
+            entries = entries_of(self._known[value.number])
+            assert len(entries) == value.start, "a log does not go on where it ended"
+            entries.extend(value.entries)
+        return self._unpickled(body)
+
+    def _unpickled(self, pickled: bytes) -> Any:
+        return _Unpickler(io.BytesIO(pickled), self._known).load()
+
+
+class _Unpickler(pickle.Unpickler):
+    """Puts objects in the place of numbers."""
+
+    def __init__(self, source: io.BytesIO, known: dict[int, Any]) -> None:
+        super().__init__(source)
+        self._known = known
+
+    def persistent_load(self, number: int) -> Any:
+        """The object that came under a number."""
+        return self._known[number]
+
+
+def entries_of(log: Any) -> list[Any]:
+    """What grows of a log."""
+    entries: list[Any] = getattr(log, ENTRIES[type(log)])
+    return entries

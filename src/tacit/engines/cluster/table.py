@@ -1,0 +1,110 @@
+"""The table that stands for the parts of all workers: every pass asks each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+from weakref import finalize
+
+from tacit.arrays import Ints
+from tacit.engines.blocks import BlockTable
+from tacit.engines.cluster.work import (
+    Ask,
+    AskCover,
+    Bind,
+    CloseCover,
+    Coarsen,
+    Derive,
+    OpenCover,
+    Remove,
+    Seal,
+    Unseal,
+)
+from tacit.engines.cluster.workers import Workers
+from tacit.engines.passes.base import Look
+from tacit.engines.protocol import CoverRows, StreamedCoverRows
+from tacit.queries.cells import Cells
+from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
+from tacit.queries.joint_bound import JointBound
+from tacit.queries.query import Layout
+
+_NUMBERS = count(1)
+
+
+class ClusterTable(BlockTable):
+    """Rows in parts on workers; a block is a part.
+
+    Args:
+        workers: which hold the parts.
+        layout: what is public about them.
+        recipe: what they make of their rows.
+    """
+
+    def __init__(self, workers: Workers, layout: Layout, recipe: Any) -> None:
+        super().__init__([])
+        self._workers, self._public = workers, layout
+        self._number = next(_NUMBERS)
+        workers.tell(Seal(self._number, recipe))
+        finalize(self, workers.tell, Unseal(self._number)).atexit = False
+
+    @property
+    def layout(self) -> Layout:
+        """What is public."""
+        return self._public
+
+    def each(self, looks: Look | Sequence[Look]) -> list[Ints]:
+        """What a look says of every part, in their order; or one look for each of them."""
+        return self._workers.each(Ask(self._number, looks))
+
+    def total(self, look: Look) -> Ints:
+        """The sum of what a look says of the parts."""
+        return self._workers.total(Ask(self._number, look))
+
+    def coarsen(self, column: int, mapping: Ints) -> None:
+        """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""
+        super().coarsen(column, mapping)
+        self._workers.tell(Coarsen(self._number, column, mapping, self._workers.open_logs()))
+        n_codes = list(self._public.n_codes)
+        n_codes[column] = int(mapping.max()) + 1
+        self._public = replace(self._public, n_codes=tuple(n_codes))
+
+    def derive(self, cells: Cells) -> None:
+        """Keeps the codes of ``cells`` for as long as the object lives, because many queries will use them."""
+        super().derive(cells)
+        self._workers.tell(Derive(self._number, cells))
+
+    def bind(self, bound: JointBound, own_levels: int) -> None:
+        """Weighs every row down until it keeps the bound, for as long as that lives. Codes stay as they are then."""
+        self._workers.tell(Bind(self._number, bound, own_levels))
+
+    def open_cover(self, conjunctions: Conjunctions) -> CoverRows:
+        """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
+        return _Cover(self._workers, self._number, conjunctions)
+
+    def open_streamed_cover(self, conjunctions: StreamedConjunctions) -> StreamedCoverRows:
+        """The same for candidates that are made block by block."""
+        return _Cover(self._workers, self._number, conjunctions)
+
+
+class _Cover:
+    """The rows that are left of a cover, on workers."""
+
+    def __init__(self, workers: Workers, table: int, conjunctions: Conjunctions | StreamedConjunctions) -> None:
+        self._workers, self._number = workers, next(_NUMBERS)
+        workers.tell(OpenCover(table, self._number, conjunctions))
+        finalize(self, workers.tell, CloseCover(self._number)).atexit = False
+
+    @property
+    def counts(self) -> Ints:
+        """Class counts of every conjunction over them, shape ``(conjunctions, classes)``."""
+        return self._workers.total(AskCover(self._number, None))
+
+    def block(self, block: int) -> Ints:
+        """Class counts of a block's conjunctions over the rows that are left, shape ``(size, classes)``."""
+        return self._workers.total(AskCover(self._number, block))
+
+    def remove(self, conjunction: int) -> None:
+        """Takes away the rows that a conjunction covers."""
+        self._workers.tell(Remove(self._number, conjunction))

@@ -1,0 +1,307 @@
+"""What a worker does: it holds parts of the rows, and answers for them.
+
+All that a part went through is a list of messages, which the curator keeps. A worker that has not seen some of them,
+because it is new or was started again, says so and is sent them: it reads its part of the source, goes through the
+messages, and has what the one before it had. So nothing that a worker keeps can be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from tacit.arrays import Ints
+from tacit.engines.cluster.ship import Receiver
+from tacit.engines.cover import CoverCounts, StreamedCounts
+from tacit.engines.passes import library
+from tacit.engines.passes.base import Look
+from tacit.engines.rows import Rows
+from tacit.engines.workspace import Workspace
+from tacit.privacy.signatures import library_version
+from tacit.queries.cells import Cells
+from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
+from tacit.queries.joint_bound import JointBound
+
+PASSES = library.LIBRARY
+"""What a worker can answer."""
+
+
+class OpenPart(Protocol):
+    """A part of the source that was read."""
+
+    def rows(self, recipe: Any, workspace: Workspace) -> Rows:
+        """Its rows as a recipe says, in memory."""
+
+
+class Part(Protocol):
+    """A part of the source, as it travels: it holds no rows."""
+
+    def opened(self) -> OpenPart:
+        """Ready to be read, here. What it makes depends on its files and on what is asked for."""
+
+
+class Held:
+    """A part of the rows, as all messages so far have left it.
+
+    Args:
+        part: of the source.
+        threads: how many cores to use.
+    """
+
+    def __init__(self, part: Part, threads: int) -> None:
+        self._part, self._workspace, self._receiver = part.opened(), Workspace(threads), Receiver()
+        self.position = 0
+        self.tables: dict[int, Rows] = {}
+        self.covers: dict[int, CoverCounts | StreamedCounts] = {}
+        self._question: Question | None = None
+
+    def follow(self, messages: Sequence[bytes]) -> None:
+        """Goes through messages that are new."""
+        for message in messages:
+            commands, self._question = self._receiver.unpacked(message)
+            for command in commands:
+                command(self)
+            self.position += 1
+
+    def answer(self, place: int) -> Ints:
+        """What the last message asks, of the part in this place of the order."""
+        return np.zeros(0, np.int64) if self._question is None else self._question(self, place)
+
+    def seal(self, number: int, recipe: Any) -> None:
+        """Makes a table."""
+        self.tables[number] = self._part.rows(recipe, self._workspace)
+
+
+# What is told.
+
+
+class Command(Protocol):
+    """What is done with every part; nothing comes back."""
+
+    def __call__(self, held: Held) -> None: ...
+
+
+@dataclass(frozen=True)
+class Seal:
+    """Makes a table of the rows."""
+
+    table: int
+    recipe: Any
+
+    def __call__(self, held: Held) -> None:
+        held.seal(self.table, self.recipe)
+
+
+@dataclass(frozen=True)
+class Unseal:
+    """Lets a table go."""
+
+    table: int
+
+    def __call__(self, held: Held) -> None:
+        held.tables.pop(self.table, None)
+
+
+@dataclass(frozen=True, eq=False)
+class Coarsen:
+    """Replaces the codes of a column. ``logs`` have come by then: their entries speak of the old ones."""
+
+    table: int
+    column: int
+    mapping: Ints
+    logs: Sequence[Any]
+
+    def __call__(self, held: Held) -> None:
+        held.tables[self.table].coarsen(self.column, self.mapping)
+
+
+@dataclass(frozen=True, eq=False)
+class Derive:
+    """Keeps the codes of cells."""
+
+    table: int
+    cells: Cells
+
+    def __call__(self, held: Held) -> None:
+        held.tables[self.table].derive(self.cells)
+
+
+@dataclass(frozen=True, eq=False)
+class Bind:
+    """Weighs rows down."""
+
+    table: int
+    bound: JointBound
+    own_levels: int
+
+    def __call__(self, held: Held) -> None:
+        held.tables[self.table].bind(self.bound, self.own_levels)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenCover:
+    """Begins to count what conjunctions cover."""
+
+    table: int
+    cover: int
+    conjunctions: Conjunctions | StreamedConjunctions
+
+    def __call__(self, held: Held) -> None:
+        rows, candidates = held.tables[self.table], self.conjunctions
+        facts = (rows.columns, rows.classes(), rows.layout.n_labels, rows.threads)
+        if isinstance(candidates, StreamedConjunctions):
+            held.covers[self.cover] = StreamedCounts(candidates, *facts)
+        else:
+            held.covers[self.cover] = CoverCounts(candidates, *facts)
+
+
+@dataclass(frozen=True)
+class Remove:
+    """Takes away the rows that a conjunction covers."""
+
+    cover: int
+    conjunction: int
+
+    def __call__(self, held: Held) -> None:
+        held.covers[self.cover].remove(self.conjunction)
+
+
+@dataclass(frozen=True)
+class CloseCover:
+    """Lets a cover go."""
+
+    cover: int
+
+    def __call__(self, held: Held) -> None:
+        held.covers.pop(self.cover, None)
+
+
+# What is asked.
+
+
+class Question(Protocol):
+    """What every part answers with whole numbers."""
+
+    def __call__(self, held: Held, place: int) -> Ints: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """A look at the rows of a table, or one for each part."""
+
+    table: int
+    looks: Look | Sequence[Look]
+
+    def __call__(self, held: Held, place: int) -> Ints:
+        look = self.looks[place] if isinstance(self.looks, Sequence) else self.looks
+        return look(held.tables[self.table])
+
+
+@dataclass(frozen=True)
+class AskCover:
+    """Class counts of conjunctions over the rows that are left: of all, or of a block of them."""
+
+    cover: int
+    block: int | None
+
+    def __call__(self, held: Held, place: int) -> Ints:
+        del place
+        counts = held.covers[self.cover]
+        return counts.counts if isinstance(counts, CoverCounts) else counts.block(self.block or 0)
+
+
+# What travels.
+
+
+@dataclass(frozen=True, eq=False)
+class Errand:
+    """What a worker is sent for.
+
+    Attributes:
+        parts: whose answers are wanted, by their places; the part itself where the worker may not have it.
+        first: the place of the first message.
+        messages: from that on, to the last.
+        keeps: the parts that are at home there; what else it holds it lets go.
+        together: whether the sum over the parts is wanted, and not each answer.
+    """
+
+    parts: Mapping[int, Part | None]
+    first: int
+    messages: Sequence[bytes]
+    keeps: frozenset[int]
+    together: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What comes back.
+
+    Attributes:
+        sums: of the parts that answered, if they were wanted together; None of none.
+        each: their answers, if these were wanted.
+        behind: parts that have not seen all messages, with the number that they have seen.
+        failure: why there are none.
+    """
+
+    sums: Ints | None = None
+    each: Mapping[int, Ints] = field(default_factory=dict)
+    behind: Mapping[int, int] = field(default_factory=dict)
+    failure: BaseException | None = None
+
+
+class Holder:
+    """All parts of one fit that a worker holds: an actor of dask, which lives as long as the curator refers to it.
+
+    Args:
+        threads: how many cores to use.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._parts: dict[int, Held] = {}
+
+    def answer(self, errand: Errand) -> Answers:
+        """Brings parts up to date, and answers."""
+        for place in self._parts.keys() - errand.keeps:
+            del self._parts[place]
+        found, behind = {}, {}
+        for place, part in errand.parts.items():
+            if place not in self._parts and part is not None:
+                self._parts[place] = Held(part, self._threads)
+            held = self._parts.get(place)
+            if held is None or held.position < errand.first:
+                behind[place] = 0 if held is None else held.position
+                continue
+            try:
+                held.follow(errand.messages[held.position - errand.first :])
+                found[place] = held.answer(place)
+            except Exception as error:  # noqa: BLE001 - raised by the curator: what is raised here means a lost worker
+                return Answers(failure=error)
+        if not errand.together:
+            return Answers(None, found, behind)
+        return Answers(sum_of(list(found.values())), {}, behind)
+
+
+def version() -> str:
+    """The version of the library on a worker."""
+    return library_version()
+
+
+def joined(answers: Sequence[Answers]) -> Answers:
+    """Several workers' answers as one."""
+    each = {place: found for one in answers for place, found in one.each.items()}
+    behind = {place: seen for one in answers for place, seen in one.behind.items()}
+    return Answers(sum_of([one.sums for one in answers if one.sums is not None]), each, behind)
+
+
+def sum_of(sums: Sequence[Ints]) -> Ints | None:
+    """The sum of whole numbers, in 64 bits; None of none."""
+    if not sums:
+        return None
+    total = np.array(sums[0], np.int64)
+    for each in sums[1:]:
+        total += each
+    return total

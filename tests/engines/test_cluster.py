@@ -1,0 +1,308 @@
+"""Fits on a cluster: the models of fits in memory, bit by bit, whoever dies or joins; and what goes wrong."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import distributed
+import numpy as np
+import pytest
+
+import tacit
+import tacit.curator.cluster_rows as cluster_rows
+from tacit.encoding.errors import DataError
+from tacit.engines.cluster.ship import Receiver, Shipper
+from tacit.engines.cluster.workers import ClusterError, Workers
+from tacit.privacy.request import RequestError
+from tacit.queries.cells import column_cells
+from tacit.queries.dense.halfspace_log import HalfspaceLog
+from tacit.queries.margins import Margins
+from tests.estimators.test_sources import LEARNERS, account, facts, in_memory, made, refused, written
+from tests.golden.tables import table
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+def made_of(n_workers: int) -> Any:
+    """Workers in this process: they share nothing but its memory."""
+    return distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=None)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with made_of(2) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def on(client: Any, folder: Path) -> Any:
+    return tacit.read_source(folder, engine="dask", cluster=client)
+
+
+def held(client: Any) -> list[Any]:
+    """What workers keep."""
+    gc.collect()
+    end = time.monotonic() + 5
+    while True:
+        found = client.run(lambda dask_worker: list(dask_worker.state.actors))
+        actors = [actor for actors in found.values() for actor in actors]
+        if not actors or time.monotonic() > end:
+            return actors
+        time.sleep(0.02)
+
+
+def closed(cluster: Any, count: int = 1) -> None:
+    """So many workers end."""
+    for worker in list(cluster.workers.values())[:count]:
+        cluster.sync(worker.close)
+
+
+@pytest.fixture
+def lost(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The workers that were found to be gone."""
+    seen: list[str] = []
+    lose = Workers._lose
+    monkeypatch.setattr(Workers, "_lose", lambda self, home: (seen.append(home), lose(self, home)))
+    return seen
+
+
+def after(releases: int, happens: Callable[[], Any]) -> Any:
+    """Something that happens once, before a release."""
+    seen = []
+
+    def step(_: Any) -> None:
+        seen.append(None)
+        if len(seen) == releases:
+            happens()
+
+    return tacit.options(progress=step)
+
+
+# The same answer.
+
+
+@pytest.mark.parametrize("name", list(LEARNERS))
+def test_a_fit_on_a_cluster_is_the_fit_in_memory(name: str, client: Any, tmp_path: Path) -> None:
+    folder = written(tmp_path, LEARNERS[name][1])
+    assert facts(made(name).fit(on(client, folder))) == facts(in_memory(name))
+    assert not held(client)
+
+
+@pytest.mark.parametrize(("parts", "n_workers"), [(1, 2), (17, 1), (17, 3)])
+def test_parts_and_workers_change_no_bit(parts: int, n_workers: int, tmp_path: Path) -> None:
+    folder = written(tmp_path, "two", parts)
+    with made_of(n_workers) as cluster, distributed.Client(cluster) as client:
+        for name in ("halfspaces, smooth", "lists", "m-alpha"):
+            assert facts(made(name).fit(on(client, folder))) == facts(in_memory(name))
+
+
+# Workers come and go.
+
+
+@pytest.mark.parametrize("name", ["m-alpha", "halfspaces, capped", "lists", "additive, balanced"])
+def test_a_lost_worker_loses_nothing(name: str, lost: list[str], tmp_path: Path) -> None:
+    folder = written(tmp_path, LEARNERS[name][1], 5)
+    with made_of(3) as cluster, distributed.Client(cluster) as client:
+        with after(3, lambda: closed(cluster, 2)):
+            assert facts(made(name).fit(on(client, folder))) == facts(in_memory(name))
+    assert len(lost) == 2
+
+
+def test_a_worker_that_joins_takes_its_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tacit.engines.cluster.workers.LOOK_AGAIN", 0.01)
+    folder, moved = written(tmp_path, "two", 5), []
+    close = Workers.close
+    monkeypatch.setattr(Workers, "close", lambda self: (moved.append(self.moves), close(self)))
+    with made_of(1) as cluster, distributed.Client(cluster) as client:
+
+        def join() -> None:
+            cluster.scale(2)
+            client.wait_for_workers(2)
+
+        with after(8, join):
+            assert facts(made("m-alpha").fit(on(client, folder))) == facts(in_memory("m-alpha"))
+    assert moved == [2]
+
+
+def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
+    folder, payer = written(tmp_path / "rows", "two", 4), account(tmp_path)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        before = [payer.remaining]
+
+        def kill() -> None:
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+            before.append(payer.remaining)
+
+        with after(8, kill):
+            fitted = made("m-alpha", account=payer).fit(on(client, folder))
+    assert facts(fitted) == facts(made("m-alpha", account=account_of(tmp_path / "other")).fit(*usual()))
+    assert before[1] == payer.remaining != before[0]
+
+
+def account_of(place: Path) -> Any:
+    place.mkdir()
+    return account(place)
+
+
+def usual() -> tuple[Any, Any]:
+    return table(3000).X, table(3000).two
+
+
+def test_two_fits_on_one_cluster_do_not_meet(client: Any, tmp_path: Path) -> None:
+    folder, found = written(tmp_path, "two"), {}
+
+    def fit(name: str) -> None:
+        found[name] = facts(made(name).fit(on(client, folder)))
+
+    threads = [threading.Thread(target=fit, args=(name,)) for name in ("m-alpha", "lists")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {name: facts(in_memory(name)) for name in ("m-alpha", "lists")}
+
+
+# What goes wrong, and what it costs.
+
+
+def test_a_cluster_that_is_not_there_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_rows, "CONNECTING", 1.0)
+    payer, folder = account(tmp_path), written(tmp_path / "rows", "two")
+    before = payer.remaining
+    for address in ("tcp://127.0.0.1:1", "nowhere"):
+        with pytest.raises(ClusterError, match=r"no scheduler at .*Nothing was spent"):
+            made("trees", account=payer).fit(on(address, folder))
+    assert payer.remaining == before
+
+
+def test_a_cluster_without_workers_ends_a_fit_and_says_what_it_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_rows, "PATIENCE", 1.0)
+    folder, payer = written(tmp_path / "rows", "two"), account(tmp_path)
+    with made_of(1) as cluster, distributed.Client(cluster) as client:
+
+        def leave() -> None:
+            cluster.scale(0)
+            while client.nthreads():
+                time.sleep(0.01)
+
+        with (
+            after(5, leave),
+            pytest.raises(ClusterError, match=r"no worker for 1 seconds.*The charge stands"),
+        ):
+            made("m-alpha", account=payer).fit(on(client, folder))
+        spent = payer.remaining
+        with pytest.raises(ClusterError, match=r"no worker for 1 seconds.*Nothing was spent"):
+            made("m-alpha", account=payer).fit(on(client, folder))
+    assert payer.remaining == spent
+
+
+def test_a_scheduler_that_goes_ends_a_fit(tmp_path: Path) -> None:
+    folder = written(tmp_path, "two")
+    with made_of(1) as cluster, distributed.Client(cluster) as client:
+        with after(5, cluster.close), pytest.raises(ClusterError, match=r"scheduler .* is gone.*The charge stands"):
+            made("m-alpha").fit(on(client, folder))
+
+
+def test_a_worker_of_another_version_is_refused(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tacit.engines.cluster.workers.library_version", lambda: "9.9")
+    with pytest.raises(ClusterError, match=r"version .* of tacit, and here is 9\.9.*Nothing was spent"):
+        made("trees").fit(on(client, written(tmp_path, "two")))
+
+
+def test_a_broken_file_costs_nothing(client: Any, tmp_path: Path) -> None:
+    for number in range(3):
+        table(500).X.assign(label=table(500).two).to_csv(tmp_path / f"{number}.csv", index=False)
+    with (tmp_path / "2.csv").open("a") as file:
+        file.write("1,2\n")
+    refused("2.csv has a row with 2 cells", made("additive"), on(client, tmp_path))
+    assert not held(client)
+
+
+def test_a_file_that_changed_is_not_taken_for_what_was_lost(tmp_path: Path) -> None:
+    folder = written(tmp_path, "two", 4)
+    with made_of(2) as cluster, distributed.Client(cluster) as client:
+
+        def change() -> None:
+            for file in folder.iterdir():
+                os.utime(file, ns=(7, 7))
+            closed(cluster)
+
+        with after(5, change), pytest.raises(DataError, match="changed since this fit began") as failed:
+            made("m-alpha").fit(on(client, folder))
+    assert failed.value.spent
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"cluster": "tcp://1.2.3.4:5"}, "add engine='dask'"),
+        ({"engine": "dask", "directory": "x"}, "leave directory out"),
+        ({"engine": "spark"}, "'streamed', 'memory', 'dask'"),
+    ],
+)
+def test_options_that_say_nothing_are_refused(asked: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=message):
+        tacit.read_source(written(tmp_path, "two"), **asked)
+
+
+# What travels.
+
+
+def test_what_is_told_apart_by_identity_stays_itself() -> None:
+    shipper, receiver = Shipper(), Receiver()
+    cells, log = column_cells(0, 5), Margins()
+    first = receiver.unpacked(shipper.packed([cells, cells, log]))
+    assert first[0] is first[1]
+    log.add(cells, np.arange(5.0))
+    again = receiver.unpacked(shipper.packed((log, cells)))
+    assert again[0] is first[2]
+    assert again[1] is first[0] is again[0].updates[0].cells
+    np.testing.assert_array_equal(again[0].updates[0].values, log.updates[0].values)
+
+
+def test_of_a_log_only_what_is_new_is_sent() -> None:
+    shipper, receiver, log = Shipper(), Receiver(), HalfspaceLog(500)
+    draw = np.random.default_rng(0)
+    sizes = []
+    for _ in range(6):
+        log.add(draw.standard_normal(500))
+        message = shipper.packed(log)
+        sizes.append(len(message))
+        assert len(receiver.unpacked(message).steps) == len(log.steps)
+    assert max(sizes) < 1.2 * min(sizes)
+    assert len(shipper.packed(log)) < 200
+
+
+def test_what_is_gone_here_is_let_go_there() -> None:
+    shipper, receiver, cells = Shipper(), Receiver(), column_cells(0, 5)
+    receiver.unpacked(shipper.packed(cells))
+    assert len(receiver._known) == 1
+    del cells
+    gc.collect()
+    receiver.unpacked(shipper.packed(None))
+    assert not receiver._known
+
+
+def test_logs_that_have_grown_come_before_codes_change() -> None:
+    shipper, log = Shipper(), Margins()
+    shipper.packed(log)
+    assert shipper.open_logs() == []
+    log.add(column_cells(0, 2), np.ones(2))
+    assert shipper.open_logs() == [log]
