@@ -75,7 +75,7 @@ def looked(codes, labels, allowance, seed=0, share=1.0):
 def grown(codes, labels, allowance, seed=0, noise=0.33, share=1.0):
     look, reservation, budget = looked(codes, labels, allowance, seed, LOOK_PART * share)
     rest = Budget(budget.curator, allowance, (1.0 - LOOK_PART) * share)
-    return look.grow(rest, noise, Margins()), reservation
+    return look.grow(rest, noise), reservation
 
 
 def score_of(term, codes):

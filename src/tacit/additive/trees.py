@@ -134,9 +134,7 @@ def _kernel_trees(
     """A smooth function of all columns, and trees that are averaged as a kernel."""
     generator, total, factor = budget.public_generator, state.known.total, seen.unexplained.noise_factor
     assert seen.look is not None
-    smooth = (
-        seen.look.grow(budget.part(chosen.fourier), factor * chosen.fourier_noise, margins) if chosen.fourier else None
-    )
+    smooth = seen.look.grow(budget.part(chosen.fourier), factor * chosen.fourier_noise) if chosen.fourier else None
     sd = budget.sd(chosen.trees)
     plan = kernel_plan(total, sd, factor * chosen.tree_noise, chosen.n_trees, chosen.tree_columns)
     structures = RandomStructures(seen.cuts.masses, generator, seen.cuts.ranks)

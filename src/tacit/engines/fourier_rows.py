@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -93,18 +92,16 @@ class FourierRows:
 
     def update_scores(self, entry: FourierUpdate, scores: npt.NDArray[np.int32]) -> None:
         """Applies an entry of a log to scores, shape ``(rows, n_scores)``."""
-        vectors = self._of(entry.features)
         for score, weights in enumerate(entry.weights):
-            line = scores[:, score]
-            self._in_parallel(partial(_update, vectors, weights, entry.shift, line), 0)
+            self._update(entry, weights, scores[:, score])
 
     def update(self, entry: FourierUpdate, margins: npt.NDArray[np.int32]) -> None:
         """Applies an entry of a log to margins."""
+        self._update(entry, entry.weights, margins)
+
+    def _update(self, entry: FourierUpdate, weights: npt.NDArray[np.int32], margins: npt.NDArray[np.int32]) -> None:
         vectors = self._of(entry.features)
-        self._in_parallel(
-            lambda start, stop, _: update_margins(vectors, entry.weights, entry.shift, margins, start, stop),
-            0,
-        )
+        self._in_parallel(lambda start, stop, _: update_margins(vectors, weights, entry.shift, margins, start, stop), 0)
 
     def _of(self, features: FourierFeatures) -> npt.NDArray[np.int8]:
         kept = self._kept.get(features)
@@ -122,18 +119,6 @@ class FourierRows:
         if known < self._n_codes()[column]:
             raise ValueError(f"column {column} has {self._n_codes()[column]} codes, and {known} of them have a score")
         return codes  # type: ignore[return-value]
-
-
-def _update(
-    vectors: npt.NDArray[np.int8],
-    weights: npt.NDArray[np.int32],
-    shift: int,
-    scores: npt.NDArray[np.int32],
-    start: int,
-    stop: int,
-    _: Any,
-) -> None:
-    update_margins(vectors, weights, shift, scores, start, stop)
 
 
 def fourier_of(rows: Rows) -> FourierRows:

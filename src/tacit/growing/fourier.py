@@ -12,9 +12,8 @@ curvature that imagined rows have along it; that is post-processing.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtri
@@ -26,7 +25,7 @@ from tacit.growing.kernel_trees import MOST_VARIANCE
 from tacit.growing.random_trees import Cuts
 from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.privacy.label import Label, Stage
-from tacit.queries.fourier import FourierSum, ScatterSum
+from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.margins import Margins
 from tacit.queries.rules import RowRule, fine_count_rule
 from tacit.queries.tree_cells import logistic_gradient_rule
@@ -76,6 +75,9 @@ IMAGINED_ROWS = 3000
 
 DIGITS = 6
 """Of numbers that a model file holds; they are as public as the random ones they come from."""
+
+
+LOOK = Label(Stage.FOURIER, "a look", text="smooth function, a look")
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +170,28 @@ def draw_features(axes: Axes, generator: np.random.Generator) -> tuple[FourierFe
     imagined = np.concatenate([np.cos(phases), np.sin(phases)], axis=1) / math.sqrt(PAIRS)
     scores = tuple(np.round(z, DIGITS) for z in axes.scores)
     return FourierFeatures(axes.columns, scores, frequencies), imagined, rows
+
+
+def released_features(
+    budget: Budget, rows: float, cuts: Cuts, generator: np.random.Generator
+) -> tuple[tuple[FourierFeatures, Floats, Floats] | None, float]:
+    """Random features for columns as they vary together, and how much of a look was spent on that.
+
+    Args:
+        budget: of a look, of Gaussian noise.
+        rows: the released number of rows.
+        cuts: what is known of the columns; unordered ones have ranks.
+        generator: public randomness.
+
+    Returns:
+        As :func:`draw_features` does, and the share of the allowance that was spent. There are none where fewer than
+        two columns have two codes.
+    """
+    masses, ranks = cuts.masses, cuts.ranks or [None] * len(cuts.masses)
+    if sum(len(mass) > 1 for mass in masses) < 2:
+        return None, 0.0
+    axes, spent = released_axes(budget.part(SCATTER_PART), rows, masses, ranks)
+    return draw_features(axes, generator), spent
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,11 +294,84 @@ def beyond_single_columns(imagined: Floats, scores: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
+class Descent:
+    """Gradient descent along random features, which goes on from a first sum.
+
+    Attributes:
+        query: what is summed at every step, of rows as they are then.
+        add: adds a function to the scores of all rows, and returns its weights as they were rounded.
+        imagined: vectors of imagined rows.
+        rows: the released number of rows.
+        first: the first sum.
+        along: directions of the features, for every direction in which scores are curved.
+        bound: the largest contribution of a row, in units of the score.
+        most_variance: the prior variance of a score is never larger.
+        basis: directions in which scores are curved, shape ``(n_scores, fewer)``; None for a margin.
+    """
+
+    query: FourierSum | ScoreFourierSum
+    add: Callable[[FourierFeatures, Floats], Floats]
+    imagined: Floats
+    rows: float
+    first: Measurement
+    along: tuple[Directions, ...]
+    bound: float
+    most_variance: float
+    basis: Floats | None = None
+
+    def likelihood(self, seen: Floats, sd: float) -> Floats:
+        """Log marginal likelihood of every prior variance, by all directions of scores together.
+
+        Args:
+            seen: the first sum of vectors of norm 1.
+            sd: of the noise in every number of it.
+        """
+        parts = seen[None] if self.basis is None else (seen @ self.basis).T
+        each = [one.likelihood(part, sd) for one, part in zip(self.along, parts, strict=True)]
+        return np.asarray(np.sum(each, axis=0))
+
+    def go(self, budget: Budget, noise: float) -> FourierTerm:
+        """Boosts the scores, spending the budget.
+
+        Args:
+            budget: what it may spend, of Gaussian noise.
+            noise: standard deviation that noise may have in a score, about.
+        """
+        features, along = self.query.features, self.along
+        root, basis = math.sqrt(features.pairs), self.basis
+        projected = None if basis is None else basis @ basis.T
+
+        def add(steps: Floats, value: Floats) -> Floats:
+            step = steps @ (value / root)
+            return self.add(features, step if projected is None else step @ projected)
+
+        first, first_sd = self.first.value, self.first.sd / root
+        seen, left_sd = max(first_sd / self.bound, 1e-9), max(budget.sd(), 1e-9)
+        part, each = left_sd**2 / (seen**2 + left_sd**2), budget.split(STEPS)  # the look is one sum among others
+        most = min(noise / (math.sqrt(1.0 - part) * left_sd * self.bound), self.most_variance)
+        variance = believed_way(self.likelihood(first / root, first_sd), most)
+        way = part * variance
+        weights = add(along[0].steps(way), first)
+        left = [one.lengths(way) ** 2 * first_sd**2 for one in along]  # variance of the weights along each direction
+        way = (1.0 - part) * variance / STEPS
+        steps, lengths, kept = along[0].steps(way), along[0].lengths(way), [one.kept(way) for one in along]
+        for number in range(STEPS):
+            release = each.measure(self.query, 1.0, Label(Stage.FOURIER, round=number + 1))
+            weights += add(steps, release.value)
+            added = lengths**2 * (release.sd / root) ** 2
+            left = [old * share**2 + added for old, share in zip(left, kept, strict=True)]
+        n_scores = weights.size // features.size
+        sd = math.sqrt(sum(float(along[0].rows @ one) for one in left) / self.rows / n_scores)
+        spread = math.sqrt(float((self.imagined @ weights).var(axis=0).sum()))
+        return FourierTerm(features, weights, sd, spread)
+
+
+@dataclass(frozen=True, eq=False)
 class FourierLook:
     """A first sum of features: whether columns say more together than one by one.
 
     Attributes:
-        features, imagined: what is summed, and vectors of imagined rows.
+        query, imagined: what is summed, and vectors of imagined rows.
         rows: the released number of rows.
         curvature: of the loss, of a row on average.
         first: the first sum.
@@ -282,44 +379,25 @@ class FourierLook:
             may still say it.
     """
 
-    features: FourierFeatures
+    query: FourierSum
     imagined: Floats
     rows: float
     curvature: float
     first: Measurement
     evidence: float
 
-    @cached_property
-    def directions(self) -> Directions:
-        """Of the features; only where something follows, as it takes long."""
-        return Directions.of(self.imagined, self.rows, self.curvature)
-
-    def grow(self, budget: Budget, noise: float, margins: Margins) -> FourierTerm:
-        """Boosts the margins by a smooth function of all columns, spending the budget.
+    def grow(self, budget: Budget, noise: float) -> FourierTerm:
+        """Boosts the margins of the query's log by a smooth function of all columns, spending the budget.
 
         Args:
             budget: what it may spend, of Gaussian noise, on a table with two labels.
             noise: standard deviation that noise may have in a score, about (log-odds).
-            margins: the log; every step is appended.
         """
-        rule, root, first, directions = fourier_rule(), math.sqrt(self.features.pairs), self.first, self.directions
-        seen, left_sd = max(first.sd / root / CLIP, 1e-9), max(budget.sd(), 1e-9)
-        part, each = left_sd**2 / (seen**2 + left_sd**2), budget.split(STEPS)  # the look is one sum among others
-        most = min(noise / (math.sqrt(1.0 - part) * left_sd * CLIP), MOST_VARIANCE)
-        variance = believed_way(directions.likelihood(first.value / root, first.sd / root), most)
-        way = part * variance
-        weights = margins.add_features(self.features, directions.steps(way) @ (first.value / root))
-        left = directions.lengths(way) ** 2 * (first.sd / root) ** 2  # variance of the weights along each direction
-        way = (1.0 - part) * variance / STEPS
-        steps, kept = directions.steps(way), directions.kept(way)
-        for number in range(STEPS):
-            release = each.measure(
-                FourierSum(self.features, rule, margins), 1.0, Label(Stage.FOURIER, round=number + 1)
-            )
-            weights += margins.add_features(self.features, steps @ (release.value / root))
-            left = left * kept**2 + directions.lengths(way) ** 2 * (release.sd / root) ** 2
-        sd = math.sqrt(float(directions.rows @ left) / self.rows)
-        return FourierTerm(self.features, weights, sd, float((self.imagined @ weights).std()))
+        along = (Directions.of(self.imagined, self.rows, self.curvature),)  # takes long: only where something follows
+        add = self.query.margins.add_features
+        return Descent(self.query, add, self.imagined, self.rows, self.first, along, CLIP, MOST_VARIANCE).go(
+            budget, noise
+        )
 
 
 def look_together(
@@ -339,14 +417,13 @@ def look_together(
         The look, and the share of the allowance that was spent. There is none where fewer than two columns have two
         codes.
     """
-    masses, ranks = cuts.masses, cuts.ranks or [None] * len(cuts.masses)
-    if sum(len(mass) > 1 for mass in masses) < 2:
+    drawn, spent = released_features(budget, rows, cuts, generator)
+    if drawn is None:
         return None, 0.0
-    axes, spent = released_axes(budget.part(SCATTER_PART), rows, masses, ranks)
-    features, imagined, scores = draw_features(axes, generator)
-    summed, label = budget.after(spent), Label(Stage.FOURIER, "a look", text="smooth function, a look")
-    first = summed.measure(FourierSum(features, fourier_rule(), margins), 1.0, label)
+    features, imagined, scores = drawn
+    query = FourierSum(features, fourier_rule(), margins)
+    first = budget.after(spent).measure(query, 1.0, LOOK)
     root, beyond = math.sqrt(features.pairs), beyond_single_columns(imagined, scores)
     others = Directions.of(imagined @ beyond, rows, curvature)
     found = evidence(others.likelihood(beyond.T @ (first.value / root), first.sd / root))
-    return FourierLook(features, imagined, rows, curvature, first, found), budget.share
+    return FourierLook(query, imagined, rows, curvature, first, found), budget.share
