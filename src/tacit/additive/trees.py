@@ -143,7 +143,7 @@ def _kernel_trees(
 
 @dataclass(frozen=True, eq=False)
 class StateRounds:
-    """What trees of scores are told: see :class:`tacit.growing.score_leaves.Rounds`."""
+    """What trees and smooth functions of scores are told: see :mod:`tacit.growing.rounds`."""
 
     state: State
     loss: ScoreLoss

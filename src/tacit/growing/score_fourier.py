@@ -9,62 +9,22 @@ to nothing.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
-from tacit.arrays import Floats
 from tacit.curator.budget import Budget
 from tacit.growing.fourier import LOOK, SCATTER_PART, Descent, Directions, released_features
 from tacit.growing.random_trees import Cuts
-from tacit.models.fourier_features import FourierFeatures, FourierTerm
+from tacit.growing.rounds import FourierRounds
+from tacit.models.fourier_features import FourierTerm
 from tacit.queries.fourier import ScoreFourierSum
-from tacit.queries.margins import Scores
-from tacit.queries.score_rules import ScoreRule
 
 LOOK_PART = 0.36
 """Share of how columns vary together and of the first sum, as in :data:`SCATTER_PART`; the rest goes to the steps."""
 
 
-class Contributions(Protocol):
-    """What a learner tells of its rows.
-
-    Attributes:
-        scores: the log.
-        bare_rule: what rows contribute, without their curvature.
-        bound: the largest contribution of a row, in units of the score.
-        scatter: variance of a row's contribution per unit of curvature.
-        steepest: no row's curvature is larger.
-        most_variance: the prior variance of a score is never larger.
-    """
-
-    @property
-    def scores(self) -> Scores: ...
-
-    @property
-    def bare_rule(self) -> ScoreRule: ...
-
-    @property
-    def bound(self) -> float: ...
-
-    @property
-    def scatter(self) -> float: ...
-
-    @property
-    def steepest(self) -> float: ...
-
-    @property
-    def most_variance(self) -> float: ...
-
-    def curvature(self) -> Floats:
-        """Of one row on average, shape ``(n_scores, n_scores)``."""
-
-    def add_features(self, features: FourierFeatures, weights: Floats) -> Floats:
-        """Adds a function to the scores of all rows, and returns its weights as they were rounded."""
-
-
 def grow_score_fourier(
-    budget: Budget, rows: float, noise: float, cuts: Cuts, rounds: Contributions, generator: np.random.Generator
+    budget: Budget, rows: float, noise: float, cuts: Cuts, rounds: FourierRounds, generator: np.random.Generator
 ) -> tuple[FourierTerm | None, float]:
     """Boosts the scores by a smooth function of all columns, spending the budget.
 
