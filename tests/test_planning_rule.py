@@ -12,7 +12,6 @@ import pytest
 from tacit.additive.boost import AdditiveBoost
 from tacit.additive.plan import Planner
 from tacit.additive.tuning import TUNING
-from tacit.growing import kernel_trees, newton_trees
 from tools.fit_planning_rule import CHOICES, NUMBERS, loss, signal, table, varied, version
 from tools.synthetic_tables import (
     DENSE,
@@ -112,22 +111,6 @@ def test_a_varied_plan_spends_the_whole_budget_and_differs_as_asked(choice, q):
         if choice == "tree_share":
             assert math.isclose(chosen.rest, value if before.n_trees else 0, abs_tol=1e-12)
         assert Planner().plan(5000.0, 10, q, False) == before
-
-
-@pytest.mark.parametrize(
-    ("choice", "module", "name"),
-    [
-        ("rows_of_noise", kernel_trees, "ROWS_OF_NOISE"),
-        ("of_a_point", kernel_trees, "OF_A_POINT"),
-        ("within_leaves", newton_trees, "WITHIN_LEAVES"),
-    ],
-)
-def test_a_constant_is_varied_for_as_long_as_asked(choice, module, name):
-    rule = getattr(module, name)
-    for value in CHOICES[choice]:
-        with varied(choice, value):
-            assert value == getattr(module, name)
-    assert rule == getattr(module, name)
 
 
 @pytest.mark.parametrize("choice", NUMBERS)

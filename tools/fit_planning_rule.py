@@ -34,7 +34,6 @@ from tacit.additive.boost import AdditiveBoost
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.plan import Planner, Rest
 from tacit.additive.tuning import TUNING, Tuning
-from tacit.growing import kernel_trees, newton_trees
 from tacit.privacy.budget import Allowance
 from tacit.trees import gradient
 from tacit.trees.estimator import BoostedTreesClassifier
@@ -170,15 +169,11 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "least_bins": ("binning.measuring.least_bins_of_shapes",),
     "histogram_from": ("binning.searching.histogram_from",),
     "family_columns": ("binning.searching.family_columns",),
+    "rows_of_noise": ("growing.kernel.rows_of_noise",),
+    "of_a_point": ("growing.kernel.of_a_point",),
+    "within_leaves": ("growing.newton.within_leaves",),
 }
 """Choices that are numbers of the flagship: what is set to the value, and what keeps its ratio to that."""
-
-CONSTANTS: dict[str, tuple[tuple[Any, str], ...]] = {
-    "rows_of_noise": ((kernel_trees, "ROWS_OF_NOISE"),),
-    "of_a_point": ((kernel_trees, "OF_A_POINT"),),
-    "within_leaves": ((newton_trees, "WITHIN_LEAVES"),),
-}
-"""Choices that are constants of a module that several families use."""
 
 
 def tuned(tuning: Tuning, names: Sequence[str], value: float) -> Tuning:
@@ -186,14 +181,14 @@ def tuned(tuning: Tuning, names: Sequence[str], value: float) -> Tuning:
     first = attrgetter(names[0])(tuning)
     for name in names:
         before = attrgetter(name)(tuning)
-        tuning = _with_number(tuning, name.split("."), value if before == first else value * (before / first))
+        tuning = with_number(tuning, name.split("."), value if before == first else value * (before / first))
     return tuning
 
 
-def _with_number(page: Any, path: Sequence[str], value: float) -> Any:
-    if not path:
-        return value
-    return replace(page, **{path[0]: _with_number(getattr(page, path[0]), path[1:], value)})
+def with_number(page: Any, path: Sequence[str], value: Any) -> Any:
+    """A page of numbers with the one at the end of the path replaced."""
+    name, *deeper = path
+    return replace(page, **{name: with_number(getattr(page, name), deeper, value) if deeper else value})
 
 
 @contextmanager
@@ -209,11 +204,6 @@ def varied(choice: str, value: Any) -> Iterator[None]:
             stack.enter_context(patch.object(AdditiveBoost, "tuning", tuned(TUNING, ["clipping.joint_below"], 0.0)))
         elif choice in NUMBERS:
             stack.enter_context(patch.object(AdditiveBoost, "tuning", tuned(TUNING, NUMBERS[choice], value)))
-        elif choice in CONSTANTS:
-            by_rule = getattr(*CONSTANTS[choice][0])
-            for module, name in CONSTANTS[choice]:
-                ratio = getattr(module, name) / by_rule
-                stack.enter_context(patch.object(module, name, value if ratio == 1 else value * ratio))
         elif choice != RULE:
             stack.enter_context(patch.object(Planner, "plan", _flagship_rule(choice, value)))
         yield

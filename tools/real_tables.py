@@ -18,7 +18,6 @@ import ast
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from benchmarks.accuracy import scored, version
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.privacy.budget import Allowance
+from tools.fit_planning_rule import with_number
 
 RESULTS = Path(__file__).resolve().parent.parent / "benchmarks" / "results" / "real_tables.jsonl"
 DELTA, RULE = 1e-6, "rule"
@@ -38,12 +38,11 @@ SIGNALS = (0.0, 25.0, 70.0, 140.0, 400.0, math.inf)
 
 
 def tuned(changes: str) -> Tuning:
-    """The rule's numbers with some replaced: ``"group.number=value"``, joined by ``+``."""
+    """The rule's numbers with some replaced: ``"group.number=value"``, also in groups of groups, joined by ``+``."""
     tuning = TUNING
     for change in changes.split("+") if changes != RULE else ():
         name, value = change.split("=")
-        group, number = name.split(".")
-        tuning = replace(tuning, **{group: replace(getattr(tuning, group), **{number: ast.literal_eval(value)})})
+        tuning = with_number(tuning, name.split("."), ast.literal_eval(value))
     return tuning
 
 

@@ -21,9 +21,6 @@ from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.growing.kernel_trees import (
-    COARSE_LEVELS,
-    INFORMATIVE,
-    MOST_NUMBERS,
     KernelPlan,
     LeftOver,
     kernel_plan,
@@ -33,6 +30,7 @@ from tacit.growing.kernel_trees import (
 from tacit.growing.newton_trees import LeafSums
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.score_leaves import CurvatureShape, KernelSteps, grow_score_trees
+from tacit.growing.tuning import KERNEL
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
@@ -113,9 +111,9 @@ def test_one_score_goes_as_far_as_a_margin():
 def test_what_is_left_over_is_seen_in_all_directions_together(truth):
     """Three scores of which one direction has no curvature, as the mean of all does not."""
     generator, leaves, trace, sd = np.random.default_rng(4), 512, 60.0, 10.0
-    parts, upper = np.array([0.0, 0.5, 0.5]), 1 << COARSE_LEVELS
+    parts, upper = np.array([0.0, 0.5, 0.5]), 1 << KERNEL.coarse_levels
     learned = LeftOver(own=1.0 * parts.mean(), squares=float((parts**2).mean()))
-    for _ in range(INFORMATIVE):
+    for _ in range(KERNEL.informative):
         h = trace * parts[None, :] * np.ones((leaves, 1))
         steps = np.repeat(generator.normal(0, math.sqrt(truth), (upper, 3)), leaves // upper, axis=0)
         sums = h * steps + generator.normal(size=h.shape) * np.sqrt(h) + generator.normal(0, sd, h.shape)
@@ -133,8 +131,8 @@ def test_numbers_have_noise_relative_to_their_residuals():
 def test_fewer_trees_where_leaves_hold_many_numbers():
     plan = KernelPlan(300, 9.0, 6, 0.5)
     assert within_time(plan, 2) == plan
-    assert within_time(plan, 8).trees == int(MOST_NUMBERS / (8 * 512)) < 300
-    assert within_time(plan, 60).trees == INFORMATIVE
+    assert within_time(plan, 8).trees == int(KERNEL.most_numbers / (8 * 512)) < 300
+    assert within_time(plan, 60).trees == KERNEL.informative
     assert within_time(KernelPlan(50, 9.0, 6, 0.5), 60).trees == 50
 
 

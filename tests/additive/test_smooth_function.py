@@ -14,7 +14,6 @@ from sklearn.metrics import roc_auc_score
 from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor, Schema
 from tacit.additive.boost import AdditiveBoost
 from tacit.additive.tuning import PLANNING, TUNING
-from tacit.growing.fourier import STEPS
 from tacit.models.additive import SMOOTH
 from tacit.models.files import model_from_dict
 from tacit.privacy.charges import Repeated
@@ -77,7 +76,7 @@ def test_every_step_is_in_the_certificate():
     labels = [entry.label for entry in certificate.entries]
     assert labels.count("how columns vary together") == 1
     assert labels.count("unexplained variance") == 1
-    assert sum(label.startswith("smooth function step") for label in labels) == STEPS
+    assert sum(label.startswith("smooth function step") for label in labels) == TUNING.growing.smooth.steps
 
 
 def test_a_column_with_a_declared_direction_stays_out():
@@ -165,7 +164,7 @@ def test_scores_with_it_add_up_and_a_file_keeps_them(kind):
     spread = math.sqrt(parts[:, names.index(SMOOTH)].var(axis=0).sum())
     assert 0.6 < model.model_.importance()[SMOOTH] / spread < 1.6
     labels = [entry.label for entry in model.certificate_.entries]
-    assert sum(label.startswith("smooth function step") for label in labels) == STEPS
+    assert sum(label.startswith("smooth function step") for label in labels) == TUNING.growing.smooth.steps
 
 
 @pytest.mark.parametrize("told", [0.0, 1.0])

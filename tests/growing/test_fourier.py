@@ -11,11 +11,6 @@ from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.growing.fourier import (
-    CLIP,
-    LEAST_VARIANCE,
-    OF_THE_LIKELY,
-    SCATTER_PART,
-    STEPS,
     Axes,
     Directions,
     believed_way,
@@ -27,6 +22,7 @@ from tacit.growing.fourier import (
     released_axes,
 )
 from tacit.growing.random_trees import Cuts
+from tacit.growing.tuning import SMOOTH
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
@@ -111,7 +107,7 @@ def test_axes_find_columns_that_vary_together():
     axes, spent = released_axes(Budget(gate, allowance, 0.1), 4000.0, masses(2), [None, None])
     assert spent == 0.1
     assert 0.85 < axes.covariance[0, 1] / axes.covariance[0, 0] < 1.0
-    assert np.linalg.eigvalsh(axes.covariance).min() >= LEAST_VARIANCE - 1e-9
+    assert np.linalg.eigvalsh(axes.covariance).min() >= SMOOTH.least_variance - 1e-9
 
 
 def test_axes_ask_nothing_where_noise_would_drown_it():
@@ -126,9 +122,9 @@ def test_axes_ask_nothing_where_noise_would_drown_it():
 
 def test_the_kernel_is_that_of_gaussian_distances():
     axes = Axes((0, 1), (np.linspace(-2, 2, 30),) * 2, np.array([[1.0, 0.9], [0.9, 1.0]]))
-    features, imagined, _ = draw_features(axes, np.random.default_rng(3))
-    np.testing.assert_allclose((imagined**2).sum(axis=1), 1.0)
-    products = imagined.T @ imagined / len(imagined)
+    features, simulated, _ = draw_features(axes, np.random.default_rng(3))
+    np.testing.assert_allclose((simulated**2).sum(axis=1), 1.0)
+    products = simulated.T @ simulated / len(simulated)
     assert np.trace(products) == pytest.approx(1.0)
     along = np.array([1.0, 1.0]) @ features.frequencies.T
     across = np.array([1.0, -1.0]) @ features.frequencies.T
@@ -137,14 +133,14 @@ def test_the_kernel_is_that_of_gaussian_distances():
 
 def directions(columns=2, rows=3000.0, curvature=0.12, seed=4):
     axes = Axes(tuple(range(columns)), (np.linspace(-2, 2, 30),) * columns, np.eye(columns))
-    _, imagined, _ = draw_features(axes, np.random.default_rng(seed))
-    return Directions.of(imagined, rows, curvature), imagined
+    _, simulated, _ = draw_features(axes, np.random.default_rng(seed))
+    return Directions.of(simulated, rows, curvature), simulated
 
 
 def test_steps_never_overshoot():
-    way = 0.7 / STEPS
-    along, imagined = directions()
-    curvature = 3000.0 * 0.25 * imagined.T @ imagined / len(imagined)
+    way = 0.7 / SMOOTH.steps
+    along, simulated = directions()
+    curvature = 3000.0 * 0.25 * simulated.T @ simulated / len(simulated)
     assert np.linalg.eigvalsh(along.steps(way) @ curvature).max() <= 1.0 + 1e-9
     actual = np.eye(len(curvature)) - along.steps(way) @ (0.12 / 0.25 * curvature)
     np.testing.assert_allclose(np.sort(np.linalg.eigvals(actual).real), np.sort(along.kept(way)), atol=1e-8)
@@ -161,7 +157,7 @@ def test_the_way_follows_what_the_first_sum_speaks_for(truth):
         ways.append(
             believed_way(along.likelihood(along.vectors @ (spread * generator.normal(size=len(spread))), 2.0), 10.0)
         )
-    assert 0.7 * truth < np.mean(ways) / OF_THE_LIKELY < 1.5 * truth + 0.01
+    assert 0.7 * truth < np.mean(ways) / SMOOTH.of_the_likely < 1.5 * truth + 0.01
 
 
 def test_the_way_ends_where_noise_says():
@@ -174,8 +170,8 @@ def test_the_way_ends_where_noise_says():
 
 def test_no_row_weighs_more_than_the_clip():
     rule = fourier_rule()
-    assert rule.longest[0] <= CLIP * rule.unit
-    assert rule.longest[0] > 0.99 * CLIP * rule.unit
+    assert rule.longest[0] <= SMOOTH.clip * rule.unit
+    assert rule.longest[0] > 0.99 * SMOOTH.clip * rule.unit
     assert rule.table[1].min() >= 0
     assert rule.table[0].max() <= 0
 
@@ -191,9 +187,9 @@ def test_all_of_the_share_is_spent_and_no_more():
     allowance = Allowance.of(2.0, 1e-6)
     _, reservation = grown(codes, labels, allowance, share=0.4)
     spent = [entry.charge.noise_multiplier**-2.0 for entry in reservation.entries]
-    assert len(spent) == STEPS + 2
+    assert len(spent) == SMOOTH.steps + 2
     assert sum(spent) == pytest.approx(0.4 * allowance.mu**2)
-    assert spent[0] == pytest.approx(SCATTER_PART * LOOK_PART * 0.4 * allowance.mu**2)
+    assert spent[0] == pytest.approx(SMOOTH.scatter_part * LOOK_PART * 0.4 * allowance.mu**2)
     assert {entry.theorem.split(":")[0] for entry in reservation.entries} == {
         "scatter of clipped scores",
         "sum of weighted Fourier features",
@@ -203,7 +199,7 @@ def test_all_of_the_share_is_spent_and_no_more():
 def test_what_a_hopeless_scatter_would_cost_goes_to_the_function():
     codes, labels, _ = alike(150, 13)
     _, reservation = grown(codes, labels, Allowance.of(0.5, 1e-6))
-    assert len(reservation.entries) == STEPS + 1
+    assert len(reservation.entries) == SMOOTH.steps + 1
 
 
 def test_one_column_is_not_looked_at():
@@ -231,13 +227,13 @@ def test_a_look_tells_what_columns_say_together_from_what_each_says_alone():
 
 def test_functions_of_one_column_are_not_seen_beyond_single_columns():
     axes = Axes((0, 1), (np.linspace(-2, 2, 30),) * 2, np.eye(2))
-    _, imagined, scores = draw_features(axes, np.random.default_rng(3))
-    beyond = beyond_single_columns(imagined, scores)
+    _, simulated, scores = draw_features(axes, np.random.default_rng(3))
+    beyond = beyond_single_columns(simulated, scores)
     np.testing.assert_allclose(beyond.T @ beyond, np.eye(beyond.shape[1]), atol=1e-9)
     for function in (scores[:, 0], scores[:, 1] ** 2, scores[:, 0] ** 3 + 1.0):
-        answer = imagined.T @ function
+        answer = simulated.T @ function
         assert np.linalg.norm(beyond.T @ answer) < 1e-6 * np.linalg.norm(answer)
-    product = imagined.T @ (scores[:, 0] * scores[:, 1])
+    product = simulated.T @ (scores[:, 0] * scores[:, 1])
     assert np.linalg.norm(beyond.T @ product) > 0.3 * np.linalg.norm(product)
 
 

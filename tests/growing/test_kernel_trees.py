@@ -11,22 +11,15 @@ from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
 from tacit.growing.kernel_trees import (
-    CLIP,
-    COARSE_LEVELS,
-    HESSIAN_SCALE,
-    LEAST_DEPTH,
-    MOST_DEPTH,
-    MOST_VARIANCE,
-    ROWS_OF_NOISE,
     KernelPlan,
     LeftOver,
     grow_kernel_trees,
     kernel_plan,
     kernel_steps,
 )
-from tacit.growing.newton_trees import LARGEST_STEP, LeafSums
-from tacit.growing.random_trees import TRIES, RandomStructures, cut_nodes
-from tacit.growing.variance_filter import FIRST_VARIANCE
+from tacit.growing.newton_trees import LeafSums
+from tacit.growing.random_trees import RandomStructures, cut_nodes
+from tacit.growing.tuning import CUTTING, KERNEL, STEPPING
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
@@ -76,7 +69,7 @@ def test_cuts_are_those_of_the_definition(depth, seed):
     generator = np.random.default_rng(seed)
     sizes = generator.integers(2, 30, 5)
     mass = [np.concatenate([[0.0], np.cumsum(generator.exponential(size=size))]) for size in sizes]
-    picks, places = generator.integers(0, 5, (2**depth - 1, TRIES)), generator.random(2**depth - 1)
+    picks, places = generator.integers(0, 5, (2**depth - 1, CUTTING.tries)), generator.random(2**depth - 1)
     chosen, cuts = np.empty(2**depth - 1, np.int64), np.empty(2**depth - 1, np.int64)
     first = np.concatenate([[0], np.cumsum(sizes + 1)[:-1]])
     cut_nodes(picks, places, np.concatenate(mass), first, sizes - 1, chosen, cuts)
@@ -110,22 +103,27 @@ def test_steps_add_up_to_a_way_against_the_slope():
         score = 0.0
         for _ in range(40_000):  # the flow itself, in steps too short to matter
             p = 1.0 / (1.0 + math.exp(-score))
-            weight = min(1.0, CLIP / math.hypot(max(p, 1 - p), HESSIAN_SCALE * p * (1 - p)))
+            weight = min(1.0, KERNEL.clip / math.hypot(max(p, 1 - p), KERNEL.hessian_scale * p * (1 - p)))
             score += way / 40_000 * weight * (positive - rows * p)
         assert scores(made, [np.array([code])])[0] == pytest.approx(score, rel=0.03)
 
 
 def test_a_way_that_would_go_too_far_ends_at_the_newton_step():
     sums = LeafSums(np.array([500.0, -500.0, 3.0]), np.array([4000.0, 4000.0, 0.0]), 1.0, 1.0)
-    assert kernel_steps(sums, 1e9) == pytest.approx([500 / 4000, -500 / 4000, LARGEST_STEP])
+    assert kernel_steps(sums, 1e9) == pytest.approx([500 / 4000, -500 / 4000, STEPPING.largest_step])
     assert kernel_steps(sums, 1e-6) == pytest.approx([5e-4, -5e-4, 3e-6], rel=0.01)
 
 
 def test_the_plan_follows_the_noise():
     depths = [kernel_plan(4000, sd, 0.3, 300, 6).depth for sd in (10.0, 1.0, 1 / math.sqrt(2), 1e-12)]
-    assert depths == [LEAST_DEPTH, math.log2(4000 / ROWS_OF_NOISE), math.log2(8000 / ROWS_OF_NOISE), MOST_DEPTH]
+    assert depths == [
+        KERNEL.least_depth,
+        math.log2(4000 / KERNEL.rows_of_noise),
+        math.log2(8000 / KERNEL.rows_of_noise),
+        KERNEL.most_depth,
+    ]
     ways = [kernel_plan(4000, sd, 0.3, 300, 6).variance for sd in (10.0, 1.0, 1e-12)]
-    assert ways == pytest.approx([0.03 / CLIP, 0.3 / CLIP, MOST_VARIANCE])
+    assert ways == pytest.approx([0.03 / KERNEL.clip, 0.3 / KERNEL.clip, KERNEL.most_variance])
 
 
 def test_all_is_spent_and_no_more():
@@ -149,7 +147,7 @@ def test_columns_that_cannot_be_cut_cost_nothing():
 
 def left_over(generator, truth, curvature, sd, leaves, trees):
     """What is believed after so many trees whose leaves' true steps have this variance at the level that is seen."""
-    learned, upper = LeftOver(), min(leaves, 1 << COARSE_LEVELS)
+    learned, upper = LeftOver(), min(leaves, 1 << KERNEL.coarse_levels)
     for _ in range(trees):
         h = np.full(leaves, curvature)
         steps = np.repeat(generator.normal(0, math.sqrt(truth), upper), leaves // upper)
@@ -170,4 +168,4 @@ def test_what_is_left_over_is_seen_through_the_noise(truth, leaves):
 
 def test_where_noise_tells_nothing_the_first_belief_stays():
     believed = left_over(np.random.default_rng(3), 0.0, 1.0, 100.0, 512, 100)
-    assert FIRST_VARIANCE < believed < 0.1
+    assert STEPPING.first_variance < believed < 0.1

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tacit.growing.newton_trees import (
-    LARGEST_PRIOR,
-    ROWS_VARIATION,
-    WITHIN_LEAVES,
     CurvatureLevel,
     LearnedPrior,
     shrunk_curvatures,
 )
-from tacit.growing.variance_filter import FIRST_VARIANCE, mean_above_zero
+from tacit.growing.tuning import GROWING, NEWTON, STEPPING
+from tacit.growing.variance_filter import mean_above_zero
 
 
 def released(generator, truth, curvature, sd, leaves=64):
     """Sums of a tree whose true steps have this variance; rows vary by the share that is thought to be left."""
     h = np.full(leaves, curvature)
     steps = generator.normal(0, np.sqrt(truth), leaves)
-    g = h * steps + generator.normal(0, np.sqrt(ROWS_VARIATION * curvature), leaves) + generator.normal(0, sd, leaves)
+    g = (
+        h * steps
+        + generator.normal(0, np.sqrt(NEWTON.rows_variation * curvature), leaves)
+        + generator.normal(0, sd, leaves)
+    )
     return g, h + generator.normal(0, sd, leaves)
 
 
@@ -30,7 +34,14 @@ def test_the_prior_is_found_through_the_noise(truth, sd):
     generator = np.random.default_rng(0)
     learned = LearnedPrior(0.001)
     found = [learned.learn(*released(generator, truth, 200.0, sd), sd) for _ in range(150)]
-    assert np.mean(found[60:]) == pytest.approx(WITHIN_LEAVES * truth, rel=0.1)
+    assert np.mean(found[60:]) == pytest.approx(NEWTON.within_leaves * truth, rel=0.1)
+
+
+def test_the_numbers_of_the_prior_can_be_replaced():
+    numbers = replace(GROWING, newton=replace(NEWTON, within_leaves=2.0 * NEWTON.within_leaves))
+    sums = released(np.random.default_rng(0), 0.05, 200.0, 1.0)
+    rule, doubled = (LearnedPrior(0.001, page).learn(*sums, 1.0) for page in (GROWING, numbers))
+    assert doubled == pytest.approx(2.0 * rule)
 
 
 def test_where_nothing_is_left_the_prior_falls_to_its_bound():
@@ -47,7 +58,7 @@ def test_a_drowned_release_does_not_move_the_prior():
     learned = LearnedPrior(0.001)
     found = [learned.learn(*released(generator, 0.5, 50.0, 400.0), 400.0) for _ in range(100)]
     assert min(found) > 0.0
-    assert max(found) < 3 * WITHIN_LEAVES * FIRST_VARIANCE
+    assert max(found) < 3 * NEWTON.within_leaves * STEPPING.first_variance
 
 
 @pytest.mark.parametrize("mean", [-2e5, -40.0, -1.0, 0.0, 0.3, 50.0])
@@ -74,7 +85,7 @@ def test_absurd_releases_leave_a_prior_that_can_be_used():
     learned = LearnedPrior(0.02)
     for size in (1e12, -1e12, 0.0):
         prior = learned.learn(np.full(8, size), np.full(8, -size), 1e6)
-        assert 0.02 <= prior <= LARGEST_PRIOR
+        assert 0.02 <= prior <= NEWTON.largest_prior
 
 
 def test_the_level_of_curvatures_is_seen_where_noise_drowns_every_tree():

@@ -14,9 +14,10 @@ from tacit.arrays import Floats
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
-from tacit.growing.fourier import SCATTER_PART, STEPS, Axes, draw_features, normal_scores
+from tacit.growing.fourier import Axes, draw_features, normal_scores
 from tacit.growing.random_trees import Cuts
-from tacit.growing.score_fourier import LOOK_PART, grow_score_fourier
+from tacit.growing.score_fourier import grow_score_fourier
+from tacit.growing.tuning import SMOOTH
 from tacit.models.fourier_features import FourierFeatures
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
@@ -109,7 +110,7 @@ def test_small_differences_of_columns_are_learned(kind):
     found = score_of(term, codes)
     rising = found[:, 0] if found.shape[1] == 1 else found[:, 2] - found[:, 0]
     assert np.corrcoef(rising, truth)[0, 1] > 0.8
-    assert len(reservation.entries) == STEPS + 2
+    assert len(reservation.entries) == SMOOTH.steps + 2
     assert {entry.theorem.split(":")[0] for entry in reservation.entries} == {
         "scatter of clipped scores",
         "clipped residuals" if kind is Numbers else "scaled softmax residuals",
@@ -143,7 +144,7 @@ def test_all_of_the_share_is_spent_and_no_more():
     assert sum(spent) == pytest.approx(0.4 * allowance.mu**2)
     assert spent[:2] == [
         pytest.approx(part * 0.4 * allowance.mu**2)
-        for part in (SCATTER_PART * LOOK_PART, (1 - SCATTER_PART) * LOOK_PART)
+        for part in (SMOOTH.scatter_part * SMOOTH.look_part, (1 - SMOOTH.scatter_part) * SMOOTH.look_part)
     ]
 
 

@@ -10,11 +10,9 @@ import pytest
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
-from tacit.growing.fourier import CLIP, fourier_rule
+from tacit.growing.fourier import fourier_rule
+from tacit.growing.tuning import REMAINING, SMOOTH
 from tacit.growing.unexplained import (
-    LARGEST_NOISE_FACTOR,
-    TYPICAL_CURVATURE,
-    TYPICAL_SHARE,
     Unexplained,
     released_unexplained,
     unexplained_rule,
@@ -41,7 +39,7 @@ def found(scores, codes, allowance, share=0.2, seed=0):
     margins = Margins()
     margins.add(ProductCells((0,), (np.arange(len(scores)),), (len(scores),)), scores)
     curator = Curator(table, reservation, SeededSource(seed))
-    answer = released_unexplained(Budget(curator, allowance, share), float(len(codes)), CLIP, margins)
+    answer = released_unexplained(Budget(curator, allowance, share), float(len(codes)), SMOOTH.clip, margins)
     (entry,) = reservation.entries
     assert entry.charge.noise_multiplier**-2.0 == pytest.approx(share * allowance.mu**2), "all of the share and no more"
     assert entry.theorem.startswith("weighted histogram")
@@ -49,14 +47,14 @@ def found(scores, codes, allowance, share=0.2, seed=0):
 
 
 def test_curvature_is_the_variance_of_weights():
-    gradients, curvatures = fourier_rule().table[:, :, 0] / WEIGHT_UNIT, unexplained_rule(CLIP).table[1, :, 0]
+    gradients, curvatures = fourier_rule().table[:, :, 0] / WEIGHT_UNIT, unexplained_rule(SMOOTH.clip).table[1, :, 0]
     p = 1 / (1 + np.exp(-middle_margins()))
     expected = p * gradients[1] ** 2 + (1 - p) * gradients[0] ** 2
     np.testing.assert_allclose(expected, curvatures / WEIGHT_UNIT, atol=1e-3)
 
 
 def test_a_row_says_the_same_whatever_its_label():
-    table = unexplained_rule(CLIP).table
+    table = unexplained_rule(SMOOTH.clip).table
     assert np.array_equal(table[0], table[1])
 
 
@@ -86,20 +84,20 @@ def test_a_rare_class_does_not_look_as_if_nothing_were_left_unexplained():
 def test_in_large_noise_what_is_typical_is_believed():
     for seed in range(5):
         answer = found([5.0], np.zeros(30), Allowance.of(0.3, 1e-6), 1e-3, seed)
-        assert answer.curvature == pytest.approx(TYPICAL_CURVATURE, abs=0.02)
-        assert answer.share == pytest.approx(TYPICAL_SHARE, abs=0.05)
+        assert answer.curvature == pytest.approx(REMAINING.typical_curvature, abs=0.02)
+        assert answer.share == pytest.approx(REMAINING.typical_share, abs=0.05)
 
 
 def test_noise_may_be_larger_where_little_is_left_unexplained():
-    shares = [0.9, TYPICAL_SHARE, TYPICAL_SHARE / 2, 1e-3]
+    shares = [0.9, REMAINING.typical_share, REMAINING.typical_share / 2, 1e-3]
     assert [Unexplained(share=share).noise_factor for share in shares] == pytest.approx(
-        [1, 1, math.sqrt(2), LARGEST_NOISE_FACTOR]
+        [1, 1, math.sqrt(2), REMAINING.largest_noise_factor]
     )
 
 
 @pytest.mark.parametrize("relation", list(Neighbouring))
 def test_no_row_says_more_than_is_declared(relation):
-    rule = unexplained_rule(CLIP)
+    rule = unexplained_rule(SMOOTH.clip)
     vectors = np.concatenate([rule.table.reshape(-1, 3).astype(np.int64), np.zeros((1, 3), np.int64)])
     declared = Histogram(OneCell(), rule, Margins()).sensitivity(relation).l2_squared
     largest = int((vectors**2).sum(axis=1).max())
@@ -116,7 +114,7 @@ def test_no_row_says_more_than_is_declared(relation):
 def test_noise_of_the_sum_has_the_declared_scale(factor):
     """Of an empty table the sum is noise alone; half or twice its scale is rejected."""
     allowance, draws = Allowance.of(1.0, 1e-6), []
-    query = Histogram(OneCell(), unexplained_rule(CLIP), Margins())
+    query = Histogram(OneCell(), unexplained_rule(SMOOTH.clip), Margins())
     for seed in range(300):
         reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
         table = MemoryTable([np.zeros(0, np.uint8)], np.zeros(0, np.uint8), [1], 2)

@@ -83,7 +83,7 @@ def learn(
         trees: whether to boost what is left over by trees where the budget allows.
         tuning: the numbers.
     """
-    whole, count, planner = budget, len(columns), Planner(tuning.planning)
+    whole, count, planner = budget, len(columns), Planner(tuning.planning, tuning.growing.cutting)
     known = first_look(whole.part(1 - loss.share).as_whole(), columns, pairs, trees, loss, planner, tuning.binning)
     chosen = _plan_for(loss, known, planner, trees, whole.is_pure)
     weight = planner.intercept_share(known.signal, count) if loss.uses.pooling else 1.0

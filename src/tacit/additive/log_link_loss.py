@@ -24,7 +24,7 @@ from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
 from tacit.encoding.labels import NumericLabelIndex
-from tacit.growing.kernel_trees import MOST_VARIANCE
+from tacit.growing.tuning import KERNEL
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
@@ -106,7 +106,7 @@ class LogLinkLoss(SquaredLoss):
 
     @property
     def most_variance(self) -> float:
-        return min(self.numbers.most_left_over * self._scatter / self.per_row**2, MOST_VARIANCE)
+        return min(self.numbers.most_left_over * self._scatter / self.per_row**2, KERNEL.most_variance)
 
     def curvature(self, rows: SimulatedRows) -> Floats:
         """The mean of ``m exp((2 - p) F)`` over simulated rows, times the share of rows that are not clipped."""

@@ -28,7 +28,7 @@ from tacit.arrays import Floats, Ints
 from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
-from tacit.growing.kernel_trees import MOST_VARIANCE
+from tacit.growing.tuning import KERNEL
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
@@ -303,7 +303,7 @@ class SoftmaxLoss:
     @property
     def most_variance(self) -> float:
         """Of two classes, contributions differ by the root of 8 times the gradient of their margin."""
-        return MOST_VARIANCE / math.sqrt(8.0)
+        return KERNEL.most_variance / math.sqrt(8.0)
 
     def new_log(self) -> Scores:
         """A score per class."""

@@ -13,6 +13,7 @@ from enum import Enum
 from tacit.additive.tuning import PLANNING, Planning
 from tacit.binning.tuning import MANY_ROWS
 from tacit.growing.chosen_trees import columns_to_cut
+from tacit.growing.tuning import CUTTING, Cutting
 
 
 class Rest(Enum):
@@ -160,6 +161,7 @@ class Planner:
     """The rule, with its numbers."""
 
     numbers: Planning = PLANNING
+    cutting: Cutting = CUTTING
 
     def plan(
         self,
@@ -229,7 +231,7 @@ class Planner:
             n_trees=max(int(wanted), self.numbers.choosing_trees),
             tree_depth=self.numbers.choosing_depth,
             tree_rate=self.numbers.choosing_rate,
-            tree_columns=columns_to_cut(total),
+            tree_columns=columns_to_cut(total, self.cutting),
             tree_choice=self.numbers.choice_share,
             tree_enough=self.numbers.choosing_enough,
         )

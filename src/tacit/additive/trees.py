@@ -14,7 +14,6 @@ from tacit.additive.term import Term
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.growing.chosen_trees import structures_of
-from tacit.growing.fourier import CLIP as FOURIER_CLIP
 from tacit.growing.fourier import FourierLook, look_together
 from tacit.growing.kernel_trees import grow_kernel_trees, kernel_plan, within_time
 from tacit.growing.newton_trees import NewtonPlan, grow_trees
@@ -72,9 +71,9 @@ def look_beyond(budget: Budget, mains: Sequence[Term], state: State) -> Seen:
     """
     assert isinstance(state.log, Margins)
     cuts, total, part = _cuts(mains, state), state.known.total, state.tuning.planning.unexplained_part
-    unexplained = released_unexplained(budget.part(part), total, FOURIER_CLIP, state.log)
-    rest = budget.part(1.0 - part)
-    look, _ = look_together(rest, total, unexplained.curvature, cuts, state.log, budget.public_generator)
+    numbers, rest = state.tuning.growing, budget.part(1.0 - part)
+    unexplained = released_unexplained(budget.part(part), total, numbers.smooth.clip, state.log, numbers.remaining)
+    look, _ = look_together(rest, total, unexplained.curvature, cuts, state.log, budget.public_generator, numbers)
     return Seen(unexplained, look, cuts)
 
 
@@ -118,13 +117,15 @@ def _of_margins(
     budget: Budget, chosen: Plan, mains: Sequence[Term], state: State, margins: Margins, seen: Seen | None
 ) -> Grown:
     """Of two classes: chosen or random trees by Newton's steps, or a smooth function and kernel trees."""
-    generator, noise, smooth = budget.public_generator, LeafNoise(), None
+    generator, numbers, smooth = budget.public_generator, state.tuning.growing, None
+    noise = LeafNoise(numbers.tracing)
     if seen is not None:
         smooth, trees = _kernel_trees(budget, chosen, seen, state, margins, noise)
     else:
         newton, cuts = _newton_plan(chosen, state.tuning.planning.least_tree_prior), _cuts(mains, state)
-        structures, growing = structures_of(budget.part(chosen.trees), newton, margins, cuts, generator)
-        trees = grow_trees(growing, structures, newton, margins, observe=noise.observe)
+        whole, tries = budget.part(chosen.trees), numbers.cutting.tries
+        structures, growing = structures_of(whole, newton, margins, cuts, generator, tries)
+        trees = grow_trees(growing, structures, newton, margins, observe=noise.observe, numbers=numbers)
     return Grown(smooth, noise.annotate(trees, [found.counts for found in state.known.bins], generator))
 
 
@@ -136,9 +137,11 @@ def _kernel_trees(
     assert seen.look is not None
     smooth = seen.look.grow(budget.part(chosen.fourier), factor * chosen.fourier_noise) if chosen.fourier else None
     sd = budget.sd(chosen.trees)
-    plan = kernel_plan(total, sd, factor * chosen.tree_noise, chosen.n_trees, chosen.tree_columns)
-    structures = RandomStructures(seen.cuts.masses, generator, seen.cuts.ranks)
-    return smooth, grow_kernel_trees(budget.part(chosen.trees), structures, plan, margins, generator, noise.observe)
+    numbers, growing, may = state.tuning.growing, budget.part(chosen.trees), factor * chosen.tree_noise
+    trees, columns, kernel = chosen.n_trees, chosen.tree_columns, numbers.kernel
+    plan = kernel_plan(total, sd, may, trees, columns, kernel.clip, kernel.most_variance, kernel)
+    structures = RandomStructures(seen.cuts.masses, generator, seen.cuts.ranks, tries=numbers.cutting.tries)
+    return smooth, grow_kernel_trees(growing, structures, plan, margins, generator, noise.observe, numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,20 +207,21 @@ def _of_scores(budget: Budget, chosen: Plan, cuts: Cuts, state: State) -> Grown:
     rounds, smooth = StateRounds(state, cast(ScoreLoss, state.loss)), None
     if chosen.fourier:
         planned, noise = budget.part(chosen.fourier), chosen.fourier_noise * rounds.loss.tree_noise
-        smooth, spent = grow_score_fourier(planned, state.known.total, noise, cuts, rounds, budget.public_generator)
+        total, generator, numbers = state.known.total, budget.public_generator, state.tuning.growing.smooth
+        smooth, spent = grow_score_fourier(planned, total, noise, cuts, rounds, generator, numbers)
         chosen = chosen.passed_to_trees(chosen.fourier * (1.0 - spent / planned.share))
     return Grown(smooth, _trees_of_scores(budget.part(chosen.trees), chosen, cuts, rounds))
 
 
 def _trees_of_scores(growing: Budget, chosen: Plan, cuts: Cuts, rounds: StateRounds) -> tuple[ScoreTree, ...]:
     """Random trees by Newton's steps, or kernel trees."""
-    state, loss = rounds.state, rounds.loss
-    structures = RandomStructures(cuts.masses, growing.public_generator, cuts.ranks)
+    loss, total, numbers = rounds.loss, rounds.state.known.total, rounds.state.tuning.growing
+    structures = RandomStructures(cuts.masses, growing.public_generator, cuts.ranks, tries=numbers.cutting.tries)
     if not chosen.tree_noise:
         newton = NewtonPlan(trees=chosen.n_trees, depth=chosen.tree_depth, rate=chosen.tree_rate)
-        return grow_score_trees(growing, structures, newton, rounds)
-    noise = chosen.tree_noise * loss.tree_noise
-    kernel = kernel_plan(
-        state.known.total, growing.sd(), noise, chosen.n_trees, chosen.tree_columns, loss.bound, loss.most_variance
-    )
-    return grow_score_trees(growing, structures, within_time(kernel, loss.tree_rule.channels), rounds)
+        return grow_score_trees(growing, structures, newton, rounds, numbers)
+    noise, kernel = chosen.tree_noise * loss.tree_noise, numbers.kernel
+    trees, columns, bound, most = chosen.n_trees, chosen.tree_columns, loss.bound, loss.most_variance
+    plan = kernel_plan(total, growing.sd(), noise, trees, columns, bound, most, kernel)
+    plan = within_time(plan, loss.tree_rule.channels, kernel)
+    return grow_score_trees(growing, structures, plan, rounds, numbers)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.binning.tuning import BINNING, Binning
+from tacit.growing.tuning import GROWING, Growing
 
 
 @dataclass(frozen=True)
@@ -336,6 +337,7 @@ class Tuning:
     counting: Counting = Counting()
     residuals: Residuals = Residuals()
     binning: Binning = BINNING
+    growing: Growing = GROWING
 
 
 PLANNING, SWEEPING, PAIRING, CLIPPING = Planning(), Sweeping(), Pairing(), Clipping()

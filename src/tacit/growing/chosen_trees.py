@@ -14,6 +14,7 @@ from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.growing.newton_trees import NewtonPlan
 from tacit.growing.random_trees import Cuts, RandomStructures
+from tacit.growing.tuning import CUTTING, Cutting
 from tacit.models.tree import TreeShape, complete_shape
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
@@ -22,14 +23,11 @@ from tacit.queries.selection import Selection
 from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
 
 PART_UNIT = 1 << 10
-"""Integer units of a whole node: what part of it is expected on the left of a cut. Few, as scores grow with them and
-with the rows that one protected unit may hold."""
+"""Not tuned: integer units of a whole node: what part of it is expected on the left of a cut. Few, as scores grow with
+them and with the rows that one protected unit may hold."""
 
 NO_CANDIDATE = -(1 << 62)
-"""The score of a cut outside a node's box: below any edge, and the same whatever the rows are."""
-
-MOST_COLUMNS, LEAST_COLUMNS, WIDE_UPTO = 20, 6, 300_000.0
-"""Columns that a tree may cut up to so many rows, and at least where rows are more: they cost time alone."""
+"""Not tuned: the score of a cut outside a node's box: below any edge, and the same whatever the rows are."""
 
 THEOREM = "edges of splits: a row moves each by at most its weight, up or down"
 
@@ -148,13 +146,18 @@ class ChosenStructures(RandomStructures):
         return units_inside
 
 
-def columns_to_cut(rows: float) -> int:
+def columns_to_cut(rows: float, numbers: Cutting = CUTTING) -> int:
     """How many columns a tree that chooses its splits may cut, by the released number of rows."""
-    return int(max(MOST_COLUMNS * min(math.sqrt(WIDE_UPTO / rows), 1.0), LEAST_COLUMNS))
+    return int(max(numbers.most_columns * min(math.sqrt(numbers.wide_upto / rows), 1.0), numbers.least_columns))
 
 
 def structures_of(
-    budget: Budget, plan: NewtonPlan, margins: Margins, cuts: Cuts, generator: np.random.Generator
+    budget: Budget,
+    plan: NewtonPlan,
+    margins: Margins,
+    cuts: Cuts,
+    generator: np.random.Generator,
+    tries: int = CUTTING.tries,
 ) -> tuple[RandomStructures, Budget]:
     """Where a plan's tree structures come from, and the budget that they leave for leaves.
 
@@ -164,9 +167,10 @@ def structures_of(
         margins: the log that trees are appended to.
         cuts: what may be cut.
         generator: public randomness.
+        tries: as :class:`~tacit.growing.random_trees.RandomStructures` takes it.
     """
     if not plan.choice:
-        return RandomStructures(cuts.masses, generator, cuts.ranks, cuts.reordered), budget
+        return RandomStructures(cuts.masses, generator, cuts.ranks, cuts.reordered, tries), budget
     charge = budget.part(plan.choice).split(plan.trees * plan.depth).selection()
     structures = ChosenStructures(budget.curator, charge, margins, cuts.masses, generator, cuts.ranks, cuts.reordered)
     return structures, budget.part(1.0 - plan.choice)

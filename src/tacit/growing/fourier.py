@@ -6,7 +6,7 @@ smooth kernel of those (Rahimi and Recht 2007, the Gaussian one) is followed as 
 follows the kernel of trees: every row releases its gradient times its feature vector of norm 1, the noise at any point
 is that of one sum, and ending after a way of ``v`` does what a Gaussian prior of covariance ``v k`` does. Directions
 that many rows share are learned within a few steps and would be overshot by longer ones, so each step is damped by the
-curvature that imagined rows have along it; that is post-processing.
+curvature that simulated rows have along it; that is post-processing.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from scipy.special import ndtri
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import Measurement
-from tacit.growing.kernel_trees import MOST_VARIANCE
 from tacit.growing.random_trees import Cuts
+from tacit.growing.tuning import GROWING, SMOOTH, Growing, Smooth
 from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.privacy.label import Label, Stage
 from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
@@ -30,52 +30,14 @@ from tacit.queries.margins import Margins
 from tacit.queries.rules import RowRule, fine_count_rule
 from tacit.queries.tree_cells import logistic_gradient_rule
 
-CLIP = 0.5
-"""The largest weight of a row's vector: that of a row of which scores say nothing."""
-
-PAIRS, STEPS = 256, 50
-
-WIDTH = 0.65
-"""The width of the kernel, relative to the typical distance of a row from the middle."""
-
-SCATTER_PART = 0.45
-"""Of a look's budget goes to how columns vary together, and the rest to the first sum."""
-
-MOST_POWERS, LEAST_POWERS = 7, 2
-"""Powers of a column's scores: what a function of that column alone can be, as far as a look tells it from others. Up
-to half of all features go to that."""
-
-LONGEST_SQUARE = 1.5
-"""Rows' scores are cut to the root of so many times the number of columns; theirs is 1 per column on average."""
-
-SCORE_UNIT = 1 << 7
-
-LEAST_VARIANCE, NOISE_VARIANCE = 0.02, 1.4
-"""Directions are thought to vary at least so much, and at least so many times the noise in the scatter's numbers."""
-
-HOPELESS = 0.7
-"""Where noise in eigenvalues is this large nothing is asked about how columns vary together."""
-
-EDGE = 0.002
-"""Scores of codes end at the quantiles of this share of the mass on either side."""
-
-LEAST_SD = 0.3
-"""Scores of columns that hardly vary are not blown up to vary by more than their share."""
-
 VARIANCES = np.concatenate([[0.0], np.logspace(-4.0, 1.0, 41)])
 """Prior variances of a score that it tells apart."""
 
-NOTHING = 0.4
-"""How likely it is thought to be beforehand that columns together say nothing more."""
-
-OF_THE_LIKELY = 2.0
-"""The way goes up to so many times the variance that it speaks for."""
-
-IMAGINED_ROWS = 3000
+SCORE_UNIT = 1 << 7
+"""Not tuned: integer units of a column's score."""
 
 DIGITS = 6
-"""Of numbers that a model file holds; they are as public as the random ones they come from."""
-
+"""Not tuned: of numbers that a model file holds; they are as public as the random ones they come from."""
 
 LOOK = Label(Stage.FOURIER, "a look", text="smooth function, a look")
 
@@ -95,33 +57,38 @@ class Axes:
     covariance: Floats
 
 
-def normal_scores(mass: Floats, rank: Ints | None) -> Floats:
+def normal_scores(mass: Floats, rank: Ints | None, numbers: Smooth = SMOOTH) -> Floats:
     """A number for each code of a column: the normal quantile of the middle of its mass, centred.
 
     Args:
         mass: how much of the rows each code is believed to hold.
         rank: the place of each code in the order that it has; None for codes in order, of which the last stands for
             "missing" and gets the mean.
+        numbers: of the tuning.
     """
     held = np.maximum(mass, 1e-9)
     present = held[:-1] if rank is None else held
     order = np.arange(len(present)) if rank is None else np.argsort(rank)
     ordered = present[order] / present.sum()
     scores = np.zeros(len(held))
-    scores[order] = ndtri(np.clip(np.cumsum(ordered) - ordered / 2.0, EDGE, 1.0 - EDGE))
+    scores[order] = ndtri(np.clip(np.cumsum(ordered) - ordered / 2.0, numbers.edge, 1.0 - numbers.edge))
     shares = present / present.sum()
     values = scores[: len(present)]
     values -= float(shares @ values)
-    values /= max(math.sqrt(float(shares @ values**2)), LEAST_SD)
+    values /= max(math.sqrt(float(shares @ values**2)), numbers.least_sd)
     return scores
 
 
 def released_axes(
-    budget: Budget, rows: float, masses: Sequence[Floats], ranks: Sequence[Ints | None]
+    budget: Budget,
+    rows: float,
+    masses: Sequence[Floats],
+    ranks: Sequence[Ints | None],
+    numbers: Smooth = SMOOTH,
 ) -> tuple[Axes, float]:
     """Columns as numbers, and how they vary together, for all of the budget.
 
-    Where noise would drown that, columns are taken to be independent and nothing is asked.
+    Where noise would hide that, columns are taken to be independent and nothing is asked.
 
     Args:
         budget: what the scatter may spend, of Gaussian noise.
@@ -129,51 +96,55 @@ def released_axes(
         masses: per column of the table, how much of the rows each code is believed to hold; columns of one code are
             left out.
         ranks: as :class:`~tacit.growing.random_trees.RandomStructures` takes them.
+        numbers: of the tuning.
 
     Returns:
         The axes, and the share of the allowance that was spent.
     """
     columns = tuple(column for column, mass in enumerate(masses) if len(mass) > 1)
-    scores = tuple(normal_scores(masses[column], ranks[column]) for column in columns)
+    scores = tuple(normal_scores(masses[column], ranks[column], numbers) for column in columns)
     count = len(columns)
-    noise = NOISE_VARIANCE * LONGEST_SQUARE * count**1.5 * budget.sd() / max(rows, 1.0)
-    if noise >= HOPELESS:
+    noise = numbers.noise_variance * numbers.longest_square * count**1.5 * budget.sd() / max(rows, 1.0)
+    if noise >= numbers.most_noise:
         return Axes(columns, scores, np.eye(count)), 0.0
     whole = tuple(np.rint(z * SCORE_UNIT).astype(np.int64) for z in scores)
-    longest = int(math.sqrt(LONGEST_SQUARE * count) * SCORE_UNIT)
+    longest = int(math.sqrt(numbers.longest_square * count) * SCORE_UNIT)
     query = ScatterSum(columns, whole, longest, fine_count_rule(budget.layout.n_labels))
     release = budget.measure(query, 1.0, Label(Stage.COVARIANCE, "how columns vary together"))
     scatter = query.matrix(release.value) * (longest / SCORE_UNIT) ** 2
     values, vectors = np.linalg.eigh(scatter / max(rows, 1.0))
-    covariance = (vectors * np.maximum(values, max(noise, LEAST_VARIANCE))) @ vectors.T
+    covariance = (vectors * np.maximum(values, max(noise, numbers.least_variance))) @ vectors.T
     return Axes(columns, scores, covariance), budget.share
 
 
-def draw_features(axes: Axes, generator: np.random.Generator) -> tuple[FourierFeatures, Floats, Floats]:
-    """Random features whose kernel is round where columns are independent, and the vectors of imagined rows.
+def draw_features(
+    axes: Axes, generator: np.random.Generator, numbers: Smooth = SMOOTH
+) -> tuple[FourierFeatures, Floats, Floats]:
+    """Random features whose kernel is round where columns are independent, and the vectors of simulated rows.
 
     Args:
         axes: of the table.
         generator: public randomness.
+        numbers: of the tuning.
 
     Returns:
         The features, and vectors of norm 1 of rows drawn from the normal distribution of the axes, shape
-        ``(IMAGINED_ROWS, features.size)``; and scores of their columns, shape ``(IMAGINED_ROWS, columns)``.
+        ``(simulated rows, features.size)``; and scores of their columns, shape ``(simulated rows, columns)``.
     """
     count = len(axes.columns)
     values, vectors = np.linalg.eigh(axes.covariance)
     values = np.maximum(values, 1e-6)
     whitening = (vectors * values**-0.5) @ vectors.T / math.sqrt(count)
-    frequencies = np.round(generator.standard_normal((PAIRS, count)) @ whitening / WIDTH, DIGITS)
-    rows = generator.standard_normal((IMAGINED_ROWS, count)) @ ((vectors * values**0.5) @ vectors.T)
+    frequencies = np.round(generator.standard_normal((numbers.pairs, count)) @ whitening / numbers.width, DIGITS)
+    rows = generator.standard_normal((numbers.simulated_rows, count)) @ ((vectors * values**0.5) @ vectors.T)
     phases = rows @ frequencies.T
-    imagined = np.concatenate([np.cos(phases), np.sin(phases)], axis=1) / math.sqrt(PAIRS)
+    simulated = np.concatenate([np.cos(phases), np.sin(phases)], axis=1) / math.sqrt(numbers.pairs)
     scores = tuple(np.round(z, DIGITS) for z in axes.scores)
-    return FourierFeatures(axes.columns, scores, frequencies), imagined, rows
+    return FourierFeatures(axes.columns, scores, frequencies), simulated, rows
 
 
 def released_features(
-    budget: Budget, rows: float, cuts: Cuts, generator: np.random.Generator
+    budget: Budget, rows: float, cuts: Cuts, generator: np.random.Generator, numbers: Smooth = SMOOTH
 ) -> tuple[tuple[FourierFeatures, Floats, Floats] | None, float]:
     """Random features for columns as they vary together, and how much of a look was spent on that.
 
@@ -182,6 +153,7 @@ def released_features(
         rows: the released number of rows.
         cuts: what is known of the columns; unordered ones have ranks.
         generator: public randomness.
+        numbers: of the tuning.
 
     Returns:
         As :func:`draw_features` does, and the share of the allowance that was spent. There are none where fewer than
@@ -190,13 +162,13 @@ def released_features(
     masses, ranks = cuts.masses, cuts.ranks or [None] * len(cuts.masses)
     if sum(len(mass) > 1 for mass in masses) < 2:
         return None, 0.0
-    axes, spent = released_axes(budget.part(SCATTER_PART), rows, masses, ranks)
-    return draw_features(axes, generator), spent
+    axes, spent = released_axes(budget.part(numbers.scatter_part), rows, masses, ranks, numbers)
+    return draw_features(axes, generator, numbers), spent
 
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """The directions of features along which imagined rows vary, and how much: an orthonormal basis.
+    """The directions of features along which simulated rows vary, and how much: an orthonormal basis.
 
     Attributes:
         vectors: shape ``(size, size)``, a direction per column.
@@ -213,9 +185,9 @@ class Directions:
     steepest: float = 0.25  # of the logistic loss
 
     @staticmethod
-    def of(imagined: Floats, rows: float, curvature: float) -> Directions:
-        """Of so many rows like imagined ones, which have vectors of norm 1: shape ``(imagined rows, size)``."""
-        values, vectors = np.linalg.eigh(imagined.T @ imagined / len(imagined))
+    def of(simulated: Floats, rows: float, curvature: float) -> Directions:
+        """Of so many rows like simulated ones, which have vectors of norm 1: shape ``(simulated rows, size)``."""
+        values, vectors = np.linalg.eigh(simulated.T @ simulated / len(simulated))
         return Directions(vectors, np.maximum(values, 0.0) * rows, curvature)
 
     def lengths(self, way: float) -> Floats:
@@ -247,18 +219,19 @@ class Directions:
         return np.asarray(-0.5 * (squares / variance + np.log(variance)).sum(axis=0))
 
 
-def believed_way(likelihood: Floats, most: float) -> float:
-    """How far to go in all: up to :data:`OF_THE_LIKELY` times the prior variance that a sum speaks for.
+def believed_way(likelihood: Floats, most: float, numbers: Smooth = SMOOTH) -> float:
+    """How far to go in all: up to :attr:`~Smooth.of_the_likely` times the likely prior variance.
 
     Of the variances that are not 0, every power of ten is thought equally likely before.
 
     Args:
         likelihood: of :data:`VARIANCES`.
         most: where noise in a score ends the way.
+        numbers: of the tuning.
     """
     weights = np.exp(likelihood - likelihood.max())
-    weights[0] *= NOTHING / (1.0 - NOTHING) * (len(VARIANCES) - 1)
-    return float(weights @ np.minimum(OF_THE_LIKELY * VARIANCES, most) / weights.sum())
+    weights[0] *= numbers.nothing / (1.0 - numbers.nothing) * (len(VARIANCES) - 1)
+    return float(weights @ np.minimum(numbers.of_the_likely * VARIANCES, most) / weights.sum())
 
 
 def evidence(likelihood: Floats) -> float:
@@ -267,27 +240,28 @@ def evidence(likelihood: Floats) -> float:
     return float(some.max() + math.log(np.exp(some - some.max()).mean()) - likelihood[0])
 
 
-def fourier_rule() -> RowRule:
-    """A row's weight: its gradient, less where scores are badly wrong; no more than :data:`CLIP`."""
-    both = logistic_gradient_rule(CLIP, 1e-3, 2)
+def fourier_rule(clip: float = SMOOTH.clip) -> RowRule:
+    """A row's weight: its gradient, less where scores are badly wrong; no more than the clip."""
+    both = logistic_gradient_rule(clip, 1e-3, 2)
     return RowRule(np.ascontiguousarray(both.table[:, :, :1]), both.unit)
 
 
-def beyond_single_columns(imagined: Floats, scores: Floats) -> Floats:
+def beyond_single_columns(simulated: Floats, scores: Floats, numbers: Smooth = SMOOTH) -> Floats:
     """Directions of features in which a sum does not answer to functions of one column each.
 
     Args:
-        imagined: vectors of imagined rows, shape ``(imagined rows, size)``.
-        scores: of their columns, shape ``(imagined rows, columns)``.
+        simulated: vectors of simulated rows, shape ``(simulated rows, size)``.
+        scores: of their columns, shape ``(simulated rows, columns)``.
+        numbers: of the tuning.
 
     Returns:
         Orthonormal columns, shape ``(size, fewer)``.
     """
-    most = imagined.shape[1] // 2 // scores.shape[1]
-    powers = range(1, min(max(most, LEAST_POWERS), MOST_POWERS) + 1)
+    most = simulated.shape[1] // 2 // scores.shape[1]
+    powers = range(1, min(max(most, numbers.least_powers), numbers.most_powers) + 1)
     functions = np.concatenate([np.ones((len(scores), 1)), *(scores**power for power in powers)], axis=1)
     functions /= np.sqrt((functions**2).mean(axis=0))
-    answers = imagined.T @ functions / len(imagined)
+    answers = simulated.T @ functions / len(simulated)
     vectors, lengths, _ = np.linalg.svd(answers, full_matrices=True)
     rank = int((lengths > 1e-3 * lengths[0]).sum())
     return np.asarray(vectors[:, rank:])
@@ -300,23 +274,25 @@ class Descent:
     Attributes:
         query: what is summed at every step, of rows as they are then.
         add: adds a function to the scores of all rows, and returns its weights as they were rounded.
-        imagined: vectors of imagined rows.
+        simulated: vectors of simulated rows.
         rows: the released number of rows.
         first: the first sum.
         along: directions of the features, for every direction in which scores are curved.
         bound: the largest contribution of a row, in units of the score.
         most_variance: the prior variance of a score is never larger.
+        numbers: of the tuning.
         basis: directions in which scores are curved, shape ``(n_scores, fewer)``; None for a margin.
     """
 
     query: FourierSum | ScoreFourierSum
     add: Callable[[FourierFeatures, Floats], Floats]
-    imagined: Floats
+    simulated: Floats
     rows: float
     first: Measurement
     along: tuple[Directions, ...]
     bound: float
     most_variance: float
+    numbers: Smooth = SMOOTH
     basis: Floats | None = None
 
     def likelihood(self, seen: Floats, sd: float) -> Floats:
@@ -337,7 +313,7 @@ class Descent:
             budget: what it may spend, of Gaussian noise.
             noise: standard deviation that noise may have in a score, about.
         """
-        features, along = self.query.features, self.along
+        features, along, count = self.query.features, self.along, self.numbers.steps
         root, basis = math.sqrt(features.pairs), self.basis
         projected = None if basis is None else basis @ basis.T
 
@@ -347,22 +323,22 @@ class Descent:
 
         first, first_sd = self.first.value, self.first.sd / root
         seen, left_sd = max(first_sd / self.bound, 1e-9), max(budget.sd(), 1e-9)
-        part, each = left_sd**2 / (seen**2 + left_sd**2), budget.split(STEPS)  # the look is one sum among others
+        part, each = left_sd**2 / (seen**2 + left_sd**2), budget.split(count)  # the look is one sum among others
         most = min(noise / (math.sqrt(1.0 - part) * left_sd * self.bound), self.most_variance)
-        variance = believed_way(self.likelihood(first / root, first_sd), most)
+        variance = believed_way(self.likelihood(first / root, first_sd), most, self.numbers)
         way = part * variance
         weights = add(along[0].steps(way), first)
         left = [one.lengths(way) ** 2 * first_sd**2 for one in along]  # variance of the weights along each direction
-        way = (1.0 - part) * variance / STEPS
+        way = (1.0 - part) * variance / count
         steps, lengths, kept = along[0].steps(way), along[0].lengths(way), [one.kept(way) for one in along]
-        for number in range(STEPS):
+        for number in range(count):
             release = each.measure(self.query, 1.0, Label(Stage.FOURIER, round=number + 1))
             weights += add(steps, release.value)
             added = lengths**2 * (release.sd / root) ** 2
             left = [old * share**2 + added for old, share in zip(left, kept, strict=True)]
         n_scores = weights.size // features.size
         sd = math.sqrt(sum(float(along[0].rows @ one) for one in left) / self.rows / n_scores)
-        spread = math.sqrt(float((self.imagined @ weights).var(axis=0).sum()))
+        spread = math.sqrt(float((self.simulated @ weights).var(axis=0).sum()))
         return FourierTerm(features, weights, sd, spread)
 
 
@@ -371,20 +347,22 @@ class FourierLook:
     """A first sum of features: whether columns say more together than one by one.
 
     Attributes:
-        query, imagined: what is summed, and vectors of imagined rows.
+        query, simulated: what is summed, and vectors of simulated rows.
         rows: the released number of rows.
         curvature: of the loss, of a row on average.
         first: the first sum.
         evidence: log odds that columns together say anything that no function of one column does; a pair of columns
             may still say it.
+        numbers: of the tuning.
     """
 
     query: FourierSum
-    imagined: Floats
+    simulated: Floats
     rows: float
     curvature: float
     first: Measurement
     evidence: float
+    numbers: Growing = GROWING
 
     def grow(self, budget: Budget, noise: float) -> FourierTerm:
         """Boosts the margins of the query's log by a smooth function of all columns, spending the budget.
@@ -393,37 +371,43 @@ class FourierLook:
             budget: what it may spend, of Gaussian noise, on a table with two labels.
             noise: standard deviation that noise may have in a score, about (log-odds).
         """
-        along = (Directions.of(self.imagined, self.rows, self.curvature),)  # takes long: only where something follows
-        add = self.query.margins.add_features
-        return Descent(self.query, add, self.imagined, self.rows, self.first, along, CLIP, MOST_VARIANCE).go(
-            budget, noise
-        )
+        along = (Directions.of(self.simulated, self.rows, self.curvature),)  # takes long: only where something follows
+        add, smooth, most = self.query.margins.add_features, self.numbers.smooth, self.numbers.kernel.most_variance
+        descent = Descent(self.query, add, self.simulated, self.rows, self.first, along, smooth.clip, most, smooth)
+        return descent.go(budget, noise)
 
 
 def look_together(
-    budget: Budget, rows: float, curvature: float, cuts: Cuts, margins: Margins, generator: np.random.Generator
+    budget: Budget,
+    rows: float,
+    curvature: float,
+    cuts: Cuts,
+    margins: Margins,
+    generator: np.random.Generator,
+    numbers: Growing = GROWING,
 ) -> tuple[FourierLook | None, float]:
     """Looks whether columns together say more than they do one by one, spending at most the budget.
 
     Args:
         budget: what it may spend, of Gaussian noise, on a table with two labels.
         rows: the released number of rows.
-        curvature: of the loss, of a row on average, with weights of at most :data:`CLIP`.
+        curvature: of the loss, of a row on average, with weights of at most ``numbers.smooth.clip``.
         cuts: what is known of the columns; unordered ones have ranks.
         margins: the log.
         generator: public randomness.
+        numbers: of the tuning.
 
     Returns:
         The look, and the share of the allowance that was spent. There is none where fewer than two columns have two
         codes.
     """
-    drawn, spent = released_features(budget, rows, cuts, generator)
+    drawn, spent = released_features(budget, rows, cuts, generator, numbers.smooth)
     if drawn is None:
         return None, 0.0
-    features, imagined, scores = drawn
-    query = FourierSum(features, fourier_rule(), margins)
+    features, simulated, scores = drawn
+    query = FourierSum(features, fourier_rule(numbers.smooth.clip), margins)
     first = budget.after(spent).measure(query, 1.0, LOOK)
-    root, beyond = math.sqrt(features.pairs), beyond_single_columns(imagined, scores)
-    others = Directions.of(imagined @ beyond, rows, curvature)
+    root, beyond = math.sqrt(features.pairs), beyond_single_columns(simulated, scores, numbers.smooth)
+    others = Directions.of(simulated @ beyond, rows, curvature)
     found = evidence(others.likelihood(beyond.T @ (first.value / root), first.sd / root))
-    return FourierLook(query, imagined, rows, curvature, first, found), budget.share
+    return FourierLook(query, simulated, rows, curvature, first, found, numbers), budget.share

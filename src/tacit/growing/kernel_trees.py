@@ -21,38 +21,15 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
-from tacit.growing.newton_trees import LARGEST_STEP, LeafSums
+from tacit.growing.newton_trees import LeafSums
 from tacit.growing.random_trees import RandomStructures
+from tacit.growing.tuning import GROWING, KERNEL, STEPPING, Growing, Kernel
 from tacit.growing.variance_filter import VarianceFilter
 from tacit.models.tree import Tree
 from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.tree_cells import TreeCells, logistic_gradient_rule
-
-CLIP, HESSIAN_SCALE = 0.55, 0.87
-"""The largest norm of a row's contribution, and by how much its curvature is blown up to share the noise."""
-
-ROWS_OF_NOISE = 20.0
-"""A leaf holds about so many times ``1 / mu**2`` rows: there noise and the rows' own variation are of a size."""
-
-LEAST_DEPTH, MOST_DEPTH = 3.0, 9.0
-
-MOST_VARIANCE = 2.0
-"""The prior variance of a score (log-odds squared) is never larger."""
-
-COARSE_LEVELS = 7
-"""Levels of a tree at which the variance of what is left over is seen: deeper, noise drowns it."""
-
-INFORMATIVE = 100
-"""So many trees tell how much is left over; later ones have taken part of it themselves."""
-
-MOST_NUMBERS = 1e6
-"""No more trees than release so many numbers, unless all of them are needed for that."""
-
-OF_A_POINT = 80.0
-"""A point's prior variance relative to the variance of the means of leaves: what two rows of one leaf have in common is
-little of what deep trees of other columns can tell of each."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +55,9 @@ def kernel_plan(
     noise: float,
     trees: int,
     columns_per_tree: int,
-    longest: float = CLIP,
-    most_variance: float = MOST_VARIANCE,
+    longest: float = KERNEL.clip,
+    most_variance: float = KERNEL.most_variance,
+    numbers: Kernel = KERNEL,
 ) -> KernelPlan:
     """The plan for so much noise.
 
@@ -92,39 +70,44 @@ def kernel_plan(
         longest: the largest norm of a row's contribution.
         most_variance: the prior variance of a score is never larger; for contributions that are longer per unit of the
             score it is smaller.
+        numbers: of the tuning.
     """
     mu = 1.0 / max(sd, 1e-9)
-    depth = math.log2(max(rows * mu**2 / ROWS_OF_NOISE, 1.0))
+    depth = math.log2(max(rows * mu**2 / numbers.rows_of_noise, 1.0))
     variance = min(noise * mu / longest, most_variance)
-    return KernelPlan(trees, min(max(depth, LEAST_DEPTH), MOST_DEPTH), columns_per_tree, variance)
+    depth = min(max(depth, numbers.least_depth), numbers.most_depth)
+    return KernelPlan(trees, depth, columns_per_tree, variance)
 
 
-def within_time(plan: KernelPlan, channels: int) -> KernelPlan:
+def within_time(plan: KernelPlan, channels: int, numbers: Kernel = KERNEL) -> KernelPlan:
     """The plan with fewer trees where leaves release many numbers: each takes time.
 
     Args:
         plan: as it would be.
         channels: numbers per leaf.
+        numbers: of the tuning.
     """
-    affordable = int(MOST_NUMBERS / (channels * 2.0**plan.depth))
-    return replace(plan, trees=min(plan.trees, max(affordable, INFORMATIVE)))
+    affordable = int(numbers.most_numbers / (channels * 2.0**plan.depth))
+    return replace(plan, trees=min(plan.trees, max(affordable, numbers.informative)))
 
 
 class LeftOver:
     """The variance of what scores still lack, from the sums of the first trees: costs nothing.
 
     A sum of what rows contribute to a leaf varies by what its rows lack on average, by noise, and by the rows
-    themselves, of which the variance is released beside it. Deep leaves are drowned, so sums are looked at some levels
-    up. Where noise is large it tells next to nothing, and the first belief stays; where rows are many, it tells whether
-    there is anything to learn.
+    themselves, of which the variance is released beside it. Deep leaves are lost in noise, so sums are looked
+    at some levels up. Where noise is large it tells next to nothing, and the first belief stays; where rows are many,
+    it tells whether there is anything to learn.
 
     Args:
         own: the variance of the rows' contribution in one direction, per unit of the released curvature.
         squares: the mean, over directions, of the squared curvature in one, relative to the released.
+        numbers: of the tuning.
     """
 
-    def __init__(self, own: float = 1.0, squares: float = 1.0) -> None:
-        self._filter, self._believed, self._trees = VarianceFilter(drift=0.0), 0.0, 0
+    def __init__(self, own: float = 1.0, squares: float = 1.0, numbers: Growing = GROWING) -> None:
+        self._filter, self._believed, self._trees = VarianceFilter(0.0, numbers.stepping), 0.0, 0
+        self._numbers = numbers.kernel
         self._own, self._squares = own, squares
 
     def learn(self, sums: LeafSums) -> float:
@@ -133,10 +116,10 @@ class LeftOver:
         Gradients are numbers, or vectors whose directions are told apart.
         """
         self._trees += 1
-        if self._trees > INFORMATIVE:
+        if self._trees > self._numbers.informative:
             return self._believed
         leaves = len(sums.gradients)
-        upper = min(leaves, 1 << COARSE_LEVELS)
+        upper = min(leaves, 1 << self._numbers.coarse_levels)
         gradients = sums.gradients.reshape(upper, leaves // upper, -1).sum(axis=1).ravel()
         curvatures = sums.curvatures.reshape(upper, -1).sum(axis=1)
         widening = leaves / upper
@@ -147,15 +130,16 @@ class LeftOver:
         return self._believed
 
 
-def kernel_steps(sums: LeafSums, way: float) -> Floats:
+def kernel_steps(sums: LeafSums, way: float, largest: float = STEPPING.largest_step) -> Floats:
     """Steps of a tree's leaves, shape ``(leaves,)``: the same way along every sum, less where it would go too far.
 
     Args:
         sums: as released.
         way: the prior variance over the number of trees.
+        largest: no step is larger.
     """
     steps = way * sums.gradients / (1.0 + way * np.maximum(sums.curvatures, 0.0))
-    clipped: Floats = np.clip(steps, -LARGEST_STEP, LARGEST_STEP)
+    clipped: Floats = np.clip(steps, -largest, largest)
     return clipped
 
 
@@ -166,6 +150,7 @@ def grow_kernel_trees(
     margins: Margins,
     generator: np.random.Generator,
     observe: Callable[[LeafSums, Floats], None] | None = None,
+    numbers: Growing = GROWING,
 ) -> tuple[Tree, ...]:
     """Boosts the margins by ``plan.trees`` trees, spending the budget evenly.
 
@@ -176,20 +161,22 @@ def grow_kernel_trees(
         margins: the log; each tree is appended.
         generator: public randomness.
         observe: told the released sums and the steps of every tree.
+        numbers: of the tuning.
     """
     if not structures.can_split:
         return ()
-    rule = logistic_gradient_rule(CLIP, HESSIAN_SCALE, 2, variance=True)
-    each, left_over, trees = budget.split(plan.trees), LeftOver(), []
+    scale, largest = numbers.kernel.hessian_scale, numbers.stepping.largest_step
+    rule = logistic_gradient_rule(numbers.kernel.clip, scale, 2, variance=True)
+    each, left_over, trees = budget.split(plan.trees), LeftOver(numbers=numbers), []
     for number in range(plan.trees):
         depth = int(plan.depth + generator.random())
         cells = TreeCells(structures.draw(depth, plan.columns_per_tree))
         release = each.measure(Histogram(cells, rule, margins), 1.0, Label(Stage.TREE, round=number + 1))
         sd = max(release.sd, LEAST_SD)
-        sums = LeafSums(release.value[:, 0], release.value[:, 1] / HESSIAN_SCALE, sd, sd / HESSIAN_SCALE)
-        variance = min(OF_A_POINT * left_over.learn(sums), plan.variance)
-        steps = margins.add(cells, kernel_steps(sums, variance / plan.trees))
+        sums = LeafSums(release.value[:, 0], release.value[:, 1] / scale, sd, sd / scale)
+        variance = min(numbers.kernel.of_a_point * left_over.learn(sums), plan.variance)
+        steps = margins.add(cells, kernel_steps(sums, variance / plan.trees, largest))
         if observe is not None:
-            observe(LeafSums(sums.gradients, sums.curvatures, release.sd, release.sd / HESSIAN_SCALE), steps)
+            observe(LeafSums(sums.gradients, sums.curvatures, release.sd, release.sd / scale), steps)
         trees.append(Tree(cells.shape, steps, np.maximum(sums.curvatures, 0.0).round(2)))  # a model file holds it
     return tuple(trees)

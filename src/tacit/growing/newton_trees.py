@@ -18,6 +18,7 @@ from tacit.arrays import Floats
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
 from tacit.growing.random_trees import RandomStructures
+from tacit.growing.tuning import GROWING, NEWTON, Growing, Newton
 from tacit.growing.variance_filter import VarianceFilter
 from tacit.models.tree import Tree
 from tacit.privacy.label import Label, Stage
@@ -25,31 +26,9 @@ from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.tree_cells import TreeCells, logistic_gradient_rule
 
-LARGEST_STEP = 2.0
-"""No leaf moves a score by more log-odds than this."""
-
 CLEAREST = 100.0
-"""A value whose standard deviation is so many times the noise's scale is taken as it is, but for linear shrinkage."""
-
-VARIANCE_DRIFT = 0.001
-"""By how much the variance of true steps may change from one tree to the next (standard deviation)."""
-
-ROWS_VARIATION = 0.5
-"""Share of the rows' own variation that is still in the residuals: between none and all of it, as trees go on."""
-
-WITHIN_LEAVES = 4.0
-"""A point's variance relative to that of the mean of its leaf: most of what is left over differs within leaves."""
-
-LARGEST_PRIOR = 1.0
-
-SURE = 2.0
-"""Standard deviations above what was found, up to which the variance of true steps may lie."""
-
-LEVEL_DRIFT = 0.01
-"""By what part of itself the total curvature may change from one tree to the next (standard deviation)."""
-
-MOST_SCATTER = 2.0
-"""Variance of leaves' curvatures relative to their squared mean: no release of a tree is believed to show more."""
+"""Not tuned, of the arithmetic: a value whose standard deviation is so many times the noise's scale is taken as it is,
+but for linear shrinkage."""
 
 
 @dataclass(frozen=True)
@@ -120,48 +99,51 @@ def without_laplace(values: Floats, variance: Floats, scale: float) -> Floats:
 class LearnedPrior:
     """The prior of steps, from what all trees so far released: costs nothing.
 
-    It is :data:`WITHIN_LEAVES` times the variance that leaves' means show (:class:`VarianceFilter`), the variance at a
-    point and not of a leaf's mean: a point's score is the sum of steps of many different leaves. Where it is sure that
-    nothing is left to learn, steps die out by themselves, and trees do not fit noise.
+    It is ``numbers.within_leaves`` times the variance that leaves' means show (:class:`VarianceFilter`), the variance
+    at a point and not of a leaf's mean: a point's score is the sum of steps of many different leaves. Where it is sure
+    that nothing is left to learn, steps die out by themselves, and trees do not fit noise.
 
     Args:
         least: lower bound of the prior.
+        numbers: of the tuning.
     """
 
-    def __init__(self, least: float) -> None:
-        self._least = least
-        self._filter = VarianceFilter(VARIANCE_DRIFT)
+    def __init__(self, least: float, numbers: Growing = GROWING) -> None:
+        self._least, self._numbers = least, numbers.newton
+        self._filter = VarianceFilter(numbers.newton.variance_drift, numbers.stepping)
 
     @property
     def surely_below(self) -> float:
         """What the prior would be at most, were it not for its lower bound."""
-        return WITHIN_LEAVES * self._filter.at_most(SURE)
+        return self._numbers.within_leaves * self._filter.at_most(self._numbers.sure)
 
     def learn(self, gradients: Floats, curvatures: Floats, sd: float) -> float:
         """Takes a tree's released sums and returns the prior for it."""
         mean = max(float(curvatures.mean()), 0.5)
-        believed = self._filter.learn(gradients, ROWS_VARIATION * mean, mean**2, sd)
-        return min(max(WITHIN_LEAVES * believed, self._least), LARGEST_PRIOR)
+        believed = self._filter.learn(gradients, self._numbers.rows_variation * mean, mean**2, sd)
+        return min(max(self._numbers.within_leaves * believed, self._least), self._numbers.largest_prior)
 
 
 class CurvatureLevel:
     """The mean curvature of leaves, from all trees so far: costs nothing.
 
     Every tree sums up the same rows, so its total says what the other totals say, but for a slow change as scores move
-    away from 0. Where noise drowns one tree's total, a filter over all of them still sees it.
+    away from 0. Where noise hides one tree's total, a filter over all of them still sees it.
 
     Args:
         rows: the number of rows, at least 1.
         sd: standard deviation of its noise.
         curvature: of each row, as it is weighted, before the first tree.
+        drift: by what part of itself the total may change from one tree to the next.
     """
 
-    def __init__(self, rows: float, sd: float, curvature: float = 0.25) -> None:
+    def __init__(self, rows: float, sd: float, curvature: float = 0.25, drift: float = NEWTON.level_drift) -> None:
+        self._drift = drift
         self._total, self._variance = rows * curvature, (sd * curvature) ** 2
 
     def mean(self, curvatures: Floats, sd: float) -> float:
         """Takes in a tree's released curvatures, with noise of ``sd`` each, and returns their mean, at least 1/2."""
-        self._variance += (LEVEL_DRIFT * self._total) ** 2
+        self._variance += (self._drift * self._total) ** 2
         gain = self._variance / (self._variance + len(curvatures) * sd**2)
         self._total += gain * (float(curvatures.sum()) - self._total)
         self._total = max(self._total, 0.5 * len(curvatures))
@@ -169,7 +151,9 @@ class CurvatureLevel:
         return self._total / len(curvatures)
 
 
-def shrunk_curvatures(curvatures: Floats, sd: float, laplace: bool = False, level: float | None = None) -> Floats:
+def shrunk_curvatures(
+    curvatures: Floats, sd: float, laplace: bool = False, level: float | None = None, numbers: Newton = NEWTON
+) -> Floats:
     """Noisy curvatures of leaves shrunk to their mean by what their scatter exceeds the noise, and kept positive.
 
     Args:
@@ -177,11 +161,12 @@ def shrunk_curvatures(curvatures: Floats, sd: float, laplace: bool = False, leve
         sd: standard deviation of their noise.
         laplace: the noise is Laplace's and not Gaussian.
         level: their mean, where more is known of it than this tree tells; scatter is then believed up to a bound.
+        numbers: of the tuning.
     """
     mean = max(float(curvatures.mean()), 0.5) if level is None else level
     signal = max(float(((curvatures - mean) ** 2).mean()) - sd**2, 0.0)
     if level is not None:
-        signal = min(signal, MOST_SCATTER * mean**2)
+        signal = min(signal, numbers.most_scatter * mean**2)
     if laplace and signal > 0:
         h = mean + without_laplace(curvatures - mean, np.full_like(curvatures, signal), sd / math.sqrt(2.0))
     else:
@@ -198,6 +183,7 @@ def newton_leaves(
     plan: NewtonPlan,
     laplace: bool = False,
     level: float | None = None,
+    numbers: Growing = GROWING,
 ) -> Floats:
     """Steps from noisy sums: the posterior mean under a Gaussian prior, times the rate, shape ``(leaves,)``.
 
@@ -209,15 +195,16 @@ def newton_leaves(
         plan: the rate and the prior.
         laplace: the noise is Laplace's and not Gaussian.
         level: the leaves' mean curvature, where more is known of it than this tree tells.
+        numbers: of the tuning.
     """
-    h = shrunk_curvatures(curvatures, curvature_sd, laplace, level)
+    h = shrunk_curvatures(curvatures, curvature_sd, laplace, level, numbers.newton)
     spread = h**2 * plan.prior + h
     if laplace:
         known = without_laplace(gradients, spread, sd / math.sqrt(2.0))
     else:
         known = gradients * spread / (spread + sd**2)
     steps = plan.rate * plan.prior * h * known / spread
-    clipped: Floats = np.clip(steps, -LARGEST_STEP, LARGEST_STEP)
+    clipped: Floats = np.clip(steps, -numbers.stepping.largest_step, numbers.stepping.largest_step)
     return clipped
 
 
@@ -229,6 +216,7 @@ def grow_trees(
     progress: Callable[[str], None] | None = None,
     observe: Callable[[LeafSums, Floats], None] | None = None,
     level: CurvatureLevel | None = None,
+    numbers: Growing = GROWING,
 ) -> tuple[Tree, ...]:
     """Boosts the margins by ``plan.trees`` trees, spending the budget evenly.
 
@@ -240,12 +228,13 @@ def grow_trees(
         progress: told every tenth of the work.
         observe: told the released sums and the steps of every tree.
         level: the leaves' mean curvature is taken from all trees, and not from each alone.
+        numbers: of the tuning.
     """
     if not structures.can_split:
         return ()
     rule = logistic_gradient_rule(plan.clip, plan.hessian_scale, 1 if budget.is_pure else 2)
     each, trees, least = budget.split(plan.trees), [], structures.trees_for_pairs(plan.columns_per_tree)
-    learned = None if plan.least_prior is None else LearnedPrior(plan.least_prior)
+    learned = None if plan.least_prior is None else LearnedPrior(plan.least_prior, numbers)
     for number in range(plan.trees):
         if progress is not None and number % max(plan.trees // 10, 1) == 0:
             progress(f"tree {number + 1} of {plan.trees}")
@@ -257,12 +246,14 @@ def grow_trees(
         if learned is not None:
             plan = replace(plan, prior=learned.learn(gradients, curvatures, sd))
         mean = None if level is None else level.mean(curvatures, curvature_sd)
-        leaves = newton_leaves(gradients, curvatures, sd, curvature_sd, plan, budget.is_pure, mean)
+        leaves = newton_leaves(gradients, curvatures, sd, curvature_sd, plan, budget.is_pure, mean, numbers)
         steps = margins.add(cells, leaves)
         if observe is not None:
             observe(LeafSums(gradients, curvatures, release.sd, release.sd / plan.hessian_scale), steps)
         trees.append(Tree(cells.shape, steps, np.maximum(curvatures, 0.0)))
-        silent = learned is not None and max(learned.surely_below, 0.0) < plan.enough
-        if silent and number + 1 >= least:  # what two columns say only together is not seen before a tree cuts both
+        nothing_left = learned is not None and max(learned.surely_below, 0.0) < plan.enough
+        if (
+            nothing_left and number + 1 >= least
+        ):  # what two columns say only together is not seen before a tree cuts both
             break
     return tuple(trees)

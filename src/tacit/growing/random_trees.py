@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bytes, Floats, Ints
+from tacit.growing.tuning import CUTTING
 from tacit.models.tree import TreeShape, complete_shape, threshold_sets
 from tacit.models.tree_leaves import CODES
 
@@ -59,10 +60,6 @@ def cut_nodes(picks, places, upto, first, last, chosen, cuts):  # type: ignore[n
         low[right, pick] = min(cut + 1, stop)
 
 
-TRIES = 4
-"""How often a node looks for a column that can still be cut there."""
-
-
 @dataclass(frozen=True, eq=False)
 class Cuts:
     """What trees may cut, and in which order; see :class:`RandomStructures`.
@@ -89,6 +86,7 @@ class RandomStructures:
         ranks: per column, the place of each code in the order in which it is cut, for columns whose codes have no order
             of their own; None for codes in order.
         reordered: columns whose codes are put into a new random order for every tree.
+        tries: how often a node looks for a column that can still be cut there.
     """
 
     def __init__(
@@ -97,8 +95,9 @@ class RandomStructures:
         generator: np.random.Generator,
         ranks: Sequence[Ints | None] | None = None,
         reordered: Sequence[int] = (),
+        tries: int = CUTTING.tries,
     ) -> None:
-        self._masses = list(masses)
+        self._masses, self._tries = list(masses), tries
         self._ranks: list[Ints | None] = list(ranks) if ranks is not None else [None] * len(masses)
         self._reordered = frozenset(reordered)
         self._upto = [_upto(mass, rank) for mass, rank in zip(masses, self._ranks, strict=True)]
@@ -124,7 +123,7 @@ class RandomStructures:
             return complete_shape([], threshold_sets([]))
         columns = self._next_columns(min(n_columns, len(self._usable)))
         splits = (1 << depth) - 1
-        picks = self._generator.integers(0, len(columns), (splits, TRIES))
+        picks = self._generator.integers(0, len(columns), (splits, self._tries))
         places = self._generator.random(splits)
         chosen, cuts = np.empty(splits, np.int64), np.empty(splits, np.int64)
         upto = np.concatenate([self._upto[column] for column in columns])

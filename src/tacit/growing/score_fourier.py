@@ -2,7 +2,7 @@
 
 Rows release the outer product of their feature vector and their contribution, which is bounded. Along every direction
 in which scores are curved the function has the same prior ``v k``; what the first sum says of ``v`` is told by all of
-them together: how far the function is followed. Where it speaks for none the way is short, and what is learned is next
+them together: how far the function is followed. Where it shows none the way is short, and what is learned is next
 to nothing.
 """
 
@@ -13,18 +13,22 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.curator.budget import Budget
-from tacit.growing.fourier import LOOK, SCATTER_PART, Descent, Directions, released_features
+from tacit.growing.fourier import LOOK, Descent, Directions, released_features
 from tacit.growing.random_trees import Cuts
 from tacit.growing.rounds import FourierRounds
+from tacit.growing.tuning import SMOOTH, Smooth
 from tacit.models.fourier_features import FourierTerm
 from tacit.queries.fourier import ScoreFourierSum
 
-LOOK_PART = 0.36
-"""Share of how columns vary together and of the first sum, as in :data:`SCATTER_PART`; the rest goes to the steps."""
-
 
 def grow_score_fourier(
-    budget: Budget, rows: float, noise: float, cuts: Cuts, rounds: FourierRounds, generator: np.random.Generator
+    budget: Budget,
+    rows: float,
+    noise: float,
+    cuts: Cuts,
+    rounds: FourierRounds,
+    generator: np.random.Generator,
+    numbers: Smooth = SMOOTH,
 ) -> tuple[FourierTerm | None, float]:
     """Boosts the scores by a smooth function of all columns, spending the budget.
 
@@ -35,22 +39,23 @@ def grow_score_fourier(
         cuts: what is known of the columns; unordered ones have ranks.
         rounds: what rows contribute; every step is appended to its log.
         generator: public randomness.
+        numbers: of the tuning.
 
     Returns:
         The function, and the share of the allowance that was spent. There is none where fewer than two columns have two
         codes.
     """
-    look = budget.part(LOOK_PART)
-    drawn, spent = released_features(look, rows, cuts, generator)
+    look = budget.part(numbers.look_part)
+    drawn, spent = released_features(look, rows, cuts, generator, numbers)
     if drawn is None:
         return None, 0.0
-    features, imagined, _ = drawn
-    query, summed = ScoreFourierSum(features, rounds.bare_rule, rounds.scores), look.part(1.0 - SCATTER_PART)
+    features, simulated, _ = drawn
+    query, summed = ScoreFourierSum(features, rounds.bare_rule, rounds.scores), look.part(1.0 - numbers.scatter_part)
     first = summed.measure(query, 1.0, LOOK)
     values, basis = np.linalg.eigh(rounds.curvature())
     curved = values > 1e-9 * values[-1]  # along others scores may move at will: of classes, all of them together
-    plain, own, steepest = Directions.of(imagined, rows, 1.0), rounds.scatter, rounds.steepest
+    plain, own, steepest = Directions.of(simulated, rows, 1.0), rounds.scatter, rounds.steepest
     along = tuple(replace(plain, curvature=float(one), own=own, steepest=steepest) for one in values[curved])
     bound, most = rounds.bound, rounds.most_variance
-    descent = Descent(query, rounds.add_features, imagined, rows, first, along, bound, most, basis[:, curved])
+    descent = Descent(query, rounds.add_features, simulated, rows, first, along, bound, most, numbers, basis[:, curved])
     return descent.go(budget.after(spent + summed.share), noise), budget.share

@@ -12,28 +12,23 @@ import numpy as np
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
-from tacit.growing.kernel_trees import OF_A_POINT, KernelPlan, LeftOver
-from tacit.growing.newton_trees import LARGEST_STEP, LeafSums, NewtonPlan, shrunk_curvatures
+from tacit.growing.kernel_trees import KernelPlan, LeftOver
+from tacit.growing.newton_trees import LeafSums, NewtonPlan, shrunk_curvatures
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.rounds import TreeRounds
-from tacit.growing.tree_noise import RUNS
+from tacit.growing.tuning import GROWING, TRACING, Growing
 from tacit.models.tree import ScoreTree
 from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import ScoreHistogram
 from tacit.queries.tree_cells import TreeCells
 
-FIRST_PRIOR = 0.25
-"""Prior variance of a leaf's step before anything is known, relative to the plan's."""
-
-LEAST_PRIOR = 0.02
-"""The prior's variance never falls below this part of the first one."""
-
-MEMORY = 0.97
-"""What earlier trees tell about the prior counts for less and less: trees use up what there is to find."""
-
 
 def grow_score_trees(
-    budget: Budget, structures: RandomStructures, plan: NewtonPlan | KernelPlan, rounds: TreeRounds
+    budget: Budget,
+    structures: RandomStructures,
+    plan: NewtonPlan | KernelPlan,
+    rounds: TreeRounds,
+    numbers: Growing = GROWING,
 ) -> tuple[ScoreTree, ...]:
     """Boosts the scores by ``plan.trees`` trees, spending the budget evenly.
 
@@ -42,12 +37,14 @@ def grow_score_trees(
         structures: where shapes come from; columns are the table's.
         plan: how to grow: by Newton's steps, or as a kernel.
         rounds: what rows contribute.
+        numbers: of the tuning.
     """
     if not structures.can_split:
         return ()
     generator, shape, scatter = budget.public_generator, CurvatureShape.of(rounds.curvature()), rounds.scatter
-    steps = LeafSteps(plan) if isinstance(plan, NewtonPlan) else KernelSteps(plan, shape, scatter)
-    each, noise, trees = budget.split(plan.trees), ScoreNoise(generator, rounds.scores.n_scores), []
+    steps = LeafSteps(plan, numbers) if isinstance(plan, NewtonPlan) else KernelSteps(plan, shape, scatter, numbers)
+    each, trees = budget.split(plan.trees), []
+    noise = ScoreNoise(generator, rounds.scores.n_scores, numbers.tracing.runs)
     for number in range(plan.trees):
         depth = int(plan.depth + generator.random())
         cells = TreeCells(structures.draw(depth, plan.columns_per_tree))
@@ -113,10 +110,12 @@ class ScoreNoise:
     Args:
         generator: public randomness.
         n_scores: scores per row.
+        runs: how often noise is run through the rounds.
     """
 
     generator: np.random.Generator
     n_scores: int
+    runs: int = TRACING.runs
     _sds: list[Floats] = field(default_factory=list)
     _scores: Floats | None = None
     _alone: float = 0.0
@@ -125,9 +124,9 @@ class ScoreNoise:
         """A round: the leaf of every simulated row, the steps, and the noise of the release."""
         size, basis = len(taken.values), taken.basis
         if self._scores is None:
-            self._scores = np.zeros((len(leaves), RUNS, self.n_scores))
+            self._scores = np.zeros((len(leaves), self.runs, self.n_scores))
         members = (leaves[None, :] == np.arange(size)[:, None]).astype(np.float64)
-        sums = (members @ self._scores.reshape(len(leaves), -1)).reshape(size, RUNS, self.n_scores)
+        sums = (members @ self._scores.reshape(len(leaves), -1)).reshape(size, self.runs, self.n_scores)
         means = sums / np.maximum(members.sum(axis=1), 1.0)[:, None, None] @ basis
         noise = sd * self.generator.standard_normal(means.shape)
         kept = np.clip(taken.answers * taken.curvatures, 0.0, 1.0)
@@ -156,10 +155,11 @@ class LeafSteps:
 
     Args:
         plan: the rate and the first prior.
+        numbers: of the tuning.
     """
 
-    def __init__(self, plan: NewtonPlan) -> None:
-        self._plan = plan
+    def __init__(self, plan: NewtonPlan, numbers: Growing = GROWING) -> None:
+        self._plan, self._numbers, self._largest = plan, numbers.scoring, numbers.stepping.largest_step
         self._excess, self._weight, self._chance = 0.0, 0.0, 0.0
 
     def take(self, sums: LeafSums, shape: CurvatureShape, scatter: float) -> Taken:
@@ -170,15 +170,16 @@ class LeafSteps:
             shape: of leaves' curvatures.
             scatter: variance of a row's contribution per unit of curvature.
         """
+        numbers, memory = self._numbers, self._numbers.memory
         h, gradients = shape.of_leaves(sums), sums.gradients @ shape.basis
         expected = scatter * h + sums.sd**2
-        self._excess = MEMORY * self._excess + float((gradients**2 - expected).sum())
-        self._weight = MEMORY * self._weight + float((h**2).sum())
-        self._chance = MEMORY**2 * self._chance + float((2 * expected**2).sum())
-        first = FIRST_PRIOR * self._plan.prior * scatter
+        self._excess = memory * self._excess + float((gradients**2 - expected).sum())
+        self._weight = memory * self._weight + float((h**2).sum())
+        self._chance = memory**2 * self._chance + float((2 * expected**2).sum())
+        first = numbers.first_prior * self._plan.prior * scatter
         trust = first**2 / (first**2 + self._chance / max(self._weight, 1e-12) ** 2)
-        prior = max(trust * self._excess / max(self._weight, 1e-12) + (1 - trust) * first, LEAST_PRIOR * first)
-        return _taken(gradients, self._plan.rate * h * prior / (h**2 * prior + expected), h, shape.basis)
+        prior = max(trust * self._excess / max(self._weight, 1e-12) + (1 - trust) * first, numbers.least_prior * first)
+        return _taken(gradients, self._plan.rate * h * prior / (h**2 * prior + expected), h, shape.basis, self._largest)
 
 
 class KernelSteps:
@@ -190,20 +191,22 @@ class KernelSteps:
         plan: how far to go.
         shape: of leaves' curvatures, to begin with.
         scatter: variance of a row's contribution per unit of curvature.
+        numbers: of the tuning.
     """
 
-    def __init__(self, plan: KernelPlan, shape: CurvatureShape, scatter: float) -> None:
-        self._plan = plan
-        self._left_over = LeftOver(scatter * float(shape.parts.mean()), float(np.square(shape.parts).mean()))
+    def __init__(self, plan: KernelPlan, shape: CurvatureShape, scatter: float, numbers: Growing = GROWING) -> None:
+        self._plan, self._of_a_point, self._largest = plan, numbers.kernel.of_a_point, numbers.stepping.largest_step
+        own, squares = scatter * float(shape.parts.mean()), float(np.square(shape.parts).mean())
+        self._left_over = LeftOver(own, squares, numbers)
 
     def take(self, sums: LeafSums, shape: CurvatureShape, scatter: float) -> Taken:
         """The steps; arguments as for :meth:`LeafSteps.take`."""
         del scatter
-        variance = min(OF_A_POINT * self._left_over.learn(sums), self._plan.variance)
+        variance = min(self._of_a_point * self._left_over.learn(sums), self._plan.variance)
         h, way = shape.of_leaves(sums), variance / self._plan.trees
-        return _taken(sums.gradients @ shape.basis, way / (1.0 + way * h), h, shape.basis)
+        return _taken(sums.gradients @ shape.basis, way / (1.0 + way * h), h, shape.basis, self._largest)
 
 
-def _taken(gradients: Floats, answers: Floats, curvatures: Floats, basis: Floats) -> Taken:
-    values = np.clip((gradients * answers) @ basis.T, -LARGEST_STEP, LARGEST_STEP)
+def _taken(gradients: Floats, answers: Floats, curvatures: Floats, basis: Floats, largest: float) -> Taken:
+    values = np.clip((gradients * answers) @ basis.T, -largest, largest)
     return Taken(np.asarray(values), np.asarray(answers), curvatures, basis)

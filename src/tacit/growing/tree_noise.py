@@ -14,36 +14,29 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.growing.newton_trees import LeafSums
+from tacit.growing.tuning import TRACING, Tracing
 from tacit.models.tree import Tree, TreeShape
-
-SIMULATED_ROWS = 1500
-RUNS = 6
-"""How often noise is run through the rounds."""
-
-ANSWERED = 0.7
-"""How far a sum of weighted gradients answers to noise in the scores, relative to its released curvature. Over rows
-whose scores are right it would be all the way; rows are not, and leaves of other trees hold others than noise moved."""
-
-LEAST_SUM = 0.25
-"""Sums nearer to 0 than this many standard deviations say little of the answer to them: the tree's median stands in."""
 
 
 @dataclass
 class LeafNoise:
     """Takes in rounds as they are made (an observer of :func:`~tacit.growing.newton_trees.grow_trees`)."""
 
+    numbers: Tracing = TRACING
     _sds: list[Floats] = field(default_factory=list)
     _gains: list[Floats] = field(default_factory=list)
 
     def observe(self, sums: LeafSums, steps: Floats) -> None:
         """A round: its released sums, and its steps."""
-        clear = np.abs(sums.gradients) > max(LEAST_SUM * sums.sd, 1e-9)
+        clear = np.abs(sums.gradients) > max(self.numbers.least_sum * sums.sd, 1e-9)
         answers = np.abs(steps) / np.where(clear, np.abs(sums.gradients), 1.0)
         typical = float(np.median(answers[clear])) if clear.any() else 0.0
         answers = np.where(clear, answers, typical)
         mean = max(float(sums.curvatures.mean()), 0.5)
         self._sds.append(answers * sums.sd)
-        self._gains.append(np.clip(ANSWERED * answers * np.maximum(sums.curvatures, 0.05 * mean), 0.0, 1.0))
+        self._gains.append(
+            np.clip(self.numbers.answered * answers * np.maximum(sums.curvatures, 0.05 * mean), 0.0, 1.0)
+        )
 
     def left_over(self, shapes: Sequence[TreeShape], masses: Sequence[Floats], generator: np.random.Generator) -> float:
         """The share of the noise's standard deviation that later rounds do not take back, in (0, 1].
@@ -53,14 +46,15 @@ class LeafNoise:
             masses: released masses of every column's codes; columns are taken to be independent.
             generator: public randomness.
         """
-        rows = [generator.choice(len(mass), SIMULATED_ROWS, p=mass / mass.sum()).astype(np.uint8) for mass in masses]
-        scores, naive = np.zeros((SIMULATED_ROWS, RUNS)), np.zeros(SIMULATED_ROWS)
+        count, runs = self.numbers.simulated_rows, self.numbers.runs
+        rows = [generator.choice(len(mass), count, p=mass / mass.sum()).astype(np.uint8) for mass in masses]
+        scores, naive = np.zeros((count, runs)), np.zeros(count)
         for shape, sds, gains in zip(shapes, self._sds, self._gains, strict=True):
             leaves = shape.find(rows)
             held = np.bincount(leaves, minlength=len(sds))
             sums = np.stack([np.bincount(leaves, weights=run, minlength=len(sds)) for run in scores.T], axis=1)
             means = sums / np.maximum(held, 1)[:, None]
-            steps = sds[:, None] * generator.standard_normal((len(sds), RUNS)) - gains[:, None] * means
+            steps = sds[:, None] * generator.standard_normal((len(sds), runs)) - gains[:, None] * means
             scores += steps[leaves]
             naive += sds[leaves] ** 2
         whole = float(naive.mean())

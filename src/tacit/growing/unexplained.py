@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.curator.budget import Budget
+from tacit.growing.tuning import REMAINING, Remaining
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
@@ -15,21 +16,9 @@ from tacit.queries.margins import Margins
 from tacit.queries.rules import WEIGHT_UNIT, RowRule
 from tacit.queries.tree_cells import middle_chances
 
-TYPICAL_CURVATURE, CURVATURE_SPREAD = 0.15, 0.05
-"""What rows are thought to have on average, and how far that may be off, before it is released."""
-
-LEAST_CURVATURE = 0.005
-
-TYPICAL_SHARE, SHARE_SPREAD = 0.6, 0.25
-"""The same for the share of the labels' variance that scores leave open."""
-
 CHANCE_SCALE = 0.25
-"""Chances are summed in this scale: none of the three numbers is then longer than the others."""
-
-RARE = 0.01
-"""Classes are not thought to be rarer than this."""
-
-LARGEST_NOISE_FACTOR = 2.0
+"""Not tuned, of the sensitivity: chances are summed in this scale, so that none of the three numbers is longer than the
+others."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +28,12 @@ class Unexplained:
     Attributes:
         curvature: the mean variance of rows' weights, where scores are right.
         share: of the variance of the labels: 1 where scores say nothing of them, 0 where all labels follow.
+        numbers: of the tuning.
     """
 
-    curvature: float = TYPICAL_CURVATURE
-    share: float = TYPICAL_SHARE
+    curvature: float = REMAINING.typical_curvature
+    share: float = REMAINING.typical_share
+    numbers: Remaining = REMAINING
 
     @property
     def noise_factor(self) -> float:
@@ -51,7 +42,7 @@ class Unexplained:
         Noise of variance ``s^2`` costs log loss ``s^2 p (1 - p) / 2``. Where labels follow from columns log-odds are
         large, and so is what they lack; the same noise hides less of it.
         """
-        return min(max(math.sqrt(TYPICAL_SHARE / self.share), 1.0), LARGEST_NOISE_FACTOR)
+        return min(max(math.sqrt(self.numbers.typical_share / self.share), 1.0), self.numbers.largest_noise_factor)
 
 
 def unexplained_rule(clip: float) -> RowRule:
@@ -68,7 +59,9 @@ def unexplained_rule(clip: float) -> RowRule:
     return RowRule(np.ascontiguousarray(np.stack([values, values])), WEIGHT_UNIT)
 
 
-def released_unexplained(budget: Budget, rows: float, clip: float, margins: Margins) -> Unexplained:
+def released_unexplained(
+    budget: Budget, rows: float, clip: float, margins: Margins, numbers: Remaining = REMAINING
+) -> Unexplained:
     """What scores leave unexplained, for all of the budget; near what is typical in much noise.
 
     Args:
@@ -76,17 +69,19 @@ def released_unexplained(budget: Budget, rows: float, clip: float, margins: Marg
         rows: the released number of rows.
         clip: see :func:`unexplained_rule`.
         margins: the log of the scores.
+        numbers: of the tuning.
     """
     query = Histogram(OneCell(), unexplained_rule(clip), margins)
     release = budget.measure(query, 1.0, Label(Stage.UNEXPLAINED, "unexplained variance"))
     curvature, variance, chance = (float(number) / max(rows, 1.0) for number in release.value[0])
     sd = release.sd / max(rows, 1.0)
-    chance = min(max(chance / CHANCE_SCALE, RARE), 1.0 - RARE)
+    chance = min(max(chance / CHANCE_SCALE, numbers.rare), 1.0 - numbers.rare)
     whole = chance * (1.0 - chance)
     share_sd = sd / whole * math.hypot(1.0, variance / whole * (1.0 - 2.0 * chance) / CHANCE_SCALE)
     return Unexplained(
-        max(_believed(curvature, sd, TYPICAL_CURVATURE, CURVATURE_SPREAD), LEAST_CURVATURE),
-        max(_believed(variance / whole, share_sd, TYPICAL_SHARE, SHARE_SPREAD), 1e-3),
+        max(_believed(curvature, sd, numbers.typical_curvature, numbers.curvature_spread), numbers.least_curvature),
+        max(_believed(variance / whole, share_sd, numbers.typical_share, numbers.share_spread), numbers.least_share),
+        numbers,
     )
 
 

@@ -7,12 +7,10 @@ import math
 from scipy.special import log_ndtr
 
 from tacit.arrays import Floats
-
-FIRST_VARIANCE, FIRST_SPREAD = 0.02, 0.05
-"""What the variance of leaves' true steps is thought to be before the first tree, and how far that may be off."""
+from tacit.growing.tuning import STEPPING, Stepping
 
 FAR_BELOW = -1e3
-"""Standard deviations below 0 at which only the tail of a normal distribution is left."""
+"""Not tuned, of the arithmetic: standard deviations below 0 at which only the tail of a normal distribution is left."""
 
 
 def mean_above_zero(mean: float, sd: float) -> float:
@@ -35,14 +33,15 @@ class VarianceFilter:
     noise: ``E g**2 = h**2 v + k h + sd**2``. On rows whose own variation earlier trees have fitted in part, ``k`` is
     below 1. A filter over the trees finds ``v``, each tree weighing as much as it can tell: where noise is large that
     is next to nothing, and the first belief stays. A variance is not negative: what is believed is the mean of the
-    filter's normal distribution cut off at 0, so that a few unlucky trees do not silence all others.
+    filter's normal distribution cut off at 0, so that a few unlucky trees do not stop all others.
 
     Args:
         drift: by how much the variance may change from one tree to the next (standard deviation).
+        numbers: of the tuning.
     """
 
-    def __init__(self, drift: float) -> None:
-        self._found, self._uncertainty, self._drift = FIRST_VARIANCE, FIRST_SPREAD**2, drift
+    def __init__(self, drift: float, numbers: Stepping = STEPPING) -> None:
+        self._found, self._uncertainty, self._drift = numbers.first_variance, numbers.first_spread**2, drift
 
     def at_most(self, sds: float) -> float:
         """The variance so many standard deviations above what was found."""

@@ -1,0 +1,213 @@
+"""All numbers by which trees and smooth functions are tuned: accuracy depends on them, and no promise does.
+
+What a plan sets for each fit (how many trees, how deep) is on the pages of the learners. To vary a number, replace it::
+
+    replace(GROWING, kernel=replace(KERNEL, rows_of_noise=40.0))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """Where nodes cut (:mod:`tacit.growing.random_trees`, :mod:`tacit.growing.chosen_trees`)."""
+
+    # How often a node looks for a column that can still be cut there.
+    tries: int = 4
+
+    # Columns that a tree which chooses its splits may cut: up to so many rows, and at least where rows are more. They
+    # cost time alone.
+    most_columns: int = 20
+    least_columns: int = 6
+    wide_upto: float = 300_000.0
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """Steps of leaves of every kind (:mod:`tacit.growing.variance_filter`)."""
+
+    # No leaf moves a score by more log-odds than this.
+    largest_step: float = 2.0
+
+    # What the variance of leaves' true steps is thought to be before the first tree, and how far that may be off.
+    first_variance: float = 0.02
+    first_spread: float = 0.05
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Newton's steps (:mod:`tacit.growing.newton_trees`)."""
+
+    # By how much the variance of true steps may change from one tree to the next (standard deviation).
+    variance_drift: float = 0.001
+
+    # Share of the rows' own variation that is still in the residuals: between none and all of it, as trees go on.
+    rows_variation: float = 0.5
+
+    # A point's variance relative to that of the mean of its leaf: most of what is left over differs within leaves.
+    within_leaves: float = 4.0
+
+    # The prior variance of steps is at most this.
+    largest_prior: float = 1.0
+
+    # Standard deviations above what was found, up to which the variance of true steps may lie.
+    sure: float = 2.0
+
+    # By what part of itself the total curvature may change from one tree to the next (standard deviation).
+    level_drift: float = 0.01
+
+    # Variance of leaves' curvatures relative to their squared mean: no release of a tree is believed to show more.
+    most_scatter: float = 2.0
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Newton's steps of several scores (:mod:`tacit.growing.score_leaves`)."""
+
+    # Prior variance of a leaf's step before anything is known, relative to the plan's; it never falls below the second
+    # number times this first one.
+    first_prior: float = 0.25
+    least_prior: float = 0.02
+
+    # What earlier trees tell about the prior counts for less and less: trees use up what there is to find.
+    memory: float = 0.97
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Trees that are averaged as a kernel (:mod:`tacit.growing.kernel_trees`)."""
+
+    # The largest norm of a row's contribution, and by how much its curvature is scaled to share the noise.
+    clip: float = 0.55
+    hessian_scale: float = 0.87
+
+    # A leaf holds about so many times ``1 / mu**2`` rows: there noise and the rows' own variation are of a size.
+    rows_of_noise: float = 20.0
+
+    least_depth: float = 3.0
+    most_depth: float = 9.0
+
+    # The prior variance of a score (log-odds squared) is never larger; that of a smooth function neither.
+    most_variance: float = 2.0
+
+    # Levels of a tree at which the variance of what is left over is seen: deeper, noise hides it.
+    coarse_levels: int = 7
+
+    # So many trees tell how much is left over; later ones have taken part of it themselves.
+    informative: int = 100
+
+    # No more trees than release so many numbers, unless all of them are needed for that.
+    most_numbers: float = 1e6
+
+    # A point's prior variance relative to the variance of the means of leaves: what two rows of one leaf have in common
+    # is little of what deep trees of other columns can tell of each.
+    of_a_point: float = 80.0
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """Smooth functions of all columns (:mod:`tacit.growing.fourier`)."""
+
+    # The largest weight of a row's vector: that of a row of which scores say nothing.
+    clip: float = 0.5
+
+    # Pairs of features, and steps of gradient descent after the first sum.
+    pairs: int = 256
+    steps: int = 50
+
+    # The width of the kernel, relative to the typical distance of a row from the middle.
+    width: float = 0.65
+
+    # Of a look's budget goes to how columns vary together, and the rest to the first sum. Of several scores a look has
+    # the second share of the whole budget, and the steps have the rest.
+    scatter_part: float = 0.45
+    look_part: float = 0.36
+
+    # Powers of a column's scores: what a function of that column alone can be, as far as a look tells it from others.
+    # Up to half of all features go to that.
+    most_powers: int = 7
+    least_powers: int = 2
+
+    # Rows' scores are cut to the root of so many times the number of columns; theirs is 1 per column on average.
+    longest_square: float = 1.5
+
+    # Directions are thought to vary at least so much, and at least so many times the noise in the scatter's numbers.
+    # Where that noise is larger than the last number, nothing is asked about how columns vary together.
+    least_variance: float = 0.02
+    noise_variance: float = 1.4
+    most_noise: float = 0.7
+
+    # Scores of codes end at the quantiles of this share of the mass on either side.
+    edge: float = 0.002
+
+    # Scores of columns that hardly vary are not scaled up to vary by more than their share.
+    least_sd: float = 0.3
+
+    # How likely it is thought to be beforehand that columns together say nothing more.
+    nothing: float = 0.4
+
+    # The way goes up to so many times the variance that is found likely.
+    of_the_likely: float = 2.0
+
+    simulated_rows: int = 3000
+
+
+@dataclass(frozen=True)
+class Tracing:
+    """How much of a sum of trees is noise (:mod:`tacit.growing.tree_noise`)."""
+
+    # Rows, and how often noise is run through the rounds.
+    simulated_rows: int = 1500
+    runs: int = 6
+
+    # How far a sum of weighted gradients answers to noise in the scores, relative to its released curvature. Over rows
+    # whose scores are right it would be all the way; rows are not, and leaves of other trees hold others than noise
+    # moved.
+    answered: float = 0.7
+
+    # Sums nearer to 0 than this many standard deviations tell little of the answer to them: the tree's median stands
+    # in.
+    least_sum: float = 0.25
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """What scores leave unexplained (:mod:`tacit.growing.unexplained`)."""
+
+    # The curvature that rows are thought to have on average before it is released, how far that may be off, and the
+    # least that is believed.
+    typical_curvature: float = 0.15
+    curvature_spread: float = 0.05
+    least_curvature: float = 0.005
+
+    # The same for the share of the labels' variance that scores leave unexplained.
+    typical_share: float = 0.6
+    share_spread: float = 0.25
+    least_share: float = 1e-3
+
+    # Classes are not thought to be rarer than this.
+    rare: float = 0.01
+
+    # Where little is left unexplained, noise in a score may be more, by up to this factor.
+    largest_noise_factor: float = 2.0
+
+
+@dataclass(frozen=True)
+class Growing:
+    """All of them."""
+
+    cutting: Cutting = Cutting()
+    stepping: Stepping = Stepping()
+    newton: Newton = Newton()
+    scoring: Scoring = Scoring()
+    kernel: Kernel = Kernel()
+    smooth: Smooth = Smooth()
+    tracing: Tracing = Tracing()
+    remaining: Remaining = Remaining()
+
+
+CUTTING, STEPPING, NEWTON, SCORING, KERNEL = Cutting(), Stepping(), Newton(), Scoring(), Kernel()
+SMOOTH, TRACING, REMAINING, GROWING = Smooth(), Tracing(), Remaining(), Growing()
+"""As they were chosen."""
