@@ -111,7 +111,7 @@ def test_parts_and_workers_change_no_bit(parts: int, n_workers: int, tmp_path: P
 # Workers come and go.
 
 
-@pytest.mark.parametrize("name", ["m-alpha", "halfspaces, capped", "lists", "additive, balanced"])
+@pytest.mark.parametrize("name", ["m-alpha", "halfspaces, capped", "lists", "additive, balanced", "additive, number"])
 def test_a_lost_worker_loses_nothing(name: str, lost: list[str], tmp_path: Path) -> None:
     folder = written(tmp_path, LEARNERS[name][1], 5)
     with made_of(3) as cluster, distributed.Client(cluster) as client:

@@ -9,12 +9,14 @@ import pytest
 
 from tacit.engines import rows
 from tacit.engines.memory import MemoryTable
+from tacit.models.tree import complete_shape, threshold_sets
 from tacit.queries.cells import ProductCells, column_cells
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.log_link import LARGEST_MEAN, LogLink
 from tacit.queries.margins import Scores
 from tacit.queries.rules import COUNT_UNIT, LEVEL_SHIFT, LEVELS, WEIGHT_UNIT
 from tacit.queries.score_rules import LARGEST_BOUND, ResidualRule, SoftmaxRule, TargetScale, exponentials
+from tacit.queries.tree_cells import TreeCells
 
 SCALE = TargetScale(5_000_000, 1 << 19)
 
@@ -150,3 +152,20 @@ def test_residuals_need_a_target():
     table = MemoryTable([np.zeros(3, np.uint8)], np.zeros(3, np.uint8), [7], 2)
     with pytest.raises(TypeError, match="numeric target"):
         table.answer(ScoreHistogram(column_cells(0, 7), ResidualRule(SCALE, 0, -5, 5), Scores(1)))
+
+
+@pytest.mark.parametrize("pending", [1, 2, 3, 5])
+def test_leaves_are_those_of_the_tree_asked_about_however_many_updates_wait(pending: int) -> None:
+    """A table that is asked late catches up with all trees, which share memory with the one asked about."""
+    generator = np.random.default_rng(pending)
+
+    def tree() -> TreeCells:
+        return TreeCells(complete_shape(generator.integers(0, 2, 3), threshold_sets(generator.integers(1, 7, 3))))
+
+    (late, *_), (asked_always, *_) = make(400, 3), make(400, 3)
+    scores, rule, asked = Scores(3), SoftmaxRule(3, 2, 0), tree()
+    for _ in range(pending):
+        scores.add(tree(), generator.normal(0, 1, (4, 3)))
+        asked_always.answer(ScoreHistogram(column_cells(0, 7), rule, scores))
+    query = ScoreHistogram(asked, rule, scores)
+    np.testing.assert_array_equal(late.answer(query), asked_always.answer(query))

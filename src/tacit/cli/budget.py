@@ -100,7 +100,7 @@ def _facts(account: Any) -> dict[str, Any]:
 def _print(account: Any, title: str, json: bool) -> None:
     from tacit.privacy.accountants import epsilon
 
-    history = account.reservations()
+    history, kept = account.reservations(), {fit.identifier for fit in account.kept()}
     facts = _facts(account)
     alone = [epsilon(line.charges, account.delta) for line in history]
     if json:
@@ -111,6 +111,7 @@ def _print(account: Any, title: str, json: bool) -> None:
                 "epsilon": finite(cost),
                 "created": line.created,
                 "closed": line.closed,
+                "resume": line.identifier if line.identifier in kept else None,
             }
             for line, cost in zip(history, alone, strict=True)
         ]
@@ -126,6 +127,7 @@ def _print(account: Any, title: str, json: bool) -> None:
             "largest next fit": _affordable(account),
             **{
                 f"{i}.": f"{line.label}: epsilon {cost:.4g} by itself, {line.status}, {line.created}"
+                + (f"; tacit resume {line.identifier} goes on" if line.identifier in kept else "")
                 for i, (line, cost) in enumerate(zip(history, alone, strict=True), start=1)
             },
         },

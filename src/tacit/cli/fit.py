@@ -12,6 +12,7 @@ from tacit.cli.failures import Mistake, Unpaid
 from tacit.cli.files import check_outputs, refuse_overwriting, write_text
 from tacit.cli.fit_arguments import FitArguments
 from tacit.cli.fitted import summarise
+from tacit.cli.kept_command import command_of
 from tacit.cli.learners import batchwise_class, learner_class, set_parameters
 from tacit.cli.options import account_of, check_account, listed, target_column
 from tacit.cli.sources import source_of
@@ -27,8 +28,8 @@ def from_table(asked: FitArguments) -> None:
     run(asked)
 
 
-def run(asked: FitArguments, sites: Any = None) -> None:
-    """A fit, to a table or to sites."""
+def run(asked: FitArguments, sites: Any = None, resume: int | None = None) -> None:
+    """A fit, to a table or to sites; ``resume``: the number of one that goes on."""
     seconds = stopwatch()
     _check_outputs(asked)
     schema = _schema(asked)
@@ -49,9 +50,10 @@ def run(asked: FitArguments, sites: Any = None) -> None:
             "--account and --dataset, or leave --batches out"
         )
     key = _key(asked)
+    command = command_of(asked) if asked.resumable and resume is None else False
     with (
         progress(asked.path.name, quiet=asked.as_json) as tell,
-        options(progress=watching(tell, asked.progress)),
+        options(progress=watching(tell, asked.progress), resumable=command, resume=resume),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", UserWarning)  # the summary says the same in its own place

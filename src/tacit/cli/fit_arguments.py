@@ -71,6 +71,10 @@ class FitArguments:
     encoding: shared.Encoding = "utf-8"
     force: Annotated[bool, typer.Option("--force", help="Overwrite a model that is there.")] = False
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be charged; read no row.")] = False
+    resumable: Annotated[
+        bool,
+        typer.Option("--resumable", help="Keep releases in the account, so that tacit resume can go on after a crash."),
+    ] = False
     progress: shared.Progress = False
     as_json: shared.Json = False
 

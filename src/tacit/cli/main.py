@@ -26,6 +26,7 @@ from tacit.cli import (
     plan,
     predict,
     report,
+    resume,
     schema_commands,
     verify,
 )
@@ -103,6 +104,7 @@ def options(
 
 
 command(app, "fit", FitArguments, fit.from_table)
+command(app, "resume", resume.ResumeArguments, resume.run)
 command(app, "predict", predict.PredictArguments, predict.run)
 command(app, "evaluate", evaluate.EvaluateArguments, evaluate.run)
 command(app, "report", report.ReportArguments, report.run)

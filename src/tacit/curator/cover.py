@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -70,6 +71,20 @@ def run_cover(
     claim = theorem(accounting, reservation.neighbouring is Neighbouring.REPLACE_ONE)
     scales = [cover_scale(step) for step in cover.steps]
     reservation.record(charge, label, claim)
+
+    def chosen() -> list[Ints]:
+        rules, idle = _chosen(table, noise, cover, scales)
+        return [np.array(rules, np.int64).reshape(-1, 2), np.array([idle], np.int64)]
+
+    found, idle = reservation.release(f"cover of {len(cover.steps)} steps, {charge}, {label}", chosen)
+    rules = tuple((int(conjunction), int(label_)) for conjunction, label_ in found)
+    return Covering(str(label), rules, int(idle[0]), charge, claim)
+
+
+def _chosen(
+    table: SealedTable, noise: NoiseSource, cover: Cover, scales: Sequence[float | None]
+) -> tuple[list[tuple[int, int]], int]:
+    """The rules, and in how many steps there was none."""
     rules_left: _RulesLeft
     if isinstance(cover.candidates, StreamedConjunctions):
         rules_left = _Streamed(cover, cover.candidates, table.open_streamed_cover(cover.candidates))
@@ -88,7 +103,7 @@ def run_cover(
         if drawn[0] in rules_left.constant:  # no rows are left, whatever the table: the rest is noise
             break
         rules_left.remove(drawn[0])
-    return Covering(str(label), tuple(rules), idle, charge, claim)
+    return rules, idle
 
 
 IDLE = (-1, -1)

@@ -7,12 +7,12 @@ it never sees a row, an exact answer, or a draw of noise.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
 
-from tacit.arrays import Ints
+from tacit.arrays import Floats, Ints
 from tacit.curator.cover import Covering, run_cover
 from tacit.curator.jointly import JointReleases, JointWeights
 from tacit.curator.measurement import Measurement
@@ -55,10 +55,26 @@ def _noisy(
     label: Label | str,
 ) -> Measurement:
     """What leaves: the exact answer and its noise, in natural units."""
-    unit = float(query.unit)
     noisy = exact if noise is None else exact + noise.reshape(query.shape)
-    sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / unit
-    return Measurement(str(label), noisy / unit, sd, charge, sensitivity.theorem)
+    return _measured(noisy / float(query.unit), query, scale, charge, sensitivity, label)
+
+
+def _measured(
+    value: Floats,
+    query: Query | JointHistogram,
+    scale: float,
+    charge: Charge,
+    sensitivity: Sensitivity,
+    label: Label | str,
+) -> Measurement:
+    """A noisy answer, and what is known about it."""
+    sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / float(query.unit)
+    return Measurement(str(label), value, sd, charge, sensitivity.theorem)
+
+
+def _words(asks: Iterable[tuple[Query | JointHistogram, Charge, Label | str]]) -> str:
+    """Describes releases: what a fit that goes on must ask again."""
+    return "; ".join(f"{type(query).__name__} {query.shape}, {charge}, {label}" for query, charge, label in asks)
 
 
 class Curator:
@@ -125,21 +141,29 @@ class Curator:
             sensitivity = query.sensitivity(self.neighbouring).times(self._rows_per_unit)
             self._reservation.record(charge, label, sensitivity.theorem)
             started.append((sensitivity, 0.0 if isinstance(charge, NonPrivate) else integer_scale(charge, sensitivity)))
-        noises = [
-            None
-            if isinstance(charge, NonPrivate)
-            else (self._noise.gaussian if isinstance(charge, Gaussian) else self._noise.laplace)(
-                scale, math.prod(query.shape)
-            )
-            for (query, charge, _), (_, scale) in zip(checked, started, strict=True)
+
+        def made() -> list[Floats]:
+            noises = [
+                None
+                if isinstance(charge, NonPrivate)
+                else (self._noise.gaussian if isinstance(charge, Gaussian) else self._noise.laplace)(
+                    scale, math.prod(query.shape)
+                )
+                for (query, charge, _), (_, scale) in zip(checked, started, strict=True)
+            ]
+            answers = self._table.answer_all([query for query, _, _ in asks])
+            return [
+                _noisy(exact, query, scale, noise, charge, sensitivity, label).value
+                for (query, charge, label), (sensitivity, scale), noise, exact in zip(
+                    checked, started, noises, answers, strict=True
+                )
+            ]
+
+        values = self._reservation.release(_words(checked), made)
+        return [
+            _measured(value, query, scale, charge, sensitivity, label)
+            for (query, charge, label), (sensitivity, scale), value in zip(checked, started, values, strict=True)
         ]
-        answers = self._table.answer_all([query for query, _, _ in asks])
-        released = []
-        for (query, charge, label), (sensitivity, scale), noise, exact in zip(
-            checked, started, noises, answers, strict=True
-        ):
-            released.append(_noisy(exact, query, scale, noise, charge, sensitivity, label))
-        return released
 
     def open_jointly(self, bound: JointBound, rounds: int, stage: str = "") -> JointReleases:
         """Releases of several weighted histograms over which every row is bounded together.
@@ -180,8 +204,13 @@ class Curator:
         query = JointHistogram(self._weigh.histogram(part, rule, state), bound)
         sensitivity = query.joint_sensitivity(self.neighbouring).times(self._rows_per_unit)
         scale = integer_scale(part.charge, sensitivity)
-        noise = self._noise.gaussian(scale, math.prod(query.shape))
-        return _noisy(self._table.answer(query), query, scale, noise, part.charge, sensitivity, label)
+
+        def made() -> list[Floats]:
+            noise = self._noise.gaussian(scale, math.prod(query.shape))
+            return [_noisy(self._table.answer(query), query, scale, noise, part.charge, sensitivity, label).value]
+
+        [value] = self._reservation.release(_words([(query, part.charge, label)]), made)
+        return _measured(value, query, scale, part.charge, sensitivity, label)
 
     def select(self, selection: Selection, charge: Charge, label: Label | str) -> Choice:
         """Chooses, in each node of a selection, a candidate with (about) the highest score.

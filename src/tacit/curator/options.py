@@ -7,14 +7,18 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from tacit.errors import UNSPENT
-from tacit.noise import SAMPLERS, NoiseSource, make_source
+from tacit.noise import SAMPLERS, NoiseSource, PubliclySeeded, make_source
+from tacit.privacy.keeping import KEEPING, Keeping
+from tacit.privacy.ledger import Reservation
 from tacit.privacy.progress import WATCH, Watch
 
 _SAMPLER: ContextVar[str] = ContextVar("tacit noise", default=SAMPLERS[0])
 
 
 @contextmanager
-def options(*, noise: str | None = None, progress: Watch | None = None) -> Iterator[None]:
+def options(
+    *, noise: str | None = None, progress: Watch | None = None, resumable: bool | str = False, resume: int | None = None
+) -> Iterator[None]:
     """Within ``with tacit.options(noise="opendp"):`` noise is drawn by OpenDP's samplers; certificates say so.
 
     Both samplers have the same exact distributions and the same entropy; OpenDP's take about a hundred times as long.
@@ -24,10 +28,17 @@ def options(*, noise: str | None = None, progress: Watch | None = None) -> Itera
     Within ``with tacit.options(progress=print):`` fits tell how far they are
     (:class:`tacit.privacy.progress.Step`): nothing private, so no numbers of rows.
 
+    Within ``with tacit.options(resumable=True):`` a fit with an account keeps its releases in the account's store
+    before it goes on with them. If its process ends before it does, the same fit within
+    ``with tacit.options(resume=number):`` takes them from there, makes the others, and charges nothing
+    (:mod:`tacit.privacy.kept`).
+
     Args:
         noise: ``"tacit"``, the default, or ``"opendp"``; None for what holds already.
         progress: called before every release, in the thread that fits. What it raises ends the fit; the charge stands.
             None for what holds already.
+        resumable: whether fits keep their releases; a text is kept with them.
+        resume: the number of a fit that goes on, as :meth:`tacit.PrivacyAccount.kept` says it.
 
     Raises:
         ValueError: for another name, or what cannot be called; nothing was spent.
@@ -38,11 +49,24 @@ def options(*, noise: str | None = None, progress: Watch | None = None) -> Itera
         make_source(None, noise)
     sampler = _SAMPLER.set(_SAMPLER.get() if noise is None else noise)
     watch = WATCH.set(WATCH.get() if progress is None else progress)
+    keeping = KEEPING.get()
+    if resume is not None:
+        keeping = Keeping(identifier=resume)
+    elif resumable:
+        keeping = Keeping(command=resumable if isinstance(resumable, str) else "")
+    kept = KEEPING.set(keeping)
     try:
         yield
     finally:
         _SAMPLER.reset(sampler)
         WATCH.reset(watch)
+        KEEPING.reset(kept)
+
+
+def source_under(reservation: Reservation, random_state: object) -> NoiseSource:
+    """The same for a fit; public choices of one that may go on later can be made again."""
+    source = chosen_source(random_state)
+    return source if reservation.public_seed is None else PubliclySeeded(source, reservation.public_seed)
 
 
 def chosen_source(random_state: object) -> NoiseSource:

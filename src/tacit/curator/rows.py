@@ -12,7 +12,7 @@ import numpy as np
 from tacit.arrays import Bools, Bytes, Codes, Floats
 from tacit.curator.curator import Curator
 from tacit.curator.keys import Keys, release_keys
-from tacit.curator.options import chosen_source
+from tacit.curator.options import source_under
 from tacit.curator.recipes import Columns, Lengths, Magnitudes, Recipe, Vectors, label_codes, targets_of
 from tacit.curator.weighted import WeightedCurator
 from tacit.encoding.dense import RowEncoder
@@ -70,7 +70,7 @@ class PrivateRows:
         self._frame = frame
         self._labels = labels
         self._reservation = reservation
-        self._noise = chosen_source(random_state)
+        self._noise = source_under(reservation, random_state)
         self._unit = unit
         self._rows_per_unit = 1 if unit is None else unit.max_rows
         self._is_whole = True  # a child of a view has rows that do not count, marked by their labels
@@ -154,6 +154,7 @@ class PrivateRows:
 
     def check_handed_on(self) -> None:
         """Raises :class:`HandedOnError` where rows stay with one curator."""
+        self._reservation.refuse_if_kept("what other learners make of the rows")
         if not self.hands_on_rows:
             raise HandedOnError("it hands rows on to other learners, whose noise decides which rows they see")
 

@@ -68,13 +68,16 @@ def select(
     if isinstance(charge, BoundedRange):
         scale = selection_scale(selection.score_range(reservation.neighbouring) * rows_per_unit, charge)
     reservation.record(charge, label, theorem)
-    scores = selection.score(table.answer(query) for query in selection.queries)
-    if scores.dtype != np.int64 or scores.shape != selection.shape:
-        raise TypeError(
-            f"the score function made {scores.dtype} of shape {scores.shape}, not int64 of {selection.shape}"
-        )
-    if scale is None:
-        indices = scores.argmax(axis=1).astype(np.int64)
-    else:
-        indices = np.array([noise.exponential(row, scale) for row in scores], dtype=np.int64)
+
+    def chosen() -> list[Ints]:
+        scores = selection.score(table.answer(query) for query in selection.queries)
+        if scores.dtype != np.int64 or scores.shape != selection.shape:
+            raise TypeError(
+                f"the score function made {scores.dtype} of shape {scores.shape}, not int64 of {selection.shape}"
+            )
+        if scale is None:
+            return [scores.argmax(axis=1).astype(np.int64)]
+        return [np.array([noise.exponential(row, scale) for row in scores], dtype=np.int64)]
+
+    [indices] = reservation.release(f"choice {selection.shape}, {charge}, {label}", chosen)
     return Choice(str(label), indices, charge, theorem)

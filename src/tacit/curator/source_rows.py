@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from tacit.curator.options import chosen_source
 from tacit.curator.recipes import Columns, Recipe, label_codes, targets_of
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame
@@ -151,7 +150,6 @@ class SourceRows(PrivateRows):
         random_state: int | None,
     ) -> None:
         super().__init__(Frame({}, 0), None, reservation, random_state)
-        self._noise = chosen_source(random_state)
         self._source, self._sealed = source, table
 
     @property

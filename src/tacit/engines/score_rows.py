@@ -63,8 +63,8 @@ class ScoreRows:
 
     def histogram(self, query: ScoreHistogram, labels: Codes) -> Ints:
         """Sums by cell, shape ``(cells, channels)``; ``labels`` are the table's, or those of rows bounded together."""
-        codes, lookup = self._codes_of(query.cells)
         channels, contribute = query.rule.channels, self._contributions(query, labels)
+        codes, lookup = self._codes_of(query.cells)  # behind what catches up: trees share the memory for leaves
         run = partial(contribute, codes)
         by_code = self._in_parallel(run, len(lookup) * channels).reshape(len(lookup), channels)
         by_cell = np.zeros((query.cells.size, channels), np.int64)

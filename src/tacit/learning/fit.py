@@ -23,6 +23,7 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.source import DeclaredSource
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
+from tacit.learning.going_on import RowsKnownBy, check_keeping, pay_and_keep, rows_of_table
 from tacit.learning.learner import Learner
 from tacit.learning.tables import labels_of
 from tacit.learning.task import FINE_CELLS, Task, monotone_of
@@ -31,6 +32,7 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
+from tacit.privacy.keeping import KEEPING
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError, check_noise_fits
@@ -78,7 +80,13 @@ def fit(
     """
     check(learner, task, account)
     check_weights(learner, row_weights, frame)
-    return learned(learner, task, account, lambda paid: seal(frame, labels, task, paid, learner.request, row_weights))
+    return learned(
+        learner,
+        task,
+        account,
+        lambda paid: seal(frame, labels, task, paid, learner.request, row_weights),
+        rows_of_table(frame, labels, task, row_weights),
+    )
 
 
 def fit_source(learner: Learner, task: Task, source: DeclaredSource, account: PrivacyAccount | None = None) -> Fitted:
@@ -98,18 +106,29 @@ def fit_source(learner: Learner, task: Task, source: DeclaredSource, account: Pr
         BudgetExceeded: if the account cannot pay; nothing was released.
     """
     check(learner, task, account)
-    if account is not None:  # reading may take hours: whether the account pays as it is now is known before
+    # reading may take hours: whether the account pays as it is now is known before; a fit that goes on has paid
+    if account is not None and KEEPING.get() is None:
         account.check(
             whole_charge(learner, task), f"fit of {learner.name}", learner.request.neighbouring, unit_of(task)
         )
     assert task.encoding is not None
     making = prepare_on_cluster if source.source.engine == "dask" else prepare
     with making(source, task.encoding, task.label_codes) as ready:
-        return learned(learner, task, account, lambda paid: ready.rows(paid, learner.request.random_state))
+        return learned(
+            learner,
+            task,
+            account,
+            lambda paid: ready.rows(paid, learner.request.random_state),
+            lambda _: source.state,
+        )
 
 
 def learned(
-    learner: Learner, task: Task, account: PrivacyAccount | None, seal_under: Callable[[Reservation], PrivateRows]
+    learner: Learner,
+    task: Task,
+    account: PrivacyAccount | None,
+    seal_under: Callable[[Reservation], PrivateRows],
+    rows_known_by: RowsKnownBy = lambda _: None,
 ) -> Fitted:
     """Pays, seals, finds, learns.
 
@@ -118,9 +137,11 @@ def learned(
         task: the public side.
         account: pays; None for a budget of this fit alone.
         seal_under: the rows, once the charge is durable.
+        rows_known_by: tells whether they are the same when a fit goes on.
     """
     with spending():
-        with pay(learner, task, account) as paid, threadpool_limits(1, "blas"):  # small matrices: threads would wait
+        paying = pay(learner, task, account, rows_known_by)
+        with paying as paid, threadpool_limits(1, "blas"):  # small matrices: threads would wait
             rows = seal_under(paid)
             known, left = find(rows, task, learner)
             model = learner.learn(rows, left, known)
@@ -133,6 +154,7 @@ def check(learner: Learner, task: Task, account: PrivacyAccount | None = None) -
     if task.public_rows is not None and task.public_rows < learner.least_rows:
         raise too_few_rows(learner, task.public_rows)
     learner.check(task)
+    check_keeping(learner, task, account)
     declared = [name for name in task.names if monotone_of(task, name)]
     if declared and not learner.holds_monotone:
         raise RequestError(
@@ -165,9 +187,14 @@ def too_few_rows(learner: Learner, rows: int) -> RequestError:
     )
 
 
-def pay(learner: Learner, task: Task, account: PrivacyAccount | None) -> Reservation:
-    """Reserves the whole charge, durably, before a row is read."""
-    return reserve(account, learner.request, whole_charge(learner, task), f"fit of {learner.name}", unit_of(task))
+def pay(
+    learner: Learner, task: Task, account: PrivacyAccount | None, rows_known_by: RowsKnownBy = lambda _: None
+) -> Reservation:
+    """Reserves the whole charge, durably, before a row is read; a fit that goes on has reserved it before."""
+    charges, label = whole_charge(learner, task), f"fit of {learner.name}"
+    if account is not None and KEEPING.get() is not None:
+        return pay_and_keep(account, learner, charges, label, unit_of(task), rows_known_by)
+    return reserve(account, learner.request, charges, label, unit_of(task))
 
 
 def seal(

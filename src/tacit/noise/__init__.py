@@ -6,11 +6,12 @@ from numbers import Integral
 
 from tacit.errors import TacitError
 from tacit.noise.opendp_source import OpenDPSource
+from tacit.noise.publicly_seeded import PubliclySeeded
 from tacit.noise.seeded_source import SeededSource
 from tacit.noise.source import NoiseSource
 from tacit.noise.system_source import SystemSource
 
-__all__ = ["SAMPLERS", "NoiseSource", "OpenDPSource", "SeededSource", "SystemSource", "make_source"]
+__all__ = ["SAMPLERS", "NoiseSource", "OpenDPSource", "PubliclySeeded", "SeededSource", "SystemSource", "make_source"]
 
 SAMPLERS = (SystemSource.name, OpenDPSource.name)
 """Whose samplers draw what may be released: ours, or OpenDP's."""

@@ -19,12 +19,14 @@ from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Gaussian, Repeated
 from tacit.privacy.errors import AccountError
 from tacit.privacy.gaussian import gaussian_epsilon
+from tacit.privacy.keeping import Beginning
 from tacit.privacy.ledger import TOLERANCE, BudgetExceeded, Entry, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.unit import ROW, UNIT_OF_A_ROW, unit_key, words_of
 from tacit.schema import Unit
 
 if TYPE_CHECKING:
+    from tacit.privacy.kept import Kept
     from tacit.privacy.store import Held, Line, Store
 
 
@@ -249,14 +251,7 @@ class PrivacyAccount(_Budget):
             AccountError: if the relation or the unit is another, or the store cannot be written; nothing changes.
         """
         self._check_relation(neighbouring)
-        planned = compact(charges)
-
-        def decide(held: Held) -> Sequence[Charge]:
-            self._check_unit(held.unit, unit_key(unit), bool(held.reserved), label)
-            self._check(held.charges, planned, label)
-            return planned
-
-        return self._reserve(label, unit, decide, timeless=timeless)
+        return self._reserve(label, unit, self._decision(compact(charges), label, unit), timeless=timeless)
 
     def check(
         self,
@@ -342,8 +337,85 @@ class PrivacyAccount(_Budget):
         fingerprint: str | None = None,
     ) -> Reservation:
         """A reservation of what is decided on all earlier ones."""
+        identifier, planned = self._store.reserve(self.dataset, label, unit_key(unit), decide, fingerprint)
+        return Reservation(planned, self.neighbouring, label, self._closing(identifier, label, timeless=timeless))
+
+    def reserve_kept(
+        self,
+        charges: Sequence[Charge],
+        label: str,
+        neighbouring: Neighbouring,
+        unit: Unit | None,
+        beginning: Beginning,
+    ) -> Reservation:
+        """As :meth:`reserve`, for a fit that keeps its releases, so that it can :meth:`go_on`.
+
+        Args:
+            charges: everything the fit may release.
+            label: what the fit is, for people.
+            neighbouring: the relation the charges were computed for.
+            unit: who they protect; None for a row.
+            beginning: what it begins with.
+        """
+        from tacit.privacy.kept import keep
+
+        self._check_relation(neighbouring)
+        planned = compact(charges)
+        identifier, _ = self._store.reserve(self.dataset, label, unit_key(unit), self._decision(planned, label, unit))
+        keep(self._store, identifier, beginning)
+        return self.go_on(identifier, planned, label, beginning.rows)
+
+    def kept(self) -> tuple[Kept, ...]:
+        """The fits that can go on, oldest first."""
+        from tacit.privacy.kept import kept_fits
+
+        return kept_fits(self._store, self.dataset)
+
+    def go_on(self, identifier: int, charges: Sequence[Charge], label: str, rows: str) -> Reservation:
+        """The reservation of a fit that goes on. Charges nothing.
+
+        Args:
+            identifier: of the fit, as :meth:`kept` says it.
+            charges: those that it began with.
+            label: that as well.
+            rows: and the fingerprint of its rows.
+
+        Raises:
+            AccountError: if there is no such fit, it has ended, or it began with something else.
+        """
+        from tacit.privacy.kept import KeptReservation
+
+        found = next((kept for kept in self.kept() if kept.identifier == identifier), None)
+        if found is None:
+            known = ", ".join(str(kept.identifier) for kept in self.kept()) or "none"
+            raise AccountError(
+                f"the account of {self.dataset!r} has no fit {identifier} that can go on (there are: {known})"
+            )
+        if (found.label, found.charges) != (label, compact(charges)):
+            raise AccountError(
+                f"fit {identifier} is a {found.label!r} of other parameters: give those that it began with"
+            )
+        if found.rows != rows:
+            raise AccountError(f"fit {identifier} began with other rows: what it released is not about these")
+        return KeptReservation(found, self.neighbouring, self._closing(identifier, label), self._store)
+
+    def _decision(
+        self, planned: tuple[Charge, ...], label: str, unit: Unit | None
+    ) -> Callable[[Held], Sequence[Charge]]:
+        """Reserves what is planned, if the account pays for it."""
+
+        def decide(held: Held) -> Sequence[Charge]:
+            self._check_unit(held.unit, unit_key(unit), bool(held.reserved), label)
+            self._check(held.charges, planned, label)
+            return planned
+
+        return decide
+
+    def _closing(
+        self, identifier: int, label: str, *, timeless: bool = False
+    ) -> Callable[[tuple[Entry, ...], str], None]:
+        """Writes down how a reservation ended."""
         store = self._store
-        identifier, planned = store.reserve(self.dataset, label, unit_key(unit), decide, fingerprint)
 
         def on_close(entries: tuple[Entry, ...], outcome: str) -> None:
             try:
@@ -353,7 +425,7 @@ class PrivacyAccount(_Budget):
                 message = f"{label!r} will show as interrupted: {error}"
                 warnings.warn(message, RuntimeWarning, stacklevel=2)
 
-        return Reservation(planned, self.neighbouring, label, on_close)
+        return on_close
 
     def note(self, line: str, unit: Unit | None = None) -> None:
         """Adds a line that costs nothing and cannot be taken back, such as the digests of what was signed.

@@ -24,8 +24,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
+from tacit.arrays import Floats, Ints
 from tacit.errors import TacitError, mark_spent, note_charge
 from tacit.privacy.charges import (
     ZCDP,
@@ -41,6 +42,9 @@ from tacit.privacy.charges import (
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.progress import Watched
+
+Released = TypeVar("Released", Ints, Floats)
+"""What leaves: noisy numbers, or what was chosen."""
 
 TOLERANCE = 1e-9
 """Relative slack of every comparison: for the rounding of sums, not for spending."""
@@ -297,6 +301,24 @@ class Reservation:
     def outcome(self) -> str | None:
         """``completed`` or ``failed``, None while open."""
         return self._outcome
+
+    @property
+    def public_seed(self) -> bytes | None:
+        """Of public random choices, where the fit may have to make them again; None where it need not."""
+        return None
+
+    def release(self, what: str, make: Callable[[], list[Released]]) -> list[Released]:
+        """What leaves, once it is entered: what ``make`` returns, noise in it.
+
+        Args:
+            what: describes it; the same whenever the fit is run.
+            make: draws the noise and adds it.
+        """
+        del what
+        return make()
+
+    def refuse_if_kept(self, what: str) -> None:
+        """Raises where releases are kept for going on and ``what`` is none of them."""
 
     def record(self, charge: Charge, label: Label | str, theorem: str) -> Entry:
         """Enters a release before it reads anything. Safe to call from several threads.

@@ -236,7 +236,7 @@ class Store:
         return self._url.render_as_string(hide_password=True)
 
     @contextmanager
-    def _transaction(
+    def transaction(
         self, *, write: bool = False, create: bool = False, consequence: str = "nothing was spent"
     ) -> Iterator[Connection]:
         """A transaction that sees all earlier ones; failures of the database come out as ``AccountError``."""
@@ -252,7 +252,7 @@ class Store:
         try:
             with engine.begin() as connection:
                 if create:
-                    self._make_tables(connection)
+                    self.make_tables(connection)
                 self._check_version(connection)
                 yield connection
         except SQLAlchemyError as error:
@@ -261,13 +261,14 @@ class Store:
         finally:
             engine.dispose()
 
-    def _make_tables(self, connection: Connection) -> None:
+    def make_tables(self, connection: Connection) -> None:
         present = set(inspect(connection).get_table_names())
         missing = [table for table in METADATA.sorted_tables if table.name not in present]
         if not missing:
             return
         METADATA.create_all(connection, missing)
-        connection.execute(insert(META).values(version=VERSION))
+        if VERSION not in connection.execute(select(META.c.version)).scalars().all():
+            connection.execute(insert(META).values(version=VERSION))
         if self._is_sqlite:  # elsewhere the operator grants no right to update or delete
             for table in missing:
                 for verb in ("UPDATE", "DELETE"):
@@ -286,7 +287,7 @@ class Store:
     def create_account(self, dataset: str, facts: Facts, unit: tuple[str, int] | None = None) -> None:
         """Writes a new account, and its unit if there is one yet."""
         row = {"dataset": dataset, "epsilon": facts.epsilon, "delta": facts.delta, "created": _now()}
-        with self._transaction(create=True) as connection:
+        with self.transaction(create=True) as connection:
             try:
                 connection.execute(insert(ACCOUNTS).values(neighbouring=str(facts.neighbouring), **row))
             except IntegrityError:
@@ -303,7 +304,7 @@ class Store:
 
     def unit(self, dataset: str) -> tuple[str, int] | None:
         """What the account protects; None if no fit has said so yet."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             return self._unit(connection, dataset)
 
     @staticmethod
@@ -315,8 +316,8 @@ class Store:
 
     def key(self, dataset: str, fresh: bytes) -> bytes:
         """The secret that this account makes fingerprints of batches with: ``fresh`` when it is first asked for."""
-        with self._transaction(write=True) as connection:
-            self._make_tables(connection)
+        with self.transaction(write=True) as connection:
+            self.make_tables(connection)
             known = connection.execute(select(SECRETS.c.key).where(SECRETS.c.dataset == dataset)).scalar()
             if known is None:
                 known = fresh.hex()
@@ -325,8 +326,8 @@ class Store:
 
     def take_batch(self, dataset: str, fingerprint: str) -> None:
         """Writes down that a batch was learned from."""
-        with self._transaction(write=True) as connection:
-            self._make_tables(connection)
+        with self.transaction(write=True) as connection:
+            self.make_tables(connection)
             if not self._seen(connection, dataset, fingerprint):
                 connection.execute(insert(BATCHES).values(dataset=dataset, fingerprint=fingerprint))
 
@@ -337,12 +338,12 @@ class Store:
 
     def datasets(self) -> tuple[str, ...]:
         """The names of all accounts."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             return tuple(connection.execute(select(ACCOUNTS.c.dataset).order_by(ACCOUNTS.c.dataset)).scalars())
 
     def facts(self, dataset: str) -> Facts:
         """What the account promises."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             row = connection.execute(select(ACCOUNTS).where(ACCOUNTS.c.dataset == dataset)).one_or_none()
             if row is None:
                 names = ", ".join(connection.execute(select(ACCOUNTS.c.dataset)).scalars()) or "none"
@@ -354,7 +355,7 @@ class Store:
 
     def charges(self, dataset: str) -> tuple[Charge, ...]:
         """All charges ever reserved, whatever became of the reservation."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             return tuple(charge for held in self._reserved(connection, dataset) for charge in held.charges)
 
     def _reserved(self, connection: Connection, dataset: str) -> list[Reserved]:
@@ -379,8 +380,8 @@ class Store:
             The reservation's identifier, and its charges.
         """
         row = {"dataset": dataset, "label": label, "holder": _holder(), "created": _now()}
-        with self._transaction(write=True) as connection:
-            self._make_tables(connection)
+        with self.transaction(write=True) as connection:
+            self.make_tables(connection)
             # Where a transaction does not lock the whole database, this locks the account until it ends.
             locked = select(ACCOUNTS.c.dataset).where(ACCOUNTS.c.dataset == dataset).with_for_update()
             if connection.execute(locked).scalar() is None:
@@ -408,7 +409,7 @@ class Store:
             }
             for entry in entries
         ]
-        with self._transaction(write=True, consequence="the reservation keeps its full charge") as connection:
+        with self.transaction(write=True, consequence="the reservation keeps its full charge") as connection:
             if rows:
                 connection.execute(insert(ENTRIES), rows)
             connection.execute(
@@ -418,7 +419,7 @@ class Store:
     def lines(self, dataset: str) -> tuple[Line, ...]:
         """The history of an account, oldest first."""
         mine = select(RESERVATIONS.c.id).where(RESERVATIONS.c.dataset == dataset)
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             entries: dict[int, list[Entry]] = {}
             query = select(ENTRIES).where(ENTRIES.c.reservation.in_(mine)).order_by(ENTRIES.c.sequence)
             for row in connection.execute(query):

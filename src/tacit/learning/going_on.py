@@ -1,0 +1,93 @@
+"""Fits that keep their releases, and go on after their process has ended: what they may be, and who pays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.arrays import Floats
+from tacit.curator.fresh_key import fresh_key
+from tacit.encoding.fingerprint import fingerprint
+from tacit.encoding.frames import Frame
+from tacit.learning.learner import Learner
+from tacit.learning.tables import labels_of
+from tacit.learning.task import Task
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import Charge
+from tacit.privacy.keeping import KEEPING, Beginning
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.request import RequestError
+from tacit.schema import Unit
+
+RowsKnownBy = Callable[[bytes], str | None]
+"""From a secret of the account to what the rows of a fit are known by; None where nothing tells whether they change."""
+
+
+def check_keeping(learner: Learner, task: Task, account: PrivacyAccount | None) -> None:
+    """Raises :class:`RequestError` for a fit that cannot go on later, where that was asked for."""
+    if KEEPING.get() is None:
+        return
+    request = learner.request
+    reason = None
+    if account is None:
+        reason = "it needs an account, whose store keeps what it released"
+    elif math.isinf(request.epsilon):
+        reason = "without privacy its releases are no releases: they would lie in the store as they are"
+    elif request.random_state is not None:
+        reason = "its noise has a seed already: run it again, and leave random_state out where the model is released"
+    elif not learner.streams:
+        reason = f"{learner.name} releases in other ways: take one of the additive, tree, halfspace or list learners"
+    elif task.encoding is None or task.undeclared is not None:
+        reason = "it needs a schema with all columns and the label"
+    if reason is not None:
+        raise RequestError(f"this fit cannot go on after its process has ended: {reason}")
+
+
+def pay_and_keep(
+    account: PrivacyAccount, learner: Learner, charges: Sequence[Charge], label: str, unit: Unit | None, rows: Any
+) -> Reservation:
+    """A reservation that keeps releases: a new one, or that of a fit that goes on, which charges nothing.
+
+    Args:
+        account: pays.
+        learner: that is to learn.
+        charges: everything that may be released.
+        label: what it is, for people.
+        unit: who is protected; None for a row.
+        rows: a :data:`RowsKnownBy`.
+
+    Raises:
+        RequestError: if nothing tells whether the rows are the same later.
+        AccountError: if there is no such fit that could go on.
+        BudgetExceeded: if the account cannot pay for a new one.
+    """
+    asked = KEEPING.get()
+    assert asked is not None
+    known = rows(account.batch_key(fresh_key()))
+    if known is None:
+        raise RequestError("nothing tells whether these rows are the same when the fit goes on: give files or a table")
+    if asked.identifier is not None:
+        return account.go_on(asked.identifier, charges, label, known)
+    beginning = Beginning(known, fresh_key(), asked.command)
+    return account.reserve_kept(charges, label, learner.request.neighbouring, unit, beginning)
+
+
+WEIGHT_UNITS = 1 << 20
+"""Weights of rows are told apart by so many parts of one."""
+
+
+def rows_of_table(frame: Frame, labels: Any, task: Task, row_weights: Floats | None) -> RowsKnownBy:
+    """What a table is known by: its codes and weights, in any order."""
+
+    def known(key: bytes) -> str:
+        assert task.encoding is not None
+        columns = [codes.astype(np.int64) for codes in task.encoding.encode(frame)]
+        columns.append(np.asarray(task.label_codes.encode(labels_of(labels, task)), np.int64))
+        if row_weights is not None:
+            columns.append(np.rint(row_weights * WEIGHT_UNITS).astype(np.int64))
+        return fingerprint(columns, key)
+
+    return known

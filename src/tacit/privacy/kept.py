@@ -1,0 +1,204 @@
+"""Reservations that outlive their process: every release is kept before anybody sees it, and a fit can go on.
+
+A fit that goes on is run again from its beginning. Whatever it released before is taken from the account's store and
+not made again; public random choices follow from a seed that is kept as well, so it asks the same in the same order.
+What it had not released it releases now, with fresh noise, under the charge that was made when it began. There is one
+row per release in the store: of two processes that go on with one fit, the second takes what the first has kept. So no
+release is ever made twice, and the composition theorems see one fit.
+
+Kept are noisy values alone, those that the fit would have gone on with: not secret beyond what the model is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, String, Table, Text, func, insert, inspect, select
+from sqlalchemy.exc import IntegrityError
+
+from tacit.privacy.charges import Charge, charge_from_dict
+from tacit.privacy.errors import AccountError
+from tacit.privacy.keeping import Beginning
+from tacit.privacy.ledger import COMPLETED, Entry, Released, Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.store import CLOSINGS, METADATA, RESERVATIONS, Store
+
+FITS = Table(
+    "tacit_kept_fits",
+    METADATA,
+    Column("reservation", ForeignKey("tacit_reservations.id"), primary_key=True),
+    Column("seed", String(64), nullable=False),
+    Column("rows", String(64), nullable=False),
+    Column("command", Text, nullable=False),
+)
+
+RELEASES = Table(
+    "tacit_kept_releases",
+    METADATA,
+    Column("reservation", ForeignKey("tacit_reservations.id"), primary_key=True),
+    Column("sequence", Integer, primary_key=True),
+    Column("what", String(64), nullable=False),
+    Column("value", LargeBinary, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A fit that can go on.
+
+    Attributes:
+        identifier: of its reservation.
+        label: what it is.
+        charges: what was reserved.
+        seed: of its public random choices.
+        rows: a fingerprint of the rows that it began with.
+        command: what the command line asked for, JSON; empty for a fit from Python.
+        releases: how many are kept.
+    """
+
+    identifier: int
+    label: str
+    charges: tuple[Charge, ...]
+    seed: bytes
+    rows: str
+    command: str
+    releases: int
+
+
+def keep(store: Store, identifier: int, beginning: Beginning) -> None:
+    """Writes down that a fit can go on."""
+    with store.transaction(write=True, consequence="the reservation keeps its full charge") as connection:
+        store.make_tables(connection)
+        facts = {"seed": beginning.seed.hex(), "rows": beginning.rows, "command": beginning.command}
+        connection.execute(insert(FITS).values(reservation=identifier, **facts))
+
+
+def kept_fits(store: Store, dataset: str) -> tuple[Kept, ...]:
+    """The fits of an account that can go on, oldest first."""
+    with store.transaction() as connection:
+        if not inspect(connection).has_table(FITS.name):
+            return ()
+        joined = FITS.join(RESERVATIONS, FITS.c.reservation == RESERVATIONS.c.id).outerjoin(
+            CLOSINGS, CLOSINGS.c.reservation == RESERVATIONS.c.id
+        )
+        chosen = select(FITS, RESERVATIONS.c.label, RESERVATIONS.c.charges).select_from(joined)
+        mine = RESERVATIONS.c.dataset == dataset, CLOSINGS.c.reservation.is_(None)
+        found = connection.execute(chosen.where(*mine).order_by(RESERVATIONS.c.id)).all()
+        grouped = select(RELEASES.c.reservation, func.count()).group_by(RELEASES.c.reservation)
+        counts = {row[0]: row[1] for row in connection.execute(grouped)}
+    return tuple(
+        Kept(
+            row.reservation,
+            row.label,
+            tuple(charge_from_dict(charge) for charge in json.loads(row.charges)),
+            bytes.fromhex(row.seed),
+            row.rows,
+            row.command,
+            counts.get(row.reservation, 0),
+        )
+        for row in found
+    )
+
+
+class KeptReservation(Reservation):
+    """A reservation whose releases are kept. A failure leaves it open, so that the fit can go on.
+
+    Args:
+        kept: what is known of it.
+        neighbouring: the relation.
+        on_close: as for every reservation.
+        store: where releases are kept.
+    """
+
+    def __init__(
+        self,
+        kept: Kept,
+        neighbouring: Neighbouring,
+        on_close: Callable[[tuple[Entry, ...], str], None],
+        store: Store,
+    ) -> None:
+        super().__init__(kept.charges, neighbouring, kept.label, on_close)
+        self._kept, self._store, self._sequence = kept, store, 0
+        self._known = self._read()
+
+    @property
+    def identifier(self) -> int:
+        """What it is called in the account."""
+        return self._kept.identifier
+
+    @property
+    def public_seed(self) -> bytes:
+        """Of public random choices."""
+        return self._kept.seed
+
+    def release(self, what: str, make: Callable[[], list[Released]]) -> list[Released]:
+        """What leaves: kept, and then seen.
+
+        Args:
+            what: describes it; the same whenever the fit is run.
+            make: draws the noise and adds it.
+
+        Raises:
+            AccountError: if it cannot be kept, or another release was kept in its place: nothing leaves.
+        """
+        with self._lock:
+            sequence = self._sequence
+            self._sequence += 1
+        digest = hashlib.sha256(what.encode()).hexdigest()
+        known = self._known.pop(sequence, None)
+        if known is None:
+            known = self._write(sequence, digest, _packed(make()))
+        if known[0] != digest:
+            raise AccountError(
+                f"release {sequence + 1} of fit {self.identifier} was another one when it began: go on with the "
+                "version of tacit, the parameters and the machine that it began with"
+            )
+        return _unpacked(known[1])
+
+    def refuse_if_kept(self, what: str) -> None:
+        """Raises for what is not kept: it would be made twice.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(f"{what} is not kept: a fit that makes it cannot go on later")
+
+    def close(self, outcome: str = COMPLETED) -> None:
+        """Ends it in success alone: otherwise it stays open for going on."""
+        if outcome == COMPLETED:
+            super().close(outcome)
+
+    def _read(self) -> dict[int, tuple[str, bytes]]:
+        with self._store.transaction() as connection:
+            rows = connection.execute(select(RELEASES).where(RELEASES.c.reservation == self.identifier)).all()
+        return {row.sequence: (row.what, row.value) for row in rows}
+
+    def _write(self, sequence: int, digest: str, value: bytes) -> tuple[str, bytes]:
+        """Keeps a release, unless another process has kept one meanwhile: then that is it."""
+        mine = RELEASES.c.reservation == self.identifier, RELEASES.c.sequence == sequence
+        row = {"reservation": self.identifier, "sequence": sequence, "what": digest, "value": value}
+        with self._store.transaction(write=True, consequence="the reservation keeps its full charge") as connection:
+            try:
+                with connection.begin_nested():
+                    connection.execute(insert(RELEASES).values(**row))
+            except IntegrityError:
+                there = connection.execute(select(RELEASES).where(*mine)).one()
+                return there.what, there.value
+        return digest, value
+
+
+def _packed(arrays: Sequence[Released]) -> bytes:
+    into = io.BytesIO()
+    np.savez_compressed(into, *arrays)
+    return into.getvalue()
+
+
+def _unpacked(value: bytes) -> list[Any]:
+    with np.load(io.BytesIO(value), allow_pickle=False) as arrays:
+        return [arrays[f"arr_{number}"] for number in range(len(arrays.files))]

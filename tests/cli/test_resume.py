@@ -1,0 +1,116 @@
+"""`tacit fit --resumable` and `tacit resume`: a fit that was interrupted goes on as it was asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tacit.cli.fit as fit_command
+import tacit.privacy.account as accounts
+
+PAID = ("--account", "sqlite:///budget.db", "--dataset", "people")
+FIT = ("fit", "data.csv", "--schema", "schema.toml", "--learner", "trees", "--model", "model.json", *PAID)
+
+
+@pytest.fixture
+def opened(folder: Path, tacit: Callable[..., Any]) -> Any:
+    """An account."""
+    tacit("budget", "create", *PAID, "--epsilon", "9", "--delta", "1e-5")
+    return accounts.PrivacyAccount("sqlite:///budget.db", "people")
+
+
+def interrupted(tacit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, at: int, *arguments: str) -> Any:
+    """A command that is interrupted before a release."""
+
+    def watching(*_: Any) -> Callable[[Any], None]:
+        def step(told: Any) -> None:
+            if told.releases == at:
+                raise KeyboardInterrupt
+
+        return step
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fit_command, "watching", watching)
+        return tacit(*arguments)
+
+
+def test_an_interrupted_fit_goes_on(
+    folder: Path, tacit: Callable[..., Any], opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = interrupted(tacit, monkeypatch, 20, *FIT, "--set", "n_trees=30", "--resumable")
+    assert found.exit_code == 130
+    assert not (folder / "model.json").exists()
+    spent, [kept] = opened.spent, opened.kept()
+    assert 0 < kept.releases < 20
+    listed = tacit("resume", *PAID, "--json")
+    assert json.loads(listed.output)["fits"] == [
+        {"number": 1, "label": "fit of BoostedTreesClassifier", "releases": kept.releases}
+    ]
+    assert "tacit resume 1 goes on" in " ".join(tacit("budget", "show", *PAID).output.split())
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    there = ("--account", "sqlite:///../budget.db", "--dataset", "people")
+    again = tacit("resume", "1", *there, "--json")
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.output)["releasable"] is True
+    model = json.loads((folder / "model.json").read_text())
+    assert len(model["model"]["trees"]) == 30
+    assert opened.spent == spent
+    assert [line.status for line in opened.reservations()] == ["completed"]
+    ended = tacit("resume", "1", *there)
+    assert ended.exit_code == 2
+    assert "no fit 1 that can go on (there are: none)" in " ".join(ended.output.split())
+
+
+def test_a_fit_that_is_not_resumable_keeps_nothing(
+    folder: Path, tacit: Callable[..., Any], opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert interrupted(tacit, monkeypatch, 5, *FIT).exit_code == 130
+    assert opened.kept() == ()
+    assert [line.status for line in opened.reservations()] == ["failed"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (FIT[:-4], "give --account and --dataset"),
+        ((*FIT, "--random-state", "1"), "its noise has a seed already"),
+        (("fit", "-", *FIT[2:]), "standard input cannot be read again"),
+        (("fit", "postgresql://me:secret@host/x", "--query", "t", *FIT[2:]), "may hold a password"),
+    ],
+)
+def test_what_cannot_go_on_is_refused_and_costs_nothing(
+    arguments: tuple[str, ...], message: str, folder: Path, tacit: Callable[..., Any], opened: Any
+) -> None:
+    found = tacit(*arguments, "--resumable")
+    assert found.exit_code == 2
+    assert message in " ".join(found.output.split())
+    assert opened.spent == 0
+
+
+def test_rows_that_changed_are_refused(
+    folder: Path, tacit: Callable[..., Any], opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(tacit, monkeypatch, 20, *FIT, "--resumable")
+    with (folder / "data.csv").open("a") as file:
+        file.write("33,red,yes,999\n")
+    found = tacit("resume", "1", *PAID)
+    assert found.exit_code == 2
+    assert "fit 1 began with other rows" in " ".join(found.output.split())
+
+
+def test_a_fit_from_python_goes_on_there(folder: Path, tacit: Callable[..., Any], opened: Any) -> None:
+    from tacit.privacy.charges import Gaussian
+    from tacit.privacy.keeping import Beginning
+    from tacit.privacy.neighbouring import Neighbouring
+
+    beginning = Beginning("rows", b"s" * 32)
+    opened.reserve_kept([Gaussian(9.0)], "a fit", Neighbouring.ADD_OR_REMOVE_ONE, None, beginning)
+    found = tacit("resume", "1", *PAID)
+    assert found.exit_code == 2
+    assert "options(resume=1)" in found.output

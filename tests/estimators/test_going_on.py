@@ -1,0 +1,334 @@
+"""Fits that go on after their process has ended: the model of the whole fit, one charge, and no release made twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+import tacit.curator.options as curator_options
+import tacit.learning.going_on as going_on
+from tacit.closure import FiniteClassClassifier, Thresholds
+from tacit.noise import NoiseSource, SystemSource
+from tacit.privacy.charges import Gaussian
+from tacit.privacy.errors import AccountError
+from tacit.privacy.keeping import Beginning
+from tacit.privacy.ledger import Reservation
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import RequestError
+from tests.estimators.test_sources import LEARNERS, declared, written
+from tests.golden.case import Seen
+from tests.golden.tables import table
+
+ROWS = 3000
+
+
+class Stopped(Exception):  # noqa: N818 - no fault
+    """The end of a process, for as long as it is not one."""
+
+
+class Silent(SystemSource):
+    """No noise, and a count of what was drawn: releases of two runs are the same, and nobody mistakes one for two."""
+
+    def __init__(self, drawn: list[str]) -> None:
+        super().__init__()
+        self.drawn = drawn
+
+    def gaussian(self, scale: float, size: int) -> Any:
+        self.drawn.append("gaussian")
+        return np.zeros(size, np.int64)
+
+    def laplace(self, scale: float, size: int) -> Any:
+        self.drawn.append("laplace")
+        return np.zeros(size, np.int64)
+
+    def exponential(self, scores: Any, scale: float) -> int:
+        self.drawn.append("exponential")
+        return int(scores.argmax())
+
+    def exponential_place(self, blocks: Any, scale: float) -> tuple[int, int]:
+        self.drawn.append("exponential place")
+        best = max(
+            (int(blocks[block].max()), -block, -int(blocks[block].argmax()))
+            for block in range(len(blocks))
+            if len(blocks[block])
+        )
+        return -best[1], -best[2]
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was drawn, without noise; public choices follow from one seed."""
+    seen: list[str] = []
+
+    def silent(_: Any) -> NoiseSource:
+        return Silent(seen)
+
+    monkeypatch.setattr(curator_options, "chosen_source", silent)
+    monkeypatch.setattr(going_on, "fresh_key", lambda: b"k" * 32)
+    return seen
+
+
+def account(place: Path, name: str = "people", neighbouring: str = "add_or_remove_one") -> Any:
+    return tacit.PrivacyAccount.create(str(place / "account.db"), name, 1000.0, 1e-4, neighbouring)
+
+
+def made(name: str, payer: Any, **more: Any) -> Any:
+    estimator, kind, asked = LEARNERS[name]
+    return estimator(schema=declared(kind), account=payer, **{**asked, **more})
+
+
+def rows_of(name: str) -> tuple[Any, Any]:
+    return table(ROWS).X, getattr(table(ROWS), LEARNERS[name][1])
+
+
+def stopping(at: int) -> Callable[[Any], None]:
+    """Ends a fit before a release."""
+
+    def step(told: Any) -> None:
+        if told.releases >= at:
+            raise Stopped
+
+    return step
+
+
+def stopped(estimator: Any, at: int, *rows: Any) -> None:
+    with pytest.raises(Stopped), tacit.options(resumable=True, progress=stopping(at)):
+        estimator.fit(*rows)
+
+
+def gone_on(estimator: Any, number: int, *rows: Any) -> Any:
+    with tacit.options(resume=number):
+        return estimator.fit(*rows)
+
+
+# The whole fit, once.
+
+
+LONG = ("additive", "additive, three classes", "additive, replace_one", "trees")
+"""Hundreds of releases, each of which is on the disk before the next."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in LEARNERS]
+)
+def test_a_fit_that_goes_on_is_the_whole_fit(name: str, drawn: list[str], tmp_path: Path) -> None:
+    relation = LEARNERS[name][2].get("neighbouring", "add_or_remove_one")
+    payer = account(tmp_path, neighbouring=relation)
+    with tacit.options(resumable=True):
+        whole = Seen.of(made(name, payer).fit(*rows_of(name)))
+    once = len(drawn)
+    releases = len(payer.reservations()[-1].entries)
+    spent, payer = payer.spent, account(tmp_path, "others", relation)
+    drawn.clear()
+    stopped(made(name, payer), max(2, releases * 2 // 3), *rows_of(name))
+    [kept] = payer.kept()
+    assert payer.spent == pytest.approx(spent)
+    fitted = gone_on(made(name, payer), kept.identifier, *rows_of(name))
+    seen = Seen.of(fitted)
+    assert seen.model == whole.model
+    assert len(drawn) == once
+    assert payer.spent == pytest.approx(spent)
+    assert [line.status for line in payer.reservations()] == ["completed"]
+    assert len(payer.reservations()[-1].entries) == releases
+    assert payer.kept() == ()
+    assert fitted.certificate_.verify() == []
+
+
+@pytest.mark.parametrize("name", ["m-alpha", "lists", "halfspaces, smooth"])
+def test_a_fit_may_be_stopped_anywhere_and_often(name: str, drawn: list[str], tmp_path: Path) -> None:
+    payer = account(tmp_path)
+    with tacit.options(resumable=True):
+        whole = Seen.of(made(name, payer).fit(*rows_of(name))).model
+    once, last = len(drawn), len(payer.reservations()[-1].entries)
+    drawn.clear()
+    stopped(made(name, payer), 1, *rows_of(name))
+    [kept] = payer.kept()
+    for at in sorted({2, last // 2, last - 1, last}):
+        with pytest.raises(Stopped), tacit.options(resume=kept.identifier, progress=stopping(at)):
+            made(name, payer).fit(*rows_of(name))
+    assert Seen.of(gone_on(made(name, payer), kept.identifier, *rows_of(name))).model == whole
+    assert len(drawn) == once
+
+
+def test_files_go_on_as_tables_do(drawn: list[str], tmp_path: Path) -> None:
+    payer, folder = account(tmp_path), written(tmp_path / "rows", "two")
+    with tacit.options(resumable=True):
+        whole = Seen.of(made("m-alpha", payer).fit(*rows_of("m-alpha"))).model
+    stopped(made("m-alpha", payer), 10, tacit.read_source(folder))
+    [kept] = payer.kept()
+    again = gone_on(made("m-alpha", payer), kept.identifier, tacit.read_source(folder))
+    assert Seen.of(again).model == whole
+
+
+def test_noise_is_fresh_where_nothing_was_kept(tmp_path: Path) -> None:
+    """Two fits that go on from copies of one store release the same up to where they were stopped, and then differ."""
+    payer = account(tmp_path)
+    stopped(made("forest", payer), 3, *rows_of("forest"))
+    (tmp_path / "copy.db").write_bytes((tmp_path / "account.db").read_bytes())
+    copied = tacit.PrivacyAccount(str(tmp_path / "copy.db"), "people")
+    models = [gone_on(made("forest", each), 1, *rows_of("forest")).model_.to_dict() for each in (payer, copied)]
+    assert models[0] != models[1]
+    with sqlite3.connect(tmp_path / "account.db") as one, sqlite3.connect(tmp_path / "copy.db") as two:
+        values = [dict(each.execute("SELECT sequence, value FROM tacit_kept_releases")) for each in (one, two)]
+    assert values[0].keys() == values[1].keys()
+    assert [values[0][place] == values[1][place] for place in sorted(values[0])][:2] == [True, True]
+    assert sum(values[0][place] == values[1][place] for place in values[0]) == 2
+
+
+SCRIPT = """
+import os, signal, sys, warnings
+import tacit
+from tests.estimators.test_going_on import made, rows_of
+def step(told):
+    if told.releases == 15:
+        os.kill(os.getpid(), signal.SIGKILL)
+warnings.simplefilter("ignore")
+payer = tacit.PrivacyAccount(sys.argv[1], "people")
+with tacit.options(resumable=True, progress=step):
+    made("trees", payer).fit(*rows_of("trees"))
+"""
+
+
+def test_a_killed_process_has_kept_its_releases(tmp_path: Path) -> None:
+    payer = account(tmp_path)
+    root = Path(__file__).parents[2]
+    found = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(tmp_path / "account.db")],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH")]))},
+        check=False,
+    )
+    assert found.returncode == -signal.SIGKILL
+    assert [line.status for line in payer.reservations()] == ["interrupted"]
+    [kept] = payer.kept()
+    assert kept.releases == 14
+    spent = payer.spent
+    fitted = gone_on(made("trees", payer), kept.identifier, *rows_of("trees"))
+    assert payer.spent == spent
+    assert fitted.certificate_.verify() == []
+
+
+# No release is made twice.
+
+
+def two_of(place: Path) -> tuple[Reservation, Reservation]:
+    payer = account(place)
+    beginning = Beginning("rows", b"s" * 32)
+    first = payer.reserve_kept([Gaussian(1.0)], "a fit", Neighbouring.ADD_OR_REMOVE_ONE, None, beginning)
+    return first, payer.go_on(payer.kept()[0].identifier, [Gaussian(1.0)], "a fit", "rows")
+
+
+def test_of_two_processes_the_second_takes_what_the_first_has_kept(tmp_path: Path) -> None:
+    first, second = two_of(tmp_path)
+    one = first.release("what", lambda: [np.arange(6).reshape(2, 3), np.array([7])])
+    two = second.release("what", lambda: [np.zeros((2, 3), np.int64), np.array([0])])
+    assert [part.tolist() for part in one] == [part.tolist() for part in two] == [[[0, 1, 2], [3, 4, 5]], [7]]
+
+
+def test_another_question_in_the_place_of_one_is_refused(tmp_path: Path) -> None:
+    first, second = two_of(tmp_path)
+    first.release("what", lambda: [np.array([1])])
+    with pytest.raises(AccountError, match="release 1 of fit 1 was another one"):
+        second.release("what else", lambda: [np.array([2])])
+
+
+def test_what_cannot_be_kept_does_not_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = two_of(tmp_path)
+
+    def broken(*_: Any) -> Any:
+        raise AccountError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(first), "_write", broken)
+        with pytest.raises(AccountError, match="the disk is full"):
+            first.release("what", lambda: [np.array([1])])
+    assert second.release("what", lambda: [np.array([2])])[0].tolist() == [2]
+
+
+def test_what_was_kept_cannot_be_changed(tmp_path: Path) -> None:
+    first, _ = two_of(tmp_path)
+    first.release("what", lambda: [np.array([1])])
+    for change in ("UPDATE tacit_kept_releases SET sequence = 5", "DELETE FROM tacit_kept_releases"):
+        with sqlite3.connect(tmp_path / "account.db") as connection, pytest.raises(sqlite3.Error, match="append-only"):
+            connection.execute(change)
+
+
+def test_ways_out_that_keep_nothing_are_closed(tmp_path: Path) -> None:
+    first, _ = two_of(tmp_path)
+    with pytest.raises(TypeError, match="cannot go on later"):
+        first.refuse_if_kept("what a stream answers")
+
+
+# What is refused, and what it costs.
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"account": None}, "it needs an account"),
+        ({"epsilon": float("inf")}, "without privacy"),
+        ({"random_state": 1}, "its noise has a seed"),
+        ({"schema": None}, "it needs a schema"),
+    ],
+)
+def test_fits_that_cannot_go_on_are_refused_before_they_cost_anything(
+    more: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    payer = account(tmp_path)
+    asked = {"account": payer, "schema": declared("two"), **more}
+    X, y = rows_of("trees")
+    with tacit.options(resumable=True), pytest.raises(RequestError, match=message) as failed:
+        tacit.BoostedTreesClassifier(**asked).fit(X[["a", "b"]] if asked["schema"] is None else X, y)
+    assert not failed.value.spent
+    assert payer.spent == 0
+
+
+def test_learners_that_release_in_other_ways_are_refused(tmp_path: Path) -> None:
+    payer = account(tmp_path)
+    learner = FiniteClassClassifier(Thresholds("a"), schema=declared("two"), account=payer)
+    with tacit.options(resumable=True), pytest.raises(RequestError, match="releases in other ways"):
+        learner.fit(*rows_of("trees"))
+    assert payer.spent == 0
+
+
+def test_other_rows_other_parameters_and_no_fit_are_refused(tmp_path: Path) -> None:
+    payer = account(tmp_path)
+    X, y = rows_of("trees")
+    stopped(made("trees", payer), 10, X, y)
+    [kept] = payer.kept()
+    with pytest.raises(AccountError, match="began with other rows"):
+        gone_on(made("trees", payer), kept.identifier, X.iloc[1:], y[1:])
+    with pytest.raises(AccountError, match="of other parameters"):
+        gone_on(made("trees", payer, epsilon=2.0), kept.identifier, X, y)
+    with pytest.raises(AccountError, match=r"no fit 7 that can go on \(there are: 1\)"):
+        gone_on(made("trees", payer), 7, X, y)
+    spent = payer.spent
+    gone_on(made("trees", payer), kept.identifier, X, y)
+    with pytest.raises(AccountError, match=r"no fit 1 that can go on \(there are: none\)"):
+        gone_on(made("trees", payer), kept.identifier, X, y)
+    assert payer.spent == spent
+
+
+def test_parameters_that_cost_the_same_are_told_apart_by_what_they_ask(tmp_path: Path) -> None:
+    payer = account(tmp_path)
+    stopped(made("trees", payer, max_depth=3), 15, *rows_of("trees"))
+    with pytest.raises(AccountError, match="was another one when it began"):
+        gone_on(made("trees", payer, max_depth=4), payer.kept()[0].identifier, *rows_of("trees"))
