@@ -309,6 +309,16 @@ def test_learners_that_release_in_other_ways_are_refused(tmp_path: Path) -> None
     assert payer.spent == 0
 
 
+def test_what_is_no_fit_is_not_kept(tmp_path: Path) -> None:
+    payer, X, y = account(tmp_path), *rows_of("trees")
+    rule = tacit.AdditiveBoostClassifier(schema=declared("two")).fit(X, y)
+    with tacit.options(resumable=True), pytest.raises(RequestError, match="cannot go on after its process has ended"):
+        tacit.private_score(rule, X, y, epsilon=1.0, account=payer)
+    with tacit.options(resumable=True), pytest.raises(RequestError, match="cannot go on after its process has ended"):
+        tacit.BatchwiseClassifier(made("trees", payer)).fit(X, y)
+    assert payer.spent == 0
+
+
 def test_other_rows_other_parameters_and_no_fit_are_refused(tmp_path: Path) -> None:
     payer = account(tmp_path)
     X, y = rows_of("trees")

@@ -8,6 +8,7 @@ from typing import Protocol
 from tacit.privacy.account import EphemeralAccount, PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
+from tacit.privacy.keeping import KEEPING
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError
 from tacit.schema import Schema, Unit
@@ -42,11 +43,13 @@ def reserve(
         timeless: whether the account's history is not to say when it ended.
 
     Raises:
-        RequestError: if it is no account.
+        RequestError: if it is no account, or releases were to be kept.
         AccountError: if it is about another neighbouring relation, or protects another unit.
         BudgetExceeded: if the account cannot pay; nothing was read.
     """
     check_account(account)
+    if KEEPING.get() is not None:
+        raise RequestError(f"{label!r} cannot go on after its process has ended: a fit to a table or a source can")
     if account is None:
         return EphemeralAccount(request.epsilon, request.delta, request.neighbouring).reserve(charges, label, unit=unit)
     return account.reserve(charges, label, request.neighbouring, unit, timeless=timeless)
