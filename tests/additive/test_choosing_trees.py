@@ -111,5 +111,5 @@ def test_choices_are_planned_where_rows_are_very_many_and_noise_is_little(total,
 
 
 def test_there_is_nothing_to_choose_without_trees():
-    glass = Planner().plan(1e6, 10, 1e6, False, trees=False)
-    assert Planner().with_choices(glass, 1e6, 10, 1e6) == glass
+    plain = Planner().plan(1e6, 10, 1e6, False, trees=False)
+    assert Planner().with_choices(plain, 1e6, 10, 1e6) == plain

@@ -99,8 +99,8 @@ def test_a_model_comes_back_from_its_file_as_it_was(fitted):
 def test_interactions_can_be_left_out():
     frame, labels = rows(20_000)
     whole = AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=0).fit(frame, labels).model_
-    glass = AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=0, interactions="pairs")
+    plain = AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=0, interactions="pairs")
     curves = AdditiveBoostClassifier(epsilon=8.0, schema=SCHEMA, random_state=0, interactions=False)
     assert whole.trees
-    assert glass.fit(frame, labels).model_.trees == ()
+    assert plain.fit(frame, labels).model_.trees == ()
     assert curves.fit(frame, labels).model_.pairs == ()

@@ -83,8 +83,8 @@ def test_it_learns_and_more_budget_learns_better():
 def test_without_privacy_it_reaches_the_ceiling():
     test_columns, test_labels, best = synthetic(20_000, 9)
     ceiling = auc(test_labels, best)
-    glass, _ = learn(40_000, math.inf, trees=False)  # nothing here is beyond pairs: trees can only add variance
-    assert ceiling - auc(test_labels, scores(glass, test_columns)) < 0.004
+    plain, _ = learn(40_000, math.inf, trees=False)  # nothing here is beyond pairs: trees can only add variance
+    assert ceiling - auc(test_labels, scores(plain, test_columns)) < 0.004
     learned, reservation = learn(40_000, math.inf)
     assert ceiling - auc(test_labels, scores(learned, test_columns)) < 0.008
     assert all(entry.charge.kind == "non_private" for entry in reservation.entries)

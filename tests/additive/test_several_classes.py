@@ -218,7 +218,7 @@ def test_curvature_is_the_slope_of_the_mean_contribution():
     assert np.abs(matrix.sum(axis=1)).max() < 1e-12
 
 
-def test_imagined_rows_follow_the_counts():
+def test_simulated_rows_follow_the_counts():
     rows = SimulatedRows([np.array([3.0, 1.0]), np.array([1.0, 1.0, 2.0])], 1, np.random.default_rng(0))
     rows.add(column_cells(0, 2), np.array([[0.0], [1.0]]))
     assert rows.scores.mean() == pytest.approx(0.25, abs=2 / ROWS)

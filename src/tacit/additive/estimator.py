@@ -1,4 +1,4 @@
-"""`AdditiveBoostClassifier`: the flagship's scikit-learn face."""
+"""`AdditiveBoostClassifier`: the flagship as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tacit.estimators.classifier import PrivateClassifier
 
 
 class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
-    """Private boosting of an additive model over public bins: a glass box, and the most accurate default.
+    """Private boosting of an additive model over public bins: interpretable, and the most accurate default.
 
     The boosting schema of Bun, Carmosino and Sorrell (2020) with a stateless measure: the weight of a row follows from
     its label and its margin under the released hypotheses alone, so a round needs no private state and costs one noisy

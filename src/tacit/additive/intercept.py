@@ -32,7 +32,7 @@ by so many standard deviations of noise."""
 
 LEAST_DOUBT = 0.2
 """A sum of clipped numbers is thought to leave at least this much open about the intercept, while sums are weighed
-against each other: a clip that was chosen far too narrow looks exact, and says next to nothing."""
+against each other: a clip that was chosen far too narrow looks exact, and tells next to nothing."""
 
 LONGEST_BRACKET = 4.0
 """No bracketing step of the intercept is longer."""

@@ -24,8 +24,8 @@ from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointPart
 
-IMAGINED = 4000
-"""Rows that are made up from the released bins, each column by itself, to see what is to be expected."""
+SIMULATED = 4000
+"""Rows that are drawn from the released bins, each column by itself, to see what is to be expected."""
 
 
 class Bounded(Protocol):
@@ -76,7 +76,7 @@ class Lengths:
         generator: np.random.Generator,
         tightness: float = Clipping.tightness,
     ) -> Lengths:
-        """Looks at imagined rows.
+        """Looks at simulated rows.
 
         Args:
             maps: centred release maps, each ``(outputs, bins)``.
@@ -85,9 +85,9 @@ class Lengths:
             generator: public randomness.
             tightness: the limit relative to what is expected.
         """
-        places, lengths, total = [], np.zeros(IMAGINED), math.fsum(shares)
+        places, lengths, total = [], np.zeros(SIMULATED), math.fsum(shares)
         for matrix, mass, share in zip(maps, masses, shares, strict=True):
-            place = generator.choice(len(mass), IMAGINED, p=mass)
+            place = generator.choice(len(mass), SIMULATED, p=mass)
             places.append(place)
             lengths += share / total * (matrix**2).sum(axis=0)[place]
         limit = max(tightness * float(lengths.mean()), 1e-6)

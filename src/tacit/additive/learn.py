@@ -106,9 +106,9 @@ def learn(
     if chosen.look:
         seen = look_beyond(budget.part(chosen.look), mains, state)
         if not seen.finds(planner.least_evidence(known.signal, count)):
-            glass = planner.plan(known.total, count, known.signal, whole.is_pure, pairs, False)
+            plain = planner.plan(known.total, count, known.signal, whole.is_pure, pairs, False)
             unexplained = seen.unexplained.share if seen.look else 1.0  # trees have nothing to cut either
-            chosen = planner.without_smooth(chosen, glass, unexplained)
+            chosen = planner.without_smooth(chosen, plain, unexplained)
     found: list[tuple[Side, Side, Term]] = []
     if chosen.joint:
         found, left = _learn_pairs(budget, chosen, mains, state)

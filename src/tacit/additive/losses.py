@@ -46,7 +46,7 @@ class Uses:
 
     Attributes:
         recency: later releases count by the pace of the plan, and steps are long where sweeps are few.
-        pooling: columns are thought alike where noise is loud, and the intercept has more of the budget there.
+        pooling: columns are thought alike where noise is large, and the intercept has more of the budget there.
         patience: more sweeps where no trees follow and noise is little.
         choices: trees whose splits are chosen, where rows are very many.
         simulated_rows: curvature is that of simulated rows; else it follows from the intercept and the spread of terms.
@@ -310,7 +310,7 @@ class SoftmaxLoss:
         return Scores(self.n_scores)
 
     def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
-        """Log-odds of the classes from their noisy counts; a class that drowns in noise is thought rare, not absent."""
+        """Log-odds of the classes from their noisy counts; a class that noise hides is thought rare, not absent."""
         del intercept_share
         doubt = self.n_scores * budget.sd(1.0) / total
         self.share = min(max(self.numbers.counting_care * doubt, self.numbers.least_counted), self.numbers.most_counted)

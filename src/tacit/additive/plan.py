@@ -185,20 +185,20 @@ class Planner:
             rest: what may follow columns and pairs; it is a look for two classes alone.
         """
         whole = of_all_rows(signal, n_columns)
-        glass = self._glass_box(total, n_columns, signal, pure, pairs, rest is Rest.LOOK)
+        plain = self._columns_and_pairs(total, n_columns, signal, pure, pairs, rest is Rest.LOOK)
         few = total <= MANY_ROWS and whole <= self.numbers.kernel_upto * total
         if trees and rest is not Rest.JUDGED and not pure and few:
             if rest is Rest.LOOK:
-                return self._with_look(glass, signal, n_columns)
-            return self._with_trees(glass, total, signal, n_columns, rest is Rest.SMOOTH)
+                return self._with_look(plain, signal, n_columns)
+            return self._with_trees(plain, total, signal, n_columns, rest is Rest.SMOOTH)
         if not trees or pure or whole <= self.numbers.trees_from:
-            return glass
+            return plain
         ramp = min(1.0, between(whole, self.numbers.trees_from, self.numbers.trees_full))
         n_trees = self.tree_count(total, signal)
         depth = 5 + sum(
             signal >= deep for deep in (self.numbers.deep_from if total <= MANY_ROWS else self.numbers.deep_from[:1])
         )
-        left, rate = glass.scaled(1 - self.numbers.largest_tree_share * ramp), self.tree_rate(signal, n_trees)
+        left, rate = plain.scaled(1 - self.numbers.largest_tree_share * ramp), self.tree_rate(signal, n_trees)
         enough = self.numbers.random_enough if total > MANY_ROWS else 0.0
         return replace(
             left,
@@ -331,16 +331,16 @@ class Planner:
         rise = self.numbers.largest_kernel_share - self.numbers.kernel_share if way > 0 else self.numbers.kernel_share
         return max(self.numbers.kernel_share + rise * min(way, 1.0), 0.0)
 
-    def _with_look(self, glass: Plan, signal: float, n_columns: int) -> Plan:
-        """The plan that looks whether columns say more together, where the budget allows; otherwise ``glass``."""
+    def _with_look(self, plain: Plan, signal: float, n_columns: int) -> Plan:
+        """The plan that looks whether columns say more together, where the budget allows; otherwise ``plain``."""
         numbers, whole = self.numbers, of_all_rows(signal, n_columns)
         if whole <= numbers.look_from or n_columns < 2:
-            return glass
-        first = min(numbers.first_part, glass.mains)
+            return plain
+        first = min(numbers.first_part, plain.mains)
         look = numbers.look_part * min(numbers.look_full / whole, 1.0)
-        rest = 1.0 - glass.binning - first - look
+        rest = 1.0 - plain.binning - first - look
         return replace(
-            glass,
+            plain,
             mains=first,
             screening=0.0,
             pair_counts=0.0,
@@ -365,17 +365,17 @@ class Planner:
         whole = of_all_rows(signal, n_columns)
         return self.numbers.least_evidence * max(whole / self.numbers.sure_of_evidence, 1.0)
 
-    def without_smooth(self, chosen: Plan, glass: Plan, unexplained: float) -> Plan:
+    def without_smooth(self, chosen: Plan, plain: Plan, unexplained: float) -> Plan:
         """The plan where a look found nothing: columns and pairs have what is left, or trees some of it at the end.
 
         Args:
             chosen: the plan with the look.
-            glass: the plan without one, and without trees.
+            plain: the plan without one, and without trees.
             unexplained: share of the labels' variance that columns leave.
         """
         numbers, left = self.numbers, chosen.fourier + chosen.trees
         last = numbers.last_part * left if unexplained < numbers.trees_below else 0.0
-        screening, pair_counts, joint = glass.screening, glass.pair_counts, glass.joint or 1.0
+        screening, pair_counts, joint = plain.screening, plain.pair_counts, plain.joint or 1.0
         unit = (left - last) / (screening + pair_counts + joint)
         return replace(
             chosen,
@@ -388,14 +388,14 @@ class Planner:
             n_trees=chosen.n_trees if last else 0,
         )
 
-    def _with_trees(self, glass: Plan, total: float, signal: float, n_columns: int, smooth: bool) -> Plan:
-        """The plan with trees of several scores, or of numbers, where the budget allows; otherwise ``glass``."""
+    def _with_trees(self, plain: Plan, total: float, signal: float, n_columns: int, smooth: bool) -> Plan:
+        """The plan with trees of several scores, or of numbers, where the budget allows; otherwise ``plain``."""
         whole = of_all_rows(signal, n_columns)
         share = self.kernel_share(whole / total)
         if whole <= self.numbers.kernel_from or n_columns < 2 or not share:
-            return glass
+            return plain
         ramp = min(1.0, between(whole, self.numbers.kernel_from, self.numbers.kernel_full))
-        rest = glass.scaled(1 - share * ramp)
+        rest = plain.scaled(1 - share * ramp)
         planned = replace(
             rest.with_binning(max(rest.binning, self.numbers.least_binning_share)),
             n_trees=self.numbers.kernel_trees,
@@ -407,7 +407,7 @@ class Planner:
         fourier, noise = self.numbers.smooth_part * planned.trees, self.numbers.fourier_noise * math.sqrt(ramp)
         return replace(planned, fourier=fourier, fourier_noise=noise, trees=planned.trees - fourier)
 
-    def _glass_box(
+    def _columns_and_pairs(
         self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool, two_classes: bool
     ) -> Plan:
         # of several classes and numbers few sweeps were no better, and quantiles too sure of themselves
@@ -418,7 +418,7 @@ class Planner:
         converges = total > MANY_ROWS and signal > 10 * self.numbers.pairs_full and not pure
         mains = 1 - self.numbers.binning_share
         if not pairs or n_columns < 2 or signal < self.numbers.pairs_from:
-            # where noise is loud the model hardly moves: an early release then says as much as a late one
+            # where noise is large the model hardly moves: an early release is then worth as much as a late one
             recency = 0.0 if pure else self.openness(signal) - 1.0
             return Plan(self.numbers.binning_share, mains, 0.0, 0.0, 0.0, sweeps, 0, converges, recency)
         ramp = min(

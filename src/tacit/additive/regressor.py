@@ -1,4 +1,4 @@
-"""`AdditiveBoostRegressor`: the flagship for numeric targets, learner and face."""
+"""`AdditiveBoostRegressor`: the flagship for numeric targets, learner and estimator."""
 
 from __future__ import annotations
 

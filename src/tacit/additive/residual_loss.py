@@ -58,7 +58,7 @@ looks say is believed up to so many units of log-likelihood, because residuals c
 
 @lru_cache(maxsize=1)
 def first_belief() -> Floats:
-    """Log prior of the shapes, shape ``(shapes,)``: decides only where noise drowns the counts."""
+    """Log prior of the shapes, shape ``(shapes,)``: decides only where noise hides the counts."""
     each = len(CENTRES) * 3 + 2
     belief = np.repeat(-0.5 * (np.log(SCALES / EXPECTED) / SPREAD) ** 2, each)
     belief.flags.writeable = False
@@ -184,7 +184,7 @@ class ResidualLoss:
 
     @property
     def least_scatter(self) -> float:
-        """Half the variance that the targets began with: caution that helps where noise is loud, and costs little."""
+        """Half the variance that the targets began with: caution that helps where noise is large, and costs little."""
         return min(0.5, 0.25 * self.bound**2)
 
     @property
@@ -270,8 +270,8 @@ class ResidualLoss:
         root of how many do, Laplace noise with their number.
         """
         sharing = self._n_columns + 1.0
-        louder = sharing if budget.is_pure else math.sqrt(sharing)
-        return 2.0 * math.sqrt(self._n_columns) * louder * budget.sd(1.0) / total
+        factor = sharing if budget.is_pure else math.sqrt(sharing)
+        return 2.0 * math.sqrt(self._n_columns) * factor * budget.sd(1.0) / total
 
     def _set_clip(self, clip: float, inside: float, scatter: float) -> None:
         raise NotImplementedError
@@ -291,7 +291,7 @@ class SquaredLoss(ResidualLoss):
 
     @property
     def gain(self) -> float:
-        """The curvature: a wider clip lets more rows speak, under more noise."""
+        """The curvature: a wider clip lets more rows count, under more noise."""
         return self._inside
 
     @property

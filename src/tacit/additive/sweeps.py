@@ -43,7 +43,7 @@ class HyperPrior:
     """What effects of a kind look like: learned from the posteriors of all terms of that kind (empirical Bayes).
 
     To begin with, many columns are thought to matter less each: the log-odds of a table vary by a few units, however
-    many columns share them. Otherwise a wide table drowned in noise would be read as a sum of large effects.
+    many columns share them. Otherwise a wide table in large noise would be read as a sum of large effects.
 
     Args:
         n_columns: how many share the log-odds.

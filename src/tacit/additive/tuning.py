@@ -63,7 +63,7 @@ class Planning:
     noisy_mu: float = 0.25
     clear_mu: float = 1.5
 
-    # Their full share at the first ``mu``, and from the second on, where a few rows in a leaf are heard; by the
+    # Their full share at the first ``mu``, and from the second on, where a few rows in a leaf exceed its noise; by the
     # logarithm between them, and below, down to nothing where a leaf must hold many.
     kernel_share: float = 0.3
     largest_kernel_share: float = 0.6
@@ -115,7 +115,7 @@ class Planning:
     random_enough: float = 0.003
     choosing_enough: float = 0.01
 
-    # Signal-to-noise below which a column says so little of the others that they should hardly listen to it (a
+    # Signal-to-noise below which a column tells so little of the others that they should hardly depend on it (a
     # strong hyper-prior), and from which they should.
     pooled_below: float = 10.0
     open_from: float = 25.0
@@ -302,7 +302,7 @@ class Residuals:
     # Such trees never think that more of the residuals' variance is left for them.
     most_left_over: float = 0.2
 
-    # The squared loss's clip leaves this share of the rows unclipped, or more: what lets fewer speak costs more
+    # The squared loss's clip leaves this share of the rows unclipped, or more: what lets fewer count costs more
     # than its noise saves, and noise in the histogram would make it look cheap.
     least_inside: float = 0.3
 

@@ -77,8 +77,8 @@ class ChosenStructures(RandomStructures):
     The edge of a split under the measure of the boosting schema (Bun, Carmosino and Sorrell 2020; the measure is
     MadaBoost's) is what a weak learner that is one split looks for. One choice costs the same however many columns and
     thresholds there are, and the nodes of a level hold disjoint rows, so a level is chosen for the price of a node. In
-    little noise such trees see what random ones would need many more of to see; in large noise choices are blind, and
-    random trees, which cost nothing, are better.
+    little noise such trees see what random ones would need many more of to see; in large noise choices are nearly
+    random, and random trees, which cost nothing, are better.
 
     Args:
         curator: the gate to a table with two labels.

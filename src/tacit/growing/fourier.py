@@ -31,7 +31,7 @@ from tacit.queries.rules import RowRule, fine_count_rule
 from tacit.queries.tree_cells import logistic_gradient_rule
 
 VARIANCES = np.concatenate([[0.0], np.logspace(-4.0, 1.0, 41)])
-"""Prior variances of a score that it tells apart."""
+"""Prior variances of a score that are compared."""
 
 SCORE_UNIT = 1 << 7
 """Not tuned: integer units of a column's score."""

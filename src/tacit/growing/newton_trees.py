@@ -42,7 +42,7 @@ class NewtonPlan:
         rate: how far to step toward the posterior mean.
         prior: variance of a leaf's true step (log-odds squared).
         clip: the largest norm of a row's contribution.
-        hessian_scale: by how much the curvature is blown up to share the noise better.
+        hessian_scale: by how much the curvature is scaled to share the noise better.
         least_prior: if given, the prior is learned from the released sums (:class:`LearnedPrior`), never below this.
         choice: share of the budget that goes to choosing splits, for structures that choose; 0 for random ones.
         enough: growing ends, and what is left of the budget stays unspent, once the learned prior is surely below this
@@ -101,7 +101,7 @@ class LearnedPrior:
 
     It is ``numbers.within_leaves`` times the variance that leaves' means show (:class:`VarianceFilter`), the variance
     at a point and not of a leaf's mean: a point's score is the sum of steps of many different leaves. Where it is sure
-    that nothing is left to learn, steps die out by themselves, and trees do not fit noise.
+    that nothing is left to learn, steps vanish by themselves, and trees do not fit noise.
 
     Args:
         least: lower bound of the prior.
