@@ -369,7 +369,7 @@ def many_arguments(module: Module) -> Iterator[str]:
 
 
 LEARNERS = {"additive", "growing", "binning", "trees", "halfspaces", "decision_lists"}
-MOST_CONSTANTS = 30
+MOST_CONSTANTS = 2
 """Numeric constants of modules of learners that tune them and stand outside pages named ``tuning``: fewer is better,
 more is an error."""
 

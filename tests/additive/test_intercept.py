@@ -10,9 +10,8 @@ from scipy.special import expit
 
 from tacit.additive.intercept import _GRID, PosteriorIntercept, curvature, expected_push
 from tacit.additive.plan import Planner
-from tacit.additive.posterior import TYPICAL_SCATTER
 from tacit.additive.term import Directions
-from tacit.additive.tuning import PLANNING
+from tacit.additive.tuning import EFFECTS, PLANNING
 from tacit.binning.measure import release_total
 from tacit.binning.tuning import MEASURING
 from tacit.boosting.measures.mada_boost import mada_boost
@@ -52,7 +51,7 @@ def released(value: float, sd: float) -> Measurement:
 def observe(intercept: PosteriorIntercept, value: float, sd: float, spread: float = 0.0) -> None:
     """Lets the intercept see a release where its loss is curved as at its value."""
     at = float(intercept.value[0])
-    intercept.observe(released(value, sd), Directions.alone(curvature(at, spread), TYPICAL_SCATTER), spread)
+    intercept.observe(released(value, sd), Directions.alone(curvature(at, spread), EFFECTS.typical_scatter), spread)
 
 
 def rounds(rate: float, noise: float, generator: np.random.Generator, total: float = 2000.0) -> float:

@@ -16,13 +16,12 @@ from tacit.additive.intercept import scatter as scatter_of_rows
 from tacit.additive.plan import Planner, Rest
 from tacit.additive.posterior import (
     SCALES,
-    TYPICAL_SCATTER,
     Posterior,
     categorical_covariances,
     centred,
     numeric_covariances,
 )
-from tacit.additive.tuning import PLANNING
+from tacit.additive.tuning import EFFECTS, PLANNING
 from tacit.binning.density import public_shapes, smooth_histograms
 from tacit.binning.release_map import principal_modes, with_missing
 from tacit.boosting.measures.mada_boost import mada_boost
@@ -155,10 +154,10 @@ def test_curvature_is_the_slope_of_the_expected_step(intercept):
 
 
 def test_rows_scatter_by_the_share_of_a_rare_class_and_never_more_than_is_typical():
-    assert scatter_of_rows(0.0, 0.0) == scatter_of_rows(0.0, 3.0) == TYPICAL_SCATTER
+    assert scatter_of_rows(0.0, 0.0) == scatter_of_rows(0.0, 3.0) == EFFECTS.typical_scatter
     assert scatter_of_rows(-4.0, 0.0) == pytest.approx(1 / (1 + math.exp(4.0)))
     assert scatter_of_rows(-4.0, 1.5) == pytest.approx(scatter_of_rows(4.0, 1.5))
-    assert scatter_of_rows(-4.0, 0.0) < scatter_of_rows(-4.0, 1.5) < TYPICAL_SCATTER
+    assert scatter_of_rows(-4.0, 0.0) < scatter_of_rows(-4.0, 1.5) < EFFECTS.typical_scatter
     generator = np.random.default_rng(4)
     logits = np.full(200_000, -4.0)
     y = generator.random(len(logits)) < 1 / (1 + np.exp(-logits))

@@ -11,7 +11,6 @@ import pytest
 from tacit import AdditiveBoostRegressor, PrivacyAccount, load_model, save_model
 from tacit.additive.intercept import NewtonIntercept
 from tacit.additive.residual_loss import (
-    BELIEF,
     QuantileLoss,
     SquaredLoss,
     first_belief,
@@ -20,7 +19,7 @@ from tacit.additive.residual_loss import (
     spread_out,
 )
 from tacit.additive.term import Directions, Prior, Term
-from tacit.additive.tuning import RESIDUALS
+from tacit.additive.tuning import OUTLINES, RESIDUALS
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.models.additive_scores import AdditiveRegressionModel
@@ -272,7 +271,7 @@ def test_noise_does_not_make_residuals_look_tiny():
         values, weights = spread_out(shares)
         loss._choose(shares, Allowance(1.0, 1e-6, 0.02), 1000.0)
         assert float(weights @ (np.abs(values) < loss.bound)) >= RESIDUALS.least_inside - 1e-9
-        assert belief.min() >= -BELIEF
+        assert belief.min() >= -OUTLINES.belief
     assert np.mean(tiny[True]) < 0.6 * np.mean(tiny[False])
 
 

@@ -12,9 +12,9 @@ from scipy.optimize import brentq
 
 from tacit import AdditiveBoostClassifier, load_model, save_model
 from tacit.additive.losses import SoftmaxLoss, likely_counts
-from tacit.additive.simulated_rows import ROWS, SimulatedRows
+from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions, Prior, Term
-from tacit.additive.tuning import COUNTING
+from tacit.additive.tuning import COUNTING, SWEEPING
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.growing.newton_trees import LeafSums, NewtonPlan
@@ -221,7 +221,7 @@ def test_curvature_is_the_slope_of_the_mean_contribution():
 def test_simulated_rows_follow_the_counts():
     rows = SimulatedRows([np.array([3.0, 1.0]), np.array([1.0, 1.0, 2.0])], 1, np.random.default_rng(0))
     rows.add(column_cells(0, 2), np.array([[0.0], [1.0]]))
-    assert rows.scores.mean() == pytest.approx(0.25, abs=2 / ROWS)
+    assert rows.scores.mean() == pytest.approx(0.25, abs=2 / SWEEPING.simulated_rows)
 
 
 def test_a_term_finds_the_effects_that_made_its_releases():

@@ -9,33 +9,13 @@ from typing import Protocol
 import numpy as np
 from scipy.special import expit, ndtri
 
-from tacit.additive.posterior import TYPICAL_SCATTER
 from tacit.additive.term import Directions
+from tacit.additive.tuning import EFFECTS, INTERCEPTS
 from tacit.arrays import Floats
 from tacit.boosting.measures.mada_boost import mada_boost
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.score_rules import LARGEST_BOUND
-
-LEAST_CURVATURE = 0.005
-
-INTERCEPT_VARIANCE = 6.0
-"""Prior variance of the intercept (squared log-odds)."""
-
-LARGEST_INTERCEPT = 6.0
-WELL_KNOWN = 0.1
-"""Posterior standard deviation (log-odds) below which one Newton step on the averaged releases says it all."""
-
-ONE_SIDED, NO_DOUBT = 0.4, 4.0
-"""Rows lie on one side of the intercept where their contributions add up to more than this part of the most they could,
-by so many standard deviations of noise."""
-
-LEAST_DOUBT = 0.2
-"""A sum of clipped numbers is thought to leave at least this much open about the intercept, while sums are weighed
-against each other: a clip that was chosen far too narrow looks exact, and tells next to nothing."""
-
-LONGEST_BRACKET = 4.0
-"""No bracketing step of the intercept is longer."""
 
 _QUANTILES = ndtri((np.arange(40) + 0.5) / 40)
 _GRID = np.linspace(-7.0, 7.0, 281)
@@ -44,7 +24,7 @@ _GRID = np.linspace(-7.0, 7.0, 281)
 def curvature(intercept: float, spread: float) -> float:
     """Average of ``min(P, 1 - P)``, the slope of the expected step, when log-odds are normal around the intercept."""
     probability = expit(intercept + spread * _QUANTILES)
-    return max(float(np.minimum(probability, 1 - probability).mean()), LEAST_CURVATURE)
+    return max(float(np.minimum(probability, 1 - probability).mean()), INTERCEPTS.least_curvature)
 
 
 def scatter(intercept: float, spread: float) -> float:
@@ -52,10 +32,10 @@ def scatter(intercept: float, spread: float) -> float:
 
     A model that knows nothing but the shares leaves about that. One that knows more leaves less, but the better it
     thinks it knows, the less this is to be taken from itself: where rows are few, it is too sure. Hence
-    :data:`TYPICAL_SCATTER` for classes about as frequent as one another, whatever the spread of the log-odds.
+    ``EFFECTS.typical_scatter`` for classes about as frequent as one another, whatever the spread of the log-odds.
     """
     positives = float(expit(intercept + spread * _QUANTILES).mean())
-    return max(min(positives, 1 - positives, TYPICAL_SCATTER), LEAST_CURVATURE)
+    return max(min(positives, 1 - positives, EFFECTS.typical_scatter), INTERCEPTS.least_curvature)
 
 
 def expected_push(intercept: float, spread: float) -> Floats:
@@ -132,13 +112,13 @@ class PosteriorIntercept:
         signed_sum = min(max(float(release.value.item()), -most), most)
         posterior = self._posterior(signed_sum, sd, spread)
         mean = float(posterior @ _GRID)
-        if math.sqrt(float(posterior @ (_GRID - mean) ** 2)) > WELL_KNOWN:
+        if math.sqrt(float(posterior @ (_GRID - mean) ** 2)) > INTERCEPTS.well_known:
             self._average(signed_sum, sd)
             probability = float(posterior @ expit(_GRID))
             new = math.log(probability / (1 - probability))
         else:
             new = self._newton(signed_sum, sd, slope)
-        new = float(np.clip(new, -LARGEST_INTERCEPT, LARGEST_INTERCEPT))
+        new = float(np.clip(new, -INTERCEPTS.largest, INTERCEPTS.largest))
         step, self._at = new - self._at, new
         return np.array([step])
 
@@ -147,7 +127,7 @@ class PosteriorIntercept:
         weight = (self._count + 1.0) ** self._power
         self._misfit += weight * ((signed_sum - self.total * expected_push(self._at, spread)) / sd) ** 2
         self._weight += weight
-        logs = -0.5 * self._misfit * (self._count + 1) / self._weight - 0.5 * _GRID**2 / INTERCEPT_VARIANCE
+        logs = -0.5 * self._misfit * (self._count + 1) / self._weight - 0.5 * _GRID**2 / INTERCEPTS.variance
         weights = np.exp(logs - logs.max())
         return np.asarray(weights / weights.sum())
 
@@ -166,7 +146,7 @@ class PosteriorIntercept:
             return math.log((1 + rate) / (1 - rate))
         full = self._values / self._precision + self._sum / self._precision / (self.total * slope)
         variance = self._variance / self._precision**2 / (self.total * slope) ** 2
-        full *= INTERCEPT_VARIANCE / (INTERCEPT_VARIANCE + variance)
+        full *= INTERCEPTS.variance / (INTERCEPTS.variance + variance)
         return float(np.clip(full, self._at - 1, self._at + 1))
 
     def sd(self, directions: Directions) -> Floats:
@@ -187,7 +167,7 @@ class OneSide:
         if found * self._found < 0:
             self._found, self._variance, self._most = 0.0, 0.0, 0.0
         self._found, self._variance, self._most = self._found + found, self._variance + sd**2, self._most + most
-        return abs(self._found) - NO_DOUBT * math.sqrt(self._variance) > ONE_SIDED * self._most
+        return abs(self._found) - INTERCEPTS.no_doubt * math.sqrt(self._variance) > INTERCEPTS.one_sided * self._most
 
 
 class NewtonIntercept:
@@ -228,7 +208,7 @@ class NewtonIntercept:
             return self._move(self.start)
         sd, gain = max(release.sd, LEAST_SD) / directions.gain, directions.gain
         self._count += 1
-        weight = self._count / max(sd, 0.0 if ends is None else LEAST_DOUBT * self._total) ** 2
+        weight = self._count / max(sd, 0.0 if ends is None else INTERCEPTS.least_doubt * self._total) ** 2
         self._precision += weight
         self._sum += weight * release.value[0] / gain
         self._values += weight * (self._value - self.start)
@@ -239,7 +219,7 @@ class NewtonIntercept:
         variance = gain**2 * self._variance / self._precision**2 / slopes**2
         full *= self._doubt / (self._doubt + variance)
         wanted = self.start + directions.basis @ full
-        reach = LARGEST_INTERCEPT if ends is None else LARGEST_BOUND / 2.0**MARGIN_BITS
+        reach = INTERCEPTS.largest if ends is None else LARGEST_BOUND / 2.0**MARGIN_BITS
         return self._move(np.clip(np.clip(wanted, self._value - 1, self._value + 1), -reach, reach))
 
     def _move(self, new: Floats) -> Floats:
@@ -258,7 +238,7 @@ class NewtonIntercept:
             return 0.0
         self._forget()
         longer = 2 * self._last_bracket if self._last_bracket * end > 0 else end
-        self._last_bracket = math.copysign(min(max(abs(longer), abs(end)), LONGEST_BRACKET), end)
+        self._last_bracket = math.copysign(min(max(abs(longer), abs(end)), INTERCEPTS.longest_bracket), end)
         return self._last_bracket
 
     def _forget(self) -> None:

@@ -24,9 +24,6 @@ from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointPart
 
-SIMULATED = 4000
-"""Rows that are drawn from the released bins, each column by itself, to see what is to be expected."""
-
 
 class Bounded(Protocol):
     """A term over which rows can be bounded together."""
@@ -74,7 +71,7 @@ class Lengths:
         masses: Sequence[Floats],
         shares: Sequence[float],
         generator: np.random.Generator,
-        tightness: float = Clipping.tightness,
+        numbers: Clipping = CLIPPING,
     ) -> Lengths:
         """Looks at simulated rows.
 
@@ -83,14 +80,15 @@ class Lengths:
             masses: shares of the bins of each.
             shares: of each part in the budget, of any sum.
             generator: public randomness.
-            tightness: the limit relative to what is expected.
+            numbers: of the tuning.
         """
-        places, lengths, total = [], np.zeros(SIMULATED), math.fsum(shares)
+        count = numbers.simulated_rows
+        places, lengths, total = [], np.zeros(count), math.fsum(shares)
         for matrix, mass, share in zip(maps, masses, shares, strict=True):
-            place = generator.choice(len(mass), SIMULATED, p=mass)
+            place = generator.choice(len(mass), count, p=mass)
             places.append(place)
             lengths += share / total * (matrix**2).sum(axis=0)[place]
-        limit = max(tightness * float(lengths.mean()), 1e-6)
+        limit = max(numbers.tightness * float(lengths.mean()), 1e-6)
         weights = np.minimum(1.0, np.sqrt(limit / np.maximum(lengths, 1e-12)))
         seen = [_means(place, weights, len(mass)) for place, mass in zip(places, masses, strict=True)]
         return Lengths(limit, seen)
@@ -117,7 +115,7 @@ def open_sweeps(
     """
     maps = [term.map_values for term in terms]
     masses = [np.maximum(term.counts, 0.0) / np.maximum(term.counts, 0.0).sum() for term in terms]
-    lengths = Lengths.of(maps, masses, [term.share for term in terms], unit.public_generator, numbers.tightness)
+    lengths = Lengths.of(maps, masses, [term.share for term in terms], unit.public_generator, numbers)
     parts = []
     for term, seen in zip(terms, lengths.seen, strict=True):
         charge = unit.charge(term.share)

@@ -98,7 +98,8 @@ def learn(
     hyper_prior = HyperPrior(count, planner.pseudo_terms(known.signal), openness, tuning.sweeping)
     rows = None
     if loss.uses.simulated_rows:
-        rows = SimulatedRows([found.counts for found in known.bins], loss.n_scores, budget.public_generator)
+        counts, simulated = [found.counts for found in known.bins], tuning.sweeping.simulated_rows
+        rows = SimulatedRows(counts, loss.n_scores, budget.public_generator, simulated)
     state = State(known, whole, loss, loss.new_log(), intercept, hyper_prior, rows, jointly, tuning=tuning)
     state.add(OneCell(), intercept.value[None, :])
     chosen = chosen.passed_on(sweep(budget.part(chosen.mains), _pace(loss, chosen.pace), mains, state))

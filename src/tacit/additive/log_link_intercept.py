@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from tacit.additive.intercept import INTERCEPT_VARIANCE, LARGEST_INTERCEPT
 from tacit.additive.term import Directions
+from tacit.additive.tuning import INTERCEPTS
 from tacit.arrays import Floats
 from tacit.curator.measurement import LEAST_SD, Measurement
 
@@ -55,8 +55,8 @@ class LogLinkIntercept:
         step = gain * self._sum / self._precision / self._total / slope + since
         step = math.log1p(step) if step > 0 else step
         variance = self._variance / (self._precision * self._total * slope / gain) ** 2
-        new = (self._at + step) * INTERCEPT_VARIANCE / (INTERCEPT_VARIANCE + variance)
-        new = float(np.clip(np.clip(new, self._at - 1, self._at + 1), -LARGEST_INTERCEPT, LARGEST_INTERCEPT))
+        new = (self._at + step) * INTERCEPTS.variance / (INTERCEPTS.variance + variance)
+        new = float(np.clip(np.clip(new, self._at - 1, self._at + 1), -INTERCEPTS.largest, INTERCEPTS.largest))
         moved, self._at = new - self._at, new
         return np.array([moved])
 

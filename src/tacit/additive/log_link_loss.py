@@ -14,12 +14,12 @@ import numpy as np
 
 from tacit.additive.intercept import Intercept
 from tacit.additive.log_link_intercept import LogLinkIntercept
-from tacit.additive.losses import LEAST_CURVATURE, Uses
+from tacit.additive.losses import Uses
 from tacit.additive.plan import Rest
 from tacit.additive.residual_loss import LADDER, ONE, SquaredLoss, spread_out
 from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions
-from tacit.additive.tuning import LINKED, RESIDUALS, Linked, Residuals
+from tacit.additive.tuning import EFFECTS, LINKED, RESIDUALS, Linked, Residuals
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
@@ -71,7 +71,7 @@ class LogLinkLoss(SquaredLoss):
     @property
     def per_row(self) -> float:
         """The curvature of a row on average."""
-        return max(self.mean * self._level * self._inside, LEAST_CURVATURE)
+        return max(self.mean * self._level * self._inside, EFFECTS.least_curvature)
 
     @property
     def slope(self) -> float:
@@ -116,7 +116,7 @@ class LogLinkLoss(SquaredLoss):
     def directions(self, intercept: Floats, spread: float, rows: SimulatedRows | None) -> Directions:
         del intercept, spread
         assert rows is not None
-        return Directions.of(self.curvature(rows), LEAST_CURVATURE, self.scatter, self.least_scatter, self.gain)
+        return Directions.of(self.curvature(rows), EFFECTS.least_curvature, self.scatter, self.least_scatter, self.gain)
 
     def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
         """Finds mean and scale of the targets; the mean is where the score is 0."""

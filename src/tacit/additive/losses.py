@@ -23,7 +23,7 @@ from tacit.additive.intercept import (
 from tacit.additive.plan import Rest
 from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions, strongest_order
-from tacit.additive.tuning import COUNTING, Counting
+from tacit.additive.tuning import COUNTING, EFFECTS, Counting
 from tacit.arrays import Floats, Ints
 from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.budget import Budget
@@ -176,10 +176,6 @@ class ScoreLoss(Loss, Protocol):
         """How much the mean contribution falls as scores rise, shape ``(n_scores, n_scores)``."""
 
 
-MODE_CURVATURE = 0.35
-"""Curvature of two classes, as far as it is known beforehand: none of them rare."""
-
-
 class TwoClassLoss:
     """Two classes: MadaBoost's weights over one margin, ``s min(1, exp(-s F))``, whose optimum is the log-odds.
 
@@ -189,7 +185,7 @@ class TwoClassLoss:
 
     n_scores = 1
     strength = 1.0
-    slope = MODE_CURVATURE
+    slope = EFFECTS.mode_curvature
     bound = 1.0
     jointly = True
     rest = Rest.LOOK
@@ -230,28 +226,20 @@ class TwoClassLoss:
         return np.argsort(np.argsort(effect[:, 0], kind="stable"), kind="stable")
 
 
-TREE_CURVATURE = 77
-"""Weight of the curvature beside the gradient in a leaf, in units of 1/256: about .3."""
-
-
-LEAST_CURVATURE = 0.02
-"""No curvature of scores is thought smaller."""
-
-CLASS_SPREAD = 1.2
-"""Logarithms of class sizes are thought to scatter this much."""
-
-
-def likely_counts(noisy: Floats, sd: float, total: float) -> tuple[Floats, Floats]:
+def likely_counts(
+    noisy: Floats, sd: float, total: float, spread: float = COUNTING.class_spread
+) -> tuple[Floats, Floats]:
     """What counts of classes are likely to be: their posterior means, and variances of their logarithms.
 
     Args:
         noisy: counts with normal noise, shape ``(classes,)``.
         sd: its standard deviation; positive.
         total: released number of rows.
+        spread: how much the logarithms of class sizes are thought to scatter.
     """
     logs = np.linspace(-8.0, np.log(2.0 * len(noisy)), 1600)
     sizes = total / len(noisy) * np.exp(logs)
-    fit = -0.5 * (noisy[:, None] - sizes) ** 2 / (sd**2 + sizes) - 0.5 * (logs / CLASS_SPREAD + 0.5 * CLASS_SPREAD) ** 2
+    fit = -0.5 * (noisy[:, None] - sizes) ** 2 / (sd**2 + sizes) - 0.5 * (logs / spread + 0.5 * spread) ** 2
     weights = np.exp(fit - fit.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     means = weights @ logs
@@ -278,7 +266,7 @@ class SoftmaxLoss:
         self.n_scores, self.share = n_classes, self.numbers.most_counted
         norm = 1 if pure else 2
         self.rule = SoftmaxRule(n_classes, norm)
-        self.tree_rule = SoftmaxRule(n_classes, norm, TREE_CURVATURE)
+        self.tree_rule = SoftmaxRule(n_classes, norm, numbers.tree_curvature)
         self._norm = norm
         self.slope = 1.0 / n_classes
         self.strength = min(1.0, 2.0 * np.sqrt(n_classes - 1) / n_classes)
@@ -289,7 +277,7 @@ class SoftmaxLoss:
 
     @property
     def tree_curvature(self) -> float:
-        return TREE_CURVATURE / 256
+        return self.numbers.tree_curvature / 256
 
     @property
     def scatter(self) -> float:
@@ -318,7 +306,7 @@ class SoftmaxLoss:
         release = budget.measure(
             Histogram(OneCell(), counted), self.share, Label(Stage.COUNTS, "counts of the classes")
         )
-        counts, variances = likely_counts(release.value[0], max(release.sd, LEAST_SD), total)
+        counts, variances = likely_counts(release.value[0], max(release.sd, LEAST_SD), total, self.numbers.class_spread)
         logs = np.log(counts / counts.sum())
         start = np.asarray(logs - logs.mean())
         return NewtonIntercept(start, total, float(np.average(variances, weights=counts)) + self.numbers.moves)
@@ -336,7 +324,7 @@ class SoftmaxLoss:
         """By the probabilities of simulated rows."""
         del intercept, spread
         assert rows is not None
-        return Directions.of(self.curvature(rows), LEAST_CURVATURE, self.scatter)
+        return Directions.of(self.curvature(rows), EFFECTS.least_curvature, self.scatter)
 
     def order(self, effect: Floats, counts: Floats) -> Ints:
         """Along the direction in which effects vary most."""

@@ -8,11 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
-from tacit.additive.losses import MODE_CURVATURE
 from tacit.additive.posterior import centred
 from tacit.additive.sweeps import State
 from tacit.additive.term import Prior, Term
-from tacit.additive.tuning import Pairing
+from tacit.additive.tuning import EFFECTS, Pairing
 from tacit.arrays import Floats, Ints
 from tacit.binning.measure import Bins, Column
 from tacit.binning.release_map import centred_map, principal_modes
@@ -24,7 +23,8 @@ from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import fine_count_rule
 
 AVERAGING_LOSS = 4 / 3
-"""Variance of the weighted average of releases, relative to spending the whole share on one."""
+"""Not tuned, of the weights: variance of the weighted average of releases, relative to spending the whole share on
+one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def _modes(side: Side, noise_variance: float, total: float, numbers: Pairing) ->
     if not side.ordered:
         return np.eye(side.groups)
     return principal_modes(
-        side.masses, side.covariance, noise_variance / (numbers.mode_scale * total * MODE_CURVATURE) ** 2
+        side.masses, side.covariance, noise_variance / (numbers.mode_scale * total * EFFECTS.mode_curvature) ** 2
     )
 
 

@@ -24,15 +24,11 @@ from dataclasses import dataclass
 import numba as nb
 import numpy as np
 
+from tacit.additive.tuning import EFFECTS
 from tacit.arrays import Floats, Ints
-
-TYPICAL_SCATTER = 0.35
-"""Variance of what a row of two classes contributes where no class is rare."""
 
 SCALES = np.array([1e-4, 0.01, 0.03, 0.07, 0.15, 0.3, 0.6, 1.0, 1.6, 2.5]) ** 2
 """Prior variances of an effect (squared log-odds)."""
-
-LARGEST_EFFECT = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +131,7 @@ class Posterior:
         weights = np.exp(scores - scores.max())
         weights /= weights.sum()
         shrink(modes, spectra.values, spectra.ends, SCALES, noise, weights)
-        return np.clip(spectra.synthesise @ modes, -LARGEST_EFFECT, LARGEST_EFFECT), weights
+        return np.clip(spectra.synthesise @ modes, -EFFECTS.largest, EFFECTS.largest), weights
 
     def sd(self, noise_variance: float, curvature: float, weights: Floats) -> Floats:
         """Posterior standard deviation of the effect in every bin, averaged over the mixture; shape ``(bins,)``."""
@@ -206,6 +202,8 @@ def categorical_covariances(masses: Floats) -> list[Floats]:
 
 
 RISES, FALLS = 1, -1
+"""Not tuned: names of signs."""
+
 DIRECTIONS = {"increasing": RISES, "decreasing": FALLS}
 NAMES = {direction: name for name, direction in DIRECTIONS.items()}
 

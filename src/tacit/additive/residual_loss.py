@@ -11,12 +11,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from tacit.additive.intercept import INTERCEPT_VARIANCE, Intercept, NewtonIntercept
-from tacit.additive.losses import LEAST_CURVATURE, Uses
+from tacit.additive.intercept import Intercept, NewtonIntercept
+from tacit.additive.losses import Uses
 from tacit.additive.plan import Rest
 from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions, strongest_order
-from tacit.additive.tuning import RESIDUALS, Residuals
+from tacit.additive.tuning import EFFECTS, INTERCEPTS, OUTLINES, RESIDUALS, Residuals
 from tacit.arrays import Floats, Ints
 from tacit.binning.density import smooth_histograms
 from tacit.curator.budget import Budget
@@ -29,21 +29,12 @@ from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.score_rules import LARGEST_BOUND, TARGET_BITS, ResidualRule, TargetScale
 
 ONE = 1 << MARGIN_BITS
-START_CELLS = 64
-
-
 LADDER = 2.0 ** (np.arange(-12, 9) / 2)
 """Edges of the histogram of residuals, on both sides of 0, in units of the score: 1/64 to 16."""
 
 SCALES = 2.0 ** (np.arange(-12, 6) / 2)
-CENTRES = (-1.0, -0.5, -0.2, 0.0, 0.2, 0.5, 1.0)
-"""Where a shape's middle may lie, in its own scales."""
-
 POINTS = 8
-"""Places within a cell of the histogram that its rows are spread over."""
-
-SURE = 3.0
-"""Standard deviations of noise by which a count must leave the outline to be believed, and then only beyond them."""
+"""Not tuned, of the arithmetic: places within a cell of the histogram that its rows are spread over."""
 
 
 def residual_edges() -> Floats:
@@ -51,16 +42,11 @@ def residual_edges() -> Floats:
     return np.concatenate([-LADDER[::-1], [0.0], LADDER])
 
 
-EXPECTED, SPREAD, BELIEF = 0.7, math.log(2.5), 3.0
-"""Residuals are thought about this large in units of the score, by a factor of this (its logarithm); and what earlier
-looks say is believed up to so many units of log-likelihood, because residuals change."""
-
-
 @lru_cache(maxsize=1)
 def first_belief() -> Floats:
     """Log prior of the shapes, shape ``(shapes,)``: decides only where noise hides the counts."""
-    each = len(CENTRES) * 3 + 2
-    belief = np.repeat(-0.5 * (np.log(SCALES / EXPECTED) / SPREAD) ** 2, each)
+    each = len(OUTLINES.centres) * 3 + 2
+    belief = np.repeat(-0.5 * (np.log(SCALES / OUTLINES.expected) / math.log(OUTLINES.factor)) ** 2, each)
     belief.flags.writeable = False
     return belief
 
@@ -72,7 +58,7 @@ def _shapes() -> Floats:
 
     edges, lines = residual_edges(), []
     for scale in SCALES:
-        for centre in CENTRES:
+        for centre in OUTLINES.centres:
             place = edges / scale - centre
             laws = (stats.norm, stats.laplace(scale=0.7), stats.t(3, scale=0.7))
             lines += [np.diff(np.concatenate([[0.0], law.cdf(place), [1.0]])) for law in laws]
@@ -105,9 +91,9 @@ def residual_shares(counts: Floats, sd: float, belief: Floats) -> tuple[Floats, 
     weights = np.exp(posterior)
     outline = weights / weights.sum() @ shapes
     away = counts / total - outline
-    sure = SURE * np.sqrt(sd**2 + total * outline) / total
+    sure = OUTLINES.sure * np.sqrt(sd**2 + total * outline) / total
     shares = np.maximum(outline + np.sign(away) * np.maximum(np.abs(away) - sure, 0.0), 0.0)
-    return np.asarray(shares / shares.sum()), np.maximum(posterior, -BELIEF)
+    return np.asarray(shares / shares.sum()), np.maximum(posterior, -OUTLINES.belief)
 
 
 def spread_out(shares: Floats) -> tuple[Floats, Floats]:
@@ -214,7 +200,7 @@ class ResidualLoss:
         """One, in which all rows that are not clipped are curved alike."""
         del intercept, spread, rows
         matrix = np.array([[self._inside]])
-        return Directions.of(matrix, LEAST_CURVATURE, self.scatter, self.least_scatter, self.gain)
+        return Directions.of(matrix, EFFECTS.least_curvature, self.scatter, self.least_scatter, self.gain)
 
     def order(self, effect: Floats, counts: Floats) -> Ints:
         """By effects, rising or falling."""
@@ -223,7 +209,8 @@ class ResidualLoss:
     def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
         """Finds the centre and the scale of the targets: the centre is where the score is 0."""
         del intercept_share
-        edges = np.arange(1, START_CELLS, dtype=np.int64) << (TARGET_BITS - 6)
+        cells = 1 << self.numbers.start_bits
+        edges = np.arange(1, cells, dtype=np.int64) << (TARGET_BITS - self.numbers.start_bits)
         query = ResidualLevels(TargetScale(0, 1 << TARGET_BITS), edges, Scores(1))
         release = budget.measure(
             query,
@@ -232,12 +219,12 @@ class ResidualLoss:
         )
         masses = smooth_histograms(release.value[None, :, 0], max(release.sd, LEAST_SD), np.array([total]))[0] / total
         upto = np.concatenate([[0.0], np.cumsum(masses)]) / masses.sum()
-        places = np.arange(START_CELLS + 1) / START_CELLS
+        places = np.arange(cells + 1) / cells
         low, high, centre = (float(np.interp(share, upto, places)) for share in (0.16, 0.84, self._middle))
         unit = max((high - low) / 2, self.numbers.least_scale) * 2**TARGET_BITS
         self.scale = TargetScale(round(centre * 2**TARGET_BITS), round(2.0 ** (MARGIN_BITS + TARGET_BITS) / unit))
         self._set_clip(2.0, 0.9, 0.5)
-        return NewtonIntercept(np.zeros(1), total, INTERCEPT_VARIANCE, lambda: self.ends)
+        return NewtonIntercept(np.zeros(1), total, INTERCEPTS.variance, lambda: self.ends)
 
     def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
         """Releases a histogram of the residuals and sets the clip by it."""

@@ -11,12 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
+from tacit.additive.tuning import SWEEPING
 from tacit.arrays import Bytes, Floats, Ints
 from tacit.models.fourier_features import FourierFeatures
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.tree_cells import TreeCells
-
-ROWS = 512
 
 
 class SimulatedRows:
@@ -26,16 +25,23 @@ class SimulatedRows:
         counts: released counts per bin, of every column of the table.
         n_scores: scores per row.
         generator: public randomness.
+        rows: how many.
     """
 
-    def __init__(self, counts: Sequence[Floats], n_scores: int, generator: np.random.Generator) -> None:
-        spread = (np.arange(ROWS) + 0.5) / ROWS  # one row in every ROWS-th part of the mass, in random order
+    def __init__(
+        self,
+        counts: Sequence[Floats],
+        n_scores: int,
+        generator: np.random.Generator,
+        rows: int = SWEEPING.simulated_rows,
+    ) -> None:
+        spread = (np.arange(rows) + 0.5) / rows  # one row in every such part of the mass, in random order
         self._codes = []
         for count in counts:
             upto = np.cumsum(count) / count.sum()
             codes = np.searchsorted(upto, generator.permutation(spread), side="right")
             self._codes.append(np.minimum(codes, len(count) - 1))
-        self.scores: Floats = np.zeros((ROWS, n_scores))
+        self.scores: Floats = np.zeros((rows, n_scores))
 
     @cached_property
     def _bytes(self) -> list[Bytes]:
@@ -52,7 +58,7 @@ class SimulatedRows:
     def places(self, cells: Cells) -> Ints:
         """The cell of every row."""
         if isinstance(cells, OneCell):
-            return np.zeros(ROWS, np.int64)
+            return np.zeros(len(self.scores), np.int64)
         if isinstance(cells, ProductCells):
             parts = [offsets[self._codes[column]] for column, offsets in zip(cells.columns, cells.offsets, strict=True)]
             return np.asarray(np.sum(parts, axis=0), np.int64)

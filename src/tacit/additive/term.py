@@ -12,20 +12,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.additive.posterior import LARGEST_EFFECT, SCALES, TYPICAL_SCATTER, Posterior, project
+from tacit.additive.posterior import SCALES, Posterior, project
+from tacit.additive.tuning import EFFECTS
 from tacit.arrays import Floats, Ints
 from tacit.curator.measurement import LEAST_SD, Measurement
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
 
-NEGLIGIBLE_SD = 0.05
-"""Effects that vary by no more than this (log-odds) are negligible."""
-
 SCATTER_STEPS = 8
-"""Posteriors are factored anew when the scatter of rows of two classes has changed by this root of 2."""
+"""Not tuned, of the arithmetic: posteriors are factored anew when the scatter of rows of two classes has changed by
+this root of 2."""
 
 NEGLIGIBLE_CURVATURE = 1e-9
-"""Directions of relative curvature below this are no directions: softmax scores may all move together."""
+"""Not tuned, of the arithmetic: directions of relative curvature below this are no directions: softmax scores may all
+move together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,7 @@ class Term:
     def _powers(self) -> Floats:
         """Under a log link: ``exp((1 - p) f)`` and ``exp((2 - p) f)`` of the effects, shape ``(bins, 2)``."""
         assert self._growth is not None
-        effect = np.clip(self.effect, -LARGEST_EFFECT, LARGEST_EFFECT)
+        effect = np.clip(self.effect, -EFFECTS.largest, EFFECTS.largest)
         return np.asarray(np.exp(effect * np.array([[self._growth - 1.0, self._growth]])))
 
     @property
@@ -198,7 +198,8 @@ class Term:
     @property
     def liveliness(self) -> float:
         """Posterior probability that the effect is not negligible."""
-        return float(self.weights[:, SCALES > NEGLIGIBLE_SD**2].sum())
+        least = EFFECTS.negligible_sd**2
+        return float(self.weights[:, least < SCALES].sum())
 
     def set_recency(self, recency: float) -> None:
         """From now on later releases count so much more than earlier ones, from -1 (all alike) to 1."""
@@ -268,7 +269,7 @@ class Term:
         Args:
             powers: averages over releases of :meth:`_powers`.
         """
-        now = np.clip(self.effect[:, 0], -LARGEST_EFFECT, LARGEST_EFFECT)
+        now = np.clip(self.effect[:, 0], -EFFECTS.largest, EFFECTS.largest)
         more = (powers[:, 1] - np.exp(now) * powers[:, 0]) / self._powers()[:, 1]
         return np.asarray(self.effect[:, 0] + more)[:, None]
 
@@ -283,8 +284,8 @@ class Term:
         """
         scatter = float(directions.scatters[direction])
         if self._follows_scatter:
-            key = round(SCATTER_STEPS * math.log2(scatter / TYPICAL_SCATTER))
-            ratio = TYPICAL_SCATTER * 2.0 ** (key / SCATTER_STEPS) / self._expected
+            key = round(SCATTER_STEPS * math.log2(scatter / EFFECTS.typical_scatter))
+            ratio = EFFECTS.typical_scatter * 2.0 ** (key / SCATTER_STEPS) / self._expected
         else:
             key = round(math.log2(max(scatter / self._expected, 1e-9)))
             ratio = 2.0**key

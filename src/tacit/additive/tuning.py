@@ -202,6 +202,9 @@ class Sweeping:
     # (``docs/planning.md``).
     shapes: tuple[float, ...] = (3.0, 1.0, 1.0, 0.7)
 
+    # Rows that are simulated to see how scores of the model are spread.
+    simulated_rows: int = 512
+
 
 @dataclass(frozen=True)
 class Pairing:
@@ -254,6 +257,9 @@ class Clipping:
     # saves.
     joint_below: float = 20_000.0
 
+    # Rows that are drawn from the released bins, each column by itself, to see what is to be expected.
+    simulated_rows: int = 4000
+
 
 @dataclass(frozen=True)
 class Counting:
@@ -268,6 +274,12 @@ class Counting:
     # Variance by which constants move while effects are learned.
     moves: float = 0.25
 
+    # Logarithms of class sizes are thought to scatter this much.
+    class_spread: float = 1.2
+
+    # Weight of the curvature beside the gradient in a leaf of a tree, in units of 1/256: about .3.
+    tree_curvature: int = 77
+
 
 @dataclass(frozen=True)
 class Residuals:
@@ -280,6 +292,9 @@ class Residuals:
     # second.
     looks: int = 12
     first_look: int = 4
+
+    # The first look has ``2**start_bits`` cells.
+    start_bits: int = 6
 
     # Half-widths of the window of the quantile loss, relative to the mean size of the residuals.
     windows: tuple[float, ...] = (0.15, 0.2, 0.3, 0.45, 0.65, 1.0)
@@ -327,6 +342,68 @@ class Linked:
 
 
 @dataclass(frozen=True)
+class Outlines:
+    """What residuals are thought to look like (:mod:`tacit.additive.residual_loss`). Not a part of :class:`Tuning`."""
+
+    # Where a shape's middle may lie, in its own scales.
+    centres: tuple[float, ...] = (-1.0, -0.5, -0.2, 0.0, 0.2, 0.5, 1.0)
+
+    # Standard deviations of noise by which a count must leave the outline to be believed, and then only beyond them.
+    sure: float = 3.0
+
+    # Residuals are thought about the first large in units of the score, by a factor of the second.
+    expected: float = 0.7
+    factor: float = 2.5
+
+    # What earlier looks tell is believed up to so many units of log-likelihood, because residuals change.
+    belief: float = 3.0
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Effects of one column (:mod:`tacit.additive.posterior`, :mod:`tacit.additive.term`); not in :class:`Tuning`."""
+
+    # No effect of a bin is larger (log-odds), and effects that vary by no more than the second number are negligible.
+    largest: float = 4.0
+    negligible_sd: float = 0.05
+
+    # Of a row of two classes where no class is rare: variance of what it contributes, and the curvature, as far as it
+    # is known beforehand.
+    typical_scatter: float = 0.35
+    mode_curvature: float = 0.35
+
+    # No curvature of scores is thought smaller.
+    least_curvature: float = 0.02
+
+
+@dataclass(frozen=True)
+class Intercepts:
+    """How the intercept is found (:mod:`tacit.additive.intercept`). Not a part of :class:`Tuning`."""
+
+    # No curvature, and no scatter, of two classes is thought smaller.
+    least_curvature: float = 0.005
+
+    # Prior variance of the intercept (squared log-odds), and the largest one.
+    variance: float = 6.0
+    largest: float = 6.0
+
+    # Posterior standard deviation (log-odds) below which one Newton step on the averaged releases is enough.
+    well_known: float = 0.1
+
+    # Rows lie on one side of the intercept where their contributions add up to more than the first part of the most
+    # they could, by so many standard deviations of noise.
+    one_sided: float = 0.4
+    no_doubt: float = 4.0
+
+    # A sum of clipped numbers is thought to leave at least this much open about the intercept, while sums are weighed
+    # against each other: a clip that was chosen far too narrow looks exact, and tells next to nothing.
+    least_doubt: float = 0.2
+
+    # No bracketing step of the intercept is longer.
+    longest_bracket: float = 4.0
+
+
+@dataclass(frozen=True)
 class Tuning:
     """All of them."""
 
@@ -342,5 +419,5 @@ class Tuning:
 
 PLANNING, SWEEPING, PAIRING, CLIPPING = Planning(), Sweeping(), Pairing(), Clipping()
 COUNTING, RESIDUALS, TUNING = Counting(), Residuals(), Tuning()
-LINKED = Linked()
+LINKED, OUTLINES, EFFECTS, INTERCEPTS = Linked(), Outlines(), Effects(), Intercepts()
 """As they were chosen."""
