@@ -10,18 +10,9 @@ import pytest
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
-from tacit.growing.fourier import (
-    Axes,
-    Directions,
-    believed_way,
-    beyond_single_columns,
-    draw_features,
-    fourier_rule,
-    look_together,
-    normal_scores,
-    released_axes,
-)
+from tacit.growing.fourier import Directions, believed_way, beyond_single_columns, fourier_rule, look_together
 from tacit.growing.random_trees import Cuts
+from tacit.growing.released_features import Axes, draw_features, normal_scores, released_axes
 from tacit.growing.tuning import SMOOTH
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
@@ -242,7 +233,7 @@ def test_noise_is_of_the_stated_size(monkeypatch):
     codes, labels, _ = alike(4000, 9)
     together = np.array([[1.0, 0.95], [0.95, 1.0]])
     drawn = draw_features(Axes((0, 1), (normal_scores(masses(1)[0], None),) * 2, together), np.random.default_rng(1))
-    monkeypatch.setattr("tacit.growing.fourier.draw_features", lambda *_: drawn)
+    monkeypatch.setattr("tacit.growing.released_features.draw_features", lambda *_: drawn)
     monkeypatch.setattr("tacit.growing.fourier.believed_way", lambda *_: 0.1)
     fits = [grown(codes, labels, Allowance.of(1.0, 1e-6), seed=seed)[0] for seed in range(12)]
     seen = np.stack([score_of(term, codes) for term in fits]).var(axis=0, ddof=1).mean()

@@ -14,8 +14,8 @@ from tacit.arrays import Floats
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
-from tacit.growing.fourier import Axes, draw_features, normal_scores
 from tacit.growing.random_trees import Cuts
+from tacit.growing.released_features import Axes, draw_features, normal_scores
 from tacit.growing.score_fourier import grow_score_fourier
 from tacit.growing.tuning import SMOOTH
 from tacit.models.fourier_features import FourierFeatures
@@ -162,7 +162,7 @@ def test_noise_is_of_the_stated_size(kind, monkeypatch):
     masses = normal_scores(np.append(np.full(CODES, 1.0 / CODES), 0.0), None)
     axes = Axes((0, 1), (masses,) * 2, np.array([[1.0, 0.95], [0.95, 1.0]]))
     drawn = draw_features(axes, np.random.default_rng(1))
-    monkeypatch.setattr("tacit.growing.fourier.draw_features", lambda *_: drawn)
+    monkeypatch.setattr("tacit.growing.released_features.draw_features", lambda *_: drawn)
     monkeypatch.setattr("tacit.growing.fourier.believed_way", lambda *_: 0.1)
     fits = [grown(codes, said, Allowance.of(1.0, 1e-6), kind(), seed=seed)[0] for seed in range(12)]
     seen = np.stack([score_of(term, codes) for term in fits]).var(axis=0, ddof=1).mean()

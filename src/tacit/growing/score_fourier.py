@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.curator.budget import Budget
-from tacit.growing.fourier import LOOK, Descent, Directions, released_features
+from tacit.growing.fourier import LOOK, Descent, Directions
 from tacit.growing.random_trees import Cuts
+from tacit.growing.released_features import released_features
 from tacit.growing.rounds import FourierRounds
 from tacit.growing.tuning import SMOOTH, Smooth
 from tacit.models.fourier_features import FourierTerm
