@@ -20,7 +20,7 @@ import tacit.encoding.sources as sources_module
 import tacit.encoding.sql_sources as sql_module
 from tacit.encoding.errors import DataError
 from tacit.encoding.source import DeclaredSource, read_source
-from tacit.encoding.sources import files_of
+from tacit.encoding.sources import FileReader, files_of
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.privacy.request import RequestError
@@ -233,3 +233,23 @@ def test_sql_that_fails_midway_does_not_quote_a_cell(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="failed: ConversionException") as failed:
         codes(read_source("duckdb://", query=asked))
     assert "private words" not in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"), [((), 1), ((5,), 1), ((8, 8), 2), ((4, 4, 4, 4, 4), 2), ((9, 1), 1), ((1, 9, 9, 1), 2)]
+)
+def test_row_groups_of_a_file_make_parts(
+    groups: tuple[int, ...], expected: int, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """Together they are the file, in its order; none has fewer rows than it is worth."""
+    monkeypatch.setattr("tacit.encoding.sources.CHUNK_ROWS", 8)
+    schema, start = pa.schema([("a", pa.int64())]), 0
+    with pq.ParquetWriter(tmp_path / "rows.parquet", schema) as writer:
+        for size in groups:
+            writer.write_table(pa.table({"a": np.arange(start, start + size)}, schema), row_group_size=size)
+            start += size
+    reader = FileReader((tmp_path / "rows.parquet",))
+    parts = reader.parts()
+    assert len(parts) == expected
+    read = [chunk.column("a").to_pylist() for part in parts for chunk in part.chunks(["a"], frozenset())]
+    assert [value for values in read for value in values] == list(range(start))

@@ -110,10 +110,20 @@ def parquet_types(path: str | os.PathLike[str]) -> dict[str, Any]:
         return {field.name: field.type for field in _parquet(path).schema_arrow}
 
 
-def parquet_chunks(path: str | os.PathLike[str], names: Sequence[str], rows: int) -> Iterator[Frame]:
-    """The rows of a Parquet file, so many at a time; errors as in :func:`read_declared`."""
+def parquet_groups(path: str | os.PathLike[str]) -> list[int]:
+    """How many rows each row group of a Parquet file has; errors as in :func:`read_declared`."""
     with _explained(path):
-        for batch in _parquet(path).iter_batches(batch_size=rows, columns=list(names)):
+        facts = _parquet(path).metadata
+        return [facts.row_group(number).num_rows for number in range(facts.num_row_groups)]
+
+
+def parquet_chunks(
+    path: str | os.PathLike[str], names: Sequence[str], rows: int, groups: Sequence[int] | None = None
+) -> Iterator[Frame]:
+    """The rows of a Parquet file, or of some row groups, so many at a time; errors as in :func:`read_declared`."""
+    with _explained(path):
+        asked = None if groups is None else list(groups)
+        for batch in _parquet(path).iter_batches(batch_size=rows, columns=list(names), row_groups=asked):
             yield Frame({name: batch.column(name) for name in names}, batch.num_rows)
 
 

@@ -20,7 +20,15 @@ import pyarrow as pa
 
 from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
-from tacit.encoding.read import UTF8, column_names, csv_chunks, is_parquet, parquet_chunks, parquet_types
+from tacit.encoding.read import (
+    UTF8,
+    column_names,
+    csv_chunks,
+    is_parquet,
+    parquet_chunks,
+    parquet_groups,
+    parquet_types,
+)
 from tacit.schema.errors import nearest, resembles
 
 CHUNK_ROWS = 1 << 18
@@ -97,11 +105,13 @@ class FileReader(Reader):
         paths: of the files, in the order of the rows.
         encoding: of CSV files.
         where: what the user named.
+        groups: of a single Parquet file, the row groups that are read; None for all.
     """
 
     paths: tuple[Path, ...]
     encoding: str = UTF8
     where: str = ""
+    groups: tuple[int, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -136,7 +146,7 @@ class FileReader(Reader):
         for path in self.paths:
             before = _stamp(path)
             if is_parquet(path):
-                yield from parquet_chunks(path, names, CHUNK_ROWS)
+                yield from parquet_chunks(path, names, CHUNK_ROWS, self.groups)
             else:
                 width = len(column_names(path, self.encoding))
                 yield from csv_chunks(path, names, numeric, width, self.encoding)
@@ -147,7 +157,22 @@ class FileReader(Reader):
         return _digest([self.encoding, *(_stamp(path) for path in self.paths)])
 
     def parts(self) -> Sequence[Reader]:
-        return [FileReader((path,), self.encoding) for path in self.paths]
+        return [part for path in self.paths for part in self._parts_of(path)]
+
+    def _parts_of(self, path: Path) -> Iterator[FileReader]:
+        """A part for every file, and for every :data:`CHUNK_ROWS` rows or more of a Parquet file in row groups."""
+        if not is_parquet(path):
+            yield FileReader((path,), self.encoding)
+            return
+        sizes, start, rows = parquet_groups(path), 0, 0
+        for number, size in enumerate(sizes):
+            rows += size
+            left = sum(sizes[number + 1 :])
+            if number + 1 == len(sizes) or (rows >= CHUNK_ROWS and left >= CHUNK_ROWS):
+                yield FileReader((path,), self.encoding, groups=tuple(range(start, number + 1)))
+                start, rows = number + 1, 0
+        if not sizes:
+            yield FileReader((path,), self.encoding)
 
 
 @final
