@@ -109,7 +109,7 @@ def test_a_fit_from_python_goes_on_there(folder: Path, tacit: Callable[..., Any]
     from tacit.privacy.keeping import Beginning
     from tacit.privacy.neighbouring import Neighbouring
 
-    beginning = Beginning("rows", b"s" * 32)
+    beginning = Beginning("rows", "learner", b"s" * 32)
     opened.reserve_kept([Gaussian(9.0)], "a fit", Neighbouring.ADD_OR_REMOVE_ONE, None, beginning)
     found = tacit("resume", "1", *PAID)
     assert found.exit_code == 2

@@ -23,7 +23,7 @@ from tacit.noise import NoiseSource, SystemSource
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.errors import AccountError
 from tacit.privacy.keeping import Beginning
-from tacit.privacy.ledger import Reservation
+from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
 from tests.estimators.test_sources import LEARNERS, declared, written
@@ -231,9 +231,9 @@ def test_a_killed_process_has_kept_its_releases(tmp_path: Path) -> None:
 
 def two_of(place: Path) -> tuple[Reservation, Reservation]:
     payer = account(place)
-    beginning = Beginning("rows", b"s" * 32)
+    beginning = Beginning("rows", "learner", b"s" * 32)
     first = payer.reserve_kept([Gaussian(1.0)], "a fit", Neighbouring.ADD_OR_REMOVE_ONE, None, beginning)
-    return first, payer.go_on(payer.kept()[0].identifier, [Gaussian(1.0)], "a fit", "rows")
+    return first, payer.go_on(payer.kept()[0].identifier, [Gaussian(1.0)], "a fit", beginning)
 
 
 def test_of_two_processes_the_second_takes_what_the_first_has_kept(tmp_path: Path) -> None:
@@ -269,6 +269,15 @@ def test_what_was_kept_cannot_be_changed(tmp_path: Path) -> None:
     for change in ("UPDATE tacit_kept_releases SET sequence = 5", "DELETE FROM tacit_kept_releases"):
         with sqlite3.connect(tmp_path / "account.db") as connection, pytest.raises(sqlite3.Error, match="append-only"):
             connection.execute(change)
+
+
+def test_after_a_failure_nothing_more_is_released_here(tmp_path: Path) -> None:
+    first, second = two_of(tmp_path)
+    with pytest.raises(Stopped), first:
+        raise Stopped
+    with pytest.raises(BudgetExceeded, match="after its reservation was closed"):
+        first.record(Gaussian(2.0), "what", "")
+    second.record(Gaussian(2.0), "what", "")
 
 
 def test_ways_out_that_keep_nothing_are_closed(tmp_path: Path) -> None:
@@ -337,8 +346,8 @@ def test_other_rows_other_parameters_and_no_fit_are_refused(tmp_path: Path) -> N
     assert payer.spent == spent
 
 
-def test_parameters_that_cost_the_same_are_told_apart_by_what_they_ask(tmp_path: Path) -> None:
+def test_parameters_that_cost_the_same_are_told_apart(tmp_path: Path) -> None:
     payer = account(tmp_path)
     stopped(made("trees", payer, max_depth=3), 15, *rows_of("trees"))
-    with pytest.raises(AccountError, match="was another one when it began"):
+    with pytest.raises(AccountError, match="of other parameters"):
         gone_on(made("trees", payer, max_depth=4), payer.kept()[0].identifier, *rows_of("trees"))

@@ -193,7 +193,8 @@ def pay(
     """Reserves the whole charge, durably, before a row is read; a fit that goes on has reserved it before."""
     charges, label = whole_charge(learner, task), f"fit of {learner.name}"
     if account is not None and KEEPING.get() is not None:
-        return pay_and_keep(account, learner, charges, label, unit_of(task), rows_known_by)
+        assert task.schema is not None  # checked before
+        return pay_and_keep(account, learner, charges, label, task.schema, rows_known_by)
     return reserve(account, learner.request, charges, label, unit_of(task))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,7 +21,8 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.keeping import KEEPING, Beginning
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import RequestError
-from tacit.schema import Unit
+from tacit.privacy.signatures import library_version
+from tacit.schema import Schema
 
 RowsKnownBy = Callable[[bytes], str | None]
 """From a secret of the account to what the rows of a fit are known by; None where nothing tells whether they change."""
@@ -47,7 +49,7 @@ def check_keeping(learner: Learner, task: Task, account: PrivacyAccount | None) 
 
 
 def pay_and_keep(
-    account: PrivacyAccount, learner: Learner, charges: Sequence[Charge], label: str, unit: Unit | None, rows: Any
+    account: PrivacyAccount, learner: Learner, charges: Sequence[Charge], label: str, schema: Schema, rows: RowsKnownBy
 ) -> Reservation:
     """A reservation that keeps releases: a new one, or that of a fit that goes on, which charges nothing.
 
@@ -56,8 +58,8 @@ def pay_and_keep(
         learner: that is to learn.
         charges: everything that may be released.
         label: what it is, for people.
-        unit: who is protected; None for a row.
-        rows: a :data:`RowsKnownBy`.
+        schema: of the rows.
+        rows: what they are known by.
 
     Raises:
         RequestError: if nothing tells whether the rows are the same later.
@@ -69,10 +71,12 @@ def pay_and_keep(
     known = rows(account.batch_key(fresh_key()))
     if known is None:
         raise RequestError("nothing tells whether these rows are the same when the fit goes on: give files or a table")
+    # releases of one fit are about one question: what it asks follows from these, and from what was released
+    asks = hashlib.sha256(f"{learner!r} {schema.fingerprint()} {library_version()}".encode()).hexdigest()
+    beginning = Beginning(known, asks, fresh_key(), asked.command)
     if asked.identifier is not None:
-        return account.go_on(asked.identifier, charges, label, known)
-    beginning = Beginning(known, fresh_key(), asked.command)
-    return account.reserve_kept(charges, label, learner.request.neighbouring, unit, beginning)
+        return account.go_on(asked.identifier, charges, label, beginning)
+    return account.reserve_kept(charges, label, learner.request.neighbouring, schema.unit, beginning)
 
 
 WEIGHT_UNITS = 1 << 20

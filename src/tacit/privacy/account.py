@@ -363,7 +363,7 @@ class PrivacyAccount(_Budget):
         planned = compact(charges)
         identifier, _ = self._store.reserve(self.dataset, label, unit_key(unit), self._decision(planned, label, unit))
         keep(self._store, identifier, beginning)
-        return self.go_on(identifier, planned, label, beginning.rows)
+        return self.go_on(identifier, planned, label, beginning)
 
     def kept(self) -> tuple[Kept, ...]:
         """The fits that can go on, oldest first."""
@@ -371,14 +371,14 @@ class PrivacyAccount(_Budget):
 
         return kept_fits(self._store, self.dataset)
 
-    def go_on(self, identifier: int, charges: Sequence[Charge], label: str, rows: str) -> Reservation:
+    def go_on(self, identifier: int, charges: Sequence[Charge], label: str, beginning: Beginning) -> Reservation:
         """The reservation of a fit that goes on. Charges nothing.
 
         Args:
             identifier: of the fit, as :meth:`kept` says it.
             charges: those that it began with.
             label: that as well.
-            rows: and the fingerprint of its rows.
+            beginning: rows and learner; the others are those that were kept.
 
         Raises:
             AccountError: if there is no such fit, it has ended, or it began with something else.
@@ -391,11 +391,12 @@ class PrivacyAccount(_Budget):
             raise AccountError(
                 f"the account of {self.dataset!r} has no fit {identifier} that can go on (there are: {known})"
             )
-        if (found.label, found.charges) != (label, compact(charges)):
+        if (found.label, found.charges, found.learner) != (label, compact(charges), beginning.learner):
             raise AccountError(
-                f"fit {identifier} is a {found.label!r} of other parameters: give those that it began with"
+                f"fit {identifier} is a {found.label!r} of other parameters, or of another version of tacit: give "
+                "those that it began with"
             )
-        if found.rows != rows:
+        if found.rows != beginning.rows:
             raise AccountError(f"fit {identifier} began with other rows: what it released is not about these")
         return KeptReservation(found, self.neighbouring, self._closing(identifier, label), self._store)
 

@@ -25,11 +25,13 @@ class Beginning:
 
     Attributes:
         rows: a fingerprint of its rows.
+        learner: a digest of its parameters.
         seed: 32 bytes for public random choices.
         command: as above.
     """
 
     rows: str
+    learner: str
     seed: bytes
     command: str = ""
 

@@ -35,6 +35,7 @@ FITS = Table(
     Column("reservation", ForeignKey("tacit_reservations.id"), primary_key=True),
     Column("seed", String(64), nullable=False),
     Column("rows", String(64), nullable=False),
+    Column("learner", String(64), nullable=False),
     Column("command", Text, nullable=False),
 )
 
@@ -58,6 +59,7 @@ class Kept:
         charges: what was reserved.
         seed: of its public random choices.
         rows: a fingerprint of the rows that it began with.
+        learner: a digest of its parameters.
         command: what the command line asked for, JSON; empty for a fit from Python.
         releases: how many are kept.
     """
@@ -67,6 +69,7 @@ class Kept:
     charges: tuple[Charge, ...]
     seed: bytes
     rows: str
+    learner: str
     command: str
     releases: int
 
@@ -75,8 +78,8 @@ def keep(store: Store, identifier: int, beginning: Beginning) -> None:
     """Writes down that a fit can go on."""
     with store.transaction(write=True, consequence="the reservation keeps its full charge") as connection:
         store.make_tables(connection)
-        facts = {"seed": beginning.seed.hex(), "rows": beginning.rows, "command": beginning.command}
-        connection.execute(insert(FITS).values(reservation=identifier, **facts))
+        facts = {"rows": beginning.rows, "learner": beginning.learner, "command": beginning.command}
+        connection.execute(insert(FITS).values(reservation=identifier, seed=beginning.seed.hex(), **facts))
 
 
 def kept_fits(store: Store, dataset: str) -> tuple[Kept, ...]:
@@ -99,6 +102,7 @@ def kept_fits(store: Store, dataset: str) -> tuple[Kept, ...]:
             tuple(charge_from_dict(charge) for charge in json.loads(row.charges)),
             bytes.fromhex(row.seed),
             row.rows,
+            row.learner,
             row.command,
             counts.get(row.reservation, 0),
         )
@@ -170,9 +174,12 @@ class KeptReservation(Reservation):
         raise TypeError(f"{what} is not kept: a fit that makes it cannot go on later")
 
     def close(self, outcome: str = COMPLETED) -> None:
-        """Ends it in success alone: otherwise it stays open for going on."""
+        """Ends it. In failure nothing is written: it is over here, and goes on elsewhere."""
         if outcome == COMPLETED:
             super().close(outcome)
+            return
+        with self._lock:
+            self._outcome = self._outcome or outcome
 
     def _read(self) -> dict[int, tuple[str, bytes]]:
         with self._store.transaction() as connection:
