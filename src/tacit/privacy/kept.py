@@ -200,7 +200,7 @@ class KeptReservation(Reservation):
         return digest, value
 
 
-def _packed(arrays: Sequence[Released]) -> bytes:
+def _packed(arrays: Sequence[Any]) -> bytes:
     into = io.BytesIO()
     np.savez_compressed(into, *arrays)
     return into.getvalue()

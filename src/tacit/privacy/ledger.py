@@ -26,7 +26,6 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeVar
 
-from tacit.arrays import Floats, Ints
 from tacit.errors import TacitError, mark_spent, note_charge
 from tacit.privacy.charges import (
     ZCDP,
@@ -43,8 +42,8 @@ from tacit.privacy.label import Label, Stage
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.progress import Watched
 
-Released = TypeVar("Released", Ints, Floats)
-"""What leaves: noisy numbers, or what was chosen."""
+Released = TypeVar("Released")
+"""What leaves, an array: noisy numbers, or what was chosen."""
 
 TOLERANCE = 1e-9
 """Relative slack of every comparison: for the rounding of sums, not for spending."""
