@@ -122,7 +122,7 @@ def gone_on(estimator: Any, number: int, *rows: Any) -> Any:
 # The whole fit, once.
 
 
-LONG = ("additive", "additive, three classes", "additive, replace_one", "trees")
+LONG = ("additive", "additive, three classes", "additive, replace_one", "additive, balanced", "trees")
 """Hundreds of releases, each of which is on the disk before the next."""
 
 
