@@ -101,7 +101,7 @@ def test_what_is_released_and_paid_for() -> None:
     model = HalfspaceBoostClassifier(epsilon=1.0, schema=SCHEMA).fit(frame, labels)
     entries = model.certificate_.entries
     assert model.certificate_.verify() == []
-    assert len(entries) == 1 + 1 + 2 + 40 + 1  # lengths, count, two moments, rounds, calibration
+    assert len(entries) == 1 + 1 + 2 + 40 + 2  # lengths, count, two moments, rounds, two of calibration
     precision = sum(entry.charge.precision for entry in entries)
     assert precision == pytest.approx(Gaussian(1 / math.sqrt(precision)).precision)
     assert model.score(frame, labels) > 0.65

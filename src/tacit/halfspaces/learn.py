@@ -13,8 +13,10 @@ from tacit.boosting.stopping import EndTest
 from tacit.curator.budget import Budget
 from tacit.halfspaces.calibration import DEFAULT, Calibration, calibrate, spread_of
 from tacit.halfspaces.centering import Centering, Centre, DenseEmbedding
+from tacit.halfspaces.counted_errors import count_errors, plain_halfspace
 from tacit.halfspaces.plan import Options
 from tacit.halfspaces.scaling import Scaling, measure_scaling
+from tacit.models.evidence import CountedErrors
 from tacit.privacy.charges import Charge, Gaussian, Laplace
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
@@ -33,6 +35,7 @@ class Learned:
         calibration: scores to log-odds.
         n_rows: the released number of rows.
         ensemble: the hypotheses whose average (or sum of gradient steps) the weights are.
+        errors: its errors on its own rows, where they were counted.
     """
 
     weights: Floats
@@ -40,6 +43,7 @@ class Learned:
     calibration: Calibration
     n_rows: float
     ensemble: Ensemble[Centre]
+    errors: CountedErrors | None = None
 
 
 def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
@@ -90,12 +94,15 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
         weights, noise_sd = average(ensemble, width)
     else:
         weights, noise_sd = sum_of_steps(ensemble, width, measure.step, descent.momentum)
-    calibration = DEFAULT if descent is None else Calibration(1.0, 0.0)
-    if options.calibrate:
-        spread = spread_of(weights, scaling, options.constant)
-        charge = budget.charge(shares["calibration"])
-        calibration = calibrate(budget.curator, weights, radius, spread, charge, options.constant, options.tuning)
-    return Learned(weights, noise_sd, calibration, n_rows, ensemble)
+    if not options.calibrate:
+        calibration = DEFAULT if descent is None else Calibration(1.0, 0.0)
+        return Learned(weights, noise_sd, calibration, n_rows, ensemble)
+    spread = spread_of(weights, scaling, options.constant)
+    charge = budget.charge(shares["calibration"])
+    calibration = calibrate(budget.curator, weights, radius, spread, charge, options.constant, options.tuning)
+    plain = plain_halfspace(weights, calibration, scaling, options)
+    errors = count_errors(budget.curator, plain, radius, budget.charge(shares["errors"]))
+    return Learned(plain.weights, noise_sd, plain.calibration, n_rows, ensemble, errors)
 
 
 def round_charge(budget: Budget, share: float, options: Options) -> Charge:

@@ -20,12 +20,13 @@ from tacit.encoding.values import LabelIndex
 from tacit.halfspaces.centering import Centre
 from tacit.halfspaces.learn import learn_halfspace
 from tacit.halfspaces.plan import DEFAULTS, Options
-from tacit.halfspaces.row_norm import find_common_bounds, find_row_norm
+from tacit.halfspaces.row_norm import find_common_bounds, find_row_norm, length_grid
 from tacit.halfspaces.tuning import Tuning
 from tacit.learning.checks import check_truth, check_two_classes
 from tacit.learning.learner import Learner
 from tacit.learning.task import Task
 from tacit.models.base import Model
+from tacit.models.evidence import CountedErrors
 from tacit.models.halfspace import HalfspaceModel
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
@@ -104,7 +105,18 @@ class HalfspaceLearner(Learner):
             learned.noise_sd,
             learned.calibration.slope,
             learned.calibration.offset,
+            self._evidence(learned.errors, task),
         )
+
+    def _evidence(self, errors: CountedErrors | None, task: Task) -> CountedErrors | None:
+        """The counted errors, where rows are independent draws and the encoding was public but for the length found."""
+        declared = isinstance(task, MatrixTask) if task.schema is None else task.schema.unit is None
+        if errors is None or not declared or task.undeclared is not None:
+            return None
+        lengths = (
+            1 if self.row_norm is not None else length_grid(1.0, self.options.tuning).n_codes - 1
+        )  # one is of no number
+        return replace(errors, log_models=errors.log_models + math.log(lengths))
 
     def _row_encoder(self, rows: PrivateRows, allowance: Allowance, task: Task) -> tuple[RowEncoder, Allowance]:
         """Columns as rows in a ball, and what is left after what that takes: bounds and length, if nobody told them."""

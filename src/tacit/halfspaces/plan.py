@@ -86,6 +86,7 @@ class Options:
             shares["scaling"] = self.tuning.scaling_share
         if self.calibrate:
             shares["calibration"] = self.tuning.calibration_share
+            shares["errors"] = self.tuning.errors_share
         if self.stop_density is not None:
             shares["stopping"] = self.tuning.stopping_share
         return {**shares, "rounds": 1.0 - math.fsum(shares.values())}

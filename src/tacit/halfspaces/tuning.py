@@ -15,10 +15,12 @@ class Tuning:
     """How the budget is divided, how rows are weighted, how far steps go, and what is believed of noisy numbers."""
 
     # Shares of the budget: the number of rows; the moments that the row space is scaled by; the counts that turn scores
-    # into probabilities; the end tests, if there is a stopping rule. Before all of them: the histogram of lengths.
+    # into probabilities; the counts of rows by side and class; the end tests, if there is a stopping rule. Before all
+    # of them: the histogram of lengths.
     count_share: float = 0.02
     scaling_share: float = 0.10
     calibration_share: float = 0.05
+    errors_share: float = 0.01
     stopping_share: float = 0.10
     norm_share: float = 0.02
 
@@ -91,6 +93,10 @@ class Tuning:
     # Scores are counted on so many levels, up to so many typical scores; beyond, they count as if they were there.
     calibration_levels: int = 16
     calibration_range: float = 4.0
+
+    # What the digits of a weight are worth, times the number of weights: nats, for a change of its share in scores as
+    # large as these vary. All together vary by at most about half of one over it.
+    rounding_price: float = 1024.0
 
     # Bounds of the calibration's slope (and one over it) and of its offset, in log-odds.
     most_slope: float = 50.0

@@ -13,6 +13,7 @@ from tacit.arrays import Floats
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
 from tacit.models.base import Model, floats
+from tacit.models.evidence import FAILURE, CountedErrors
 
 BLOCK_CELLS = 1 << 20
 """Cells multiplied at a time."""
@@ -44,6 +45,7 @@ class HalfspaceModel(Model):
         noise_sd: standard deviation of the noise in each weight.
         slope: log-odds per unit of ``weights . x``.
         offset: log-odds where ``weights . x`` is 0.
+        evidence: its counted errors and the length of its code, where a bound on new rows follows from them.
     """
 
     kind: ClassVar[str] = "halfspace"
@@ -54,6 +56,7 @@ class HalfspaceModel(Model):
     noise_sd: float
     slope: float = 1.0
     offset: float = 0.0
+    evidence: CountedErrors | None = None
 
     def __post_init__(self) -> None:
         if self.weights.shape != (self.encoder.width,):
@@ -76,6 +79,9 @@ class HalfspaceModel(Model):
         positive = expit(self.decision_function(frame))
         return np.column_stack([1 - positive, positive])
 
+    def error_bound(self, failure: float = FAILURE) -> float | None:
+        return None if self.evidence is None else self.evidence.bound(failure)
+
     def coefficients(self) -> list[tuple[str, float]]:
         """Names of coordinates and log-odds per unit of each, as it was before rows were scaled; largest first."""
         natural = self.slope * self.weights / self.encoder.clipper.norm
@@ -91,6 +97,7 @@ class HalfspaceModel(Model):
             "noise_sd": self.noise_sd,
             "slope": self.slope,
             "offset": self.offset,
+            **({} if self.evidence is None else {"evidence": self.evidence.to_dict()}),
         }
 
     @classmethod
@@ -106,4 +113,5 @@ class HalfspaceModel(Model):
             float(body["noise_sd"]),
             float(body["slope"]),
             float(body["offset"]),
+            None if body.get("evidence") is None else CountedErrors.from_dict(body["evidence"]),
         )

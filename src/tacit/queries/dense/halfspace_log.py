@@ -124,6 +124,18 @@ class HalfspaceLog:
         multiplier = min(round(factor * 2.0**shift), 1 << MULTIPLIER_BITS)
         self.steps.append(HalfspaceStep(integers, multiplier, shift, limit))
 
+    def add_sign(self, integers: Ints) -> None:
+        """Appends 1 (natural units, or less) where ``integers . x > 0``, minus as much where it is below 0, exactly.
+
+        Args:
+            integers: released vector of length at most :data:`VECTOR_NORM`, shape ``(n_features,)``.
+        """
+        if integers.shape != (self.n_features,):
+            raise ValueError(f"a halfspace over {self.n_features} features has that many, got {integers.shape}")
+        if int(integers @ integers) > VECTOR_NORM**2:
+            raise ValueError(f"a halfspace of integers has length at most {VECTOR_NORM}")
+        self.steps.append(HalfspaceStep(integers.astype(np.int16), 1, 0, 1 << MARGIN_BITS))
+
     @property
     def reach(self) -> float:
         """The largest margin any row can have under the log so far, natural units."""
