@@ -1,9 +1,10 @@
-"""Closure learners: ``python -m benchmarks.closure [noise] [unions] [constants] [time]``. Its last line is JSON.
+"""Closure learners: ``python -m benchmarks.closure [noise] [unions] [constants] [time] [online]``. Ends with JSON.
 
 ``noise``: labels of one concept on Adult's columns, 0 to 30 % of them flipped; the plain private learner against the
 same learner made agnostic. ``unions``: OR and AND of two concepts on real tables against one concept and private trees.
 ``constants``: error against the number of rows, sharp and paper constants. ``time``: seconds against rows and
-against the VC dimension.
+against the VC dimension. ``online``: mistakes of the two learners of compositions on 300 random rounds, and what
+they promise.
 """
 
 from __future__ import annotations
@@ -31,9 +32,12 @@ from tacit.closure import (
     Stumps,
     Thresholds,
 )
+from tacit.closure.online_boosting import BoostedComposition
+from tacit.closure.online_composition import OnlineComposition
 from tacit.decision_lists.estimator import DecisionListClassifier
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.schema import Schema
+from tacit.theory.closure.formula import named_function
 from tacit.trees.estimator import BoostedTreesClassifier
 
 EPSILON, DELTA = 1.0, 1e-6
@@ -196,10 +200,47 @@ def timing() -> list[Result]:
     return results
 
 
+COMPOSITIONS = (("or", 2, 10), ("xor", 2, 20), ("majority", 3, 10))
+"""Function, number of classes, points of each: thresholds, every other one turned round."""
+
+ROUNDS, COPIES = 300, 15
+
+
+def online(seeds: int) -> list[Result]:
+    """Mistakes on labels of one composition, averaged over streams; bounds hold for every stream."""
+    results = []
+    for name, arity, points in COMPOSITIONS:
+        table = named_function(name, arity)
+        steps = (np.arange(points) >= np.arange(points + 1)[:, None]).astype(int)
+        classes = [steps if place % 2 else 1 - steps for place in range(arity)]
+        found: dict[str, list[int]] = {"weights": [], "boosting": []}
+        bounds = {}
+        for seed in range(seeds):
+            rng = np.random.default_rng(seed)
+            chosen, xs = rng.integers(0, points + 1, arity), rng.integers(0, points, ROUNDS)
+            ys = [table([int(m[c, x]) for m, c in zip(classes, chosen, strict=True)]) for x in xs]
+            learners = {
+                "weights": OnlineComposition(table, classes),
+                "boosting": BoostedComposition(table, classes, ROUNDS, rng, copies=COPIES),
+            }
+            for way, learner in learners.items():
+                wrong = 0
+                for x, y in zip(xs, ys, strict=True):
+                    wrong += learner.predict_one(int(x)) != y
+                    learner.learn_one(int(x), y)
+                found[way].append(wrong)
+                bounds[way] = learner.mistake_bound
+        line = {"part": "online", "function": f"{name} of {arity}", "points": points}
+        for way, mistakes in found.items():
+            line |= {way: round(float(np.mean(mistakes)), 1), f"{way} promises": round(bounds[way])}
+        results.append(show(line))
+    return results
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=[], help="noise, unions, constants, time; all by default")
+    parser.add_argument("parts", nargs="*", default=[], help="noise, unions, constants, time, online; all by default")
     parser.add_argument("--seeds", type=int, default=5)
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -208,6 +249,7 @@ def main() -> None:
         "unions": lambda: unions(args.seeds),
         "constants": lambda: constants(args.seeds),
         "time": timing,
+        "online": lambda: online(args.seeds),
     }
     results = [line for part in args.parts or parts for line in parts[part]()]
     print(json.dumps({"benchmark": "closure", "epsilon": EPSILON, "delta": DELTA, "results": results}))
