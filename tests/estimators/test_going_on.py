@@ -276,14 +276,14 @@ def test_after_a_failure_nothing_more_is_released_here(tmp_path: Path) -> None:
     with pytest.raises(Stopped), first:
         raise Stopped
     with pytest.raises(BudgetExceeded, match="after its reservation was closed"):
-        first.record(Gaussian(2.0), "what", "")
-    second.record(Gaussian(2.0), "what", "")
+        first.record(Gaussian(2.0), "what", "", kept=True)
+    second.record(Gaussian(2.0), "what", "", kept=True)
 
 
 def test_ways_out_that_keep_nothing_are_closed(tmp_path: Path) -> None:
     first, _ = two_of(tmp_path)
     with pytest.raises(TypeError, match="cannot go on later"):
-        first.refuse_if_kept("what a stream answers")
+        first.record(Gaussian(2.0), "what a stream answers", "")
 
 
 # What is refused, and what it costs.

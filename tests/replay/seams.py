@@ -120,8 +120,8 @@ class Seams:
     # ---- ledger and noise
 
     def record(self, old: Any) -> Any:
-        def record(reservation: Any, charge: Any, label: str, theorem: str) -> Any:
-            entry = old(reservation, charge, label, theorem)
+        def record(reservation: Any, charge: Any, label: str, theorem: str, kept: bool = False) -> Any:
+            entry = old(reservation, charge, label, theorem, kept)
             self.tape.passage("charge", (str(charge), label, theorem), None, None)
             self.tape.entered(charge, label, theorem)
             self.paid, self.last = reservation, charge

@@ -340,7 +340,7 @@ def test_a_release_that_is_not_in_the_ledger_is_found() -> None:
     class Silent:
         neighbouring = product.Neighbouring.ADD_OR_REMOVE_ONE
 
-        def record(self, *line: Any) -> None:
+        def record(self, *line: Any, **facts: Any) -> None:
             """Enters nothing."""
 
         def release(self, _: str, make: Any) -> Any:

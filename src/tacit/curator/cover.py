@@ -70,7 +70,7 @@ def run_cover(
     charge = cover_charge(cover.steps, reservation.neighbouring, accounting, delta, rows_per_unit)
     claim = theorem(accounting, reservation.neighbouring is Neighbouring.REPLACE_ONE)
     scales = [cover_scale(step) for step in cover.steps]
-    reservation.record(charge, label, claim)
+    reservation.record(charge, label, claim, kept=True)
 
     def chosen() -> list[Ints]:
         rules, idle = _chosen(table, noise, cover, scales)

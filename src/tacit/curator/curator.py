@@ -139,7 +139,7 @@ class Curator:
         started = []
         for query, charge, label in checked:
             sensitivity = query.sensitivity(self.neighbouring).times(self._rows_per_unit)
-            self._reservation.record(charge, label, sensitivity.theorem)
+            self._reservation.record(charge, label, sensitivity.theorem, kept=True)
             started.append((sensitivity, 0.0 if isinstance(charge, NonPrivate) else integer_scale(charge, sensitivity)))
 
         def made() -> list[Floats]:
@@ -182,7 +182,7 @@ class Curator:
         opened = JointReleases(bound, rounds, stage, self._release_jointly)
         theorem = joint_sensitivity(bound, 1, self.neighbouring).times(self._rows_per_unit).theorem
         for charge, label in opened.charges():
-            self._reservation.record(charge, label, theorem)
+            self._reservation.record(charge, label, theorem, kept=True)
         self._table.bind(bound, self._own_levels)
         return opened
 

@@ -73,7 +73,6 @@ def release_keys(
     """
     if not isinstance(charge, Gaussian | Laplace | NonPrivate):
         raise TypeError(f"keys takes a Gaussian, Laplace or NonPrivate charge, got {type(charge).__name__}")
-    reservation.refuse_if_kept("what values there are")
     label = Label.of(label)
     sensitivity = KeyCounts().sensitivity(reservation.neighbouring).times(rows_per_unit)
     if isinstance(charge, NonPrivate):

@@ -51,7 +51,6 @@ def best_of_random_runs(
     if candidates < 1:
         raise ValueError("there is no candidate")
     source = chosen_source(random_state)
-    reservation.refuse_if_kept("the best of several runs")
     reservation.record(charge, label, THEOREM)
     if isinstance(charge, NonPrivate):
         rounds = [(index, None if random_state is None else random_state + index) for index in range(candidates)]

@@ -35,7 +35,7 @@ from tacit.schema import Unit
 
 
 class HandedOnError(TacitError, TypeError):
-    """Watched rows would leave the curator that tells of them: to children, searches or streams."""
+    """Rows would leave a curator that tells of them, or keeps what it releases: to children, searches, streams."""
 
 
 class PrivateRows:
@@ -154,7 +154,8 @@ class PrivateRows:
 
     def check_handed_on(self) -> None:
         """Raises :class:`HandedOnError` where rows stay with one curator."""
-        self._reservation.refuse_if_kept("what other learners make of the rows")
+        if self._reservation.keeps:
+            raise HandedOnError("what other learners make of the rows is not kept: such a fit cannot go on later")
         if not self.hands_on_rows:
             raise HandedOnError("it hands rows on to other learners, whose noise decides which rows they see")
 

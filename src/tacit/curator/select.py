@@ -67,7 +67,7 @@ def select(
     scale = None
     if isinstance(charge, BoundedRange):
         scale = selection_scale(selection.score_range(reservation.neighbouring) * rows_per_unit, charge)
-    reservation.record(charge, label, theorem)
+    reservation.record(charge, label, theorem, kept=True)
 
     def chosen() -> list[Ints]:
         scores = selection.score(table.answer(query) for query in selection.queries)

@@ -137,6 +137,11 @@ class KeptReservation(Reservation):
         return self._kept.identifier
 
     @property
+    def keeps(self) -> bool:
+        """It does: what is not kept would be made twice."""
+        return True
+
+    @property
     def public_seed(self) -> bytes:
         """Of public random choices."""
         return self._kept.seed
@@ -164,14 +169,6 @@ class KeptReservation(Reservation):
                 "version of tacit, the parameters and the machine that it began with"
             )
         return _unpacked(known[1])
-
-    def refuse_if_kept(self, what: str) -> None:
-        """Raises for what is not kept: it would be made twice.
-
-        Raises:
-            TypeError: always.
-        """
-        raise TypeError(f"{what} is not kept: a fit that makes it cannot go on later")
 
     def close(self, outcome: str = COMPLETED) -> None:
         """Ends it. In failure nothing is written: it is over here, and goes on elsewhere."""

@@ -316,22 +316,28 @@ class Reservation:
         del what
         return make()
 
-    def refuse_if_kept(self, what: str) -> None:
-        """Raises where releases are kept for going on and ``what`` is none of them."""
+    @property
+    def keeps(self) -> bool:
+        """Whether releases are kept, and the fit can go on: then nothing may leave but by :meth:`release`."""
+        return False
 
-    def record(self, charge: Charge, label: Label | str, theorem: str) -> Entry:
+    def record(self, charge: Charge, label: Label | str, theorem: str, kept: bool = False) -> Entry:
         """Enters a release before it reads anything. Safe to call from several threads.
 
         Args:
             charge: what the release costs.
             label: what it is; words by themselves are of :attr:`Stage.OTHER`.
             theorem: the claim its sensitivity stands on.
+            kept: whether it leaves by :meth:`release`, which a reservation that :attr:`keeps` its releases asks for.
 
         Raises:
             BudgetExceeded: if what is left of the reservation does not cover it, it is closed, or this process is a
                 fork of the one that reserved; nothing may be read.
+            TypeError: if it would have to be kept and is not; nothing may be read.
         """
         what = Label.of(label)
+        if self.keeps and not kept:
+            raise TypeError(f"{what.text!r} is not kept: a fit that makes it cannot go on later")
         self.require_own_process(what)
         with self._lock:
             if self._outcome is not None:

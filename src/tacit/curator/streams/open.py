@@ -179,7 +179,6 @@ def open_stream(
         raise TacitError(
             f"a stream protects single rows, and a unit here may hold {rows_per_unit}", "; nothing was spent"
         )
-    reservation.refuse_if_kept("what a stream answers")
     label = Label.of(label)
     parts = spec.charges(reservation.neighbouring)
     for part in parts:

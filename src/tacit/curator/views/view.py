@@ -97,7 +97,6 @@ def open_view(private_rows: PrivateRows, view: View, label: Label | str) -> tupl
         raise ValueError("views protect single rows; a unit of several rows is not supported")
     reservation = private_rows._reservation
     for charge, theorem in view.charges(reservation.neighbouring):
-        reservation.refuse_if_kept("what a view lets out")
         reservation.record(charge, label, theorem)
     rows = Rows(private_rows._frame, private_rows._label_codes(view.label_index))
     opened = view.open(rows, reservation.neighbouring, private_rows._noise)
