@@ -102,21 +102,11 @@ class BlockTable:
 
     def open_cover(self, conjunctions: Conjunctions) -> CoverRows:
         """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
-        return _Cover(
-            [
-                CoverCounts(conjunctions, rows.columns, rows.classes(), rows.layout.n_labels, rows.threads)
-                for rows in self._blocks
-            ]
-        )
+        return _Cover([rows.cover(conjunctions) for rows in self._blocks])
 
     def open_streamed_cover(self, conjunctions: StreamedConjunctions) -> StreamedCoverRows:
         """The same for candidates that are made block by block."""
-        return _StreamedCover(
-            [
-                StreamedCounts(conjunctions, rows.columns, rows.classes(), rows.layout.n_labels, rows.threads)
-                for rows in self._blocks
-            ]
-        )
+        return _StreamedCover([rows.streamed_cover(conjunctions) for rows in self._blocks])
 
 
 class _Cover:

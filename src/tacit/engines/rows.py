@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from tacit.arrays import Bytes, Codes, Ints
 from tacit.engines import kernels
-from tacit.engines.cover import first_match
+from tacit.engines.cover import CoverCounts, StreamedCounts, first_match
 from tacit.engines.dense import DenseRows
 from tacit.engines.joint_rows import joint_labels
 from tacit.engines.tree_rows import LeafCache
 from tacit.engines.workspace import Workspace
 from tacit.queries.cells import Cells, OneCell, ProductCells
-from tacit.queries.covers.candidates import FirstMatch
+from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
 from tacit.queries.joint_bound import JointBound
 from tacit.queries.query import Layout
 from tacit.queries.tree_cells import TreeCells
@@ -167,9 +167,7 @@ class Rows:
         old, table = self.columns[column], mapping.astype(np.uint8)
         self.run(lambda start, stop, _: kernels.map_codes(old, table, coarse, start, stop))
         self.columns[column] = coarse
-        n_codes = list(self.layout.n_codes)
-        n_codes[column] = size
-        self.layout = Layout(tuple(n_codes), self.layout.n_labels, self.layout.n_dense)
+        self.layout = self.layout.coarsened(column, mapping)
 
     def derive(self, cells: Cells) -> None:
         """Keeps the codes of ``cells`` for as long as the object lives, because many queries will use them."""
@@ -189,6 +187,16 @@ class Rows:
         self._joint[bound] = joint_labels(
             bound, self.labels, n_labels, own_levels, self.codes, self.run, self.workspace.zeros
         )
+
+    # Covers.
+
+    def cover(self, conjunctions: Conjunctions) -> CoverCounts:
+        """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
+        return CoverCounts(conjunctions, self.columns, self.classes(), self.layout.n_labels, self.threads)
+
+    def streamed_cover(self, conjunctions: StreamedConjunctions) -> StreamedCounts:
+        """The same for candidates that are made block by block."""
+        return StreamedCounts(conjunctions, self.columns, self.classes(), self.layout.n_labels, self.threads)
 
 
 def leaves_of(rows: Rows) -> LeafCache:

@@ -6,13 +6,11 @@ import os
 import threading
 from typing import Any, Self
 
-import numpy as np
-
 from tacit.curator.fresh_key import fresh_key
 from tacit.encoding.fingerprint import fingerprint
 from tacit.encoding.frames import Frame
 from tacit.errors import UNSPENT
-from tacit.learning.tables import labels_of
+from tacit.learning.tables import codes_of
 from tacit.learning.task import Task
 from tacit.privacy.ledger import BudgetExceeded
 
@@ -67,9 +65,6 @@ def batch_fingerprint(task: Task, frame: Frame, labels: Any, key: bytes) -> str:
 
     Batches of fewer than :data:`LEAST_ROWS` are not known again: few persons may well be alike in all that is encoded.
     """
-    assert task.encoding is not None
     if frame.n_rows < LEAST_ROWS:
         return fresh_key().hex()
-    columns = [codes.astype(np.int64) for codes in task.encoding.encode(frame)]
-    columns.append(np.asarray(task.label_codes.encode(labels_of(labels, task)), np.int64))
-    return fingerprint(columns, key)
+    return fingerprint(codes_of(frame, labels, task), key)

@@ -242,8 +242,17 @@ class FourierLook:
             noise: standard deviation that noise may have in a score, about (log-odds).
         """
         along = (Directions.of(self.simulated, self.rows, self.curvature),)  # takes long: only where something follows
-        add, smooth, most = self.query.margins.add_features, self.numbers.smooth, self.numbers.kernel.most_variance
-        descent = Descent(self.query, add, self.simulated, self.rows, self.first, along, smooth.clip, most, smooth)
+        descent = Descent(
+            query=self.query,
+            add=self.query.margins.add_features,
+            simulated=self.simulated,
+            rows=self.rows,
+            first=self.first,
+            along=along,
+            bound=self.numbers.smooth.clip,
+            most_variance=self.numbers.kernel.most_variance,
+            numbers=self.numbers.smooth,
+        )
         return descent.go(budget, noise)
 
 

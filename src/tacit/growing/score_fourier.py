@@ -57,6 +57,16 @@ def grow_score_fourier(
     curved = values > 1e-9 * values[-1]  # along others scores may move at will: of classes, all of them together
     plain, own, steepest = Directions.of(simulated, rows, 1.0), rounds.scatter, rounds.steepest
     along = tuple(replace(plain, curvature=float(one), own=own, steepest=steepest) for one in values[curved])
-    bound, most = rounds.bound, rounds.most_variance
-    descent = Descent(query, rounds.add_features, simulated, rows, first, along, bound, most, numbers, basis[:, curved])
+    descent = Descent(
+        query=query,
+        add=rounds.add_features,
+        simulated=simulated,
+        rows=rows,
+        first=first,
+        along=along,
+        bound=rounds.bound,
+        most_variance=rounds.most_variance,
+        numbers=numbers,
+        basis=basis[:, curved],
+    )
     return descent.go(budget.after(spent + summed.share), noise), budget.share

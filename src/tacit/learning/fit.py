@@ -187,9 +187,7 @@ def too_few_rows(learner: Learner, rows: int) -> RequestError:
     )
 
 
-def pay(
-    learner: Learner, task: Task, account: PrivacyAccount | None, rows_known_by: RowsKnownBy = lambda _: None
-) -> Reservation:
+def pay(learner: Learner, task: Task, account: PrivacyAccount | None, rows_known_by: RowsKnownBy) -> Reservation:
     """Reserves the whole charge, durably, before a row is read; a fit that goes on has reserved it before."""
     charges, label = whole_charge(learner, task), f"fit of {learner.name}"
     if account is not None and KEEPING.get() is not None:

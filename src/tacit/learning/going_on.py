@@ -14,7 +14,7 @@ from tacit.curator.fresh_key import fresh_key
 from tacit.encoding.fingerprint import fingerprint
 from tacit.encoding.frames import Frame
 from tacit.learning.learner import Learner
-from tacit.learning.tables import labels_of
+from tacit.learning.tables import codes_of
 from tacit.learning.task import Task
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Charge
@@ -87,9 +87,7 @@ def rows_of_table(frame: Frame, labels: Any, task: Task, row_weights: Floats | N
     """What a table is known by: its codes and weights, in any order."""
 
     def known(key: bytes) -> str:
-        assert task.encoding is not None
-        columns = [codes.astype(np.int64) for codes in task.encoding.encode(frame)]
-        columns.append(np.asarray(task.label_codes.encode(labels_of(labels, task)), np.int64))
+        columns = codes_of(frame, labels, task)
         if row_weights is not None:
             columns.append(np.rint(row_weights * WEIGHT_UNITS).astype(np.int64))
         return fingerprint(columns, key)

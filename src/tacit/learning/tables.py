@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
+from tacit.arrays import Ints
 from tacit.discovery.undeclared import NUMBERS, Undeclared, label_kind, refuse_unnamed
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, without_rows
@@ -107,6 +110,13 @@ def check_labels(nothing: Any, label: LabelIndex | Target, column: str, name: st
 def labels_of(labels: Any, task: Task) -> Any:
     """Labels as private rows take them, once the charge is durable: of numbers, numbers."""
     return numbers_of(labels, task.label.name) if isinstance(task.label, Target) else labels
+
+
+def codes_of(frame: Frame, labels: Any, task: Task) -> list[Ints]:
+    """What fingerprints of rows are made of: the codes of every column, and of the labels."""
+    assert task.encoding is not None
+    columns = [codes.astype(np.int64) for codes in task.encoding.encode(frame)]
+    return [*columns, np.asarray(task.label_codes.encode(labels_of(labels, task)), np.int64)]
 
 
 def public_rows(request: Request, schema: Schema | None, n_rows: int | None) -> int | None:

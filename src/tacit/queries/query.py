@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
+from tacit.arrays import Ints
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.sensitivity import Sensitivity
 
@@ -41,3 +42,9 @@ class Layout:
     @property
     def n_columns(self) -> int:
         return len(self.n_codes)
+
+    def coarsened(self, column: int, mapping: Ints) -> Layout:
+        """The layout once a column's codes are replaced by a public map of them."""
+        n_codes = list(self.n_codes)
+        n_codes[column] = int(mapping.max()) + 1
+        return replace(self, n_codes=tuple(n_codes))

@@ -10,24 +10,19 @@ from __future__ import annotations
 import io
 import pickle
 import zlib
-from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from weakref import WeakKeyDictionary, finalize
 
+from tacit.engines.numbering import ENTRIES, Numbering, entries_of
 from tacit.models.fourier_features import FourierFeatures
 from tacit.queries.cells import ProductCells
 from tacit.queries.covers.candidates import FirstMatch
 from tacit.queries.dense.capped_sum import CappedSum
-from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tacit.queries.joint_bound import JointBound
-from tacit.queries.margins import Margins, Scores
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import RowRule
 from tacit.queries.tree_cells import TreeCells
-
-ENTRIES = {Margins: "updates", Scores: "updates", HalfspaceLog: "steps"}
-"""Logs, and what grows of each."""
 
 SHARED = (ProductCells, TreeCells, FirstMatch, RowRule, LabelWeights, FourierFeatures, JointBound, CappedSum, *ENTRIES)
 """What is sent once."""
@@ -45,21 +40,18 @@ class Growth:
 
     number: int
     start: int
-    entries: list[Any]
+    entries: Sequence[Any]
 
 
 class Shipper:
     """The curator's side: all workers get the same messages in the same order."""
 
     def __init__(self) -> None:
-        self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-        self._sent: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-        self._gone: deque[int] = deque()  # appended to in whatever thread the last reference is dropped
-        self._next = 0
+        self._numbering = Numbering()
 
     def packed(self, value: Any) -> bytes:
         """A message: what is no longer referred to, objects that come for the first time, and a value."""
-        gone = [self._gone.popleft() for _ in range(len(self._gone))]
+        gone = self._numbering.gone()
         first: list[tuple[int, bytes]] = []
         body = self._pickled(value, None, first)
         # maps from the codes of a column to its cells are long and hardly say anything
@@ -67,22 +59,18 @@ class Shipper:
 
     def open_logs(self) -> list[Any]:
         """All logs that have grown: to be sent before codes change, of which their entries speak."""
-        return [log for log, sent in list(self._sent.items()) if len(entries_of(log)) > sent]
+        return self._numbering.open_logs()
 
     def number(self, value: Any, first: list[tuple[int, bytes]]) -> int:
         """The number of an object; what is new about it, and about all in it, joins ``first``."""
-        number = self._numbers.get(value)
-        if number is None:
-            self._next += 1
-            number = self._numbers[value] = self._next
-            finalize(value, self._gone.append, number).atexit = False
+        number, known = self._numbering.of(value)
+        if not known:
             empty = replace(value, **{ENTRIES[type(value)]: []}) if type(value) in ENTRIES else value
             first.append((number, self._pickled(empty, empty, first)))
         if type(value) in ENTRIES:
-            start, entries = self._sent.get(value, 0), entries_of(value)
-            self._sent[value] = len(entries)
-            if len(entries) > start:
-                first.append((0, self._pickled(Growth(number, start, entries[start:]), None, first)))
+            start, entries = self._numbering.new_entries(value)
+            if entries:
+                first.append((0, self._pickled(Growth(number, start, entries), None, first)))
         return number
 
     def _pickled(self, value: Any, itself: Any, first: list[tuple[int, bytes]]) -> bytes:
@@ -140,9 +128,3 @@ class _Unpickler(pickle.Unpickler):
     def persistent_load(self, number: int) -> Any:
         """The object that came under a number."""
         return self._known[number]
-
-
-def entries_of(log: Any) -> list[Any]:
-    """What grows of a log."""
-    entries: list[Any] = getattr(log, ENTRIES[type(log)])
-    return entries

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import count
 from typing import Any
 from weakref import finalize
@@ -66,9 +65,7 @@ class ClusterTable(BlockTable):
         """Replaces a column's codes by a public map of them (at most 256 values: one byte a cell)."""
         super().coarsen(column, mapping)
         self._workers.tell(Coarsen(self._number, column, mapping, self._workers.open_logs()))
-        n_codes = list(self._public.n_codes)
-        n_codes[column] = int(mapping.max()) + 1
-        self._public = replace(self._public, n_codes=tuple(n_codes))
+        self._public = self._public.coarsened(column, mapping)
 
     def derive(self, cells: Cells) -> None:
         """Keeps the codes of ``cells`` for as long as the object lives, because many queries will use them."""

@@ -151,11 +151,10 @@ class OpenCover:
 
     def __call__(self, held: Held) -> None:
         rows, candidates = held.tables[self.table], self.conjunctions
-        facts = (rows.columns, rows.classes(), rows.layout.n_labels, rows.threads)
         if isinstance(candidates, StreamedConjunctions):
-            held.covers[self.cover] = StreamedCounts(candidates, *facts)
+            held.covers[self.cover] = rows.streamed_cover(candidates)
         else:
-            held.covers[self.cover] = CoverCounts(candidates, *facts)
+            held.covers[self.cover] = rows.cover(candidates)
 
 
 @dataclass(frozen=True)

@@ -107,12 +107,12 @@ class Workers:
     def _sent(self, places: frozenset[int], first: int, sends: bool, together: bool) -> tuple[Answers, frozenset[int]]:
         """The answers of these parts, and which of them were lost on the way."""
         self._find_homes()
-        calls = []
+        calls, messages = [], self._history[first:]
         for home in sorted(set(self._homes.values())):
             keeps = frozenset(place for place, where in self._homes.items() if where == home)
             parts = {place: self._parts[place] if sends else None for place in sorted(keeps & places)}
             if parts:
-                errand = Errand(parts, first, self._history[first:], keeps, together)
+                errand = Errand(parts, first, messages, keeps, together)
                 calls.append((home, frozenset(parts), self._call(home, errand)))
         found: list[Answers] = []
         lost: frozenset[int] = frozenset()

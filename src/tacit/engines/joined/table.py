@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import count
 from typing import Any, NoReturn, Protocol
 from weakref import finalize
@@ -69,9 +68,7 @@ class JoinedTable(BlockTable):
         super().coarsen(column, mapping)
         logs, plain = self._sites.sender.open_logs(), self._sites.sender.plain(mapping)
         self._tell("coarsen", logs=logs, column=column, mapping=plain)
-        n_codes = list(self._public.n_codes)
-        n_codes[column] = int(mapping.max()) + 1
-        self._public = replace(self._public, n_codes=tuple(n_codes))
+        self._public = self._public.coarsened(column, mapping)
 
     def derive(self, cells: Cells) -> None:
         """Keeps the codes of ``cells`` for as long as the object lives, because many queries will use them."""

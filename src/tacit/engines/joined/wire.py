@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import types
 import typing
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Protocol, get_args, get_origin
-from weakref import WeakKeyDictionary, finalize
 
 import numpy as np
 
+from tacit.engines.numbering import Numbering
 from tacit.engines.passes.base import SumsOf
 from tacit.engines.passes.histogram import CodeCounts, ProductSums
 from tacit.engines.passes.splits import LeftSums
@@ -72,10 +71,7 @@ class Sender:
     """The coordinator's side: from objects to plain data. All sites get the same."""
 
     def __init__(self) -> None:
-        self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-        self._sent: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-        self._gone: deque[int] = deque()  # appended to in whatever thread the last reference is dropped
-        self._next = 0
+        self._numbering = Numbering()
 
     def plain(self, value: Any) -> Any:
         """A value as plain data.
@@ -100,7 +96,7 @@ class Sender:
         if isinstance(value, LOGS):
             return self._log(value)
         if type(value) in SHARED:
-            number, known = self._number(value)
+            number, known = self._numbering.of(value)
             return {"known": number} if known else {"number": number, **self._fields(value)}
         if type(value) in BY_VALUE:
             return self._fields(value)
@@ -108,14 +104,11 @@ class Sender:
 
     def open_logs(self) -> list[Any]:
         """What is new in all logs: before codes change, of which updates so far speak."""
-        return [self._log(log) for log in list(self._sent) if len(log.updates) > self._sent[log]]
+        return [self._log(log) for log in self._numbering.open_logs()]
 
     def gone(self) -> list[int]:
         """Numbers of what was sent and is no longer referred to."""
-        found = []
-        while self._gone:
-            found.append(self._gone.popleft())
-        return found
+        return self._numbering.gone()
 
     def _fields(self, value: Any) -> dict[str, Any]:
         kind = type(value)
@@ -126,21 +119,11 @@ class Sender:
         return {"is": kind.__name__, "of": found}
 
     def _log(self, log: Any) -> dict[str, Any]:
-        number, _ = self._number(log)
-        start = self._sent.get(log, 0)
-        new = [self.plain(update) for update in log.updates[start:]]
-        self._sent[log] = len(log.updates)
+        number, _ = self._numbering.of(log)
+        start, entries = self._numbering.new_entries(log)
+        new = [self.plain(update) for update in entries]
         n_scores = log.n_scores if isinstance(log, Scores) else 0
         return {"log": number, "n_scores": n_scores, "from": start, "new": new}
-
-    def _number(self, value: Any) -> tuple[int, bool]:
-        number = self._numbers.get(value)
-        if number is not None:
-            return number, True
-        self._next += 1
-        self._numbers[value] = self._next
-        finalize(value, self._gone.append, self._next).atexit = False
-        return self._next, False
 
 
 class Admits(Protocol):
