@@ -18,6 +18,9 @@ from tacit.privacy.number_text import floats_text
 MANY = 32
 """Floats in a list from which they are written together."""
 
+NESTED = {dict, list}
+"""What may have long lists of floats in it."""
+
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
@@ -44,38 +47,28 @@ def _text(data: Any) -> str:
     """The canonical text, long lists of floats written by a kernel."""
     if isinstance(data, dict) and all(type(key) is str for key in data):
         return "{" + ",".join(f"{canonical_json(key)}:{_text(data[key])}" for key in sorted(data)) + "}"
-    if isinstance(data, list) and data:
-        if isinstance(data[0], list) and (rows := _rows_text(data)):
-            return rows
-        if _are_many_floats(data):
+    if isinstance(data, list):
+        kinds = set(map(type, data))
+        if kinds == {float} and len(data) >= MANY and all(map(math.isfinite, data)):
             return "[" + floats_text(data) + "]"
-        if any(map(_is_worth_a_look, data)):
+        if kinds == {list}:
+            return _lists_text(data)
+        if kinds & NESTED:
             return "[" + ",".join([_text(item) for item in data]) + "]"
     return canonical_json(data)
 
 
-def _is_worth_a_look(item: Any) -> bool:
-    """Whether something in an item of a list may have a long list of floats in it."""
-    if isinstance(item, list):
-        return len(item) >= MANY or any(isinstance(inner, dict | list) for inner in item)
-    return isinstance(item, dict)
-
-
-def _are_many_floats(data: list[Any]) -> bool:
-    if len(data) < MANY or type(data[0]) is not float:
-        return False
-    return set(map(type, data)) == {float} and all(map(math.isfinite, data))
-
-
-def _rows_text(data: list[Any]) -> str:
-    """The text of lists of equally many floats, as of a matrix; empty for anything else."""
-    if set(map(type, data)) != {list} or len(widths := set(map(len, data))) != 1:
-        return ""
-    floats = list(chain.from_iterable(data))
-    if not _are_many_floats(floats):
-        return ""
-    texts, (width,) = floats_text(floats).split(","), widths
-    return "[[" + "],[".join([",".join(row) for row in zip(*[iter(texts)] * width, strict=True)]) + "]]"
+def _lists_text(data: list[Any]) -> str:
+    """The text of lists: of equally many floats, as of a matrix, all at once."""
+    kinds, widths = set(map(type, chain.from_iterable(data))), set(map(len, data))
+    if kinds == {float} and len(widths) == 1:
+        floats, (width,) = list(chain.from_iterable(data)), widths
+        if len(floats) >= MANY and all(map(math.isfinite, floats)):
+            texts = floats_text(floats).split(",")
+            return "[[" + "],[".join([",".join(row) for row in zip(*[iter(texts)] * width, strict=True)]) + "]]"
+    if kinds & NESTED or max(widths) >= MANY:
+        return "[" + ",".join([_text(item) for item in data]) + "]"
+    return canonical_json(data)
 
 
 def finite(data: Any) -> Any:
