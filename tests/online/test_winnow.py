@@ -197,7 +197,7 @@ HALVES = Schema.from_dict({"columns": {name: {"kind": "numeric", "lower": 0, "up
     "model",
     [
         Winnow(schema=HALVES, bins=4, horizon=5_000),
-        DecisionListWinnow(schema=HALVES, bins=3, horizon=5_000, k=2),
+        DecisionListWinnow(schema=HALVES, bins=2, horizon=5_000, k=2),
         Winnow(columns=PHISHING, invalid="null", horizon=5_000, seed=3),
     ],
     ids=["schema", "lists", "signs"],
