@@ -13,7 +13,7 @@ from tacit.encoding.dense import RowEncoder
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
 from tacit.models.additive import SMOOTH, AdditiveModel, Feature, MainEffect, PairEffect
-from tacit.models.base import Model
+from tacit.models.base import ClassModel
 from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.rule import ComposedModel, RuleModel, VoteModel
@@ -108,7 +108,7 @@ def test_halfspace_weights_reach_the_table() -> None:
     assert [column.name for column in painted.public] == ["age", "colour", "(every row)"]
 
 
-class Oracle(Model):
+class Oracle(ClassModel):
     """A kind nobody paints."""
 
     kind = "oracle"

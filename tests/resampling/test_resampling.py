@@ -37,7 +37,7 @@ REPLACE = Neighbouring.REPLACE_ONE
 CAP = 1 << WEIGHT_BITS
 
 
-class Voter(Model):
+class Voter(ClassModel):
     """Says the positive class where a column is positive."""
 
     kind = "voter"

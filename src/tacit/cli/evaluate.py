@@ -11,6 +11,7 @@ from tacit.cli import arguments as shared
 from tacit.cli.console import as_json, finite, progress, releasable, spent, table
 from tacit.cli.files import check_outputs, write_text
 from tacit.cli.options import account_of, costs_of, listed, target_column
+from tacit.cli.predict import classes_of
 from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def run(arguments: EvaluateArguments) -> None:
         inner = inner.base
     encoders = dict(encoders_of(inner))
     numeric = [name for name, encoder in encoders.items() if isinstance(encoder, NumericGrid) and not encoder.dates]
-    numeric += [target] if model.says_numbers else []
+    numeric += [] if classes_of(model) else [target]
     names = list(dict.fromkeys([*model.feature_names, target, *_more(arguments, schema)]))
     with (
         rows_of(arguments.data, arguments.encoding) as data,
@@ -112,7 +113,7 @@ def run(arguments: EvaluateArguments) -> None:
         )
     if arguments.certificate is not None:
         write_text(arguments.certificate, score.certificate.to_json())
-    _show(arguments, score, tuple(model.classes))
+    _show(arguments, score, classes_of(model))
 
 
 def _values(arguments: EvaluateArguments, schema: Schema | None, encoders: dict[str, Any]) -> list[Any] | None:

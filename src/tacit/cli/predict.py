@@ -124,11 +124,18 @@ def write(tables: Iterator[pa.Table], columns: pa.Table, place: Any, named: Path
             file.write_table(each.cast(first.schema))
 
 
+def classes_of(model: Model) -> tuple[Any, ...]:
+    """The classes that a model tells apart; none, if it is of a number."""
+    from tacit.models.base import ClassModel
+
+    return tuple(model.classes) if isinstance(model, ClassModel) else ()
+
+
 def threshold_of(model: Model, threshold: float | None, cost: str | None) -> float | None:
     """From which probability on the positive class is predicted; None for the likeliest class."""
     if threshold is None and cost is None:
         return None
-    if model.says_numbers or len(model.classes) != 2:
+    if len(classes_of(model)) != 2:
         raise Mistake("--threshold and --cost are about two classes, and this model does not tell two apart")
     if cost is None:
         if threshold is None or not 0 <= threshold <= 1:
@@ -147,8 +154,10 @@ def predicted(model: Model, frame: Any, threshold: float | None = None, kept: li
     import numpy as np
     import pyarrow as pa
 
+    from tacit.models.base import ClassModel
+
     beside = {name: frame.column(name) for name in kept or []}
-    if model.says_numbers:
+    if not isinstance(model, ClassModel):
         return pa.table({**beside, "prediction": np.asarray(model.predict(frame), np.float64)})
     chances = model.predict_proba(frame)
     names = [str(name) for name in model.classes]

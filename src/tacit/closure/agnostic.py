@@ -15,7 +15,7 @@ from tacit.closure.relabel import Step, child_rows, errors_on
 from tacit.curator.rows import PrivateRows
 from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Sample
-from tacit.models.base import Model
+from tacit.models.base import ClassModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request, RequestError
@@ -51,7 +51,7 @@ class AgnosticLearner(ClosureLearner):
     def least_rows_of_a_run(self) -> int:
         return round(1 / (PAPER_DRAWS * PAPER_SCORED)) if self.analysis == "paper" else 1
 
-    def run(self, setting: Setting) -> tuple[Plan, Callable[[PrivateRows], Model]]:
+    def run(self, setting: Setting) -> tuple[Plan, Callable[[PrivateRows], ClassModel]]:
         task, neighbouring = setting.task, setting.neighbouring
         concepts = self.concepts if self.concepts is not None else Stumps(task.names)
         (found,) = self._sets([concepts], setting)
@@ -67,7 +67,7 @@ class AgnosticLearner(ClosureLearner):
             plan.rate, task.label_index, step.charges(neighbouring), setting.target.delta / plan.rate, inside=THEOREM
         )
 
-        def run(rows: PrivateRows) -> Model:
+        def run(rows: PrivateRows) -> ClassModel:
             (part,) = open_view(rows, sample, Label(Stage.ROWS, "random part of the rows"))
             return step.run(part, (), task, Label(Stage.ROWS, "relabel and learn"))
 

@@ -28,7 +28,7 @@ from tacit.learning.checks import check_choice, check_integer, check_number, che
 from tacit.learning.fit import too_few_rows, unit_of
 from tacit.learning.learner import Learner
 from tacit.learning.task import Task
-from tacit.models.base import Model
+from tacit.models.base import ClassModel
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.label import Label, Stage
@@ -82,7 +82,7 @@ class ClosureLearner(Learner):
     # What a subclass says.
 
     @abstractmethod
-    def run(self, setting: Setting) -> tuple[Plan, Callable[[PrivateRows], Model]]:
+    def run(self, setting: Setting) -> tuple[Plan, Callable[[PrivateRows], ClassModel]]:
         """The charges of one run at ``setting.target``, and the run; raises for public mistakes only."""
 
     @property
@@ -198,7 +198,7 @@ class ClosureLearner(Learner):
 
     # The fit.
 
-    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> Model:
+    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> ClassModel:
         target, bounds_allowance = self._targets(allowance, task)
         if bounds_allowance is not None:
             bounds = find_bounds(rows, task.names, task.label_index, bounds_allowance, 1.0)
@@ -207,7 +207,9 @@ class ClosureLearner(Learner):
         plan, run = self.run(setting)
         return run(rows) if self.repetitions == 1 else self._best_of(rows, setting, plan, run)
 
-    def _best_of(self, rows: PrivateRows, setting: Setting, plan: Plan, run: Callable[[PrivateRows], Model]) -> Model:
+    def _best_of(
+        self, rows: PrivateRows, setting: Setting, plan: Plan, run: Callable[[PrivateRows], ClassModel]
+    ) -> ClassModel:
         """Beta-boosting (remark 7.4): runs on disjoint parts, and the best of them by errors on one more part."""
         target, label_index = setting.target, setting.task.label_index
         private = not math.isinf(target.epsilon)

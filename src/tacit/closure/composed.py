@@ -25,7 +25,7 @@ from tacit.curator.views.relabel import Relabel
 from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Parts, Sample
 from tacit.errors import message_of
-from tacit.models.base import Model
+from tacit.models.base import ClassModel
 from tacit.models.rule import ComposedModel, RuleModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
@@ -87,7 +87,7 @@ class ComposedLearner(ClosureLearner):
             return 1
         return self._count * (round(1 / (PAPER_DRAWS * PAPER_SCORED)) if self.analysis == "paper" else 1)
 
-    def run(self, setting: Setting) -> tuple[Plan, Callable[[PrivateRows], Model]]:
+    def run(self, setting: Setting) -> tuple[Plan, Callable[[PrivateRows], ClassModel]]:
         table = truth_table(self.function, self._count)
         declared = self.concepts if self.concepts is not None else [Stumps(setting.task.names)] * 2
         sets = self._sets(declared, setting)
@@ -105,7 +105,7 @@ class ComposedLearner(ClosureLearner):
 
     def _open_run(
         self, setting: Setting, sets: Sequence[ConceptSet], table: TruthTable
-    ) -> tuple[Plan, Callable[[PrivateRows], Model]]:
+    ) -> tuple[Plan, Callable[[PrivateRows], ClassModel]]:
         """All concepts chosen on all rows; every choice costs the same."""
         task, target = setting.task, setting.target
         private = not math.isinf(target.epsilon)
@@ -115,8 +115,8 @@ class ComposedLearner(ClosureLearner):
             span = repeated_selection_range(target, len(sets))
             charges = (BoundedRange(span),) * len(sets)
 
-        def run(rows: PrivateRows) -> Model:
-            members: list[Model] = []
+        def run(rows: PrivateRows) -> ClassModel:
+            members: list[ClassModel] = []
             for i, concepts in enumerate(sets):
                 choice = Relabel(
                     concepts.encoding,
@@ -140,7 +140,7 @@ class ComposedLearner(ClosureLearner):
 
     def _sealed_run(
         self, setting: Setting, sets: Sequence[ConceptSet], table: TruthTable, public: bool
-    ) -> tuple[Plan, Callable[[PrivateRows], Model]]:
+    ) -> tuple[Plan, Callable[[PrivateRows], ClassModel]]:
         """Algorithm 5: a part of the rows for each concept, relabelled, and learned by its learner."""
         task, neighbouring, k = setting.task, setting.neighbouring, len(sets)
         plan = self._step_plan(setting.target, neighbouring, public, "completion")
@@ -160,16 +160,16 @@ class ComposedLearner(ClosureLearner):
         together = tuple(charge for charge, _ in parts.charges(neighbouring))
         sample = Sample(plan.rate, task.label_index, together, inner_delta, inside=THEOREM)
 
-        def run(rows: PrivateRows) -> Model:
+        def run(rows: PrivateRows) -> ClassModel:
             (part,) = open_view(rows, sample, Label(Stage.ROWS, "random part of the rows"))
-            members: list[Model] = []
+            members: list[ClassModel] = []
             for i, own in enumerate(open_view(part, parts, Label(Stage.ROWS, "disjoint parts"))):
                 members.append(steps[i].run(own, members, task, Label(Stage.CONCEPT, round=i + 1)))
             return self._model(setting, table, members)
 
         return tuple(charge for charge, _ in sample.charges(neighbouring)), run
 
-    def _model(self, setting: Setting, table: TruthTable, members: Sequence[Model]) -> ComposedModel:
+    def _model(self, setting: Setting, table: TruthTable, members: Sequence[ClassModel]) -> ComposedModel:
         names = tuple(setting.task.label_index.names)
         return ComposedModel(names, table.values, tuple(members), in_words(self.function, self._count))
 

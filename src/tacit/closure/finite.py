@@ -28,7 +28,7 @@ from tacit.estimators.classifier import PrivateClassifier
 from tacit.learning.checks import check_integer, check_number, check_two_classes
 from tacit.learning.learner import Learner
 from tacit.learning.task import Task
-from tacit.models.base import Model
+from tacit.models.base import ClassModel
 from tacit.models.rule import RuleModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
@@ -117,7 +117,7 @@ class FiniteClassLearner(Learner):
             )
         return found
 
-    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> Model:
+    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> ClassModel:
         epsilon = allowance.epsilon
         if task.encoding is None:
             slice_ = Allowance.of(allowance.epsilon * BOUNDS_SHARE, allowance.delta)

@@ -23,7 +23,7 @@ from tacit.estimators.child import child_learner
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.learning.learner import Learner
 from tacit.learning.task import Task
-from tacit.models.base import Model
+from tacit.models.base import ClassModel, Model, of_classes
 from tacit.privacy import accountants
 from tacit.privacy.charges import BoundedRange
 from tacit.privacy.label import Label
@@ -193,10 +193,10 @@ class Step:
         """What the step costs its rows."""
         return tuple(charge for charge, _ in self.relabel.charges(neighbouring))
 
-    def run(self, rows: PrivateRows, models: Sequence[Model], task: Task, label: Label) -> Model:
+    def run(self, rows: PrivateRows, models: Sequence[ClassModel], task: Task, label: Label) -> ClassModel:
         """RelabelAndLearn: relabels behind the gate, and lets the child learn from the relabelled rows."""
         fields = {name: getattr(self.relabel, name) for name in self.relabel.__dataclass_fields__}
         (view,) = open_view(rows, Relabel(**{**fields, "models": tuple(models)}), label)
         if self.draws is not None:
             (view,) = open_view(view, self.draws, label.with_text(f"{label}: rows drawn with replacement"))
-        return self.child.learn(view, task)
+        return of_classes(self.child.learn(view, task))

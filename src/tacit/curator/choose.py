@@ -13,7 +13,7 @@ from tacit.curator.views.relabel import Relabel
 from tacit.curator.views.resample import said_by
 from tacit.curator.views.view import ONE, Rows
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.models.base import Model
+from tacit.models.base import ClassModel
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.label import Label
 
@@ -37,7 +37,7 @@ def select_concept(private_rows: PrivateRows, choice: Relabel, label: Label | st
 
 
 def select_member(
-    private_rows: PrivateRows, models: Sequence[Model], label_index: LabelIndex, charge: Charge, label: Label | str
+    private_rows: PrivateRows, models: Sequence[ClassModel], label_index: LabelIndex, charge: Charge, label: Label | str
 ) -> int:
     """The index of a released model with (about) the fewest errors, by the exponential mechanism on error counts.
 

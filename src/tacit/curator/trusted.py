@@ -19,7 +19,7 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.errors import TacitError
-from tacit.models.base import Model, ModelError
+from tacit.models.base import ClassModel, ModelError
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label
 from tacit.privacy.neighbouring import Neighbouring
@@ -44,7 +44,7 @@ class UntrustedResult(TacitError):  # noqa: N818 - says what it is about
 
 
 @dataclass(frozen=True, eq=False)
-class ForeignModel(Model):
+class ForeignModel(ClassModel):
     """What a foreign learner made, as a model. It predicts; it has no file format.
 
     Attributes:

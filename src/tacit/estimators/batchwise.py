@@ -285,6 +285,8 @@ class BatchwiseClassifier(ClassifierMixin, _Batchwise):
 
     _kind, _mean = PrivateClassifier, MeanModel
 
+    model_: MeanModel
+
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The likeliest class of every row, shape ``(rows,)``."""
         check_is_fitted(self, "model_")
@@ -299,7 +301,6 @@ class BatchwiseClassifier(ClassifierMixin, _Batchwise):
     def decision_function(self, X: Any) -> Floats:
         """Log-odds of the last of two ``classes_``, shape ``(rows,)``; of several classes log-probabilities."""
         check_is_fitted(self, "model_")
-        assert isinstance(self.model_, MeanModel)
         return scores_in_order(self.model_.classes, self.model_.decision_function(self._frame(X)))
 
     def describe(self) -> None:

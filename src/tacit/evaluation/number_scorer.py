@@ -13,7 +13,7 @@ from tacit.encoding.frames import Frame, without_rows
 from tacit.encoding.inputs import no_rows_of, numbers_of
 from tacit.encoding.values import DROPPED
 from tacit.evaluation.deviance import largest_deviance, unit_deviance
-from tacit.models.base import Model
+from tacit.models.base import Model, NumberModel
 from tacit.privacy.request import RequestError, is_number, two_bounds
 from tacit.schema import Schema
 
@@ -22,7 +22,7 @@ def predicts_numbers(predictor: Any) -> bool:
     """Whether a model, or something that was fitted, is about a number and not about classes."""
     model = getattr(predictor, "model_", predictor)
     if isinstance(model, Model):
-        return model.says_numbers
+        return isinstance(model, NumberModel)
     return hasattr(predictor, "predict") and not (hasattr(predictor, "classes_") or hasattr(predictor, "predict_proba"))
 
 

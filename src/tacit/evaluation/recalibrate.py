@@ -16,7 +16,7 @@ from tacit.evaluation.calibration import Groups, equal_groups
 from tacit.evaluation.candidates import check_combinable, combined_certificate, promised_schema
 from tacit.evaluation.measure_scores import CountRequest, ScoreCounts, ScoreGroups, measure_scores, rows_and_labels
 from tacit.evaluation.scorer import Scorer
-from tacit.models.base import Model
+from tacit.models.base import ClassModel, Model
 from tacit.models.binding import model_digest
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.privacy.account import PrivacyAccount
@@ -102,6 +102,7 @@ def recalibrate(
     scorer = Scorer.of(model, declared)
     if scorer.n_classes != 2:
         raise RequestError(f"recalibration is for two classes, and there are {scorer.n_classes}")
+    assert isinstance(base, ClassModel)  # the scorer is one of classes
     frame, labels = rows_and_labels(X, y)
     scorer.check(frame, X, labels)
     own = getattr(model, "certificate_", None)

@@ -14,7 +14,7 @@ from tacit.encoding.frames import Frame, without_rows
 from tacit.encoding.inputs import no_rows_of
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.evaluation.error_grid import log_odds
-from tacit.models.base import Model
+from tacit.models.base import Model, NumberModel
 from tacit.privacy.request import RequestError
 from tacit.schema import Schema
 
@@ -47,7 +47,7 @@ class Scorer:
         Raises:
             RequestError: if it is none of them, or was not fitted.
         """
-        if getattr(getattr(predictor, "model_", predictor), "predicts", "classes") == "numbers":
+        if isinstance(getattr(predictor, "model_", predictor), NumberModel):
             raise RequestError("this is a model of a number, and what is evaluated here are models of classes")
         model = getattr(predictor, "model_", predictor)
         verified = isinstance(model, Model) and model.sees_rows_alone

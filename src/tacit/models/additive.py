@@ -20,7 +20,7 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, encoder_from_dict
 from tacit.encoding.values import BooleanIndex
-from tacit.models.base import Model, floats, ints, of_any_table
+from tacit.models.base import ClassModel, floats, ints, of_any_table
 from tacit.models.fourier_features import FourierTerm
 from tacit.models.tree import ScoreTree, Tree
 from tacit.models.tree_leaves import add_values
@@ -320,7 +320,7 @@ def _of_one_score(effect: E) -> E:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AdditiveModel(Model):
+class AdditiveModel(ClassModel):
     """``log-odds = intercept + sum of effects``. Frozen; everything in it was released.
 
     Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
 from tacit.models.additive import AdditiveScores, Feature
-from tacit.models.base import Model, Predicts, of_any_table
+from tacit.models.base import ClassModel, Model, NumberModel, of_any_table
 from tacit.models.log_linked import means
 
 
@@ -41,7 +41,7 @@ class _AdditiveScoresModel(Model):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class AdditiveClassesModel(_AdditiveScoresModel):
+class AdditiveClassesModel(_AdditiveScoresModel, ClassModel):
     """Several classes: probabilities are the softmax of the scores, which are log-odds up to a constant per row.
 
     Attributes:
@@ -114,7 +114,7 @@ def _without_mean(variance: Floats) -> Floats:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class AdditiveRegressionModel(_AdditiveScoresModel):
+class AdditiveRegressionModel(_AdditiveScoresModel, NumberModel):
     """A number: the sum of an intercept and of effects, in units of the target, kept within its declared bounds.
 
     Under a log link the sum is the logarithm of the mean.
@@ -130,7 +130,6 @@ class AdditiveRegressionModel(_AdditiveScoresModel):
     """
 
     kind: ClassVar[str] = "additive_regression"
-    predicts: ClassVar[Predicts] = Predicts.NUMBERS
 
     target: str
     lower: float
@@ -139,7 +138,6 @@ class AdditiveRegressionModel(_AdditiveScoresModel):
     quantile: float
     scores: AdditiveScores
     power: float | None = None
-    classes: tuple[Any, ...] = field(default=(), init=False)
 
     @of_any_table
     def predict(self, frame: Frame) -> Floats:
@@ -157,11 +155,6 @@ class AdditiveRegressionModel(_AdditiveScoresModel):
         if self.power is None:
             return variance
         return np.asarray(variance * np.square(self.predict(frame)))
-
-    def predict_proba(self, frame: Any) -> Floats:
-        """There are none: raises ``TypeError``."""
-        del frame
-        raise TypeError(f"this is a model of the number “{self.target}”: it has no classes; use predict")
 
     def body(self) -> dict[str, Any]:
         linked = {} if self.power is None else {"power": self.power}

@@ -6,7 +6,6 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
@@ -42,13 +41,6 @@ def ints(values: Any) -> Ints:
     return np.asarray(values, dtype=np.int64)
 
 
-class Predicts(StrEnum):
-    """What a model says of a row."""
-
-    CLASSES = "classes"
-    NUMBERS = "numbers"
-
-
 M = TypeVar("M", bound="Model")
 R = TypeVar("R")
 
@@ -71,10 +63,6 @@ class Model:
     """
 
     kind: ClassVar[str]
-    predicts: ClassVar[Predicts] = Predicts.CLASSES
-    """What it says of a row; where that is a number, there are no classes and no probabilities."""
-
-    classes: tuple[Any, ...]
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -82,9 +70,9 @@ class Model:
         raise NotImplementedError
 
     @property
-    def says_numbers(self) -> bool:
-        """Whether it says a number of a row, and no class."""
-        return self.predicts == Predicts.NUMBERS
+    def says(self) -> str:
+        """What it says of a row, for people."""
+        raise NotImplementedError
 
     @property
     def sees_rows_alone(self) -> bool:
@@ -120,17 +108,11 @@ class Model:
 
     def __repr__(self) -> str:
         """A line: all that was released would be thousands."""
-        what = "a number" if self.says_numbers else ", ".join(str(name) for name in self.classes)
-        return f"<{type(self).__name__} of {what} from {len(self.feature_names)} columns>"
-
-    def predict_proba(self, frame: Any) -> Floats:
-        """Probabilities, shape ``(rows, classes)``."""
-        raise NotImplementedError
+        return f"<{type(self).__name__} of {self.says} from {len(self.feature_names)} columns>"
 
     def predict(self, frame: Any) -> npt.NDArray[Any]:
-        """The likeliest class of every row."""
-        chosen: npt.NDArray[Any] = np.asarray(self.classes)[self.predict_proba(frame).argmax(axis=1)]
-        return chosen
+        """What it says of every row, shape ``(rows,)``."""
+        raise NotImplementedError
 
     def error_bound(self, failure: float = FAILURE) -> float | None:
         """A proved bound of its error on new rows; None if nothing that was released proves one.
@@ -162,6 +144,43 @@ class Model:
         }
 
 
+class ClassModel(Model):
+    """A model of classes: it says how likely each is."""
+
+    classes: tuple[Any, ...]
+
+    @property
+    def says(self) -> str:
+        """The classes, for people."""
+        return ", ".join(str(name) for name in self.classes)
+
+    def predict_proba(self, frame: Any) -> Floats:
+        """Probabilities, shape ``(rows, classes)``."""
+        raise NotImplementedError
+
+    def predict(self, frame: Any) -> npt.NDArray[Any]:
+        """The likeliest class of every row."""
+        chosen: npt.NDArray[Any] = np.asarray(self.classes)[self.predict_proba(frame).argmax(axis=1)]
+        return chosen
+
+
+class NumberModel(Model):
+    """A model of a number between declared bounds: there are no classes, and no probabilities."""
+
+    @property
+    def says(self) -> str:
+        """A number, for people."""
+        return "a number"
+
+    def predict(self, frame: Any) -> Floats:
+        """The prediction for every row, shape ``(rows,)``."""
+        raise NotImplementedError
+
+    def score_variance(self, frame: Any) -> Floats:
+        """Variance that noise leaves in the prediction of every row, in squared units of the target."""
+        raise NotImplementedError
+
+
 class Nest(Model):
     """A model made of other models, which stand in its file as models of their own."""
 
@@ -175,6 +194,24 @@ class Nest(Model):
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> Self:
         """The inverse of :meth:`body`, once the models inside are read; ``files.model_from_dict`` reads both."""
         raise NotImplementedError
+
+
+def of_classes(model: Model) -> ClassModel:
+    """What a learner of classes made, by its type."""
+    assert isinstance(model, ClassModel)
+    return model
+
+
+def class_models(parts: Sequence[Model]) -> tuple[ClassModel, ...]:
+    """The models inside another of classes.
+
+    Raises:
+        ModelError: if one is of a number.
+    """
+    found = tuple(part for part in parts if isinstance(part, ClassModel))
+    if len(found) != len(parts):
+        raise ModelError("the model is damaged: a model of classes holds a model of a number")
+    return found
 
 
 def nested(models: Sequence[Model]) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.models.additive import code_names
-from tacit.models.base import Model, floats, of_any_table
+from tacit.models.base import ClassModel, floats, of_any_table
 from tacit.models.evidence import FAILURE, CountedErrors
 
 AT_LEAST, BELOW, IS, IS_NOT = "at_least", "below", "is", "is_not"
@@ -119,7 +119,7 @@ class ListRule:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DecisionListModel(Model):
+class DecisionListModel(ClassModel):
     """A list of rules; the first whose conditions hold decides. Frozen; everything in it was released.
 
     Attributes:

@@ -12,7 +12,7 @@ from scipy.special import expit
 from tacit.arrays import Floats
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.matrix_rows import ROWS, MatrixEncoder
-from tacit.models.base import Model, floats
+from tacit.models.base import ClassModel, floats
 from tacit.models.evidence import FAILURE, CountedErrors
 
 BLOCK_CELLS = 1 << 20
@@ -33,7 +33,7 @@ def products(rows: Any, weights: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HalfspaceModel(Model):
+class HalfspaceModel(ClassModel):
     """Log-odds ``slope * weights . x + offset`` over encoded rows ``x`` of norm at most 1.
 
     Frozen; everything in it was released or public.

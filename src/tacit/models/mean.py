@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,17 @@ from scipy.special import log_softmax, softmax
 
 from tacit.arrays import Floats
 from tacit.models.additive_scores import AdditiveRegressionModel
-from tacit.models.base import LEAST_CHANCE, Model, ModelError, Nest, Predicts, Uncertain, nested
+from tacit.models.base import (
+    LEAST_CHANCE,
+    ClassModel,
+    Model,
+    ModelError,
+    Nest,
+    NumberModel,
+    Uncertain,
+    class_models,
+    nested,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +61,7 @@ class _Mean(Nest):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeanModel(_Mean):
+class MeanModel(_Mean, ClassModel):
     """Log-probabilities averaged, and made to add up to 1 again. Of two classes: log-odds averaged.
 
     Frozen; every member was released.
@@ -62,6 +72,8 @@ class MeanModel(_Mean):
     """
 
     kind: ClassVar[str] = "mean"
+
+    members: tuple[ClassModel, ...]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -101,11 +113,11 @@ class MeanModel(_Mean):
 
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> MeanModel:
-        return cls(tuple(parts), tuple(map(float, body["weights"])))
+        return cls(class_models(parts), tuple(map(float, body["weights"])))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeanNumberModel(_Mean):
+class MeanNumberModel(_Mean, NumberModel):
     """Predictions of a number averaged. Frozen; every member was released.
 
     Attributes:
@@ -114,10 +126,8 @@ class MeanNumberModel(_Mean):
     """
 
     kind: ClassVar[str] = "mean_number"
-    predicts: ClassVar[Predicts] = Predicts.NUMBERS
 
     members: tuple[AdditiveRegressionModel, ...]
-    classes: tuple[Any, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -164,11 +174,6 @@ class MeanNumberModel(_Mean):
             share**2 * member.score_variance(frame) for member, share in zip(self.members, self.shares, strict=True)
         ]
         return np.asarray(np.sum(found, axis=0))
-
-    def predict_proba(self, frame: Any) -> Floats:
-        """There are none: raises ``TypeError``."""
-        del frame
-        raise TypeError(f"this is a model of the number “{self.target}”: it has no classes; use predict")
 
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> MeanNumberModel:

@@ -10,11 +10,11 @@ import numpy as np
 from scipy.special import expit
 
 from tacit.arrays import Floats
-from tacit.models.base import LEAST_CHANCE, Model, ModelError, Nest, floats, nested
+from tacit.models.base import LEAST_CHANCE, ClassModel, Model, ModelError, Nest, class_models, floats, nested
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RecalibratedModel(Nest):
+class RecalibratedModel(Nest, ClassModel):
     """Log-odds ``curve(log-odds of base)``: linear between knots, of slope 1 beyond them.
 
     Frozen; everything in it was released or public.
@@ -27,7 +27,7 @@ class RecalibratedModel(Nest):
 
     kind: ClassVar[str] = "recalibrated"
 
-    base: Model
+    base: ClassModel
     knots: Floats
     values: Floats
 
@@ -79,6 +79,6 @@ class RecalibratedModel(Nest):
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> RecalibratedModel:
         try:
-            return cls(parts[0], floats(body["knots"]), floats(body["values"]))
+            return cls(class_models(parts)[0], floats(body["knots"]), floats(body["values"]))
         except ValueError as error:
             raise ModelError(f"the model is damaged: {error}") from error

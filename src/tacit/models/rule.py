@@ -12,11 +12,11 @@ import numpy as np
 from tacit.arrays import Bools, Floats, Ints
 from tacit.encoding.frames import Frame, numbered
 from tacit.encoding.table import Encoder, TableEncoding, encoder_from_dict
-from tacit.models.base import Model, ModelError, Nest, nested, of_any_table
+from tacit.models.base import ClassModel, Model, ModelError, Nest, class_models, nested, of_any_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleModel(Model):
+class RuleModel(ClassModel):
     """``positive if the row's cell is in the concept``. Frozen; everything in it was released or public.
 
     Attributes:
@@ -96,7 +96,7 @@ class RuleModel(Model):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComposedModel(Nest):
+class ComposedModel(Nest, ClassModel):
     """A boolean function of the sides that several models put a row on.
 
     Attributes:
@@ -110,7 +110,7 @@ class ComposedModel(Nest):
 
     classes: tuple[Any, ...]
     function: tuple[int, ...]
-    members: tuple[Model, ...]
+    members: tuple[ClassModel, ...]
     text: str
 
     def __post_init__(self) -> None:
@@ -149,11 +149,12 @@ class ComposedModel(Nest):
 
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> ComposedModel:
-        return cls(tuple(body["classes"]), tuple(int(v) for v in body["function"]), tuple(parts), str(body["text"]))
+        function = tuple(int(value) for value in body["function"])
+        return cls(tuple(body["classes"]), function, class_models(parts), str(body["text"]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class VoteModel(Nest):
+class VoteModel(Nest, ClassModel):
     """``MAJ`` of several models. Frozen; every member was released.
 
     Attributes:
@@ -164,7 +165,7 @@ class VoteModel(Nest):
     kind: ClassVar[str] = "vote"
 
     classes: tuple[Any, ...]
-    members: tuple[Model, ...]
+    members: tuple[ClassModel, ...]
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -190,4 +191,4 @@ class VoteModel(Nest):
 
     @classmethod
     def of_parts(cls, body: Mapping[str, Any], parts: Sequence[Model]) -> VoteModel:
-        return cls(tuple(body["classes"]), tuple(parts))
+        return cls(tuple(body["classes"]), class_models(parts))

@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
+from tacit.models.base import ClassModel
 from tacit.models.evidence import FAILURE
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.charges import Gaussian, Laplace
@@ -112,7 +113,9 @@ def _error_bound(model: Model, certificate: Certificate | None) -> float | None:
     if certificate is None or certificate.algorithm not in BY_ITSELF:
         return None
     bound = model.error_bound()
-    return None if bound is None or bound >= 1 - 1 / len(model.classes) else bound
+    if bound is None or not isinstance(model, ClassModel):
+        return bound
+    return None if bound >= 1 - 1 / len(model.classes) else bound
 
 
 def _weighs_classes(certificate: Certificate | None) -> bool:

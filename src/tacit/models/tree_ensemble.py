@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tacit.arrays import Bools, Bytes, Floats
 from tacit.encoding.frames import Frame
 from tacit.models.additive import Feature
-from tacit.models.base import Model, of_any_table, tree_variance
+from tacit.models.base import ClassModel, of_any_table, tree_variance
 from tacit.models.tree import Tree
 from tacit.models.tree_importance import total_effects
 from tacit.models.tree_leaves import add_values
@@ -81,7 +81,7 @@ class TreeSpending:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TreeEnsembleModel(Model):
+class TreeEnsembleModel(ClassModel):
     """``score = intercept + sum of trees``. Frozen; everything in it was released.
 
     Attributes:

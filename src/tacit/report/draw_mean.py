@@ -20,7 +20,7 @@ def draw(model: Model) -> ModelCard:
     last = model_card(mean.members[-1])
     count = len(mean.members)
     batches = "one batch" if count == 1 else f"{count} batches"
-    what = "predictions" if model.says_numbers else "log-odds"
+    what = "predictions" if isinstance(mean, MeanNumberModel) else "log-odds"
     return ModelCard(
         f"The mean of the {what} of models of {batches} of rows, each learned by itself. The last one: {last.summary}",
         "A model counts by the released number of its rows. Drawn is that of the last batch; the model file holds all "

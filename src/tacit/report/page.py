@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from tacit.models.base import ClassModel
 from tacit.models.claims import Claim, claim_of_model
 from tacit.models.summary import Summary, seen
 from tacit.privacy.certificate import Certificate
@@ -160,8 +161,8 @@ def versions(claim: Certificate) -> list[tuple[str, str]]:
 
 def subject(model: Model, target: str | None = None) -> str:
     """What a model predicts, in few words."""
-    if model.says_numbers:
-        return target or str(getattr(model, "target", "a number"))
+    if not isinstance(model, ClassModel):
+        return target or str(getattr(model, "target", model.says))
     *others, last = (str(name) for name in model.classes)
     said = f"{', '.join(others)} or {last}" if len(others) < MOST_NAMED else f"{len(model.classes)} classes"
     return said if target is None else f"{target}: {said}"
@@ -210,7 +211,8 @@ def render_claim(claim: Claim, title: str | None = None, target: str | None = No
     painted = model_card(model) if claim.holds else _card_of_a_doubtful(model)
     question = "" if claim.schema is None else unit_question(claim.schema)
     saw, public = _seen(model, certificate), described(painted, claim.schema)
-    return compose(public, model.classes, certificate, heading, claim.problems, saw, question)
+    classes = model.classes if isinstance(model, ClassModel) else ()
+    return compose(public, classes, certificate, heading, claim.problems, saw, question)
 
 
 def _seen(model: Model, certificate: Certificate | None) -> Summary | None:

@@ -17,7 +17,7 @@ from tacit.curator.views.resample import MeasureSample
 from tacit.curator.views.smooth_sample import CAP, SmoothSample
 from tacit.curator.views.view import Plan, open_view
 from tacit.encoding.values import LabelIndex
-from tacit.models.base import Model
+from tacit.models.base import ClassModel
 from tacit.models.rule import VoteModel
 from tacit.privacy.label import Label, Stage
 from tacit.resampling.plan import ResamplingPlan
@@ -34,12 +34,12 @@ class BaseLearner:
     """
 
     plan: Plan
-    learn: Callable[[PrivateRows], Model]
+    learn: Callable[[PrivateRows], ClassModel]
 
 
 def iter_s(
     private_rows: PrivateRows,
-    voters: list[Model],
+    voters: list[ClassModel],
     base: BaseLearner,
     plan: ResamplingPlan,
     learning_rate: float,
@@ -72,7 +72,7 @@ def boost_s(
         label_index: two classes.
         analysis: which form of Lemma 55 is charged.
     """
-    voters: list[Model] = []
+    voters: list[ClassModel] = []
     for _ in range(plan.rounds):
         iter_s(private_rows, voters, base, plan, learning_rate, label_index, analysis)
     return VoteModel(tuple(label_index.names), tuple(voters))
@@ -80,7 +80,7 @@ def boost_s(
 
 def iter_tested(
     private_rows: PrivateRows,
-    voters: list[Model],
+    voters: list[ClassModel],
     base: BaseLearner,
     plan: ResamplingPlan,
     measure: SmoothMeasure,
@@ -116,7 +116,7 @@ def boost_tested(
         label_index: two classes.
         analysis: which form of Lemmas 52 and 55 is charged.
     """
-    voters: list[Model] = []
+    voters: list[ClassModel] = []
     while len(voters) < plan.rounds and iter_tested(private_rows, voters, base, plan, measure, label_index, analysis):
         pass
     return VoteModel(tuple(label_index.names), tuple(voters))

@@ -16,7 +16,7 @@ from tacit.estimators.classifier import PrivateClassifier
 from tacit.learning.checks import check_choice, check_integer, check_number, check_two_classes, whole
 from tacit.learning.learner import Learner
 from tacit.learning.task import Task
-from tacit.models.base import Model
+from tacit.models.base import Model, of_classes
 from tacit.privacy import accountants
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge, NonPrivate
@@ -138,7 +138,7 @@ class ResampledBoostLearner(Learner):
         check_noise_fits(request.allowance, own.least_budget, name)
         charges = tuple(own.charges(request.allowance, task))
         self._check_declared(name, charges, plan.base)
-        return BaseLearner(charges, lambda rows: own.learn(rows, request.allowance, task))
+        return BaseLearner(charges, lambda rows: of_classes(own.learn(rows, request.allowance, task)))
 
     def _check_declared(self, name: str, charges: Sequence[Charge], budget: Cost) -> None:
         if not charges:

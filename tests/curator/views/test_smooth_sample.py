@@ -12,7 +12,7 @@ from tacit.curator.views.smooth_sample import CAP, SmoothSample, drawn_cost, rou
 from tacit.curator.views.view import Rows
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.models.base import Model
+from tacit.models.base import ClassModel
 from tacit.noise import make_source
 from tacit.privacy.charges import ApproxDP, Charge, NonPrivate, Pure
 from tacit.privacy.neighbouring import Neighbouring
@@ -23,7 +23,7 @@ from tacit.theory.resampling import RoundCost, sampled_round
 REPLACE = Neighbouring.REPLACE_ONE
 
 
-class Voter(Model):
+class Voter(ClassModel):
     """Says the positive class where a column is positive."""
 
     kind = "voter"

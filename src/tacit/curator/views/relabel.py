@@ -15,7 +15,7 @@ from tacit.curator.views.view import Plan, Rows, charge_of, cost_of
 from tacit.encoding.frames import take_rows
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.models.base import Model
+from tacit.models.base import ClassModel
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import BoundedRange, Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
@@ -82,7 +82,7 @@ class Relabel:
 
     encoding: TableEncoding
     label_index: LabelIndex
-    models: tuple[Model, ...]
+    models: tuple[ClassModel, ...]
     candidates: Callable[[Points], Candidates]
     epsilon: float
     span: float

@@ -19,7 +19,7 @@ from tacit.curator.views.view import Plan, Rows, charge_of, is_private
 from tacit.curator.views.view_rows import uniform_indices
 from tacit.encoding.frames import Frame, take_rows
 from tacit.encoding.values import DROPPED, LabelIndex
-from tacit.models.base import Model
+from tacit.models.base import ClassModel
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
@@ -29,7 +29,7 @@ from tacit.theory.cost import Cost
 from tacit.theory.resampling import cost_of_draws
 
 
-def said_by(models: Sequence[Model], frame: Frame) -> Ints:
+def said_by(models: Sequence[ClassModel], frame: Frame) -> Ints:
     """The side that each model puts each row on, shape ``(rows, models)``."""
     said = np.zeros((frame.n_rows, len(models)), np.int64)
     for j, model in enumerate(models):
@@ -37,7 +37,7 @@ def said_by(models: Sequence[Model], frame: Frame) -> Ints:
     return said
 
 
-def vote_margins(models: Sequence[Model], rows: Rows) -> tuple[Ints, Ints]:
+def vote_margins(models: Sequence[ClassModel], rows: Rows) -> tuple[Ints, Ints]:
     """The rows that no rule drops, by position, and their margins: how many more models are right than wrong."""
     kept = np.flatnonzero(rows.labels != DROPPED)
     signs = 2 * rows.labels[kept].astype(np.int64) - 1
@@ -65,7 +65,7 @@ class MeasureSample:
         analysis: ``"sharp"``, or ``"paper"`` for Lemma 55 as stated.
     """
 
-    models: tuple[Model, ...]
+    models: tuple[ClassModel, ...]
     total: int
     learning_rate: float
     size: int

@@ -22,7 +22,7 @@ from tacit.curator.views.view import Plan, Rows, charge_of, is_private
 from tacit.curator.views.view_rows import uniform_indices
 from tacit.encoding.frames import take_rows
 from tacit.encoding.values import LabelIndex
-from tacit.models.base import Model
+from tacit.models.base import ClassModel
 from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
@@ -60,7 +60,7 @@ class SmoothSample:
         analysis: ``"sharp"``, or ``"paper"`` for Lemmas 52 and 55 as stated.
     """
 
-    models: tuple[Model, ...]
+    models: tuple[ClassModel, ...]
     table: Ints
     threshold: int
     size: int
