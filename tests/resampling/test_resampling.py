@@ -17,7 +17,7 @@ from tacit.curator.views.view import Rows
 from tacit.encoding.frames import Frame
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
-from tacit.models.base import Model, ModelError
+from tacit.models.base import ClassModel, ModelError
 from tacit.models.files import model_from_dict
 from tacit.noise import make_source
 from tacit.privacy import accountants
