@@ -83,7 +83,7 @@ class Planning:
     # The ``mu`` beyond which noise is next to nothing: trees that are Newton's fit more closely there.
     kernel_upto: float = 10.0
 
-    kernel_trees: int = 300
+    kernel_trees: int = 150
 
     # Trees are as deep as bins are fine.
     least_binning_share: float = 0.05
