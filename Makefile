@@ -2,7 +2,8 @@
 # directory's name do no harm; stamp files in .venv make each step run once until what it depends on changes.
 
 PYTHON ?= python3
-WORKERS ?= 2
+# More than cores: tests wait for processes, files and clusters of their own.
+WORKERS ?= 3
 NAME ?= speed
 ARGS ?=
 TESTS ?= tests

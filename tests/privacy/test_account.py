@@ -22,13 +22,15 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from tacit.privacy.account import EphemeralAccount, PrivacyAccount, compact
+from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.accountants import epsilon
 from tacit.privacy.calibration import gaussian_noise_multiplier
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure, Repeated
+from tacit.privacy.ephemeral_account import EphemeralAccount
 from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.promise import compact
 
 DELTA = 1e-6
 

@@ -29,7 +29,8 @@ from tacit.evaluation.measure_scores import rows_and_labels, with_unit
 from tacit.evaluation.search_plan import EACH, SearchPlan, plan_search
 from tacit.evaluation.select_model import choose
 from tacit.evaluation.utility import Criterion, Judge, judges_of, utility_encoding, utility_weights
-from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.ephemeral_account import EphemeralAccount
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError, is_number

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from tacit.privacy.account import compact
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.gaussian import gaussian_epsilon
+from tacit.privacy.promise import compact
 from tacit.privacy.random_stopping import RandomStopping
 from tacit.privacy.request import Request, RequestError
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.charges import Charge
+from tacit.privacy.ephemeral_account import EphemeralAccount
 from tacit.privacy.keeping import KEEPING
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError

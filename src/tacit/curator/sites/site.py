@@ -29,8 +29,9 @@ from tacit.engines.blocks import BlockTable
 from tacit.engines.joined.answers import SiteTables
 from tacit.engines.joined.wire import WireError
 from tacit.errors import TacitError
-from tacit.privacy.account import EphemeralAccount, PrivacyAccount
+from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.charges import Charge, charge_from_dict
+from tacit.privacy.ephemeral_account import EphemeralAccount
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring

@@ -1,0 +1,127 @@
+"""The promise of an account, and what of it is spent: all that was ever reserved, composed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tacit.privacy import accountants
+from tacit.privacy.calibration import calibrate
+from tacit.privacy.charges import Charge, Gaussian, Repeated
+from tacit.privacy.errors import AccountError
+from tacit.privacy.gaussian import gaussian_epsilon
+from tacit.privacy.ledger import TOLERANCE, BudgetExceeded
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.unit import UNIT_OF_A_ROW, words_of
+
+
+def compact(charges: Sequence[Charge]) -> tuple[Charge, ...]:
+    """The same charges with runs of equal ones written as ``Repeated``."""
+    runs: list[tuple[Charge, int]] = []
+    for charge in charges:
+        if runs and runs[-1][0] == charge:
+            runs[-1] = (charge, runs[-1][1] + 1)
+        else:
+            runs.append((charge, 1))
+    return tuple(charge if times == 1 else Repeated(charge, times) for charge, times in runs)
+
+
+def _floored(epsilon: float) -> float:
+    """Four digits of an epsilon, never more than it is."""
+    return epsilon if epsilon == 0 or not math.isfinite(epsilon) else math.floor(epsilon * 1e4) / 1e4
+
+
+def check_promise(epsilon: float, delta: float) -> None:
+    """Raises ``ValueError`` for what nobody can promise."""
+    accountants.check_delta(delta)
+    if not epsilon > 0:
+        raise ValueError(f"epsilon must be positive, got {epsilon}")
+
+
+class Promise:
+    """What an account promises, and the arithmetic on it: what it has spent, and what it can still pay for."""
+
+    epsilon: float
+    delta: float
+    neighbouring: Neighbouring
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """All that was ever reserved, whatever became of it."""
+        raise NotImplementedError
+
+    @property
+    def spent(self) -> float:
+        """The epsilon, at the account's delta, of everything reserved so far."""
+        return accountants.epsilon(self.charges, self.delta)
+
+    @property
+    def remaining(self) -> float:
+        """The promised epsilon minus what is spent. A fit can often have more: see :meth:`affordable`."""
+        return self._left(self.spent)
+
+    def _left(self, spent: float) -> float:
+        return max(0.0, self.epsilon - spent) if math.isfinite(self.epsilon) else math.inf
+
+    def affordable(self) -> float:
+        """The largest epsilon, at the account's delta, of a Gaussian fit that the account can still pay for.
+
+        More than :attr:`remaining`, because costs compose better than they add. At ``delta = 0`` both are the same.
+        """
+        return self._affordable(self.charges)
+
+    def _affordable(self, charges: Sequence[Charge]) -> float:
+        """The same where ``charges`` are all that was reserved."""
+        spent = self._cost(charges)
+        if not math.isfinite(self.epsilon) or self.delta == 0:
+            return self._left(spent)
+        if spent >= self.epsilon:
+            return 0.0
+        multiplier = calibrate(lambda z: (*charges, Gaussian(z)), self.epsilon, self.delta)
+        return gaussian_epsilon(1 / multiplier, self.delta)
+
+    def covers(self, charges: Sequence[Charge]) -> bool:
+        """Whether a reservation of ``charges`` would be accepted now. Reserves nothing."""
+        return self._cost([*self.charges, *charges]) <= self.epsilon * (1 + TOLERANCE)
+
+    def _cost(self, charges: Sequence[Charge]) -> float:
+        return accountants.epsilon(charges, self.delta)
+
+    def _check(self, earlier: Sequence[Charge], charges: Sequence[Charge], label: str) -> None:
+        total = self._cost([*earlier, *charges])
+        if total <= self.epsilon * (1 + TOLERANCE):
+            return
+        if self.delta == 0 and math.isinf(self._cost(charges)):
+            raise BudgetExceeded(
+                f"{label!r} needs a delta, and the budget has none (its delta is 0): ask for delta=0, or open an "
+                "account with a delta above 0",
+                "; nothing was spent or read now",
+            )
+        raise BudgetExceeded(
+            f"{label!r} would bring the cost to epsilon {total:.4g} at delta {self.delta:g}; the budget is "
+            f"{self.epsilon:.4g}, of which {self._cost(earlier):.4g} is spent, and what is left pays for epsilon "
+            f"{_floored(self._affordable(earlier)):.4g} at most",
+            "; nothing was spent or read now",
+        )
+
+    @staticmethod
+    def _check_unit(known: tuple[str, int] | None, asked: tuple[str, int], earlier: bool, label: str) -> None:
+        """Raises where what a reservation protects is not what those before it do: their costs do not add up then."""
+        if known == asked or (known is None and (not earlier or asked == UNIT_OF_A_ROW)):
+            return
+        if known is None:
+            raise AccountError(
+                f"{label!r} protects {words_of(asked)}, and the account holds reservations from before accounts kept "
+                "what they protect: they count for single rows. Open a new account for units"
+            )
+        raise AccountError(
+            f"{label!r} protects {words_of(asked)}, and the account {words_of(known)}: costs of the two do not add up. "
+            "Declare the same [unit] in every schema, or open another account"
+        )
+
+    def _check_relation(self, neighbouring: Neighbouring | None) -> None:
+        if neighbouring is not None and Neighbouring(neighbouring) is not self.neighbouring:
+            raise AccountError(
+                f"the account is about {self.neighbouring}, and the request about {Neighbouring(neighbouring)}: "
+                "one ledger has one relation"
+            )
