@@ -39,8 +39,10 @@ def test_numpy_false_gives_curves_alone(schema):
     X = {name: generator.uniform(-3, 3, 4000) for name in "abc"}
     y = (X["a"] * X["b"] > 0).astype(int)
     estimator = AdditiveBoostClassifier if schema is CLASSES else AdditiveBoostRegressor
-    counts = [
-        estimator(8.0, schema=schema, random_state=0, interactions=wanted).fit(X, y).certificate_.releases
+    bare, numpys, whole = (
+        estimator(8.0, schema=schema, random_state=0, interactions=wanted).fit(X, y)
         for wanted in (False, np.False_, np.True_)
-    ]
-    assert counts[0] == counts[1] < counts[2]
+    )
+    assert bare.certificate_.releases == numpys.certificate_.releases
+    assert set(bare.model_.importance()) == set(numpys.model_.importance()) == set("abc")
+    assert set(whole.model_.importance()) > set("abc")
