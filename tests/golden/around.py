@@ -201,6 +201,17 @@ def streamed_table(kind: Any, **asked: Any) -> Seen:
     return Seen([learner.log_.to_dict(), said], Seen.ledger_of(learner))
 
 
+def streamed_classes(**asked: Any) -> Seen:
+    """Three classes: two coordinates name their own, in turn."""
+    points, _ = stream(8000, 20)
+    classes = np.where(points[:, 0] > 0, 0, np.where(points[:, 1] > 0, 1, 2))
+    learner = Winnow(epsilon=4.0, horizon=8000, labels=(0, 1, 2), seed=1, **asked)
+    for start in range(0, 8000, 1000):
+        learner.learn_many(points[start : start + 1000], classes[start : start + 1000])
+    said = learner.predict_many(points[:200])
+    return Seen([learner.log_.to_dict(), [int(answer) for answer in said]], Seen.ledger_of(learner))
+
+
 def moved() -> Seen:
     """A stream that goes on elsewhere."""
     points, labels = stream(8000, 20)
@@ -233,6 +244,7 @@ def streams() -> Cases:
         "Winnow: margin": lambda: streamed(Winnow, epsilon=4.0, margin=1 / 3),
         "Winnow: first": lambda: streamed(Winnow, epsilon=50.0, update="first", signed=False),
         "Winnow: no privacy": lambda: streamed(Winnow, epsilon=float("inf")),
+        "Winnow: three classes": streamed_classes,
         "Winnow: schema": lambda: streamed_table(Winnow, epsilon=8.0, invalid="null"),
         "Winnow: suspended": moved,
         "DecisionListWinnow: literals": lambda: streamed(DecisionListWinnow, epsilon=4.0),

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.online.rows import RowError, sign_of, signs_of
+from tacit.online.labels import codes_of, sign_of, signs_of
+from tacit.online.rows import RowError
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,20 @@ def test_no_label_is_neither_class() -> None:
 def test_there_is_a_label_per_row() -> None:
     with pytest.raises(RowError, match="a label per row"):
         signs_of(np.ones((2, 2)), (-1, 1), 2)
+
+
+@pytest.mark.parametrize(
+    ("labels", "places"),
+    [
+        (["b", "a", 7, None, True, 1.0, "z"], [2, 1, 3, 0, 4, 4, 0]),
+        (np.array(["b", "a", "z"]), [2, 1, 0]),
+        (np.array([7, 1, 2, -1], np.int8), [3, 4, 0, 0]),
+        ([[1], math.nan, pd.NA, Decimal("sNaN"), b"a"], [0, 0, 0, 0, 0]),
+    ],
+)
+def test_labels_of_several_classes_are_places(labels: Any, places: list[int]) -> None:
+    classes = ("a", "b", 7, 1)
+    assert codes_of(labels, classes, len(labels)).tolist() == places
+    assert codes_of(labels, classes, len(labels)).dtype == np.int16
+    with pytest.raises(RowError, match="a label per row"):
+        codes_of(labels, classes, len(labels) + 1)

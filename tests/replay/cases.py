@@ -197,14 +197,14 @@ def discover(request: dict[str, Any]) -> Callable[[Rows], Any]:
     return run
 
 
-def streams(learner: Any, **more: Any) -> Any:
+def streams(learner: Any, labels: tuple[str, ...] = ("no", "yes"), **more: Any) -> Any:
     """Runs over a stream of rounds; what is shown is the weights after every few of them."""
 
     def make(request: dict[str, Any]) -> Callable[[Rows], Any]:
         seeded = {("seed" if key == "random_state" else key): value for key, value in request.items()}
 
         def run(rows: Rows) -> Any:
-            winnow = learner(schema={"columns": COLUMNS}, labels=("no", "yes"), invalid="null", bins=4,
+            winnow = learner(schema={"columns": COLUMNS}, labels=labels, invalid="null", bins=4,
                              horizon=100_000, **seeded, **more)  # fmt: skip
             seen = []
             for start in range(0, len(rows), 50):
@@ -332,6 +332,8 @@ CASES = [
     nested("composed, secret concepts", composed, *(partial(FiniteClassClassifier, one) for one in THRESHOLDS), few=5),
     Case("Winnow", ("Winnow",), "two", streams(Winnow), n=2000, epsilon=4.0, few=3, stream=True),
     Case("Winnow, the paper's", ("Winnow",), "two", streams(Winnow, update="first"), n=1000, epsilon=8.0, few=3,
+         stream=True),
+    Case("Winnow of three classes", ("Winnow",), "three", streams(Winnow, ("x", "y", "z")), n=2000, epsilon=4.0, few=3,
          stream=True),
     Case("Winnow of a decision list", ("DecisionListWinnow",), "two", streams(DecisionListWinnow), n=1000, epsilon=4.0,
          few=3, stream=True),

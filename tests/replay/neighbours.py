@@ -203,10 +203,11 @@ def persons(rows: Rows, replacing: bool, seed: int) -> Iterator[Neighbour]:
 def rounds(rows: Rows, seed: int) -> Iterator[Neighbour]:
     """Neighbours of a stream: a round that is taken away is a null round (its label is neither class).
 
-    The first positive rounds are mistakes for certain: a Winnow begins with weights that call nothing positive.
+    The first positive rounds are mistakes for certain: a Winnow begins with weights that call nothing positive, and
+    of several classes say the first.
     """
     g = np.random.default_rng(seed)
-    early = np.flatnonzero(rows.y == "yes")[:10].tolist()
+    early = np.flatnonzero(np.isin(rows.y, ["yes", "z"]))[:10].tolist()
     for turn in itertools.count():
         place = [early[turn % 10], int(g.integers(len(rows))), early[-1], len(rows) - 1][turn % 4]
         row = rows.X.iloc[place].to_dict()

@@ -73,6 +73,8 @@ class DecisionListWinnow(Winnow):
         if (self.length is None) != (self.alternations is None):
             raise RequestError("give length and alternations together, or neither")
         if self.length is not None and self.alternations is not None:
+            if len(self.labels) != 2:
+                raise RequestError("the bound of lists is for two classes: leave length and alternations out for more")
             try:
                 self.margin = lemma_4_10(int(self.length), int(self.alternations))
             except ValueError as error:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.winnow import WinnowStream, draws_charge
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import Charge, Pure
@@ -41,6 +42,7 @@ class WinnowRequest:
         horizon: rounds.
         margin: of the target, for the schedules with a theorem; None for the usual schedule.
         beta: the theorems may fail with about this probability.
+        classes: how many there are.
     """
 
     dimension: int
@@ -52,10 +54,16 @@ class WinnowRequest:
     horizon: int
     margin: float | None = None
     beta: float = 0.05
+    classes: int = 2
 
     @property
     def n_weights(self) -> int:
-        return 2 * self.dimension if self.signed else self.dimension
+        return Marks(self.dimension, self.classes).n_weights * (2 if self.signed else 1)
+
+    @property
+    def comparisons(self) -> int:
+        """Rounds times rivals: how often samples may fail to agree with the weights they come from."""
+        return self.horizon * (self.classes - 1)
 
 
 @lru_cache(maxsize=64)
@@ -130,7 +138,7 @@ def _theorem(request: WinnowRequest) -> tuple[WinnowStream, float]:
     batch = 4 * slack
     for _ in range(60):
         epochs, samples, threshold, mistakes = theory.batch_theorem(
-            request.n_weights, request.margin, batch, slack, request.horizon, request.beta, confidence
+            request.n_weights, request.margin, batch, slack, request.comparisons, request.beta, confidence
         )
         per_mistake = largest_range(request, threshold_epsilon, epochs * samples) / _score_range(request)
         needed = math.ceil(rate / per_mistake)
@@ -177,5 +185,6 @@ def _stream(
         samples,
         1.0,
         request.horizon,
+        request.classes,
     )
     return WinnowStream(**{**made.__dict__, "draw_range": rate * made.score_range})

@@ -44,6 +44,20 @@ def list_stream(
     return points, labels
 
 
+def classes_stream(
+    generator: np.random.Generator, rounds: int, dimension: int, classes: int
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int16]]:
+    """Labels, 0 to ``classes - 1``, name the first of ``classes - 1`` coordinates that is 1; the last class if none is.
+
+    A halfspace per class: class ``c`` counts its coordinate ``2**-c`` for it and the last class a constant, scaled to
+    sum 1.
+    """
+    points = uniform_points(generator, rounds, dimension)
+    chosen = generator.choice(dimension, classes - 1, replace=False)
+    found = np.concatenate([points[:, chosen] > 0, np.ones((rounds, 1), np.bool_)], axis=1)
+    return points, found.argmax(axis=1).astype(np.int16)
+
+
 def point_function_stream(
     generator: np.random.Generator, rounds: int, share: float | None = None
 ) -> Iterator[tuple[int, int]]:

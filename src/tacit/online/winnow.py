@@ -2,67 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Bools, Floats, Ints
+from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.open import Stream, open_row_stream
 from tacit.curator.streams.winnow import WinnowLog, WinnowStream, WinnowUpdate
 from tacit.encoding.inputs import plain
 from tacit.errors import spending
 from tacit.learning.checks import check_choice, check_integer, check_number
-from tacit.online.rows import RowError, SchemaRows, SignRows, matrix_of, sign_from, sign_of, signs_of
+from tacit.online.labels import code_of, codes_of, place_of
+from tacit.online.rows import RowError, SchemaRows, SignRows, matrix_of, sign_from
 from tacit.online.schedule import WinnowRequest, schedule_of
+from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError, declared_schema
 from tacit.privacy.spending import certified, reserve
-
-FORMAT = "tacit suspended stream"
-WARNING = (
-    "SECRET: private state of a stream. Whoever has it can see rows in its answers. Keep it as the rows; use it once."
-)
-
-
-def write_secrets(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
-    """Writes a new file that only its owner may read.
-
-    Raises:
-        FileExistsError: if there is a file already; nothing is overwritten.
-    """
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump({"format": FORMAT, "warning": WARNING, **content}, file)
-
-
-def read_secrets(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Reads a suspended stream; lists among its parameters become tuples again.
-
-    Raises:
-        ValueError: if it is none.
-    """
-    content = json.loads(Path(path).read_text(encoding="utf-8"))
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f"{path} is not a suspended stream")
-    parameters = content["parameters"]
-    content["parameters"] = {name: tuple(v) if isinstance(v, list) else v for name, v in parameters.items()}
-    return content
-
-
-def retire_secrets(path: str | os.PathLike[str]) -> None:
-    """Renames a file that has been used."""
-    source = Path(path)
-    source.replace(source.with_name(source.name + ".used"))
 
 
 def _base() -> Any:
@@ -76,6 +41,9 @@ def _base() -> Any:
 
 MOST_CELLS = 1 << 26
 """Coordinates that are made at a time, rows by features."""
+
+
+MOST_CLASSES = 1000
 
 
 class StreamClosed(RuntimeError):  # noqa: N818 - a state, told to whoever asks too much of it
@@ -105,7 +73,8 @@ class Winnow(_base()):  # type: ignore[misc]
         schema: a :class:`~tacit.Schema` (or its dict, or path) for other values: numbers become thresholds, categories
             indicators.
         bins: bins of a numeric column under a schema.
-        labels: what the two classes are called, the positive one last.
+        labels: what the classes are called; of two the positive one last. They are public: a label that is none of them
+            is an error, or a null round. More than two classes have weights each, and share one budget.
         invalid: ``"error"`` to raise for values that are not signs or labels that are neither class (an error can be
             seen, so it tells that such a row was there), ``"null"`` to take such a round as a null round.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this stream alone.
@@ -157,27 +126,31 @@ class Winnow(_base()):  # type: ignore[misc]
         self._stream: Stream | None = None
         self._closed = False
 
+    @property
+    def _multiclass(self) -> bool:
+        """What river asks."""
+        return len(self.labels) > 2
+
     # Learning.
 
     def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
         """One round. Raises before anything changes: for other features, values, labels, or beyond the horizon."""
         rows = self._rows_for(x)
         points, fine = rows.one(x)
-        label = sign_of(y, self.labels)
-        self._take(points, np.array([label], np.int8), np.array([fine]))
+        self._take(points, code_of(y, self.labels), np.array([fine]))
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Many rounds in order: the same as one by one.
 
         Args:
             X: array of shape ``(n, d)`` (fastest as int8), or a data frame.
-            y: labels, shape ``(n,)``: as declared, or 1 against -1 or 0.
+            y: labels, shape ``(n,)``: as declared; two classes may be 1 against -1 or 0.
         """
         rows = self._rows_for(X)
         points, fine = rows.many(self._ordered(X, rows))
-        self._take(points, signs_of(y, self.labels, len(points)), fine)
+        self._take(points, codes_of(y, self.labels, len(points)), fine)
 
-    def _take(self, points: npt.NDArray[np.int8], signs: npt.NDArray[np.int8], fine: Bools) -> None:
+    def _take(self, points: npt.NDArray[np.int8], codes: npt.NDArray[Any], fine: Bools) -> None:
         if self.invalid == "error":
             if not fine.all():
                 raise RowError(
@@ -185,8 +158,8 @@ class Winnow(_base()):  # type: ignore[misc]
                     "skip such rounds. A step before this one that learns from rows, such as StandardScaler, is no way "
                     "to map them: what it learned would be released with the weights, unpaid. The stream is as it was."
                 )
-            if not signs.all():
-                raise RowError(f"a label is neither of {self.labels}; a round is learned when its label has come")
+            if not codes.all():
+                raise RowError(f"a label is none of {self.labels}; a round is learned when its label has come")
         if self.rounds_ + len(points) > self.horizon:
             raise ValueError(
                 f"the stream was declared for {self.horizon} rounds; {self.rounds_} were taken and {len(points)} more "
@@ -195,7 +168,7 @@ class Winnow(_base()):  # type: ignore[misc]
         self._expand(points[:1])  # whatever is wrong with the features shows before anything is spent
         width = self._width(points.shape[1])
         stream = self._open(width)
-        labels = np.where(fine, signs, 0).astype(np.int8)
+        labels = np.where(fine, codes, 0).astype(codes.dtype)
         step = max(1, MOST_CELLS // width)
         for start in range(0, len(points), step):
             part = slice(start, start + step)
@@ -214,48 +187,56 @@ class Winnow(_base()):  # type: ignore[misc]
         del kwargs
         rows = self._rows_for(x) if self._rows is None else self._rows
         points, _ = rows.one(x)
-        return self.labels[int(self._scores(points)[0] > 0)]
+        return self.labels[int(self._marks(points).said(self._scores(points))[0])]
 
     def predict_proba_one(self, x: Mapping[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """The share of the released weights that vote for each class: a half each where nothing was learned yet.
+        """The share of the released weights that vote for each class: equal shares where nothing was learned yet.
 
         Shares, and no calibrated probabilities: the sampled weights say how sure Winnow is, not how often it is right.
-        The likelier class is that of :meth:`predict_one`; nothing is spent.
+        The likelier class is that of :meth:`predict_one`; nothing is spent. With ``C > 2`` classes of scores ``s`` the
+        shares are ``1/C + (s - mean(s)) / (C - 1)``, over weights of sum 1.
         """
         del kwargs
         rows = self._rows_for(x) if self._rows is None else self._rows
         points, _ = rows.one(x)
         total = max(int(np.abs(self._log_for(points).weights).sum()), 1)
-        positive = 0.5 + 0.5 * int(self._scores(points)[0]) / total
-        return {self.labels[0]: 1.0 - positive, self.labels[1]: positive}
+        scores = self._scores(points)[0] / total
+        if len(self.labels) == 2:
+            positive = 0.5 + 0.5 * float(scores)
+            return {self.labels[0]: 1.0 - positive, self.labels[1]: positive}
+        shares = np.clip(1.0 / len(self.labels) + (scores - scores.mean()) / (len(self.labels) - 1), 0.0, 1.0)
+        return dict(zip(self.labels, shares.tolist(), strict=True))
 
     def predict_many(self, X: Any) -> npt.NDArray[Any]:
         """The likelier class of every row, shape ``(n,)``."""
         rows = self._rows_for(X) if self._rows is None else self._rows
         points, _ = rows.many(self._ordered(X, rows))
-        predicted: npt.NDArray[Any] = np.asarray(self.labels)[(self._scores(points) > 0).astype(int)]
+        predicted: npt.NDArray[Any] = np.asarray(self.labels)[self._marks(points).said(self._scores(points))]
         return predicted
 
     def _scores(self, points: npt.NDArray[np.int8]) -> Ints:
-        width = self._width(points.shape[1])
-        weights = self._log_for(points).weights
-        used = np.flatnonzero(weights)
-        step = max(1, MOST_CELLS // width)
-        parts = [self._expand(points[start : start + step])[:, used] for start in range(0, len(points), step)]
-        scores = [part @ weights[used] for part in parts]
-        return np.concatenate(scores) if scores else np.zeros(0, np.int64)
+        weights, marks = self._log_for(points).weights, self._marks(points)
+        step = max(1, MOST_CELLS // marks.dimension)
+        starts = range(0, len(points) or 1, step)
+        return np.concatenate([marks.scores(weights, self._expand(points[start : start + step])) for start in starts])
+
+    def _marks(self, points: npt.NDArray[np.int8]) -> Marks:
+        return Marks(self._width(points.shape[1]), len(self.labels))
 
     def _log_for(self, points: npt.NDArray[np.int8]) -> WinnowLog:
         """What was released; before the first row the start, which predicts as well."""
-        return self.log_ or WinnowLog(self._width(points.shape[1]), bool(self.signed), 1)
+        return self.log_ or WinnowLog(self._marks(points).n_weights, bool(self.signed), 1)
 
     @property
     def weights_(self) -> Floats | None:
-        """The released weights in use, of L1 norm 1 (0 at the start of signed ones); None before the first row."""
+        """The released weights in use, of L1 norm 1 (0 at the start of signed ones); None before the first row.
+
+        Shape ``(coordinates,)``, or with more than two classes ``(classes, coordinates)``.
+        """
         if self.log_ is None:
             return None
         weights: Floats = self.log_.weights / max(int(np.abs(self.log_.weights).sum()), 1)
-        return weights
+        return weights.reshape(len(self.labels), -1) if len(self.labels) > 2 else weights
 
     # Moving the stream.
 
@@ -321,9 +302,17 @@ class Winnow(_base()):  # type: ignore[misc]
         check_choice("update", self.update, ("batch", "first"))
         check_choice("invalid", self.invalid, ("error", "null"))
         check_number("margin", self.margin, 0.0, 1.0, with_high=True, optional=True)
-        if len(self.labels) != 2:
-            raise RequestError(f"labels must name two classes, got {self.labels!r}")
+        self._check_labels()
         return request
+
+    def _check_labels(self) -> None:
+        if not 2 <= len(self.labels) <= MOST_CLASSES:
+            raise RequestError(f"labels must name two to {MOST_CLASSES:,} classes, got {self.labels!r}")
+        if len(self.labels) > 2:
+            if any(place_of(name, self.labels) != place for place, name in enumerate(self.labels, 1)):
+                raise RequestError(f"labels must name each class once, got {self.labels!r}")
+            if self.update == "first":
+                raise RequestError("update='first' is the paper's, for two classes: use update='batch' for more")
 
     def _declared_rows(self) -> SignRows | SchemaRows | None:
         schema = declared_schema(self.schema)
@@ -393,6 +382,7 @@ class Winnow(_base()):  # type: ignore[misc]
             request.neighbouring,
             int(self.horizon),
             None if self.margin is None else float(self.margin),
+            classes=len(self.labels),
         )
         try:
             spec = schedule_of(asked)
@@ -405,7 +395,7 @@ class Winnow(_base()):  # type: ignore[misc]
                 stream = open_row_stream(spec, reservation, request.random_state, Label(Stage.STREAM, label))
             self.certificate_ = certified(self.account, request, reservation, stream, label)
             self._stream = stream
-            self.log_ = WinnowLog(dimension, bool(self.signed), spec.epochs)
+            self.log_ = WinnowLog(spec.marks.n_weights, bool(self.signed), spec.epochs)
             return stream
 
 

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bools, Ints
+from tacit.arrays import Ints
 from tacit.curator.streams.machine import Gate, Machine, Secrets, StreamCharge
+from tacit.curator.streams.marks import Marks
 from tacit.privacy.charges import ZCDP, BoundedRange, Charge, NonPrivate, Pure, Repeated
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.theory.above_threshold import Queries
@@ -60,6 +61,7 @@ class WinnowStream:
         n_samples: indices drawn at each update.
         draw_range: what each draw costs.
         horizon: the most rounds; public.
+        classes: how many there are.
     """
 
     dimension: int
@@ -72,6 +74,7 @@ class WinnowStream:
     n_samples: int
     draw_range: float
     horizon: int
+    classes: int = 2
 
     def __post_init__(self) -> None:
         if self.update not in ("batch", "first"):
@@ -79,6 +82,11 @@ class WinnowStream:
         for name in ("dimension", "threshold", "epochs", "n_samples", "horizon", "threshold_epsilon", "draw_range"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+
+    @property
+    def marks(self) -> Marks:
+        """The shape of the scores."""
+        return Marks(self.dimension, self.classes)
 
     @property
     def score_range(self) -> int:
@@ -126,7 +134,8 @@ class WinnowLog:
     choosing by it is free.
 
     Attributes:
-        dimension, signed, epochs: as in the stream.
+        dimension: number of weights, without those of negations: coordinates, or classes times coordinates.
+        signed, epochs: as in the stream.
         vectors: released weights in integer units, each of shape ``(dimension,)``; the first is the start, sums of
             released ones come after the last.
         lengths: rounds that the latest epoch of each took; 0 while it is the first or still to come.
@@ -225,25 +234,21 @@ class _Winnow:
         self._spec = spec
         self._gate = gate
         self._tester = gate.above_threshold(spec.threshold_epsilon, spec.threshold, Queries.RUNNING_COUNT)
-        self._log = WinnowLog(spec.dimension, spec.signed, spec.epochs)
-        self._sums = np.zeros(spec.dimension, np.int64)
-        self._cached: npt.NDArray[np.int8] | None = None
+        self._marks = spec.marks
+        self._log = WinnowLog(self._marks.n_weights, spec.signed, spec.epochs)
+        self._sums = np.zeros(self._marks.n_weights, np.int64)
+        self._cached: Ints | None = None
         self._count = 0
         self._round = 0
 
     def feed(self, *rows: npt.NDArray[Any]) -> list[WinnowUpdate]:
-        """Takes rows (int8, shape ``(n, dimension)``, positive or not) and labels (int8: 1, -1, or 0 for a null round).
+        """Takes rows (int8, shape ``(n, dimension)``, positive or not) and labels (see :class:`Marks`).
 
         Raises:
             ValueError: for a wrong shape or dtype, or more rounds than the horizon; nothing has changed then.
         """
         table, labels = rows
-        if table.dtype != np.int8 or table.ndim != 2 or table.shape[1] != self._spec.dimension:
-            raise ValueError(
-                f"rows must be int8 of shape (n, {self._spec.dimension}), got {table.dtype} of shape {table.shape}"
-            )
-        if labels.dtype != np.int8 or labels.shape != (len(table),):
-            raise ValueError(f"labels must be int8 of shape ({len(table)},), got {labels.dtype} {labels.shape}")
+        self._marks.check(table, labels)
         if self._round + len(table) > self._spec.horizon:
             raise ValueError(
                 f"the stream was declared for {self._spec.horizon} rounds; {self._round} were taken and {len(table)} "
@@ -258,9 +263,9 @@ class _Winnow:
                 updates.append(update)
         return updates
 
-    def _take(self, table: npt.NDArray[np.int8], labels: npt.NDArray[np.int8]) -> tuple[int, WinnowUpdate | None]:
+    def _take(self, table: npt.NDArray[np.int8], labels: npt.NDArray[Any]) -> tuple[int, WinnowUpdate | None]:
         """Takes rounds up to the first end of an epoch: how many, and what is let out then."""
-        wrong = self._mistakes(table, labels)
+        wrong, rivals = self._marks.hit(self._marks.scores(self._log.weights, table), labels)
         counts = self._count + np.cumsum(wrong)
         if len(counts) == 1:
             first = 0 if self._tester.test(int(counts[0])) else None
@@ -268,26 +273,18 @@ class _Winnow:
             first = self._tester.test_many(counts)
         taken = len(table) if first is None else first + 1
         self._count = int(counts[taken - 1])
-        self._remember(table[:taken][wrong[:taken]], labels[:taken][wrong[:taken]])
+        mistakes = np.flatnonzero(wrong[:taken])
+        self._remember(table[mistakes], labels[mistakes], rivals[mistakes])
         self._round += taken
         return taken, None if first is None else self._end_epoch()
 
-    def _mistakes(self, table: npt.NDArray[np.int8], labels: npt.NDArray[np.int8]) -> Bools:
-        weights = self._log.weights
-        used = np.flatnonzero(weights)
-        positive = table[:, used] > 0
-        score = 2 * (positive @ weights[used]) - weights[used].sum()
-        return np.asarray(np.where(score > 0, labels < 0, labels > 0))
-
-    def _remember(self, table: npt.NDArray[np.int8], labels: npt.NDArray[np.int8]) -> None:
+    def _remember(self, table: npt.NDArray[np.int8], labels: npt.NDArray[Any], rivals: Ints) -> None:
         if len(table) == 0:
             return
-        agree = (table > 0) == (labels > 0)[:, None]
-        if self._spec.update == "first":
-            if self._cached is None:
-                self._cached = np.where(agree[0], 1, -1).astype(np.int8)
-        else:
-            self._sums += 2 * agree.sum(axis=0, dtype=np.int64) - len(table)
+        if self._spec.update == "batch":
+            self._sums += self._marks.total(table, labels, rivals)
+        elif self._cached is None:
+            self._cached = self._marks.total(table[:1], labels[:1], rivals[:1])
 
     def _end_epoch(self) -> WinnowUpdate:
         if self._cached is not None:
@@ -310,7 +307,8 @@ class _Winnow:
             charge = BoundedRange(spec.draw_range)
             indices = self._gate.choose(np.ascontiguousarray(scores), spec.score_range, charge, spec.n_samples)
             drawn = np.bincount(indices, minlength=len(scores)).astype(np.int64)
-        weights: Ints = drawn[: spec.dimension] - drawn[spec.dimension :] if spec.signed else drawn
+        n = self._marks.n_weights
+        weights: Ints = drawn[:n] - drawn[n:] if spec.signed else drawn
         return weights
 
     def secrets(self) -> Secrets:
@@ -326,6 +324,6 @@ class _Winnow:
     def restore(self, secrets: Secrets) -> None:
         self._round, self._count = int(secrets["round"]), int(secrets["count"])
         self._sums = np.array(secrets["sums"], np.int64)
-        self._cached = None if secrets["cached"] is None else np.array(secrets["cached"], np.int8)
+        self._cached = None if secrets["cached"] is None else np.array(secrets["cached"], np.int64)
         self._tester.restore(secrets["tester"])
         self._log = WinnowLog.from_dict(secrets["log"])

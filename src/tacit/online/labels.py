@@ -1,0 +1,82 @@
+"""From labels to what a stream takes: signs for two classes, places for more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.online.rows import RowError
+
+
+def sign_of(label: Any, classes: tuple[Any, ...]) -> int:
+    """1, -1, or 0 for what is neither class.
+
+    Args:
+        label: as declared, or 1 against -1 or 0.
+        classes: what the two classes are called, the positive one last.
+    """
+    if label is None:
+        return 0
+    value = label.item() if isinstance(label, np.generic) else label
+    if _is(value, classes[1]):
+        return 1
+    if _is(value, classes[0]):
+        return -1
+    return (1 if value == 1 else -1 if value in (0, -1) else 0) if isinstance(value, int | float) else 0
+
+
+def _is(value: Any, declared: Any) -> bool:
+    """Whether a label is this class. What cannot be compared is not: what rows hold never raises."""
+    try:
+        return bool(value == declared)
+    except (TypeError, ValueError, ArithmeticError):
+        return False
+
+
+def signs_of(labels: Any, classes: tuple[Any, ...], n: int) -> npt.NDArray[np.int8]:
+    """:func:`sign_of` every label, shape ``(n,)``.
+
+    Raises:
+        RowError: if there are not ``n`` of them; public.
+    """
+    values = np.asarray(labels, object if isinstance(labels, list | tuple) else None)  # in texts 1 would not be 1
+    if values.shape != (n,):
+        raise RowError(f"there must be a label per row, got shape {values.shape} for {n} rows")
+    if values.dtype.kind == "b":
+        return np.where(values, sign_of(True, classes), sign_of(False, classes)).astype(np.int8)
+    if values.dtype == np.int8:
+        table = np.array([sign_of(value, classes) for value in range(-128, 128)], np.int8)
+        return table[values.astype(np.int16) + 128]
+    if values.dtype.kind == "O":  # cannot be sorted
+        return np.fromiter((sign_of(value, classes) for value in values), np.int8, n)
+    distinct, place = np.unique(values, return_inverse=True)
+    return np.array([sign_of(value, classes) for value in distinct], np.int8)[place.reshape(-1)]
+
+
+def place_of(label: Any, classes: tuple[Any, ...]) -> int:
+    """The place of a label among more than two classes, counted from 1; 0 for what is none of them."""
+    value = label.item() if isinstance(label, np.generic) else label
+    return next((place for place, name in enumerate(classes, 1) if _is(value, name)), 0)
+
+
+def codes_of(labels: Any, classes: tuple[Any, ...], n: int) -> npt.NDArray[np.int8] | npt.NDArray[np.int16]:
+    """Every label as a stream takes it: :func:`signs_of` two classes, :func:`place_of` more, as int16.
+
+    Raises:
+        RowError: if there are not ``n`` of them; public.
+    """
+    if len(classes) == 2:
+        return signs_of(labels, classes, n)
+    values = np.asarray(labels, object)
+    if values.shape != (n,):
+        raise RowError(f"there must be a label per row, got shape {values.shape} for {n} rows")
+    return np.fromiter((place_of(value, classes) for value in values), np.int16, n)
+
+
+def code_of(label: Any, classes: tuple[Any, ...]) -> npt.NDArray[np.int8] | npt.NDArray[np.int16]:
+    """One label as a stream takes it, shape ``(1,)``."""
+    if len(classes) == 2:
+        return np.array([sign_of(label, classes)], np.int8)
+    return np.array([place_of(label, classes)], np.int16)
