@@ -174,7 +174,7 @@ def test_four_classes_are_learned_under_one_budget() -> None:
 
 def test_one_by_one_is_many_and_a_suspended_stream_goes_on(tmp_path: Path) -> None:
     rows, places = classes_stream(np.random.default_rng(3), 800, 6, 3)
-    one, many = (Winnow(math.inf, horizon=800, labels=(0, 1, 2)) for _ in range(2))
+    one, many = (Winnow(math.inf, horizon=800, labels=(0, 1, 2), columns=tuple(range(6))) for _ in range(2))
     for row, label in zip(rows, places, strict=True):
         one.learn_one(dict(enumerate(row.tolist())), int(label))
     many.learn_many(rows[:500], places[:500])

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from river import checks, datasets, evaluate, metrics, preprocessing
+from river import checks, compose, datasets, evaluate, feature_extraction, metrics, preprocessing, stats
 
 from tacit import BudgetExceeded, PrivacyAccount, Schema
 from tacit.online import DecisionListWinnow, StreamClosed, Winnow
 from tacit.online.features import all_conjunctions, conjunction_width
-from tacit.online.rows import RowError, SchemaRows
+from tacit.online.rows import NumberRows, RowError, SchemaRows
 from tacit.online.streams import (
     disjunction_stream,
     list_stream,
@@ -190,17 +190,21 @@ def test_numbers_and_categories_through_a_schema() -> None:
 # River.
 
 PHISHING = tuple(next(iter(datasets.Phishing()))[0])
+IMAGES = ("brickface", "cement", "foliage", "grass", "path", "sky", "window")
 HALVES = Schema.from_dict({"columns": {name: {"kind": "numeric", "lower": 0, "upper": 1} for name in PHISHING}})
 
 
 @pytest.mark.parametrize(
     "model",
     [
+        Winnow(),
+        DecisionListWinnow(),
         Winnow(schema=HALVES, bins=4, horizon=5_000),
+        Winnow(labels=(False, True, *IMAGES), horizon=5_000, seed=3),
         DecisionListWinnow(schema=HALVES, bins=2, horizon=5_000, k=2),
         Winnow(columns=PHISHING, invalid="null", horizon=5_000, seed=3),
     ],
-    ids=["schema", "lists", "signs"],
+    ids=["default", "default lists", "schema", "classes", "lists", "signs"],
 )
 def test_rivers_own_checks(model: Winnow) -> None:
     for check in checks.yield_checks(model):
@@ -210,7 +214,8 @@ def test_rivers_own_checks(model: Winnow) -> None:
 def test_shares_of_votes_are_those_of_the_released_weights() -> None:
     rows, labels = majority_stream(np.random.default_rng(3), 4000, 9, 3)
     for signed in (True, False):
-        model = Winnow(epsilon=4.0, horizon=4000, labels=("no", "yes"), signed=signed, constant=False, seed=3)
+        model = Winnow(epsilon=4.0, horizon=4000, labels=("no", "yes"), signed=signed, constant=False, seed=3,
+                       columns=tuple(range(9)))  # fmt: skip
         first = dict(enumerate(rows[0].tolist()))
         untaught = model.clone().predict_proba_one(first)
         assert untaught["yes"] == (0.5 if signed else pytest.approx((rows[0] > 0).mean()))
@@ -225,12 +230,44 @@ def test_shares_of_votes_are_those_of_the_released_weights() -> None:
     assert np.mean([model.predict_proba_one(dict(enumerate(row)))["yes"] for row in rows[labels > 0]]) > 0.6
 
 
-def test_a_scaler_that_learns_from_rows_is_refused_in_words() -> None:
-    model = preprocessing.StandardScaler() | Winnow(horizon=2_000)
+def test_a_step_that_learns_from_rows_is_refused_in_words() -> None:
     (x, y), *_ = datasets.Phishing()
-    with pytest.raises(RowError, match="such as StandardScaler, is no way to map them"):
+    scaler, pick = preprocessing.StandardScaler(), compose.Select(*PHISHING[:4])
+    for steps, name in (
+        (scaler, "StandardScaler"),
+        (pick | scaler, "StandardScaler"),
+        (pick + scaler, "StandardScaler"),
+        (feature_extraction.TargetAgg("empty_server_form_handler", stats.Mean()), "TargetAgg"),
+    ):
+        for learner in (Winnow(horizon=2_000), Winnow(horizon=2_000, schema=HALVES), DecisionListWinnow()):
+            model = steps.clone() | learner.clone()  # a pipeline takes a step in
+            with pytest.raises(RequestError, match=f"{name} learns from the rows before .* Nothing was spent"):
+                model.learn_one(x, y)
+            assert list(model.steps.values())[-1].certificate_ is None
+    for steps in (pick, compose.FuncTransformer(lambda row: row), pick + compose.Discard(PHISHING[5])):
+        model = steps | Winnow(horizon=2_000)
         model.learn_one(x, y)
-    assert model["Winnow"].certificate_ is None
+        assert list(model.steps.values())[-1].rounds_ == 1
+
+
+def test_rows_without_a_declaration_are_read_by_a_rule_that_asks_no_row() -> None:
+    rows = NumberRows(("a", "b"))
+    assert (rows.width, len(rows.coordinates), rows.coordinates[5]) == (22, 22, "a >= 0.3")
+    odd: list[Any] = [0.5, -1, True, False, 10**400, -(10**400), math.inf, math.nan, None, "x", "y", "", 1j, [1], {}]
+    frame = pd.DataFrame({"a": pd.Series(odd, dtype=object), "b": pd.Series([1.0] * len(odd)), "c": range(len(odd))})
+    many, fine = rows.many(frame)
+    assert fine.all()
+    for value, point in zip(odd, many, strict=True):
+        assert np.array_equal(rows.one({"a": value, "b": 1.0, "d": "other"})[0][0], point)
+    above = (many[:, :11] > 0).sum(axis=1).tolist()
+    assert above[:4] == [6, 3, 7, 5]
+    assert above[4:7] == [0, 0, 11]  # what no float holds is missing
+    assert above[7:9] == [0, 0]
+    assert above[9:12] == [1, 1, 1]
+    assert above[12:] == [0, 0, 0]
+    assert rows.one({})[0].tolist() == [[-1] * 22]
+    lacking, _ = rows.many(frame[["b"]])
+    assert (lacking[:, :11] == -1).all()
 
 
 def test_it_works_in_rivers_loops() -> None:
@@ -466,7 +503,7 @@ def test_a_number_too_large_for_a_float_is_no_sign():
     learner.learn_one({"a": 10**400, "b": 1}, True)
     assert learner.rounds_ == 1
     with pytest.raises(ValueError, match="other than -1 and 1"):
-        Winnow().learn_one({"a": 10**400, "b": 1}, True)
+        Winnow(columns=("a", "b")).learn_one({"a": 10**400, "b": 1}, True)
 
 
 @pytest.mark.parametrize("kind", [Winnow, DecisionListWinnow])

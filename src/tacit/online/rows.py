@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -79,6 +81,66 @@ class SignRows:
 
     def _signs(self, row: Floats) -> tuple[npt.NDArray[np.int8], bool]:
         return np.where(row > 0, 1, -1).astype(np.int8), bool(np.isin(row, (-1.0, 1.0)).all())
+
+
+CUTS = (-10.0, -3.0, -1.0, -0.3, 0.0, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+"""Numbers that values without a schema are compared with: half decades, the same for everybody."""
+
+
+@dataclass(frozen=True)
+class NumberRows:
+    """Rows of whatever values, mapped by a rule that asks neither a schema nor the rows.
+
+    A number (or boolean) becomes one coordinate per cut, 1 where it is at least as large. A text is 1 at one coordinate
+    of its column, chosen by a public hash, and -1 at the others. Anything else is -1 at all of them, as what is missing
+    is, and what a row has beside the names does not count. No row is ever refused.
+
+    Attributes:
+        names: the columns, in order.
+    """
+
+    names: tuple[Any, ...]
+
+    @property
+    def width(self) -> int:
+        """Coordinates of a point."""
+        return len(self.names) * len(CUTS)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """What each coordinate says of numbers, in words."""
+        return tuple(f"{name} >= {cut:g}" for name in self.names for cut in CUTS)
+
+    def one(self, x: Mapping[Any, Any]) -> tuple[npt.NDArray[np.int8], bool]:
+        """The point of a row; always fine."""
+        return np.array([[sign for name in self.names for sign in _compared(x.get(name))]], np.int8), True
+
+    def many(self, table: Any) -> tuple[npt.NDArray[np.int8], Bools]:
+        """The points of the rows of a data frame; always fine."""
+        frame: Frame = columns_of(table)
+        known = set(frame.names)
+        parts = [
+            np.array([_compared(value) for value in frame.column(name)], np.int8).reshape(frame.n_rows, len(CUTS))
+            if name in known
+            else np.full((frame.n_rows, len(CUTS)), -1, np.int8)
+            for name in self.names
+        ]
+        return np.concatenate(parts, axis=1), np.ones(frame.n_rows, np.bool_)
+
+
+def _compared(value: Any) -> list[int]:
+    """The signs of one value, one per cut."""
+    number = 1.0 * value if isinstance(value, bool | np.bool_) else _float(value) if _is_number(value) else math.nan
+    if not math.isnan(number):
+        return [1 if number >= cut else -1 for cut in CUTS]
+    signs = [-1] * len(CUTS)
+    if isinstance(value, str):
+        signs[int.from_bytes(hashlib.blake2b(value.encode("utf-8", "replace")).digest()[:8]) % len(CUTS)] = 1
+    return signs
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number | Decimal)
 
 
 def matrix_of(table: Any) -> npt.NDArray[Any]:

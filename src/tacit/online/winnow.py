@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Self, cast
 
@@ -19,7 +19,8 @@ from tacit.encoding.inputs import plain
 from tacit.errors import spending
 from tacit.learning.checks import check_choice, check_integer, check_number
 from tacit.online.labels import code_of, codes_of, place_of
-from tacit.online.rows import RowError, SchemaRows, SignRows, matrix_of, sign_from
+from tacit.online.pipelines import learning_steps
+from tacit.online.rows import NumberRows, RowError, SchemaRows, SignRows, matrix_of, sign_from
 from tacit.online.schedule import WinnowRequest, schedule_of
 from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
 from tacit.privacy.account import PrivacyAccount
@@ -28,6 +29,8 @@ from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError, declared_schema
 from tacit.privacy.spending import certified, reserve
+
+RowReader = SignRows | NumberRows | SchemaRows
 
 
 def _base() -> Any:
@@ -67,11 +70,13 @@ class Winnow(_base()):  # type: ignore[misc]
         margin: a margin of the target, for the schedule with a mistake bound; None for the schedule that does best.
         signed: whether weights may be negative.
         constant: whether to add a coordinate that is always 1.
-        columns: names of the features; what a row lacks is -1, what it has beside them does not count. None takes those
-            of the first row, which are public then, as the columns of a table are: only for streams whose rows all have
-            the same, and not for ``invalid="null"``, unless rows come in tables. Values are -1, 1 or booleans.
-        schema: a :class:`~tacit.Schema` (or its dict, or path) for other values: numbers become thresholds, categories
-            indicators.
+        columns: names of the features, whose values are -1, 1 or booleans; what a row lacks is -1, what it has beside
+            them does not count. None takes those of the first row, which are public then, as the columns of a table
+            are (not with ``invalid="null"``, unless rows come in tables), and their values may be anything: numbers are
+            compared with public cuts, texts go to public hashes (:class:`~tacit.online.rows.NumberRows`). Arrays
+            without names hold -1, 1 or booleans.
+        schema: a :class:`~tacit.Schema` (or its dict, or path), the better way: numbers become thresholds between their
+            bounds, categories indicators.
         bins: bins of a numeric column under a schema.
         labels: what the classes are called; of two the positive one last. They are public: a label that is none of them
             is an error, or a null round. More than two classes have weights each, and share one budget.
@@ -122,7 +127,7 @@ class Winnow(_base()):  # type: ignore[misc]
         self.log_: WinnowLog | None = None
         self.certificate_: Certificate | None = None
         self.rounds_ = 0
-        self._rows: SignRows | SchemaRows | None = None
+        self._rows: RowReader | None = None
         self._stream: Stream | None = None
         self._closed = False
 
@@ -155,8 +160,7 @@ class Winnow(_base()):  # type: ignore[misc]
             if not fine.all():
                 raise RowError(
                     "a row holds values other than -1 and 1: map them, declare a schema, or pass invalid='null' to "
-                    "skip such rounds. A step before this one that learns from rows, such as StandardScaler, is no way "
-                    "to map them: what it learned would be released with the weights, unpaid. The stream is as it was."
+                    "skip such rounds. The stream is as it was."
                 )
             if not codes.all():
                 raise RowError(f"a label is none of {self.labels}; a round is learned when its label has come")
@@ -211,7 +215,7 @@ class Winnow(_base()):  # type: ignore[misc]
         """The likelier class of every row, shape ``(n,)``."""
         rows = self._rows_for(X) if self._rows is None else self._rows
         points, _ = rows.many(self._ordered(X, rows))
-        predicted: npt.NDArray[Any] = np.asarray(self.labels)[self._marks(points).said(self._scores(points))]
+        predicted: npt.NDArray[Any] = _as_labels(self.labels)[self._marks(points).said(self._scores(points))]
         return predicted
 
     def _scores(self, points: npt.NDArray[np.int8]) -> Ints:
@@ -251,7 +255,7 @@ class Winnow(_base()):  # type: ignore[misc]
         content = {
             "parameters": self._public_parameters(),
             "stream": asdict(cast(WinnowStream, self._stream.spec)),
-            "names": [list(self._rows.names), self._rows.declared] if isinstance(self._rows, SignRows) else None,
+            "names": None if isinstance(self._rows, SchemaRows | None) else [list(self._rows.names), self._kind()],
             "rounds": self.rounds_,
             "certificate": self.certificate_.to_dict(),
             "secrets": self._stream.secrets(),
@@ -279,8 +283,7 @@ class Winnow(_base()):  # type: ignore[misc]
         with paid:
             stream = open_row_stream(spec, paid, made.seed, cls.__name__)
         stream.restore(content["secrets"])
-        names = content["names"]
-        made._rows = SignRows(tuple(names[0]), bool(names[1])) if names else made._declared_rows()
+        made._rows = made._named_rows(*content["names"]) if content["names"] else made._declared_rows()
         made._stream, made.certificate_, made.rounds_ = stream, certificate, int(content["rounds"])
         made.log_ = WinnowLog.from_dict(content["secrets"]["machine"]["log"])
         return made
@@ -314,7 +317,7 @@ class Winnow(_base()):  # type: ignore[misc]
             if self.update == "first":
                 raise RequestError("update='first' is the paper's, for two classes: use update='batch' for more")
 
-    def _declared_rows(self) -> SignRows | SchemaRows | None:
+    def _declared_rows(self) -> RowReader | None:
         schema = declared_schema(self.schema)
         if schema is not None:
             if schema.unit is not None:
@@ -322,32 +325,40 @@ class Winnow(_base()):  # type: ignore[misc]
             return SchemaRows.of(schema, int(self.bins))
         return None if self.columns is None else SignRows(tuple(self.columns), declared=True)
 
-    def _rows_for(self, x: Any) -> SignRows | SchemaRows:
+    def _kind(self) -> bool | str:
+        """How named rows are read: as numbers, or as signs whose names were declared, or were not."""
+        return self._rows.declared if isinstance(self._rows, SignRows) else "numbers"
+
+    def _named_rows(self, names: Sequence[Any], kind: bool | str) -> RowReader:
+        return NumberRows(tuple(names)) if kind == "numbers" else SignRows(tuple(names), bool(kind))
+
+    def _rows_for(self, x: Any) -> RowReader:
         """How rows are read; settled by the declaration, or by the names in the first row."""
         if self._rows is None:
             self._request()
             rows = self._declared_rows()
-            if rows is None:
-                if isinstance(x, Mapping):
-                    if self.invalid == "null":  # no row may stop the stream, nor say which features it has
-                        raise RequestError(
-                            "with invalid='null' no row may decide which features there are: name them in columns, or "
-                            "declare a schema"
-                        )
-                    names: tuple[Any, ...] = tuple(x)
-                else:
-                    shape = matrix_of(x).shape if isinstance(x, list | tuple) else np.shape(x)
-                    if len(shape) != 2:
-                        raise RowError(f"rows must have shape (n, d), got {shape}. The stream is as it was.")
-                    columns = getattr(x, "columns", None)
-                    names = tuple(range(shape[1])) if columns is None else tuple(columns)
-                if not names:
-                    raise RowError("a row without features. The stream is as it was.")
-                rows = SignRows(names, declared=False)
-            self._rows = rows
+            self._rows = self._undeclared_rows(x) if rows is None else rows
         return self._rows
 
-    def _ordered(self, table: Any, rows: SignRows | SchemaRows) -> Any:
+    def _undeclared_rows(self, x: Any) -> RowReader:
+        """Rows with names are read as numbers, the names being those of the first; all others as signs."""
+        columns = sorted(x, key=repr) if isinstance(x, Mapping) else getattr(x, "columns", None)
+        if isinstance(x, Mapping) and self.invalid == "null":  # no row may stop the stream, nor say what there is
+            raise RequestError(
+                "with invalid='null' no row may decide which features there are: name them in columns, or declare a "
+                "schema"
+            )
+        if columns is None:
+            shape = matrix_of(x).shape if isinstance(x, list | tuple) else np.shape(x)
+            if len(shape) != 2:
+                raise RowError(f"rows must have shape (n, d), got {shape}. The stream is as it was.")
+            columns = range(shape[1])
+        names, signs = tuple(columns), isinstance(columns, range) or self.invalid == "null"
+        if not names:
+            raise RowError("a row without features. The stream is as it was.")
+        return SignRows(names, declared=False) if signs else NumberRows(names)
+
+    def _ordered(self, table: Any, rows: RowReader) -> Any:
         """A data frame's columns in the order of the names; arrays as they are."""
         if isinstance(rows, SignRows) and hasattr(table, "columns"):
             missing = [name for name in rows.names if name not in set(table.columns)]
@@ -373,6 +384,12 @@ class Winnow(_base()):  # type: ignore[misc]
         if self._closed:
             raise StreamClosed("this stream went on elsewhere, or this is a copy: it predicts and cannot learn")
         request = self._request()
+        if steps := learning_steps():
+            raise RequestError(
+                f"{', '.join(steps)} learns from the rows before they come here: what it learned is in every row that "
+                "it hands on, so one person's row would move the rows of others, and the weights would release that "
+                "unpaid. Leave the step out, and declare a schema, whose bounds are public"
+            )
         asked = WinnowRequest(
             dimension,
             bool(self.signed),
@@ -404,6 +421,18 @@ PARAMETERS = (
     "bins", "labels", "invalid", "account", "seed",
 )  # fmt: skip
 """Parameters of :class:`Winnow`."""
+
+
+def _as_labels(labels: tuple[Any, ...]) -> npt.NDArray[Any]:
+    """Labels as an array, each of its own type: together with texts numpy would make numbers texts."""
+    array = np.asarray(labels)
+    return array if len({type(label) for label in labels}) == 1 and array.ndim == 1 else _objects(labels)
+
+
+def _objects(labels: tuple[Any, ...]) -> npt.NDArray[Any]:
+    array = np.empty(len(labels), object)
+    array[:] = labels
+    return array
 
 
 def _column(values: Any) -> npt.NDArray[Any]:
