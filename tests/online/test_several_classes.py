@@ -42,12 +42,10 @@ def test_the_class_of_the_largest_score_is_said_and_its_rival_is_the_best_of_the
             assert np.array_equal(scores, rows.astype(int) @ weights.reshape(classes, 4).T)
             hit, rivals = marks.hit(scores, labels)
             assert np.array_equal(hit, (marks.said(scores) != labels - 1) & (labels > 0))
-            for margin in (0, 1, 3):
-                close, _ = marks.hit(scores, labels, margin)
-                for line in range(1, 8):
-                    own = int(labels[line]) - 1
-                    lead = scores[line, own] - max(s for k, s in enumerate(scores[line]) if k != own)
-                    assert close[line] == (lead < margin or (lead == margin and rivals[line] < own))
+            for line in range(1, 8):
+                own = int(labels[line]) - 1
+                lead = scores[line, own] - max(s for k, s in enumerate(scores[line]) if k != own)
+                assert hit[line] == (lead < 0 or (lead == 0 and rivals[line] < own))
             moved = marks.total(rows[hit], labels[hit], rivals[hit]).reshape(classes, 4)
             wanted = np.zeros((classes, 4), int)
             for row, label, rival in zip(rows[hit], labels[hit], rivals[hit], strict=True):
@@ -56,13 +54,11 @@ def test_the_class_of_the_largest_score_is_said_and_its_rival_is_the_best_of_the
             assert np.array_equal(moved, wanted)
 
 
-def test_the_margin_of_two_classes_is_that_of_their_halfspace() -> None:
-    marks, rows = Marks(3), np.array([[1, 1, 1], [1, 1, -1], [-1, -1, 1]], np.int8)
-    scores = marks.scores(np.array([1, 1, 1]), rows)
-    for margin, close in ((0, [False, True, False]), (1, [False, True, False]), (2, [False, True, True])):
-        hit, _ = marks.hit(scores, np.array([1, -1, -1], np.int8), margin)
-        assert hit.tolist() == close  # at a tie of the margin the negative class is said to lead
-    assert marks.hit(scores, np.array([1, -1, -1], np.int8), 3)[0].tolist() == [True, True, True]
+def test_of_two_classes_the_negative_one_is_said_at_a_tie() -> None:
+    marks, rows = Marks(3), np.array([[1, 1, 1], [1, 1, -1], [1, -1, 0], [-1, -1, 1]], np.int8)
+    scores = marks.scores(np.array([1, 1, 0]), rows)
+    hit, _ = marks.hit(scores, np.array([1, -1, 1, -1], np.int8))
+    assert hit.tolist() == [False, True, True, False]
 
 
 @pytest.mark.parametrize("relation", [ADD, REPLACE])

@@ -30,7 +30,7 @@ from tacit.privacy.ephemeral_account import EphemeralAccount
 from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import BudgetExceeded
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.promise import compact
+from tacit.privacy.promised_budget import compact
 
 DELTA = 1e-6
 

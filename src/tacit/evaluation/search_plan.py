@@ -10,7 +10,7 @@ from typing import Any, final
 from tacit.privacy.calibration import calibrate
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate
 from tacit.privacy.gaussian import gaussian_epsilon
-from tacit.privacy.promise import compact
+from tacit.privacy.promised_budget import compact
 from tacit.privacy.random_stopping import RandomStopping
 from tacit.privacy.request import Request, RequestError
 

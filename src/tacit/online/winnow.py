@@ -47,6 +47,7 @@ MOST_CELLS = 1 << 26
 
 
 MOST_CLASSES = 1000
+"""That labels may name: each has weights of its own."""
 
 
 class StreamClosed(RuntimeError):  # noqa: N818 - a state, told to whoever asks too much of it

@@ -17,7 +17,7 @@ from tacit.privacy.errors import AccountError
 from tacit.privacy.keeping import Beginning
 from tacit.privacy.ledger import Entry, Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.promise import Promise, check_promise, compact
+from tacit.privacy.promised_budget import PromisedBudget, check_promise, compact
 from tacit.privacy.unit import ROW, UNIT_OF_A_ROW, unit_key
 from tacit.schema import Unit
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tacit.privacy.store import Held, Line, Store
 
 
-class PrivacyAccount(Promise):
+class PrivacyAccount(PromisedBudget):
     """A durable budget for one data set, shared by every fit that is given it.
 
     Copies, clones and unpickled copies are accounts on the same store: cross-validation and grid search spend from one

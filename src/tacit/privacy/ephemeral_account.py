@@ -11,12 +11,12 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.errors import AccountError
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.promise import Promise, check_promise, compact
+from tacit.privacy.promised_budget import PromisedBudget, check_promise, compact
 from tacit.privacy.unit import unit_key
 from tacit.schema import Unit
 
 
-class EphemeralAccount(Promise):
+class EphemeralAccount(PromisedBudget):
     """The budget of a fit without an account: in memory, gone with the process.
 
     Copying gives the same object, so that cloning an estimator does not refill it; it refuses to be pickled.

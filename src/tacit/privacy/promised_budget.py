@@ -38,7 +38,7 @@ def check_promise(epsilon: float, delta: float) -> None:
         raise ValueError(f"epsilon must be positive, got {epsilon}")
 
 
-class Promise:
+class PromisedBudget:
     """What an account promises, and the arithmetic on it: what it has spent, and what it can still pay for."""
 
     epsilon: float
