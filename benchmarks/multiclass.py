@@ -1,8 +1,9 @@
 """Several classes under one budget: `python -m benchmarks.multiclass --epsilon 1 --outside PYTHON`.
 
 Accuracy, log loss (of probabilities clipped at one in a thousand) and the mean AUC of each class against the rest, on
-random fifths: the flagship, the same as one binary fit per class under the same total budget, diffprivlib's learners
-(pure epsilon; they need another Python), the shares of the classes, and boosted trees without privacy.
+random fifths: the flagship, gradient trees, the flagship as one binary fit per class under the same total budget,
+diffprivlib's learners (pure epsilon; they need another Python), the shares of the classes, and boosted trees without
+privacy.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from benchmarks import score_peers as peers
 from benchmarks.score_runs import arguments, run
 from benchmarks.score_tables import CLASS_SETS, ScoreTable, class_table
 
-OURS = {"additive": peers.additive, "split": peers.budget_split}
+OURS = {"additive": peers.additive, "trees": peers.gradient_trees, "split": peers.budget_split}
 PLAIN = {"prior": peers.prior, "boosted_trees": peers.boosted_classes}
 DIFFPRIVLIB = ("logistic", "forest", "naive_bayes")
 LEAST = 1e-3

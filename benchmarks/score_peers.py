@@ -37,6 +37,14 @@ def additive(train: ScoreTable, test: ScoreTable, epsilon: float, delta: float, 
     return model.fit(train.X, train.y).predict_proba(test.X)
 
 
+def gradient_trees(train: ScoreTable, test: ScoreTable, epsilon: float, delta: float, seed: int) -> np.ndarray:
+    """Gradient trees with default settings."""
+    from tacit import BoostedTreesClassifier
+
+    model = BoostedTreesClassifier(epsilon=epsilon, delta=delta, schema=train.schema)
+    return model.fit(train.X, train.y).predict_proba(test.X)
+
+
 def part_epsilon(epsilon: float, delta: float, parts: int) -> float:
     """The epsilon of one of ``parts`` equal fits whose Gaussian noise composes to (epsilon, delta)."""
     wanted = Allowance.of(epsilon, delta).mu / np.sqrt(parts)

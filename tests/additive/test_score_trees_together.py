@@ -14,9 +14,9 @@ from tacit.additive.intercept import NewtonIntercept
 from tacit.additive.losses import ScoreLoss, SoftmaxLoss
 from tacit.additive.plan import Planner
 from tacit.additive.residual_loss import SquaredLoss
-from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.sweeps import HyperPrior, State
 from tacit.additive.trees import StateRounds
+from tacit.additive.tuning import SWEEPING
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
@@ -30,6 +30,7 @@ from tacit.growing.kernel_trees import (
 from tacit.growing.newton_trees import LeafSums
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.score_leaves import CurvatureShape, KernelSteps, grow_score_trees
+from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.tuning import KERNEL
 from tacit.noise import SeededSource
 from tacit.privacy.budget import Allowance
@@ -54,7 +55,7 @@ def grown(loss: ScoreLoss, columns, labels, n_codes, allowance, plan, seed=0):
     reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
     table = MemoryTable([np.asarray(codes, np.uint8) for codes in columns], labels, n_codes, 3)
     gate, generator = Curator(table, reservation, SeededSource(seed)), np.random.default_rng(seed)
-    rows = SimulatedRows([np.ones(codes) for codes in n_codes], loss.n_scores, generator)
+    rows = SimulatedRows([np.ones(codes) for codes in n_codes], loss.n_scores, generator, SWEEPING.simulated_rows)
     budget = Budget(gate, allowance)
     state = state_of(loss, budget, rows)
     structures = RandomStructures([np.ones(codes) for codes in n_codes], generator)
@@ -148,7 +149,7 @@ def test_all_is_spent_and_no_more():
 
 def test_the_shape_of_the_curvature_is_that_of_simulated_rows():
     loss, generator = SoftmaxLoss(3, pure=False), np.random.default_rng(0)
-    rows = SimulatedRows([np.ones(4)], 3, generator)
+    rows = SimulatedRows([np.ones(4)], 3, generator, SWEEPING.simulated_rows)
     shape = CurvatureShape.of(loss.curvature(rows))
     assert shape.parts == pytest.approx([0.0, 0.5, 0.5], abs=1e-9)  # scores of 0: all alike, but for their mean
     curvature = loss.curvature(rows)

@@ -11,14 +11,16 @@ import pytest
 from scipy.optimize import brentq
 
 from tacit import AdditiveBoostClassifier, load_model, save_model
-from tacit.additive.losses import SoftmaxLoss, likely_counts
-from tacit.additive.simulated_rows import SimulatedRows
+from tacit.additive.losses import SoftmaxLoss
 from tacit.additive.term import Directions, Prior, Term
 from tacit.additive.tuning import COUNTING, SWEEPING
 from tacit.curator.measurement import Measurement
 from tacit.encoding.frames import columns_of
 from tacit.growing.newton_trees import LeafSums, NewtonPlan
 from tacit.growing.score_leaves import CurvatureShape, LeafSteps
+from tacit.growing.simulated_rows import SimulatedRows
+from tacit.growing.softmax import likely_counts
+from tacit.growing.tuning import SOFTMAX
 from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian
@@ -159,7 +161,7 @@ def test_likely_counts_of_classes_are_nearer_than_noisy_ones_and_know_how_near(s
     for _ in range(300):
         sizes = generator.dirichlet(np.ones(8)) * 1500 + 1
         noisy = sizes + sd * generator.normal(size=8)
-        counts, variances = likely_counts(noisy, sd, 1500.0)
+        counts, variances = likely_counts(noisy, sd, 1500.0, SOFTMAX.class_spread)
         for found, losses in ((counts, ours), (np.maximum(noisy, sd / 10), plain)):
             losses.append(float(sizes @ np.log(sizes / sizes.sum() / (found / found.sum())) / sizes.sum()))
         within.append(np.average((np.log(counts) - np.log(sizes)) ** 2 < 4 * variances, weights=sizes))
@@ -169,7 +171,7 @@ def test_likely_counts_of_classes_are_nearer_than_noisy_ones_and_know_how_near(s
 
 def test_without_noise_likely_counts_are_the_counts():
     exact = np.array([1000.0, 400.0, 80.0, 20.0])
-    assert likely_counts(exact, 1e-3, 1500.0)[0] == pytest.approx(exact, rel=0.3)
+    assert likely_counts(exact, 1e-3, 1500.0, SOFTMAX.class_spread)[0] == pytest.approx(exact, rel=0.3)
 
 
 def test_without_privacy_it_comes_near_the_truth():
@@ -202,7 +204,7 @@ def test_unknown_labels_are_dropped():
 def test_curvature_is_the_slope_of_the_mean_contribution():
     """Against a difference of exact contributions, at probabilities that differ from row to row."""
     loss, generator = SoftmaxLoss(3, pure=False), np.random.default_rng(0)
-    rows = SimulatedRows([np.ones(8)], 3, generator)
+    rows = SimulatedRows([np.ones(8)], 3, generator, SWEEPING.simulated_rows)
     effects = generator.normal(0, 1.5, (8, 3))
     rows.add(column_cells(0, 8), effects)
     truth, matrix = rows.probabilities(), loss.curvature(rows)
@@ -219,7 +221,9 @@ def test_curvature_is_the_slope_of_the_mean_contribution():
 
 
 def test_simulated_rows_follow_the_counts():
-    rows = SimulatedRows([np.array([3.0, 1.0]), np.array([1.0, 1.0, 2.0])], 1, np.random.default_rng(0))
+    rows = SimulatedRows(
+        [np.array([3.0, 1.0]), np.array([1.0, 1.0, 2.0])], 1, np.random.default_rng(0), SWEEPING.simulated_rows
+    )
     rows.add(column_cells(0, 2), np.array([[0.0], [1.0]]))
     assert rows.scores.mean() == pytest.approx(0.25, abs=2 / SWEEPING.simulated_rows)
 

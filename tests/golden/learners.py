@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,12 @@ def told_nothing(estimator: Any, persons_too: bool = True) -> Cases:
     return found
 
 
+def three(**asked: Any) -> Seen:
+    """Boosted trees of three classes."""
+    made = BoostedTreesClassifier(schema=schema("three"), random_state=1, **asked)
+    return Seen.of(made.fit(table(2000).X, table(2000).three))
+
+
 def trees() -> Cases:
     """Boosted trees of both kinds, and random forests."""
     boosted = {
@@ -149,7 +156,18 @@ def trees() -> Cases:
         "exponential, replace_one": {"mechanism": "exponential", "n_trees": 5, **REPLACE},
         "paper": {"analysis": "paper", "n_trees": 3, "max_depth": 3, "delta": 0.0, **REPLACE},
     }
+    of_three: dict[str, dict[str, Any]] = {
+        "epsilon 1": {},
+        "epsilon 8, replace_one": {"epsilon": 8.0, **REPLACE},
+        "delta 0": {"delta": 0.0},
+        "no privacy": {"epsilon": math.inf, "n_trees": 20},
+        "class weights": {"class_weight": {0: 1.0, 1: 3.0, 2: 0.5}},
+    }
     return {
+        **{
+            f"BoostedTreesClassifier: three classes, {what}": partial(three, **asked)
+            for what, asked in of_three.items()
+        },
         **in_every_relation(BoostedTreesClassifier),
         **told_nothing(BoostedTreesClassifier),
         **with_parameters(BoostedTreesClassifier, boosted),

@@ -25,7 +25,6 @@ from tacit.additive.pairs import (
 )
 from tacit.additive.plan import Pace, Plan, Planner
 from tacit.additive.posterior import categorical_covariances, numeric_covariances
-from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Directions, Prior, Term
 from tacit.additive.trees import Grown, grow_rest, look_beyond
@@ -35,6 +34,7 @@ from tacit.binning.measure import Bins, Column
 from tacit.binning.release_map import centred_map, natural_modes, principal_modes, with_missing
 from tacit.binning.tuning import RELEASING
 from tacit.curator.budget import Budget
+from tacit.growing.simulated_rows import SimulatedRows
 from tacit.queries.cells import OneCell, column_cells
 
 

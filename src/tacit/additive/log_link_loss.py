@@ -17,13 +17,13 @@ from tacit.additive.log_link_intercept import LogLinkIntercept
 from tacit.additive.losses import Uses
 from tacit.additive.plan import Rest
 from tacit.additive.residual_loss import LADDER, ONE, SquaredLoss, spread_out
-from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions
 from tacit.additive.tuning import EFFECTS, LINKED, RESIDUALS, Linked, Residuals
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
 from tacit.encoding.labels import NumericLabelIndex
+from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.tuning import KERNEL
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell

@@ -21,13 +21,14 @@ from tacit.additive.intercept import (
     scatter,
 )
 from tacit.additive.plan import Rest
-from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions, strongest_order
 from tacit.additive.tuning import COUNTING, EFFECTS, Counting
 from tacit.arrays import Floats, Ints
 from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
+from tacit.growing.simulated_rows import SimulatedRows
+from tacit.growing.softmax import STEEPEST, likely_counts, softmax_curvature
 from tacit.growing.tuning import KERNEL
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
@@ -226,26 +227,6 @@ class TwoClassLoss:
         return np.argsort(np.argsort(effect[:, 0], kind="stable"), kind="stable")
 
 
-def likely_counts(
-    noisy: Floats, sd: float, total: float, spread: float = COUNTING.class_spread
-) -> tuple[Floats, Floats]:
-    """What counts of classes are likely to be: their posterior means, and variances of their logarithms.
-
-    Args:
-        noisy: counts with normal noise, shape ``(classes,)``.
-        sd: its standard deviation; positive.
-        total: released number of rows.
-        spread: how much the logarithms of class sizes are thought to scatter.
-    """
-    logs = np.linspace(-8.0, np.log(2.0 * len(noisy)), 1600)
-    sizes = total / len(noisy) * np.exp(logs)
-    fit = -0.5 * (noisy[:, None] - sizes) ** 2 / (sd**2 + sizes) - 0.5 * (logs / spread + 0.5 * spread) ** 2
-    weights = np.exp(fit - fit.max(axis=1, keepdims=True))
-    weights /= weights.sum(axis=1, keepdims=True)
-    means = weights @ logs
-    return weights @ sizes, np.maximum(weights @ logs**2 - means**2, 0.0)
-
-
 class SoftmaxLoss:
     """Several classes: scaled softmax residuals (:class:`~tacit.queries.score_rules.SoftmaxRule`).
 
@@ -259,7 +240,7 @@ class SoftmaxLoss:
     rest = Rest.SMOOTH
     rounded = True
     uses = Uses()
-    steepest = math.sqrt(0.5)  # of two classes with even chances, the others without any
+    steepest = STEEPEST
 
     def __init__(self, n_classes: int, pure: bool, numbers: Counting = COUNTING) -> None:
         self.numbers = numbers
@@ -267,7 +248,6 @@ class SoftmaxLoss:
         norm = 1 if pure else 2
         self.rule = SoftmaxRule(n_classes, norm)
         self.tree_rule = SoftmaxRule(n_classes, norm, numbers.tree_curvature)
-        self._norm = norm
         self.slope = 1.0 / n_classes
         self.strength = min(1.0, 2.0 * np.sqrt(n_classes - 1) / n_classes)
 
@@ -331,11 +311,5 @@ class SoftmaxLoss:
         return strongest_order(effect, counts)
 
     def curvature(self, rows: SimulatedRows) -> Floats:
-        """Mean of ``c(p) (diag p - p p')`` over simulated rows."""
-        p = rows.probabilities()
-        if self._norm == 2:
-            longest = np.sqrt(1 - 2 * p.min(axis=1) + np.square(p).sum(axis=1))
-        else:
-            longest = 2 - 2 * p.min(axis=1)
-        weighted = p / longest[:, None]
-        return np.asarray(np.diag(weighted.mean(axis=0)) - weighted.T @ p / len(p))
+        """Over simulated rows."""
+        return softmax_curvature(rows.probabilities(), self.rule)

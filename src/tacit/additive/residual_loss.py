@@ -14,13 +14,13 @@ import numpy as np
 from tacit.additive.intercept import Intercept, NewtonIntercept
 from tacit.additive.losses import Uses
 from tacit.additive.plan import Rest
-from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions, strongest_order
 from tacit.additive.tuning import EFFECTS, INTERCEPTS, OUTLINES, RESIDUALS, Residuals
 from tacit.arrays import Floats, Ints
 from tacit.binning.density import smooth_histograms
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
+from tacit.growing.simulated_rows import SimulatedRows
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram

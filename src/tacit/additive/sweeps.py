@@ -20,11 +20,11 @@ from tacit.additive.jointly import open_sweeps
 from tacit.additive.losses import Loss
 from tacit.additive.plan import Pace
 from tacit.additive.posterior import SCALES
-from tacit.additive.simulated_rows import SimulatedRows
 from tacit.additive.term import Directions, Term
 from tacit.additive.tuning import SWEEPING, TUNING, Sweeping, Tuning
 from tacit.arrays import Floats
 from tacit.curator.budget import Budget
+from tacit.growing.simulated_rows import SimulatedRows
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import Cells, OneCell
 from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.binning.tuning import BINNING, Binning
-from tacit.growing.tuning import GROWING, Growing
+from tacit.growing.tuning import GROWING, SOFTMAX, Growing
 
 
 @dataclass(frozen=True)
@@ -275,10 +275,10 @@ class Counting:
     moves: float = 0.25
 
     # Logarithms of class sizes are thought to scatter this much.
-    class_spread: float = 1.2
+    class_spread: float = SOFTMAX.class_spread
 
-    # Weight of the curvature beside the gradient in a leaf of a tree, in units of 1/256: about .3.
-    tree_curvature: int = 77
+    # Weight of the curvature beside the gradient in a leaf of a tree, in units of 1/256.
+    tree_curvature: int = SOFTMAX.tree_curvature
 
 
 @dataclass(frozen=True)

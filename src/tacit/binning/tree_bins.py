@@ -146,6 +146,35 @@ def counted_bins(
     return tuple(bins), spent
 
 
+def binned_columns(
+    budget: Budget, columns: Sequence[Column], rows: float, numbers: TreeBinning = TREE_BINNING
+) -> tuple[tuple[TreeBins, ...], float]:
+    """As :func:`counted_bins`, but looks at rows alone and not at their classes: categories are not put in order.
+
+    Args:
+        budget: of all columns together.
+        columns: the columns to use.
+        rows: the released number of them.
+        numbers: by which bins are tuned.
+    """
+    rule, bins, spent, each = fine_count_rule(budget.layout.n_labels), [], 0.0, budget.split(len(columns))
+    for column in columns:
+        if column.ordered:
+            made, looked_twice = _counted_order(each, column, rows, numbers)
+            spent += each.share * (1.0 if looked_twice else 1.0 - numbers.second_look)
+        else:
+            cells = grid(column, budget.layout.n_codes[column.index], numbers.grid_cells)
+            query = Histogram(mapped_cells(column.index, cells), rule)
+            release = each.measure(query, 1.0, Label(Stage.BINNING, column.name, text=f"rows of {column.name}"))
+            mass = _visible(release.value[:, 0], release.sd)
+            merged = _equal_mass(np.argsort(mass, kind="stable"), mass, CODES) if len(mass) > CODES else cells
+            made = TreeBins(merged[cells], np.bincount(merged, weights=mass).astype(np.float64))
+            spent += each.share
+        budget.curator.coarsen(column.index, made.mapping)
+        bins.append(made)
+    return tuple(bins), spent
+
+
 def _searched_order(budget: Budget, column: Column, rows: float, numbers: TreeBinning) -> TreeBins:
     """Bins of an ordered column from two looks at its shape: where noise drowns what a cell can hold."""
     search = ShapeSearch(column.index, budget.layout.n_codes[column.index], rows, numbers=numbers.searching)

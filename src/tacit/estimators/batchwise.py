@@ -27,6 +27,7 @@ from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
 from tacit.models.base import Model
 from tacit.models.mean import MeanModel, MeanNumberModel
+from tacit.models.tree_classes import TreeClassesModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
@@ -352,6 +353,6 @@ def released_rows(model: Model) -> float:
         return max(float(model.mains[0].counts.sum()), 1.0)
     if isinstance(model, AdditiveClassesModel | AdditiveRegressionModel) and model.scores.mains:
         return max(float(model.scores.mains[0].counts.sum()), 1.0)
-    if isinstance(model, TreeEnsembleModel) and model.trees:
+    if isinstance(model, TreeEnsembleModel | TreeClassesModel) and model.trees:
         return max(float(model.trees[0].support.sum()), 1.0)
     return 1.0

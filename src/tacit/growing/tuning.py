@@ -195,6 +195,17 @@ class Remaining:
 
 
 @dataclass(frozen=True)
+class Softmax:
+    """Of several classes (:mod:`tacit.growing.softmax`)."""
+
+    # Logarithms of class sizes are thought to scatter this much.
+    class_spread: float = 1.2
+
+    # Weight of the curvature beside the gradient in a leaf of a tree, in units of 1/256: about .3.
+    tree_curvature: int = 77
+
+
+@dataclass(frozen=True)
 class Growing:
     """All of them."""
 
@@ -209,5 +220,5 @@ class Growing:
 
 
 CUTTING, STEPPING, NEWTON, SCORING, KERNEL = Cutting(), Stepping(), Newton(), Scoring(), Kernel()
-SMOOTH, TRACING, REMAINING, GROWING = Smooth(), Tracing(), Remaining(), Growing()
+SMOOTH, TRACING, REMAINING, SOFTMAX, GROWING = Smooth(), Tracing(), Remaining(), Softmax(), Growing()
 """As they were chosen."""

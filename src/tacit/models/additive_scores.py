@@ -11,8 +11,9 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
 from tacit.models.additive import AdditiveScores, Feature
-from tacit.models.base import ClassModel, Model, NumberModel, of_any_table
+from tacit.models.base import Model, NumberModel, of_any_table
 from tacit.models.log_linked import means
+from tacit.models.softmax import SoftmaxModel
 
 
 class _AdditiveScoresModel(Model):
@@ -41,7 +42,7 @@ class _AdditiveScoresModel(Model):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class AdditiveClassesModel(_AdditiveScoresModel, ClassModel):
+class AdditiveClassesModel(_AdditiveScoresModel, SoftmaxModel):
     """Several classes: probabilities are the softmax of the scores, which are log-odds up to a constant per row.
 
     Attributes:
@@ -60,31 +61,9 @@ class AdditiveClassesModel(_AdditiveScoresModel, ClassModel):
         return self.scores.of(frame)
 
     @of_any_table
-    def predict_proba(self, frame: Frame) -> Floats:
-        """Probabilities, shape ``(rows, classes)``; every row sums to 1."""
-        scores = self.scores.of(frame)
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-
-    @of_any_table
-    def log_odds(self, frame: Frame) -> Floats:
-        """Log-odds of every class against all others together, shape ``(rows, classes)``."""
-        powers, others = _against_others(self.scores.of(frame))
-        return np.asarray(np.log(np.maximum(powers, 1e-300)) - np.log(np.maximum(others, 1e-300)))
-
-    @of_any_table
-    def log_odds_variance(self, frame: Frame) -> Floats:
-        """Variance of :meth:`log_odds` given what was released, shape ``(rows, classes)``; to first order.
-
-        The releases say nothing of the mean of the scores, so that errors of the scores are those of independent ones
-        with their mean taken off. Log-odds do not change with the mean: they add the independent ones up, every other
-        class with its share in the others.
-        """
-        variance = _without_mean(self.scores.variance(frame))
-        powers, others = _against_others(self.scores.of(frame))
-        of_others = np.square(powers) * variance
-        rest = np.maximum(of_others.sum(axis=1, keepdims=True) - of_others, 0.0)
-        return np.asarray(variance + rest / np.square(np.maximum(others, 1e-150)))
+    def scores_variance(self, frame: Frame) -> Floats:
+        """Variance of the scores given what was released, effects taken as independent, shape ``(rows, classes)``."""
+        return self.scores.variance(frame)
 
     def body(self) -> dict[str, Any]:
         return {"classes": list(self.classes), "scores": self.scores.to_dict()}
@@ -92,24 +71,6 @@ class AdditiveClassesModel(_AdditiveScoresModel, ClassModel):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> AdditiveClassesModel:
         return cls(tuple(body["classes"]), AdditiveScores.from_dict(body["scores"]))
-
-
-def _against_others(scores: Floats) -> tuple[Floats, Floats]:
-    """Unnormalised probabilities of every class, and of all others together."""
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    others = powers.sum(axis=1, keepdims=True) - powers
-    likeliest, every = scores.argmax(axis=1), np.arange(len(scores))
-    rest = powers.copy()
-    rest[every, likeliest] = 0.0
-    others[every, likeliest] = rest.sum(axis=1)  # a difference would cancel
-    return powers, others
-
-
-def _without_mean(variance: Floats) -> Floats:
-    """Variances of independent numbers that have these variances once their mean is taken off; at least 3 classes."""
-    classes = variance.shape[1]
-    total = variance.sum(axis=1, keepdims=True) * classes / (classes - 1)
-    return np.asarray(np.maximum(variance - total / classes**2, 0.0) / (1 - 2 / classes))
 
 
 @final

@@ -16,6 +16,7 @@ from tacit.models.halfspace import HalfspaceModel
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.recalibrated import RecalibratedModel
 from tacit.models.rule import ComposedModel, RuleModel, VoteModel
+from tacit.models.tree_classes import TreeClassesModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
 from tacit.privacy.certificate import Certificate
 from tacit.schema import Schema
@@ -33,6 +34,7 @@ def kinds() -> dict[str, type[Model]]:
             HalfspaceModel,
             MeanModel,
             MeanNumberModel,
+            TreeClassesModel,
             TreeEnsembleModel,
             ComposedModel,
             RuleModel,

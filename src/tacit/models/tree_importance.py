@@ -10,6 +10,7 @@ all columns alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -69,24 +70,19 @@ def _prime(place: int) -> int:
     return number
 
 
-def total_effects(trees: Sequence[Tree] | Sequence[ScoreTree], n_bins: Sequence[int]) -> Floats:
+def total_effects(
+    trees: Sequence[Tree] | Sequence[ScoreTree], n_bins: Sequence[int], shares: Sequence[Floats] | None = None
+) -> Floats:
     """The importance of every column, shape ``(columns,)``; 0 for one that no tree tests.
 
     Args:
         trees: whose sum is the score; of several scores, squares add up.
         n_bins: of every column.
+        shares: of rows in the bins of every column, where released; None for what the support of leaves tells.
     """
-    used = sorted({column for tree in trees for column in tree.shape.used_columns})
-    rows: list[Bytes] = [np.zeros(ROWS, np.uint8)] * len(n_bins)
-    anew: dict[int, Bytes] = {}
-    for place, column in enumerate(used):
-        edges = np.cumsum(bin_shares(trees, column, min(n_bins[column], CODES)))
-        rows[column], anew[column] = (
-            np.minimum(np.searchsorted(edges, spread_points(ROWS, line), "right"), len(edges) - 1).astype(np.uint8)
-            for line in (2 * place, 2 * place + 1)
-        )
+    rows, anew = _made_up(trees, n_bins, shares)
     effects = np.zeros(len(n_bins))
-    for column in used:
+    for column in anew:
         moved, noise = np.zeros((ROWS, 1)), np.zeros((ROWS, 1))
         changed = [anew[column] if place == column else codes for place, codes in enumerate(rows)]
         for tree in trees:
@@ -100,3 +96,63 @@ def total_effects(trees: Sequence[Tree] | Sequence[ScoreTree], n_bins: Sequence[
                 noise = noise + np.where((before != after)[:, None], variances[before] + variances[after], 0.0)
         effects[column] = np.sqrt(max(0.0, 0.5 * float(np.mean((moved**2 - noise).sum(axis=1)))))
     return effects
+
+
+def partial_effects(
+    trees: Sequence[ScoreTree], shares: Sequence[Floats], columns: Sequence[int]
+) -> list[PartialEffect]:
+    """What the bins of some columns add to the scores on average over the other columns (Friedman 2001).
+
+    Columns are taken to be independent of each other. Effects have mean 0 over the rows.
+
+    Args:
+        trees: whose sum are the scores.
+        shares: of rows in the bins of every column.
+        columns: to look at.
+    """
+    rows, _ = _made_up(trees, [len(one) for one in shares], shares)
+    return [_partial_effect(trees, rows, column, shares[column]) for column in columns]
+
+
+@dataclass(frozen=True, eq=False)
+class PartialEffect:
+    """What the bins of a column add to the scores on average.
+
+    Attributes:
+        effect: shape ``(bins, n_scores)``.
+        sd: standard deviation of the noise in it, where leaves know theirs; else 0.
+    """
+
+    effect: Floats
+    sd: Floats
+
+
+def _partial_effect(trees: Sequence[ScoreTree], rows: list[Bytes], column: int, shares: Floats) -> PartialEffect:
+    testing = [tree for tree in trees if column in tree.shape.used_columns]
+    effect = np.zeros((len(shares), trees[0].values.shape[1]))
+    variance = np.zeros_like(effect)
+    for code in range(len(shares)):
+        there = [np.full(ROWS, code, np.uint8) if place == column else codes for place, codes in enumerate(rows)]
+        for tree in testing:
+            held = np.bincount(tree.shape.find(there), minlength=tree.shape.n_leaves) / ROWS
+            effect[code] += held @ tree.values
+            if tree.sd is not None:
+                variance[code] += np.square(held) @ np.square(tree.sd)
+    return PartialEffect(effect - shares @ effect, np.sqrt(variance))
+
+
+def _made_up(
+    trees: Sequence[Tree] | Sequence[ScoreTree], n_bins: Sequence[int], shares: Sequence[Floats] | None
+) -> tuple[list[Bytes], dict[int, Bytes]]:
+    """Made-up rows; and of the columns that trees test, codes to draw anew with."""
+    used = sorted({column for tree in trees for column in tree.shape.used_columns})
+    rows: list[Bytes] = [np.zeros(ROWS, np.uint8)] * len(n_bins)
+    anew: dict[int, Bytes] = {}
+    for place, column in enumerate(used):
+        known = bin_shares(trees, column, min(n_bins[column], CODES)) if shares is None else shares[column]
+        edges = np.cumsum(known)
+        rows[column], anew[column] = (
+            np.minimum(np.searchsorted(edges, spread_points(ROWS, line), "right"), len(edges) - 1).astype(np.uint8)
+            for line in (2 * place, 2 * place + 1)
+        )
+    return rows, anew

@@ -27,7 +27,8 @@ from tacit.privacy.errors import AccountError
 from tacit.privacy.keeping import Beginning
 from tacit.privacy.ledger import COMPLETED, Entry, Released, Reservation
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.privacy.store import CLOSINGS, METADATA, RESERVATIONS, Store
+from tacit.privacy.store import Store
+from tacit.privacy.store_tables import CLOSINGS, METADATA, RESERVATIONS
 
 FITS = Table(
     "tacit_kept_fits",

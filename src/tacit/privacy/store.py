@@ -16,26 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import (
-    URL,
-    Column,
-    Connection,
-    Engine,
-    Float,
-    ForeignKey,
-    Integer,
-    MetaData,
-    NullPool,
-    String,
-    Table,
-    Text,
-    create_engine,
-    event,
-    insert,
-    inspect,
-    make_url,
-    select,
-)
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, insert, inspect, make_url, select
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
 from tacit.privacy.charges import Charge, charge_from_dict
@@ -43,77 +24,23 @@ from tacit.privacy.errors import AccountError
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Entry
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.store_tables import (
+    ACCOUNTS,
+    BATCHES,
+    CLOSINGS,
+    ENTRIES,
+    META,
+    METADATA,
+    RESERVATIONS,
+    SECRETS,
+    UNITS,
+)
 
 VERSION = 2
 """Version of the tables. A store of a later one is refused; one of an earlier gets what it lacks when it is written."""
 
 WAIT = 60.0
 """Seconds to wait for another process that holds the store."""
-
-METADATA = MetaData()
-
-META = Table("tacit_store", METADATA, Column("version", Integer, primary_key=True))
-
-ACCOUNTS = Table(
-    "tacit_accounts",
-    METADATA,
-    Column("dataset", String(255), primary_key=True),
-    Column("epsilon", Float(53), nullable=False),
-    Column("delta", Float(53), nullable=False),
-    Column("neighbouring", String(32), nullable=False),
-    Column("created", String(32), nullable=False),
-)
-
-UNITS = Table(
-    "tacit_units",
-    METADATA,
-    Column("dataset", ForeignKey("tacit_accounts.dataset"), primary_key=True),
-    Column("column", String(255), nullable=False),
-    Column("max_rows", Integer, nullable=False),
-)
-
-SECRETS = Table(
-    "tacit_secrets",
-    METADATA,
-    Column("dataset", ForeignKey("tacit_accounts.dataset"), primary_key=True),
-    Column("key", String(64), nullable=False),
-)
-
-BATCHES = Table(
-    "tacit_batches",
-    METADATA,
-    Column("dataset", ForeignKey("tacit_accounts.dataset"), primary_key=True),
-    Column("fingerprint", String(64), primary_key=True),
-)
-
-RESERVATIONS = Table(
-    "tacit_reservations",
-    METADATA,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("dataset", ForeignKey("tacit_accounts.dataset"), nullable=False, index=True),
-    Column("label", Text, nullable=False),
-    Column("charges", Text, nullable=False),
-    Column("holder", String(255), nullable=False),
-    Column("created", String(32), nullable=False),
-)
-
-CLOSINGS = Table(
-    "tacit_closings",
-    METADATA,
-    Column("reservation", ForeignKey("tacit_reservations.id"), primary_key=True),
-    Column("outcome", String(16), nullable=False),
-    Column("closed", String(32), nullable=False),
-)
-
-ENTRIES = Table(
-    "tacit_entries",
-    METADATA,
-    Column("reservation", ForeignKey("tacit_reservations.id"), primary_key=True),
-    Column("sequence", Integer, primary_key=True),
-    Column("label", Text, nullable=False),
-    Column("charge", Text, nullable=False),
-    Column("theorem", Text, nullable=False),
-)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def _of_two_classes(model: AdditiveModel) -> ModelCard:
 def _of_classes(model: AdditiveClassesModel) -> ModelCard:
     """Per column a row for every class, on one scale."""
     scores, names = model.scores, [str(name) for name in model.classes]
-    mains = _mains(scores, lambda feature, main, identity: _main_of_classes(feature, main, names, identity))
+    mains = _mains(scores, lambda feature, main, identity: main_of_classes(feature, main, names, identity))
     pairs = [_pair_of_classes(scores, p, names, f"pair{i}") for i, p in enumerate(scores.pairs)]
     pairs.sort(key=lambda d: -d.importance)
     caption = "Typical size of the effects on all classes together over the rows, in log-odds."
@@ -169,7 +169,8 @@ def _main(feature: Feature, main: MainEffect, units: Units, identity: str) -> Dr
     return bars(feature.name, feature.bin_labels(), effects, identity, units)
 
 
-def _main_of_classes(feature: Feature, main: MainEffect, names: list[str], identity: str) -> Drawing:
+def main_of_classes(feature: Feature, main: MainEffect, names: list[str], identity: str) -> Drawing:
+    """A row for every class: what the bins of a column say against the mean of all classes."""
     centred = main.effect - main.effect.mean(axis=1, keepdims=True)
     effects = [effects_of(centred[:, k], main.sd[:, k], main.counts) for k in range(len(names))]
     if feature.ordered:

@@ -62,6 +62,7 @@ PAINTERS: dict[str, str] = {
     "mean": "tacit.report.draw_mean",
     "mean_number": "tacit.report.draw_mean",
     "rule": "tacit.report.draw_words",
+    "tree_classes": "tacit.report.draw_tree_classes",
     "tree_ensemble": "tacit.report.draw_trees",
     "vote": "tacit.report.draw_words",
 }

@@ -21,7 +21,8 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
     By default, gradient trees: their structure looks at no row, their leaves take private Newton steps, one release
     per tree. Where rows are very many and noise is little, and neither ``n_trees`` nor ``max_depth`` is given, splits
     are chosen by the exponential mechanism instead. Bins, the number of trees and their depth follow from public and
-    released numbers by a fixed rule; nothing is to be tuned.
+    released numbers by a fixed rule; nothing is to be tuned. Of more than two classes, leaves hold a vector: one
+    release per tree tells of all classes, and trees are averaged as a kernel (:mod:`tacit.growing.kernel_trees`).
 
     With ``alpha``, the M-alpha-boost of Nock and Henecka (2020): splits chosen by the exponential mechanism, leaves
     from released class weights. It is there to be compared with, and for few and readable trees.
@@ -33,9 +34,9 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: bounds are found with 5 % of the
             budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
             With ``alpha``, columns must then be numeric.
-        classes: the two classes, the positive one last, when no schema names them. None: truth values are False and
+        classes: the classes, of two the positive one last, when no schema names them. None: truth values are False and
             True; of others the two most frequent ones are found, too, and sorted, which needs a positive delta; at
-            ``delta=0``, and with ``alpha``, they are refused.
+            ``delta=0``, and with ``alpha``, they are refused. With ``alpha`` there are two.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
         n_trees: how many trees; None for the rule's number. If given, their structure is random.
@@ -55,13 +56,15 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         class_weight: None; public positive weights by class, of which only ratios matter; or ``"balanced"``, by class
             counts that are released with 2 % of the budget. Probabilities are then those of a population in which
             classes occur so much more or less often. For those of the table's own, subtract ``log(w1 / w0)`` from
-            ``decision_function(X)``, with ``w0`` and ``w1`` the weights of ``classes_[0]`` and ``classes_[1]``. To
-            predict by costs, a threshold on unweighted probabilities is the better way. Not with ``alpha``.
+            ``decision_function(X)``, with ``w0`` and ``w1`` the weights of ``classes_[0]`` and ``classes_[1]``; of more
+            than two classes, from each score the logarithm of its weight. To predict by costs, a threshold on
+            unweighted probabilities is the better way. Not with ``alpha``.
 
     Attributes:
-        model_: the frozen :class:`~tacit.models.tree_ensemble.TreeEnsembleModel`.
+        model_: the frozen :class:`~tacit.models.tree_ensemble.TreeEnsembleModel`; of more than two classes a
+            :class:`~tacit.models.tree_classes.TreeClassesModel`.
         certificate_: what was spent, on what, by which theorem.
-        classes_: the two classes.
+        classes_: the classes.
         n_features_in_: number of columns seen by ``fit``.
     """
 
@@ -104,6 +107,11 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
         self.max_leaves = max_leaves
         self.noise = noise
         self.class_weight = class_weight
+
+    @property
+    def tells_several_classes(self) -> bool:
+        """Whether there may be more than two classes: of gradient trees."""
+        return self.alpha is None
 
     def make_learner(self, request: Request) -> Learner:
         if self.alpha is None:

@@ -16,6 +16,7 @@ from tacit.learning.sealing import sealed
 from tacit.learning.task import Task
 from tacit.learning.weights import check_class_weight
 from tacit.models.additive import Feature
+from tacit.models.tree_classes import TreeClassesModel
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
@@ -27,6 +28,7 @@ from tacit.trees.forest import ForestSettings, learn_forest
 from tacit.trees.gradient import learn_gradient_trees
 from tacit.trees.m_alpha_boost import CALIBRATED, BoostSettings, MAlphaBoost
 from tacit.trees.paper import PaperBoost
+from tacit.trees.several_classes import learn_class_trees
 from tacit.trees.tuning import BOOSTING, FORESTS, GRADIENT, Boosting, Forests, Gradient
 
 MECHANISMS = ("laplace", "exponential")
@@ -65,17 +67,22 @@ class GradientTreesLearner(Learner):
         check_noise(self.noise, self.request)
 
     def check(self, task: Task) -> None:
-        check_two_classes(task, self.name)
         check_class_weight(self.class_weight, task)
 
     def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
         del task
         return [allowance.whole]
 
-    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> TreeEnsembleModel:
+    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> TreeEnsembleModel | TreeClassesModel:
         budget, task = sealed(rows, allowance, task, self.class_weight)
         columns, names = columns_of_task(task), task.label_index.names
         trees, depth = whole(self.n_trees), whole(self.max_depth)
+        if len(names) > 2:
+            found = learn_class_trees(budget, columns, trees, depth, self.tuning)
+            made = features_of(task, found.bins)
+            masses = tuple((one.mass / one.mass.sum()).round(6) for one in found.bins)  # a model file holds it
+            intercept, sd = found.intercept, found.intercept_sd
+            return TreeClassesModel(names, intercept, made, masses, found.trees, found.share, sd)
         learned = learn_gradient_trees(budget, columns, n_trees=trees, depth=depth, tuning=self.tuning)
         features = features_of(task, learned.bins)
         spending = TreeSpending(learned.level_shares, learned.share)
@@ -138,7 +145,7 @@ class MAlphaLearner(Learner):
         return self.analysis == "paper"
 
     def check(self, task: Task) -> None:
-        check_two_classes(task, self.name)
+        check_two_classes(task, f"{self.name} with alpha")
         if self._as_printed and task.public_rows is None:
             raise RequestError(
                 "analysis='paper' is about a public number of rows, which there is not where a schema has a unit, or "

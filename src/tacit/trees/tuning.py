@@ -7,9 +7,10 @@ A learner takes its own class of them; to vary a number, replace it::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tacit.binning.tuning import TREE_BINNING, TreeBinning
+from tacit.growing.tuning import GROWING, KERNEL, Growing
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,39 @@ class Gradient:
 
 
 @dataclass(frozen=True)
+class SeveralClasses:
+    """Of gradient trees of several classes (:mod:`tacit.trees.several_classes`).
+
+    Shares of the budget that are not here, bins, and trees under Laplace noise are those of two classes.
+    """
+
+    # Share of the budget for counting the classes, under Gaussian noise.
+    counting_share: float = 0.03
+
+    # Variance by which constants move while trees are grown (log-odds squared).
+    moves: float = 0.25
+
+    # Under Gaussian noise, trees are averaged as a kernel. How many, and how many columns each may cut.
+    trees: int = 150
+    columns_per_tree: int = 4
+
+    # Noise that they may leave in a score, about.
+    noise: float = 0.6
+
+    # A point's prior variance relative to that of the means of leaves: no columns' effects come before the trees, so
+    # that more of it shows in leaves.
+    of_a_point: float = 15.0
+
+    # Rows that tell how scores are spread.
+    simulated_rows: int = 3000
+
+    @property
+    def growing(self) -> Growing:
+        """Of how they grow."""
+        return replace(GROWING, kernel=replace(KERNEL, of_a_point=self.of_a_point))
+
+
+@dataclass(frozen=True)
 class Base:
     """Of the base rate and the intercept (:mod:`tacit.trees.base_rate`)."""
 
@@ -166,5 +200,5 @@ class Forests:
     least_base: float = 1e-3
 
 
-GRADIENT, BASE, BOOSTING, FORESTS = Gradient(), Base(), Boosting(), Forests()
+GRADIENT, SEVERAL_CLASSES, BASE, BOOSTING, FORESTS = Gradient(), SeveralClasses(), Base(), Boosting(), Forests()
 """As they were chosen."""

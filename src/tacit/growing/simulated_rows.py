@@ -11,7 +11,6 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.additive.tuning import SWEEPING
 from tacit.arrays import Bytes, Floats, Ints
 from tacit.models.fourier_features import FourierFeatures
 from tacit.queries.cells import Cells, OneCell, ProductCells
@@ -33,7 +32,7 @@ class SimulatedRows:
         counts: Sequence[Floats],
         n_scores: int,
         generator: np.random.Generator,
-        rows: int = SWEEPING.simulated_rows,
+        rows: int,
     ) -> None:
         spread = (np.arange(rows) + 0.5) / rows  # one row in every such part of the mass, in random order
         self._codes = []

@@ -1,0 +1,102 @@
+"""A sum of trees with a score per class: what private boosted trees of several classes give to a user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from tacit.arrays import Bytes, Floats
+from tacit.encoding.frames import Frame
+from tacit.models.additive import Feature
+from tacit.models.base import floats, of_any_table
+from tacit.models.softmax import SoftmaxModel
+from tacit.models.tree import ScoreTree
+from tacit.models.tree_importance import total_effects
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class TreeClassesModel(SoftmaxModel):
+    """``scores = intercept + sum of trees``, a score per class. Frozen; everything in it was released.
+
+    Attributes:
+        classes: in the order of the scores.
+        intercept: scores before any tree, shape ``(classes,)``.
+        features: the columns; trees test their bins.
+        masses: per column, the share of rows in every bin, as far as it was released.
+        trees: in the order in which they were grown.
+        share: of the budget of the fit that the leaves of each tree took.
+        intercept_sd: standard deviation of the noise in the intercept, shape ``(classes,)``.
+    """
+
+    kind: ClassVar[str] = "tree_classes"
+
+    classes: tuple[Any, ...]
+    intercept: Floats
+    features: tuple[Feature, ...]
+    masses: tuple[Floats, ...]
+    trees: tuple[ScoreTree, ...]
+    share: float
+    intercept_sd: Floats
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(feature.name for feature in self.features)
+
+    @of_any_table
+    def codes(self, frame: Frame) -> list[Bytes]:
+        """The bins of every column, one vector of bytes each."""
+        return [feature.bins(frame).astype(np.uint8) for feature in self.features]
+
+    def decision_function(self, frame: Any) -> Floats:
+        """The scores, shape ``(rows, classes)``."""
+        return self._sum(self.codes(frame), self.intercept, [tree.values for tree in self.trees])
+
+    def scores_variance(self, frame: Any) -> Floats:
+        """Variance that noise leaves in the scores, shape ``(rows, classes)``; leaves' noises are independent.
+
+        Raises:
+            ValueError: if a tree does not know its noise.
+        """
+        if any(tree.sd is None for tree in self.trees):
+            raise ValueError("the model holds no standard deviations of its leaves")
+        variances = [np.square(floats(tree.sd)) for tree in self.trees]
+        return self._sum(self.codes(frame), np.square(self.intercept_sd), variances)
+
+    def _sum(self, codes: Sequence[Bytes], start: Floats, by_tree: Sequence[Floats]) -> Floats:
+        out: Floats = np.repeat(start[None, :], len(codes[0]), axis=0)
+        for tree, values in zip(self.trees, by_tree, strict=True):
+            out += values[tree.shape.find(codes)]
+        return out
+
+    def importance(self) -> dict[str, float]:
+        """Per column, how far it moves the scores (:mod:`tacit.models.tree_importance`); the largest first."""
+        effects = total_effects(self.trees, [feature.n_bins for feature in self.features], self.masses)
+        named = dict(zip(self.feature_names, effects.tolist(), strict=True))
+        return dict(sorted(named.items(), key=lambda item: -item[1]))
+
+    def body(self) -> dict[str, Any]:
+        return {
+            "classes": list(self.classes),
+            "intercept": self.intercept.tolist(),
+            "features": [feature.to_dict() for feature in self.features],
+            "masses": [mass.tolist() for mass in self.masses],
+            "trees": [tree.to_dict() for tree in self.trees],
+            "share": self.share,
+            "intercept_sd": self.intercept_sd.tolist(),
+        }
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> TreeClassesModel:
+        return cls(
+            tuple(body["classes"]),
+            floats(body["intercept"]),
+            tuple(Feature.from_dict(item) for item in body["features"]),
+            tuple(floats(item) for item in body["masses"]),
+            tuple(ScoreTree.from_dict(item) for item in body["trees"]),
+            float(body["share"]),
+            floats(body["intercept_sd"]),
+        )

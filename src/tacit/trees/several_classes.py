@@ -1,0 +1,221 @@
+"""Gradient trees of several classes: random structure, a vector per leaf, one release per tree.
+
+A row contributes a scaled softmax residual (:class:`~tacit.queries.score_rules.SoftmaxRule`) to one leaf of a tree:
+the norm of it is at most 1 however many classes there are, so all classes share one budget. As for two classes, scores
+of all rows follow from what was released, and begin at the base rates: a leaf that tells nothing adds nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacit.arrays import Floats, Ints
+from tacit.binning.tree_bins import Column, TreeBins, binned_columns, public_bins
+from tacit.curator.budget import Budget
+from tacit.curator.measurement import LEAST_SD
+from tacit.growing.kernel_trees import KernelPlan, kernel_plan, within_time
+from tacit.growing.newton_trees import NewtonPlan
+from tacit.growing.random_trees import RandomStructures
+from tacit.growing.score_leaves import grow_score_trees
+from tacit.growing.simulated_rows import SimulatedRows
+from tacit.growing.softmax import likely_counts, softmax_curvature
+from tacit.growing.tuning import SOFTMAX
+from tacit.models.tree import ScoreTree
+from tacit.privacy.label import Label, Stage
+from tacit.queries.cells import OneCell
+from tacit.queries.histogram import Histogram, ScoreHistogram
+from tacit.queries.margins import Scores
+from tacit.queries.rules import fine_class_count_rule
+from tacit.queries.score_rules import SoftmaxRule
+from tacit.queries.tree_cells import TreeCells
+from tacit.trees.gradient import laplace_plan
+from tacit.trees.tuning import BASE, GRADIENT, SEVERAL_CLASSES, Base, Gradient, SeveralClasses
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedClassTrees:
+    """What was learned, all of it released: the model is built from this.
+
+    Attributes:
+        intercept: scores before any tree, shape ``(classes,)``.
+        intercept_sd: standard deviation of the noise in them, shape ``(classes,)``.
+        bins: per column, the map from codes to bins.
+        trees: tested columns are numbered as ``bins`` are.
+        share: of the budget that the leaves of each tree took.
+    """
+
+    intercept: Floats
+    intercept_sd: Floats
+    bins: tuple[TreeBins, ...]
+    trees: tuple[ScoreTree, ...]
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxRounds:
+    """What trees are told of rows (:class:`~tacit.growing.rounds.TreeRounds`).
+
+    Attributes:
+        scores: the log.
+        rule: what rows contribute to a leaf.
+        rows: simulated ones, with their scores.
+    """
+
+    scores: Scores
+    rule: SoftmaxRule
+    rows: SimulatedRows
+    bound: float = 1.0
+    scatter: float = 1.0
+
+    @property
+    def unit(self) -> float:
+        return self.rule.curvature / 256
+
+    def curvature(self) -> Floats:
+        return softmax_curvature(self.rows.probabilities(), self.rule)
+
+    def add(self, cells: TreeCells | OneCell, values: Floats) -> Floats:
+        added = self.scores.add(cells, values)
+        self.rows.add(cells, added)
+        return added
+
+    def places(self, cells: TreeCells) -> Ints:
+        return self.rows.places(cells)
+
+
+@dataclass(frozen=True, eq=False)
+class BaseRates:
+    """The released class counts.
+
+    Attributes:
+        counts: as they are likely to be, shape ``(classes,)``.
+        variance: of their logarithms, on average over rows.
+        sd: of the noise in each count.
+    """
+
+    counts: Floats
+    variance: float
+    sd: float
+
+    @property
+    def rows(self) -> float:
+        """Of all classes, at least 1."""
+        return max(float(self.counts.sum()), 1.0)
+
+    @property
+    def scores(self) -> Floats:
+        """Log-odds up to a constant, of mean 0."""
+        logs = np.log(self.counts / self.counts.sum())
+        return np.asarray(logs - logs.mean())
+
+
+def release_base_rates(budget: Budget, spread: float = SOFTMAX.class_spread) -> BaseRates:
+    """Counts the rows of each class; one that noise hides is thought rare, not absent."""
+    query = Histogram(OneCell(), fine_class_count_rule(budget.layout.n_labels))
+    release = budget.measure(query, 1.0, Label(Stage.COUNTS, "rows of each class"))
+    counted, sd = release.value[0], max(release.sd, LEAST_SD)
+    total = max(float(counted.sum()), math.sqrt(len(counted)) * sd, 1.0)
+    counts, variances = likely_counts(counted, sd, total, spread)
+    return BaseRates(counts, float(np.average(variances, weights=counts)), release.sd)
+
+
+def class_plan(
+    rows: float, budget: Budget, classes: int, tuning: Gradient = GRADIENT, numbers: SeveralClasses = SEVERAL_CLASSES
+) -> NewtonPlan | KernelPlan:
+    """The rule: kernel trees under Gaussian noise; few trees by Newton's steps under Laplace noise.
+
+    Args:
+        rows: the released number of rows.
+        budget: of the whole fit.
+        classes: how many.
+        tuning: the numbers of two classes, which those under Laplace noise are.
+        numbers: those of several.
+    """
+    sd = max(budget.sd(), LEAST_SD)
+    if budget.is_pure:
+        return laplace_plan(rows, math.sqrt(2.0) / sd, tuning)
+    kernel = numbers.growing.kernel
+    most = kernel.most_variance
+    plan = kernel_plan(rows, sd, numbers.noise, numbers.trees, numbers.columns_per_tree, 1.0, most, kernel)
+    return within_time(plan, classes + 1, kernel)
+
+
+def learn_class_trees(
+    budget: Budget,
+    columns: Sequence[Column],
+    n_trees: int | None = None,
+    depth: int | None = None,
+    tuning: Gradient = GRADIENT,
+    numbers: SeveralClasses = SEVERAL_CLASSES,
+) -> LearnedClassTrees:
+    """Learns a sum of trees for a label of several classes.
+
+    Args:
+        budget: that of the whole fit; all of it is planned for.
+        columns: the columns to use, in the order in which trees will number them; they must be the table's columns.
+        n_trees: instead of the rule's number of trees.
+        depth: instead of the rule's depth.
+        tuning: the numbers of gradient trees of two classes.
+        numbers: those of several.
+    """
+    classes, pure, generator = budget.layout.n_labels, budget.is_pure, budget.public_generator
+    rows_share = tuning.pure_rows_share if pure else numbers.counting_share
+    step_share = tuning.pure_intercept_share if pure else tuning.intercept_share
+    base = release_base_rates(budget.part(rows_share))
+    bins, spent = _bins(budget, columns, base.rows, tuning)
+    plan = class_plan(base.rows, budget, classes, tuning, numbers)
+    plan = replace(plan, trees=n_trees or plan.trees)
+    plan = plan if depth is None else replace(plan, depth=depth)
+    masses = [made.mass for made in bins]
+    rule = SoftmaxRule(classes, 1 if pure else 2, SOFTMAX.tree_curvature)
+    rows = SimulatedRows(masses, classes, generator, numbers.simulated_rows)
+    rounds = SoftmaxRounds(Scores(classes), rule, rows)
+    start = rounds.add(OneCell(), base.scores[None, :])[0]
+    unordered = [place for place, column in enumerate(columns) if not column.ordered]
+    structures = RandomStructures(masses, generator, reordered=unordered)
+    growing = budget.part(1.0 - rows_share - spent - tuning.intercept_steps * step_share)
+    trees = grow_score_trees(growing, structures, plan, rounds, numbers.growing)
+    doubt = base.variance + numbers.moves
+    shift, sd = set_constants(budget.part(step_share), rounds, base.rows, doubt, tuning.intercept_steps)
+    return LearnedClassTrees(start + shift, sd, bins, trees, growing.share / plan.trees)
+
+
+def _bins(
+    budget: Budget, columns: Sequence[Column], rows: float, tuning: Gradient
+) -> tuple[tuple[TreeBins, ...], float]:
+    """Bins, and the share of the budget they took: public ones where noise would drown what histograms tell."""
+    epsilon = math.sqrt(2.0) / max(budget.sd(), LEAST_SD)
+    if budget.is_pure and rows * epsilon < tuning.signal_for_bins * len(columns):
+        return public_bins(budget.curator, columns, tuning.binning), 0.0
+    return binned_columns(budget.part(tuning.bins_share), columns, rows, tuning.binning)
+
+
+def set_constants(
+    budget: Budget, rounds: SoftmaxRounds, count: float, doubt: float, steps: int, numbers: Base = BASE
+) -> tuple[Floats, Floats]:
+    """What constants lack once trees are there, by Newton steps that look, and the noise in it: ``(classes,)`` each.
+
+    Args:
+        budget: of one step.
+        rounds: the scores; the constants are added to them.
+        count: the released number of rows.
+        doubt: how far off constants may be: a variance.
+        steps: how many.
+        numbers: of intercepts.
+    """
+    rule, classes = replace(rounds.rule, curvature=0), rounds.scores.n_scores
+    query, moved, variance = ScoreHistogram(OneCell(), rule, rounds.scores), np.zeros(classes), np.zeros(classes)
+    for number in range(steps):
+        release = budget.measure(query, 1.0, Label(Stage.INTERCEPT, round=number + 1))
+        values, basis = np.linalg.eigh(softmax_curvature(rounds.rows.probabilities(), rule))
+        curved = count * np.maximum(values, numbers.least_curvature / classes)
+        answers = curved * doubt / (curved**2 * doubt + curved + release.sd**2)
+        step = basis @ (answers * (basis.T @ release.value[0]))
+        step = np.clip(step - step.mean(), -numbers.largest_step, numbers.largest_step)
+        moved = moved + rounds.add(OneCell(), step[None, :])[0]
+        variance = np.square(basis) @ np.square(answers * release.sd)
+    return moved, np.sqrt(variance)

@@ -1,0 +1,160 @@
+"""Gradient trees of several classes: what they learn, where they begin, and what their noise is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tacit import BoostedTreesClassifier, load_model, save_model
+from tacit.encoding.frames import columns_of
+from tacit.models.tree_classes import TreeClassesModel
+from tacit.models.tree_importance import partial_effects
+from tacit.privacy.label import Stage
+from tacit.privacy.request import RequestError
+from tacit.report.page import render
+from tests.additive.spent import share_spent
+
+COLUMNS = {
+    "a": {"kind": "numeric", "lower": 0, "upper": 1},
+    "b": {"kind": "numeric", "lower": 0, "upper": 1},
+    "c": {"kind": "categorical", "categories": ["u", "v", "w"]},
+    "d": {"kind": "numeric", "lower": 0, "upper": 1},
+}
+CLASSES = ["north", "east", "south"]
+SCHEMA = {"label": {"column": "y", "classes": CLASSES}, "columns": COLUMNS}
+
+
+def synthetic(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Columns of which ``d`` tells nothing, classes, and their chances; ``a`` and ``b`` speak together, too."""
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame({name: generator.random(n) for name in "abd"}).assign(c=generator.choice(["u", "v", "w"], n))
+    a, b = frame["a"].to_numpy(), frame["b"].to_numpy()
+    score = np.stack([3.0 * a, 2.0 * (frame["c"] == "u") + 0.5, 4.0 * ((a > 0.5) == (b > 0.5))], axis=1)
+    chances = np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
+    labels = np.array(CLASSES)[(chances.cumsum(axis=1) < generator.random((n, 1))).sum(axis=1)]
+    return frame, labels, chances
+
+
+def fitted(n: int = 6000, **asked: object) -> BoostedTreesClassifier:
+    frame, labels, _ = synthetic(n, 0)
+    return BoostedTreesClassifier(**{"schema": SCHEMA, "random_state": 1, **asked}).fit(frame, labels)
+
+
+def log_loss(estimator: BoostedTreesClassifier, frame: pd.DataFrame, labels: np.ndarray) -> float:
+    places = np.searchsorted(estimator.classes_, labels)
+    return float(-np.log(estimator.predict_proba(frame)[np.arange(len(labels)), places]).mean())
+
+
+def prior_loss(labels: np.ndarray) -> float:
+    shares = pd.Series(labels).value_counts(normalize=True)
+    return float(-(shares * np.log(shares)).sum())
+
+
+@pytest.mark.parametrize(
+    ("asked", "least"),
+    [
+        ({"epsilon": 2.0}, 0.17),
+        ({"epsilon": 8.0}, 0.25),
+        ({"epsilon": 2.0, "delta": 0.0}, 0.06),
+        ({"epsilon": math.inf}, 0.28),
+    ],
+)
+def test_more_is_learned_the_less_noise_there_is(asked: dict[str, float], least: float) -> None:
+    frame, labels, _ = synthetic(4000, 1)
+    assert log_loss(fitted(**asked), frame, labels) < prior_loss(labels) - least
+
+
+def test_what_two_columns_say_together_is_found() -> None:
+    frame, _, chances = synthetic(4000, 1)
+    order = [sorted(CLASSES).index(name) for name in CLASSES]
+    said = fitted(epsilon=8.0).predict_proba(frame)[:, order]
+    same = ((frame["a"] > 0.5) == (frame["b"] > 0.5)).to_numpy()
+    found, truth = (table[same, 2].mean() - table[~same, 2].mean() for table in (said, chances))
+    assert found == pytest.approx(truth, rel=0.2)
+
+
+def test_where_noise_drowns_all_the_base_rates_are_left() -> None:
+    """Over seeds: no class is called likely for being one of few."""
+    frame, labels, _ = synthetic(4000, 1)
+    rare = np.where(labels == "east", np.where(np.arange(4000) % 4, "north", "east"), labels)
+    mean = np.mean([
+        BoostedTreesClassifier(0.2, schema=SCHEMA, random_state=seed).fit(frame, rare).predict_proba(frame).mean(axis=0)
+        for seed in range(12)
+    ], axis=0)  # fmt: skip
+    shares = pd.Series(rare).value_counts(normalize=True).sort_index().to_numpy()
+    assert mean == pytest.approx(shares, abs=0.06)
+
+
+def test_probabilities_are_those_of_the_scores_in_the_order_of_classes() -> None:
+    frame, _, _ = synthetic(500, 1)
+    found = fitted()
+    scores, chances = found.decision_function(frame), found.predict_proba(frame)
+    powers = np.exp(scores)
+    assert list(found.classes_) == sorted(CLASSES)
+    assert list(found.model_.classes) == CLASSES
+    assert chances == pytest.approx(powers / powers.sum(axis=1, keepdims=True))
+    assert (found.predict(frame) == found.classes_[scores.argmax(axis=1)]).all()
+
+
+def test_files_keep_the_model(tmp_path: object) -> None:
+    frame, _, _ = synthetic(500, 1)
+    found = fitted()
+    path = f"{tmp_path}/model.json"
+    save_model(found.model_, path, found.certificate_, schema=found.schema_)
+    again, _ = load_model(path)
+    assert isinstance(again, TreeClassesModel)
+    assert (again.predict_proba(frame) == found.model_.predict_proba(frame)).all()
+    assert (again.log_odds_variance(frame) == found.model_.log_odds_variance(frame)).all()
+
+
+def test_noise_is_as_large_as_is_said() -> None:
+    """The spread of log-odds over the noise of fits to the same rows, against what a fit says of itself."""
+    frame, labels, _ = synthetic(3000, 0)
+    some = frame[:200]
+    fits = [BoostedTreesClassifier(2.0, schema=SCHEMA, random_state=seed).fit(frame, labels) for seed in range(24)]
+    spread = np.std([found.model_.log_odds(columns_of(some)) for found in fits], axis=0)
+    said = np.mean([found.predict_std(some) for found in fits], axis=0)
+    assert 0.75 < (said.mean() / spread.mean()) < 1.8
+
+
+def test_a_column_that_tells_nothing_matters_least() -> None:
+    importance = fitted(epsilon=8.0).model_.importance()
+    assert min(importance, key=importance.__getitem__) == "d"
+
+
+def test_partial_effects_are_means_over_the_other_columns() -> None:
+    """Of every bin, against scores of rows in which the column alone was set."""
+    model = fitted(epsilon=8.0, n_trees=10).model_
+    [found] = partial_effects(model.trees, model.masses, [2])
+    generator = np.random.default_rng(0)
+    rows = [generator.choice(len(mass), 20_000, p=mass / mass.sum()).astype(np.uint8) for mass in model.masses]
+    by_bin = []
+    for code in range(len(model.masses[2])):
+        rows[2] = np.full(20_000, code, np.uint8)
+        by_bin.append(sum(tree.values[tree.shape.find(rows)].mean(axis=0) for tree in model.trees))
+    centred = np.array(by_bin) - model.masses[2] @ np.array(by_bin)
+    assert found.effect == pytest.approx(centred, abs=0.05)
+    assert np.abs(centred).max() > 0.2
+    assert (found.sd >= 0).all()
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.0])
+def test_the_whole_budget_is_spent_and_no_more(delta: float) -> None:
+    found = fitted(500, epsilon=1.0, delta=delta, n_trees=3)
+    assert {entry.stage for entry in found.certificate_.entries} >= {Stage.COUNTS, Stage.TREE, Stage.INTERCEPT}
+    assert share_spent(found.certificate_) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_alpha_is_for_two_classes() -> None:
+    with pytest.raises(RequestError, match=r"with alpha handles two classes, but 3 are declared.*Nothing was spent"):
+        fitted(alpha=0.5)
+
+
+def test_the_report_draws_a_row_per_class() -> None:
+    found = fitted(epsilon=4.0, n_trees=20)
+    page = render(found.model_, found.certificate_.to_dict())
+    assert "a score for each of 3 classes" in page
+    assert all(f">{name}<" in page for name in [*CLASSES, *COLUMNS])
