@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -117,11 +119,12 @@ def test_refuses_public_mistakes(arguments: dict, message: str) -> None:
         BoostedTreesClassifier(schema=SCHEMA, **arguments).fit(X, y)
 
 
-def test_refuses_three_classes() -> None:
+@pytest.mark.parametrize("learner", [BoostedTreesClassifier(alpha=1.0), RandomTreesClassifier()])
+def test_refuses_three_classes(learner: Any) -> None:
     X, _ = table(50, 0)
     schema = {**SCHEMA, "label": {"column": "income", "kind": "classes", "classes": ["x", "y", "z"]}}
     with pytest.raises(ValueError, match=r"(?s)handles two classes, but 3 are declared.*spent"):
-        BoostedTreesClassifier(schema=schema).fit(X, ["x"] * 50)
+        learner.set_params(schema=schema).fit(X, ["x"] * 50)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])

@@ -35,7 +35,7 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
             budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.
             With ``alpha``, columns must then be numeric.
         classes: the classes, of two the positive one last, when no schema names them. None: truth values are False and
-            True; of others the two most frequent ones are found, too, and sorted, which needs a positive delta; at
+            True; of others the most frequent ones are found, too, and sorted, which needs a positive delta; at
             ``delta=0``, and with ``alpha``, they are refused. With ``alpha`` there are two.
         account: a :class:`~tacit.PrivacyAccount` that several fits share; None for a budget of this fit alone.
         random_state: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
@@ -110,8 +110,8 @@ class BoostedTreesClassifier(Weighting, Uncertainty, TreesClassifier):
 
     @property
     def tells_several_classes(self) -> bool:
-        """Whether there may be more than two classes: of gradient trees."""
-        return self.alpha is None
+        """Whether more than two classes are declared, for gradient trees."""
+        return self.alpha is None and self.classes is not None and len(self.classes) > 2
 
     def make_learner(self, request: Request) -> Learner:
         if self.alpha is None:

@@ -23,6 +23,7 @@ from tacit.privacy.charges import Charge
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
 from tacit.schema import OrdinalColumn
+from tacit.schema.label import MOST_CLASSES
 from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import ForestSettings, learn_forest
 from tacit.trees.gradient import learn_gradient_trees
@@ -60,6 +61,7 @@ class GradientTreesLearner(Learner):
     streams = True
     joins = True
     discovers = True
+    most_classes = MOST_CLASSES
 
     def __post_init__(self) -> None:
         check_integer("n_trees", self.n_trees, 1, 10_000, optional=True)
