@@ -36,6 +36,9 @@ def gate(charges, classes: int = 3, relation=Neighbouring.ADD_OR_REMOVE_ONE, see
 QUERIES = {
     "softmax": lambda: ScoreHistogram(column_cells(0, 8), SoftmaxRule(3), Scores(3)),
     "residuals": lambda: ScoreHistogram(column_cells(0, 8), ResidualRule(SCALE, 0, -(1 << 16), 1 << 16), Scores(1)),
+    "weighted residuals": lambda: ScoreHistogram(
+        column_cells(0, 8), ResidualRule(SCALE, 0, -(1 << 16), 1 << 16, weighted_first=True), Scores(1)
+    ),
     "levels": lambda: ResidualLevels(SCALE, np.arange(-3, 4) * 20_000, Scores(1)),
 }
 

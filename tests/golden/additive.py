@@ -101,8 +101,9 @@ def of_counts() -> Cases:
 
     def of(loss: str, n: int, **asked: Any) -> Seen:
         X, y, declared = table(n).X, table(n).number, schema("number").to_dict() | label
+        weights = asked.pop("sample_weight", None)
         made = AdditiveBoostRegressor(schema=declared, random_state=1, loss=loss, **asked)
-        return Seen.of(made.fit(X, y))
+        return Seen.of(made.fit(X, y, sample_weight=weights))
 
     named = "AdditiveBoostRegressor: counts, "
     return {
@@ -113,6 +114,7 @@ def of_counts() -> Cases:
             "tweedie", 4000, epsilon=6.0, neighbouring=REPLACE, power=1.7
         ),
         f"{named}poisson, no rows": lambda: of("poisson", 0),
+        f"{named}poisson, weights": lambda: of("poisson", 2000, sample_weight=table(2000).weights),
     }
 
 

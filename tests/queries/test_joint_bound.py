@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -119,6 +121,18 @@ def test_the_same_holds_for_rows_with_scores(rows, one, other, seed, numeric):
     for relation, pair in ((ADD, (with_one, without)), (REPLACE, (with_one, with_other))):
         most = precision * joint_sensitivity(bound, longest, relation).l2_squared
         assert moved(bound, *pair) <= most * (1 + 1e-12)
+
+
+def test_what_weighs_rows_down_comes_last() -> None:
+    """A residual clipped behind its weight could be as long as the clip in every part, however light the row."""
+    bound = bound_of(0)
+    rule = ResidualRule(TargetScale(1 << 23, 1 << 18), 0, -(1 << 16), 1 << 16, weighted_first=True)
+    asked = ScoreHistogram(bound.parts[0].cells, rule, Scores(1), bound.parts[0].release_map)
+    with pytest.raises(ValueError, match="weighed down last"):
+        JointHistogram(asked, bound)
+    made = JointWeights((1.0,)).histogram(bound.parts[0], rule, Scores(1))
+    assert isinstance(made, ScoreHistogram)
+    assert made.rule == replace(rule, weighted_first=False)
 
 
 def test_a_limit_ten_percent_smaller_is_refuted():

@@ -90,6 +90,8 @@ def learn(
     intercept = loss.begin(whole, known.total, weight)
     budget = whole.part(1 - loss.share).as_whole()  # a loss that is content with less leaves more
     jointly = loss.jointly and bounds_jointly(budget.allowance, known.signal, tuning.clipping)
+    if loss.uses.weights_first and budget.curator.weighs_rows:
+        jointly = False  # rows that are bounded together are weighed down behind the clip
     each = budget.part(chosen.mains).split(count + weight)
     mains = [
         main_term(column, found, each, known, loss, jointly) for column, found in zip(columns, known.bins, strict=True)

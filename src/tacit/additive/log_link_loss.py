@@ -9,6 +9,7 @@ histograms of these residuals, as for the squared loss.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class LogLinkLoss(SquaredLoss):
     def __init__(self, n_columns: int, power: float, label: NumericLabelIndex, numbers: Residuals = RESIDUALS) -> None:
         self.link = LogLink(power, ONE)
         self.growth = 2.0 - power
-        self.uses = Uses(growth=self.growth)
+        self.uses = Uses(growth=self.growth, weights_first=True)
         self._level = 1.0
         self._shares: Floats | None = None
         super().__init__(n_columns, numbers)
@@ -92,8 +93,7 @@ class LogLinkLoss(SquaredLoss):
 
     @property
     def tree_rule(self) -> ResidualRule:
-        rule, channel = self.rule, max(round(0.3 * self.bound * ONE), 1)
-        return ResidualRule(rule.scale, rule.shift, rule.low, rule.high, channel, self.link)
+        return replace(self.rule, curvature=max(round(0.3 * self.bound * ONE), 1))
 
     @property
     def tree_curvature(self) -> float:
@@ -161,7 +161,7 @@ class LogLinkLoss(SquaredLoss):
         """The mean of residuals under a clip as wide as costs little, as a change of the logarithm of all means."""
         one, everybody = max(budget.sd(self.numbers.levelling), LEAST_SD) / total, self.mean * self._level
         clip = self._wide_clip(one)
-        rule = ResidualRule(self.scale, 0, -round(clip * ONE), round(clip * ONE), link=self.link)
+        rule = ResidualRule(self.scale, 0, -round(clip * ONE), round(clip * ONE), link=self.link, weighted_first=True)
         assert isinstance(log, Scores)
         query = ScoreHistogram(OneCell(), rule, log)
         release = budget.measure(query, self.numbers.levelling, Label(Stage.RESIDUALS, "mean of the residuals"))
@@ -200,5 +200,5 @@ class LogLinkLoss(SquaredLoss):
 
     def _set_clip(self, clip: float, inside: float, scatter: float) -> None:
         bound = min(max(round(clip * ONE), 64), LARGEST_BOUND)
-        self.rule = ResidualRule(self.scale, 0, -bound, bound, link=self.link)
+        self.rule = ResidualRule(self.scale, 0, -bound, bound, link=self.link, weighted_first=True)
         self._inside, self._scatter = inside, scatter

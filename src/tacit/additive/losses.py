@@ -53,6 +53,7 @@ class Uses:
         simulated_rows: curvature is that of simulated rows; else it follows from the intercept and the spread of terms.
         stages: labels of later sweeps say which ones they are.
         growth: None, or under a log link the ``g`` with which a row of score ``F`` is curved by ``exp(g F)``.
+        weights_first: rows' own weights multiply what they contribute before it is clipped.
     """
 
     recency: bool = False
@@ -62,6 +63,7 @@ class Uses:
     simulated_rows: bool = True
     stages: bool = True
     growth: float | None = None
+    weights_first: bool = False
 
 
 class Loss(Protocol):

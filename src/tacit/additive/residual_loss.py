@@ -7,6 +7,7 @@ still are; from it follow the clip, the curvature (the share of rows that are no
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -157,8 +158,7 @@ class ResidualLoss:
     @property
     def tree_rule(self) -> ResidualRule:
         """The rule with a channel that counts rows inside the clip."""
-        rule = self.rule
-        return ResidualRule(rule.scale, rule.shift, rule.low, rule.high, max(round(self.tree_curvature * ONE), 1))
+        return replace(self.rule, curvature=max(round(self.tree_curvature * ONE), 1))
 
     @property
     def tree_curvature(self) -> float:

@@ -101,6 +101,11 @@ class Curator:
         return self._reservation.neighbouring
 
     @property
+    def weighs_rows(self) -> bool:
+        """Whether rows have weights of their own; public."""
+        return self._own_levels > 1
+
+    @property
     def layout(self) -> Layout:
         """What is public about the table: columns, codes, labels; never a number of rows."""
         return self._table.layout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Protocol
 from weakref import WeakKeyDictionary
@@ -16,7 +17,7 @@ from tacit.queries.joint_bound import JointBound, JointPart
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.row_weights import LabelWeights, level_weights, weighted_rule
 from tacit.queries.rules import RowRule
-from tacit.queries.score_rules import ScoreRule
+from tacit.queries.score_rules import ResidualRule, ScoreRule
 
 
 class JointWeights:
@@ -38,6 +39,9 @@ class JointWeights:
         if isinstance(state, Scores):
             if isinstance(rule, RowRule):
                 raise TypeError("rows with scores need a rule of scores")
+            if isinstance(rule, ResidualRule):
+                # a row is weighed down so that what it adds stays short: that must be the last that is done to it
+                rule = replace(rule, weighted_first=False)
             return ScoreHistogram(part.cells, rule, state, part.release_map, self._weights)
         if not isinstance(rule, RowRule):
             raise TypeError("rows with one margin need a rule of margins")

@@ -82,22 +82,33 @@ def softmax_sum(codes, labels, classes, factors, bits, scores, exps, curvature, 
 
 
 @nb.njit(nogil=True, cache=True)
+def contribution(residual, factor, bits, low, high, weighted_first):  # type: ignore[no-untyped-def]
+    """What a residual adds, and whether it is inside the clip; ``factor >> bits`` is the row's weight."""
+    if weighted_first:
+        value = -((-residual * factor) >> bits) if residual < 0 else (residual * factor) >> bits
+        return min(max(value, low), high), low < value < high
+    inside = low < residual < high
+    if residual < 0:
+        return -((-max(residual, low) * factor) >> bits), inside
+    return (min(residual, high) * factor) >> bits, inside
+
+
+@nb.njit(nogil=True, cache=True)
 def residual_sum(codes, labels, factors, bits, targets, scores, rule, cells, start, stop):  # type: ignore[no-untyped-def]
     """Adds what :class:`~tacit.queries.score_rules.ResidualRule` says to each row's code; ``cells`` is flat.
 
-    ``rule`` holds its numbers: offset and numerator of the scale, shift, low, high, curvature.
+    ``rule`` holds its numbers: offset and numerator of the scale, shift, low, high, curvature, and whether residuals
+    are weighted before they are clipped.
     """
-    offset, numerator, shift, low, high, curvature = rule
+    offset, numerator, shift, low, high, curvature, weighted_first = rule
     channels = 2 if curvature > 0 else 1
     for i in range(nb.uintp(start), nb.uintp(stop)):
         target = ((nb.int64(targets[i]) - offset) * numerator) >> TARGET_BITS
         residual = target - scores[i, 0] + shift
         cell, factor = nb.int64(codes[i]) * channels, factors[labels[i]]
-        if residual < 0:
-            cells[cell] -= (-max(residual, low) * factor) >> bits
-        else:
-            cells[cell] += (min(residual, high) * factor) >> bits
-        if curvature > 0 and low < residual < high:
+        value, inside = contribution(residual, factor, bits, low, high, weighted_first)
+        cells[cell] += value
+        if curvature > 0 and inside:
             cells[cell + 1] += (curvature * factor) >> bits
 
 
@@ -132,18 +143,16 @@ def linked_residual(target, score, offset, numerator, means, factors):  # type: 
 @nb.njit(nogil=True, cache=True)
 def linked_residual_sum(codes, labels, weights, bits, targets, scores, rule, link, cells, start, stop):  # type: ignore[no-untyped-def]
     """As :func:`residual_sum` under a log link, of which ``link`` holds the tables."""
-    offset, numerator, shift, low, high, curvature = rule
+    offset, numerator, shift, low, high, curvature, weighted_first = rule
     means, factors, shares = link
     channels = 2 if curvature > 0 else 1
     for i in range(nb.uintp(start), nb.uintp(stop)):
         residual, level = linked_residual(targets[i], scores[i, 0], offset, numerator, means, factors)
         residual += shift
         cell, weight = nb.int64(codes[i]) * channels, weights[labels[i]]
-        if residual < 0:
-            cells[cell] -= (-max(residual, low) * weight) >> bits
-        else:
-            cells[cell] += (min(residual, high) * weight) >> bits
-        if curvature > 0 and low < residual < high:
+        value, inside = contribution(residual, weight, bits, low, high, weighted_first)
+        cells[cell] += value
+        if curvature > 0 and inside:
             cells[cell + 1] += (((curvature * shares[level]) >> SHARE_BITS) * weight) >> bits
 
 

@@ -92,7 +92,8 @@ class ScoreRows:
 
             return of_class
         targets, scale = self._required_targets(), rule.scale
-        facts = (scale.offset, scale.numerator, rule.shift, rule.low, rule.high, rule.curvature)
+        clip = (rule.shift, rule.low, rule.high, rule.curvature, rule.weighted_first)
+        facts = (scale.offset, scale.numerator, *clip)
         adds: Any = score_kernels.residual_sum
         link: tuple[Any, ...] = ()
         if rule.link is not None:

@@ -18,6 +18,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
 from tacit.queries.row_weights import N_LEVELS, STEPS
+from tacit.queries.score_rules import ResidualRule
 from tacit.queries.sensitivity import Sensitivity
 
 FINE = 16
@@ -117,6 +118,11 @@ class JointHistogram:
 
     histogram: Histogram | ScoreHistogram
     bound: JointBound
+
+    def __post_init__(self) -> None:
+        rule = self.histogram.rule
+        if isinstance(rule, ResidualRule) and rule.weighted_first:
+            raise ValueError("rows that are bounded together are weighed down last, behind the clip of a residual")
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -11,7 +11,9 @@ may change its class and its weight: two such vectors, whose differences are amo
 What rows with scores contribute (:mod:`tacit.queries.score_rules`) is not looked up but computed; there every entry is
 multiplied by the row's :class:`LabelWeights` factor, at most 1, and truncated toward zero. So a weighted contribution
 lies, entry by entry, between 0 and an unweighted one: no norm grows. Two of them differ by at most twice the longest;
-those for residuals, which lie in ``[low, high]`` around 0, stay there and differ by at most ``high - low``.
+those for residuals, which lie in ``[low, high]`` around 0, stay there and differ by at most ``high - low``. Residuals
+that are weighted first and clipped then are in ``[low, high]`` by the clip, and what their rows count for is at most
+what unweighted ones do: the same bounds.
 """
 
 from __future__ import annotations

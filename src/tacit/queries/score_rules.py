@@ -144,6 +144,9 @@ class ResidualRule:
         curvature: if positive, one more channel that counts ``curvature`` for every row that is not clipped; under a
             log link the row's share of it.
         link: None where scores are in units of targets.
+        weighted_first: whether a row's weight multiplies its residual before it is clipped, and not after. Where a
+            weight makes up for how widely the target scatters, as an exposure does for a rate, less is cut off so. Not
+            of quantiles, whose loss is the clip.
     """
 
     kind: ClassVar[str] = "residual"
@@ -156,6 +159,7 @@ class ResidualRule:
     high: int
     curvature: int = 0
     link: LogLink | None = None
+    weighted_first: bool = False
 
     def __post_init__(self) -> None:
         if not -LARGEST_BOUND <= self.low <= 0 <= self.high <= LARGEST_BOUND or self.low == self.high:
