@@ -55,13 +55,14 @@ TARGETS: dict[str, tuple[str, str, float, float]] = {
 """Regression task -> data set, column to predict, public bounds."""
 
 
-def _raw(name: str) -> pd.DataFrame:
+def raw_rows(name: str) -> pd.DataFrame:
+    """A data set as it is written: texts."""
     return pd.read_csv(folder() / tasks()[name]["file"], dtype=str, keep_default_na=False)
 
 
 def class_table(name: str) -> ScoreTable:
     """A task with several classes; ``y`` holds class codes."""
-    binary, raw = load(name), _raw(name)["target"]
+    binary, raw = load(name), raw_rows(name)["target"]
     if name == "abalone":
         names: tuple[Any, ...] = ("young", "grown", "old")
         codes = np.digitize(raw.astype(int), AGES, right=True)
@@ -79,7 +80,7 @@ def regression_table(name: str) -> ScoreTable:
     binary = load(source)
     described, label = binary.schema.to_dict(), {"column": "target", "kind": "numeric", "lower": lower, "upper": upper}
     if column == "target":
-        y, X = _raw(source)["target"].astype(float).to_numpy(), binary.X
+        y, X = raw_rows(source)["target"].astype(float).to_numpy(), binary.X
     else:
         y, X = binary.X[column].to_numpy(float), binary.X.drop(columns=column)
         described["columns"].pop(column)

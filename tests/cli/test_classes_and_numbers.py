@@ -64,6 +64,21 @@ def test_from_a_table_to_predictions(task: str, tacit: Callable[..., Any]) -> No
         assert "0 to 20" in page
 
 
+@pytest.mark.parametrize("task", ["classes"], indirect=True)
+def test_classes_in_their_order(task: str, tacit: Callable[..., Any]) -> None:
+    fit = ("fit", "data.csv", "--schema", "schema.toml", "--epsilon", "4", "--set", "ordered=true", "--model", "m.json")
+    evaluate = ("evaluate", "m.json", "data.csv", "--schema", "schema.toml", "--epsilon", "2", "--json")
+    predict = ("predict", "m.json", "data.csv", "-o", "p.csv")
+    for command in (fit, ("verify", "m.json"), predict, ("report", "m.json", "-o", "r.html"), evaluate):
+        done = tacit(*command)
+        assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["overall"]["accuracy"]["value"] > 0.6
+    assert json.loads(Path("m.json").read_text())["kind"] == "additive_ordered"
+    with Path("p.csv").open() as file:
+        assert list(next(csv.DictReader(file))) == ["prediction", "p(low)", "p(middle)", "p(high)"]
+    assert "low &lt; middle &lt; high" in Path("r.html").read_text()
+
+
 def test_evaluation(task: str, tacit: Callable[..., Any]) -> None:
     tacit("fit", "data.csv", "--schema", "schema.toml", "--epsilon", "4", "--model", "m.json")
     done = tacit("evaluate", "m.json", "data.csv", "--schema", "schema.toml", "--epsilon", "2", "--json")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tacit.boosting.measures.proportional_odds import ordered_rule
 from tacit.curator.curator import Curator
 from tacit.curator.weighted import WeightedCurator
 from tacit.engines.memory import MemoryTable
@@ -35,6 +36,7 @@ def gate(charges, classes: int = 3, relation=Neighbouring.ADD_OR_REMOVE_ONE, see
 
 QUERIES = {
     "softmax": lambda: ScoreHistogram(column_cells(0, 8), SoftmaxRule(3), Scores(3)),
+    "ordered": lambda: ScoreHistogram(column_cells(0, 8), ordered_rule(np.array([-1.0, 1.0])), Scores(1)),
     "residuals": lambda: ScoreHistogram(column_cells(0, 8), ResidualRule(SCALE, 0, -(1 << 16), 1 << 16), Scores(1)),
     "weighted residuals": lambda: ScoreHistogram(
         column_cells(0, 8), ResidualRule(SCALE, 0, -(1 << 16), 1 << 16, weighted_first=True), Scores(1)

@@ -25,7 +25,7 @@ from tacit.queries.log_link import LogLink
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.row_weights import N_LEVELS, LabelWeights
 from tacit.queries.rules import LEVELS, RowRule, class_count_rule, count_rule, signed_margin_rule
-from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
+from tacit.queries.score_rules import LevelRule, ResidualRule, SoftmaxRule, TargetScale
 from tacit.queries.tree_cells import SplitHistogram, TreeCells, class_weight_rule
 
 ROWS = 400
@@ -95,6 +95,17 @@ def featured(scores: Scores) -> Scores:
     return scores
 
 
+def level_rule(n_labels: int) -> LevelRule:
+    table = np.arange(n_labels * LEVELS * 2) % 999 - 500
+    return LevelRule(table.reshape(n_labels, LEVELS, 2).astype(np.int32), 500)
+
+
+def one_score() -> Scores:
+    scores = Scores(1)
+    scores.add(column_cells(0, 7), np.linspace(-9, 9, 7)[:, None])
+    return scores
+
+
 def of_labels() -> list[Any]:
     log = log_of(TREE)
     log.add_features(FEATURES, np.linspace(-0.1, 0.1, 6))
@@ -112,6 +123,8 @@ def of_labels() -> list[Any]:
         Histogram(TREE, margin_rule(), log),
         ScoreHistogram(column_cells(2, 5), SoftmaxRule(2), scores),
         ScoreHistogram(TREE, SoftmaxRule(2, 2, 3), scores, None, weights),
+        ScoreHistogram(column_cells(2, 5), level_rule(2), one_score()),
+        ScoreHistogram(TREE, level_rule(2), one_score(), None, weights),
         FourierSum(FEATURES, margin_rule(), log),
         ScoreFourierSum(FEATURES, SoftmaxRule(2), featured(scores)),
         ScoreFourierSum(FEATURES, SoftmaxRule(2), scores, weights),
@@ -257,6 +270,7 @@ BEYOND = {
     "residuals times features, of classes": ScoreFourierSum(
         FEATURES, ResidualRule(TargetScale(0, 1), 0, -9, 9), Scores(1)
     ),
+    "levels of fewer classes than labels have": ScoreHistogram(OneCell(), level_rule(1), Scores(1)),
     "residuals of classes": ResidualLevels(TargetScale(0, 1), np.array([0]), Scores(1)),
     "weights of fewer labels": ScoreHistogram(
         OneCell(), SoftmaxRule(2), Scores(2), None, LabelWeights(np.zeros(1, np.uint8), np.zeros(1, np.int64))

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import tacit.queries
+from tacit.boosting.measures.proportional_odds import ordered_rule
 from tacit.curator.curator import Curator
 from tacit.engines.dense import DenseRows
 from tacit.engines.memory import MemoryTable
@@ -127,6 +128,7 @@ def queries() -> dict[str, Any]:
         "fourier of residuals": ScoreFourierSum(features, ResidualRule(scale, 0, -4096, 4096), featured(one, features)),
         "scatter": ScatterSum((0, 1), tuple(np.arange(size) * 9 - 20 for size in N_CODES[:2]), 60, count_rule(2)),
         "scores": ScoreHistogram(column_cells(1, 7), SoftmaxRule(2), scores),
+        "of levels": ScoreHistogram(column_cells(1, 7), ordered_rule(np.zeros(1), 0.3), one),
         "residuals": ScoreHistogram(column_cells(1, 7), ResidualRule(scale, 0, -4096, 4096), one),
         "levels": ResidualLevels(scale, np.arange(-2000, 2000, 400, dtype=np.int64), one),
         "vector": VectorSum(log, levels, weights, 1024),

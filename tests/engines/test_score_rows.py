@@ -14,8 +14,9 @@ from tacit.queries.cells import ProductCells, column_cells
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.log_link import LARGEST_MEAN, LogLink
 from tacit.queries.margins import Scores
+from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import COUNT_UNIT, LEVEL_SHIFT, LEVELS, WEIGHT_UNIT
-from tacit.queries.score_rules import LARGEST_BOUND, ResidualRule, SoftmaxRule, TargetScale, exponentials
+from tacit.queries.score_rules import LARGEST_BOUND, LevelRule, ResidualRule, SoftmaxRule, TargetScale, exponentials
 from tacit.queries.tree_cells import TreeCells
 
 SCALE = TargetScale(5_000_000, 1 << 19)
@@ -59,6 +60,25 @@ def test_softmax_sums_equal_a_row_by_row_sum(n_labels, norm, curvature):
             expected[codes[1, i]] += softmax_by_hand(int(labels[i]), running[i].tolist(), norm, curvature)
         answer = table.answer(ScoreHistogram(column_cells(1, 7), rule, scores))
         assert np.abs(answer - expected).max() <= 2 * 80  # reciprocals cost a unit or two per row
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 11])
+def test_looked_up_sums_equal_a_row_by_row_sum(n_labels):
+    """Also where scores lie beyond all levels."""
+    table, codes, labels, _ = make(80, n_labels)
+    scores = Scores(1)
+    scores.add(column_cells(0, 7), np.array([-12.0, -4.003, -0.5, 0.0, 1.2345, 3.0, 11.0])[:, None])
+    looked_up = np.random.default_rng(1).integers(-WEIGHT_UNIT, WEIGHT_UNIT, (n_labels, LEVELS, 2)).astype(np.int32)
+    weights = LabelWeights(np.arange(n_labels, dtype=np.uint8), np.arange(n_labels, dtype=np.int64) * 999)
+    plain, weighed = np.zeros((7, 2), np.int64), np.zeros((7, 2), np.int64)
+    for i, label in enumerate(labels.tolist()):
+        level = (int(scores.updates[0].values[codes[0, i], 0]) >> LEVEL_SHIFT) + LEVELS // 2
+        found = looked_up[label, min(max(level, 0), LEVELS - 1)].astype(np.int64)
+        plain[codes[1, i]] += found
+        weighed[codes[1, i]] += np.sign(found) * (np.abs(found) * label * 999 * 64 // WEIGHT_UNIT)
+    rule = LevelRule(looked_up, WEIGHT_UNIT)
+    assert (table.answer(ScoreHistogram(column_cells(1, 7), rule, scores)) == plain).all()
+    assert (table.answer(ScoreHistogram(column_cells(1, 7), rule, scores, weights=weights)) == weighed).all()
 
 
 def test_residual_sums_equal_a_row_by_row_sum():

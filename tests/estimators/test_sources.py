@@ -26,6 +26,7 @@ ROWS = 3000
 LEARNERS: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "additive": (tacit.AdditiveBoostClassifier, "two", {}),
     "additive, three classes": (tacit.AdditiveBoostClassifier, "three", {}),
+    "additive, ordered classes": (tacit.AdditiveBoostClassifier, "three", {"ordered": True}),
     "additive, number": (tacit.AdditiveBoostRegressor, "number", {}),
     "additive, balanced": (tacit.AdditiveBoostClassifier, "two", {"class_weight": "balanced"}),
     "additive, replace_one": (tacit.AdditiveBoostClassifier, "two", {"neighbouring": "replace_one"}),

@@ -52,7 +52,7 @@ def cases() -> Cases:
             words = ", ".join(f"{name} {value}" for name, value in asked.items())
             found[named(target, f"{n} rows, {words}")] = lambda t=target, n=n, a=asked: fit(t, n, **a)
         found |= variants(target)
-    found |= of_classes() | of_counts()
+    found |= of_classes() | of_ordered() | of_counts()
     found[named("two classes", "trees that choose")] = lambda: fit("two classes", 150_000, epsilon=8.0)
     return found
 
@@ -115,6 +115,25 @@ def of_counts() -> Cases:
         ),
         f"{named}poisson, no rows": lambda: of("poisson", 0),
         f"{named}poisson, weights": lambda: of("poisson", 2000, sample_weight=table(2000).weights),
+    }
+
+
+def of_ordered() -> Cases:
+    """Classes in an order."""
+
+    def of(n: int, **asked: Any) -> Seen:
+        return fit("three classes", n, ordered=True, **asked)
+
+    named = "AdditiveBoostClassifier: ordered classes, "
+    return {
+        f"{named}300 rows, epsilon 0.3": lambda: of(300, epsilon=0.3),
+        f"{named}2000 rows": lambda: of(2000),
+        f"{named}2000 rows, delta 0": lambda: of(2000, delta=0.0),
+        f"{named}4000 rows, epsilon 8, replace_one": lambda: of(4000, epsilon=8.0, neighbouring=REPLACE),
+        f"{named}class and sample weights": lambda: of(
+            4000, epsilon=8.0, class_weight={0: 1.0, 1: 0.5, 2: 0.8}, sample_weight=table(4000).weights
+        ),
+        f"{named}no rows": lambda: of(0),
     }
 
 

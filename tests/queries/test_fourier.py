@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.boosting.measures.proportional_odds import ordered_rule
 from tacit.encoding.values import DROPPED
 from tacit.engines.memory import MemoryTable
 from tacit.models.fourier_features import COSINES, LENGTH, SINES, FourierFeatures, FourierTerm
@@ -123,6 +124,7 @@ def test_the_bounds_of_scatter_are_needed():
 RULES: dict[str, tuple[ScoreRule, int]] = {
     "classes": (SoftmaxRule(2), 2),
     "classes, L1": (SoftmaxRule(2, 1), 2),
+    "ordered": (ordered_rule(np.zeros(1)), 1),
     "numbers": (ResidualRule(TargetScale(1 << 23, 1 << 20), 0, -3000, 4000), 1),
 }
 """Rules of a row's scores, and how many scores it has."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.boosting.measures.proportional_odds import class_rule, ordered_rule
 from tacit.encoding.values import DROPPED
 from tacit.engines.memory import MemoryTable
 from tacit.privacy.neighbouring import Neighbouring
@@ -19,7 +20,7 @@ from tacit.queries.log_link import LARGEST_MEAN, LogLink
 from tacit.queries.margins import SCORE_LIMIT, Scores
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import WEIGHT_UNIT
-from tacit.queries.score_rules import LARGEST_BOUND, ResidualRule, SoftmaxRule, TargetScale
+from tacit.queries.score_rules import LARGEST_BOUND, LevelRule, ResidualRule, SoftmaxRule, TargetScale
 
 CODES = 6
 SCALE = TargetScale(1 << 23, 1 << 18)
@@ -70,6 +71,9 @@ def queries(seed: int, n_labels: int) -> list[ScoreHistogram | ResidualLevels]:
             for power, channel in ((1.0, 0), (1.5, 15_000), (2.0, 0))
         ),
         ResidualLevels(COUNTS, np.array([-30_000, 0, 500, 60_000]), one, link=LogLink(1.0, 1 << 15)),
+        *(ScoreHistogram(cells, rule, random_scores(1, seed)) for rule in level_rules(seed, n_labels)),
+        ScoreHistogram(OneCell(), level_rules(seed, n_labels)[0], random_scores(1, seed)),
+        ScoreHistogram(cells, level_rules(seed, n_labels)[0], random_scores(1, seed), release_map),
         *(
             ScoreHistogram(cells, replace(mean, scale=scale, curvature=15_000, link=link, weighted_first=True), one)
             for scale, link in ((SCALE, None), (COUNTS, LogLink(1.0, 1 << 15)))
@@ -79,6 +83,13 @@ def queries(seed: int, n_labels: int) -> list[ScoreHistogram | ResidualLevels]:
 
 def is_weighted_first(query) -> bool:
     return getattr(getattr(query, "rule", None), "weighted_first", False)
+
+
+def level_rules(seed: int, n_labels: int) -> list[LevelRule]:
+    """Of ordered classes: what they add to effects, to trees in both norms, and to their shares in both norms."""
+    cuts = np.sort(np.random.default_rng(seed).normal(0, 2, n_labels - 1))
+    trees = [ordered_rule(cuts, 0.3, norm) for norm in (2, 1)]
+    return [ordered_rule(cuts), *trees, *(class_rule(cuts, norm) for norm in (2, 1))]
 
 
 def row(n_labels: int) -> st.SearchStrategy[tuple[int, int, int]]:
@@ -164,7 +175,7 @@ def test_a_residual_that_is_weighted_first_is_clipped_afterwards():
             assert answer[1] == (8000 * factor if -40_000 < plain * factor < 50_000 else 0)
 
 
-@pytest.mark.parametrize("index", [0, 2, 6, 9, 12, 17, 18])
+@pytest.mark.parametrize("index", [0, 2, 6, 9, 12, 24, 25])
 @pytest.mark.parametrize("relation", list(Neighbouring))
 def test_the_declared_sensitivity_of_weighted_rows_is_needed(index, relation):
     plain = queries(5, 3)[index]
@@ -195,7 +206,28 @@ def worst(query, n_labels, relation, norm):
 @pytest.mark.parametrize("relation", list(Neighbouring))
 @pytest.mark.parametrize(
     ("index", "norm"),
-    [(0, 2), (1, 2), (2, 1), (6, 2), (7, 2), (8, 2), (9, 2), (12, 2), (12, 1), (13, 2), (13, 1), (15, 2), (16, 2)],
+    [
+        (0, 2),
+        (1, 2),
+        (2, 1),
+        (6, 2),
+        (7, 2),
+        (8, 2),
+        (9, 2),
+        (12, 2),
+        (12, 1),
+        (13, 2),
+        (13, 1),
+        (15, 2),
+        (16, 2),
+        (17, 2),
+        (17, 1),
+        (18, 2),
+        (19, 1),
+        (20, 2),
+        (21, 1),
+        (22, 2),
+    ],
 )
 def test_the_declared_sensitivity_is_needed(relation, index, norm):
     """A constant 10 % smaller is refuted by the search; scores far apart make rows of full weight."""
@@ -207,6 +239,11 @@ def test_the_declared_sensitivity_is_needed(relation, index, norm):
         values[0, 0] = values[1, 1] = 16.0
         scores.add(column_cells(0, CODES), values)
         cells = query.cells if index else mapped_cells(0, [0, 0, 1, 1, 1, 1])
+        query = ScoreHistogram(cells, query.rule, scores)
+    if isinstance(getattr(query, "rule", None), LevelRule):  # far below all cut points, and far above
+        scores = Scores(1)
+        scores.add(column_cells(0, CODES), np.array([[-12.0], [12.0], [-12.0], [12.0], [0.0], [1.0]]))
+        cells = query.cells if isinstance(query.cells, OneCell) else mapped_cells(0, [0, 0, 1, 1, 1, 1])
         query = ScoreHistogram(cells, query.rule, scores)
     found = worst(query, 3, relation, norm)
     assert found > (0.9 * declared.l1 if norm == 1 else 0.81 * declared.l2_squared)

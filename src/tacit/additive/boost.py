@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.additive.learn import learn
 from tacit.additive.losses import SoftmaxLoss, TwoClassLoss
+from tacit.additive.ordered_loss import MOST_ORDERED, OrderedLoss
 from tacit.additive.outlook import outlook
 from tacit.additive.posterior import DIRECTIONS
 from tacit.additive.to_model import additive_model, additive_scores
@@ -30,7 +31,7 @@ from tacit.learning.sealing import sealed
 from tacit.learning.task import Task, monotone_of
 from tacit.learning.weights import check_class_weight
 from tacit.models.additive import AdditiveModel
-from tacit.models.additive_scores import AdditiveClassesModel
+from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
@@ -46,11 +47,13 @@ class AdditiveLearner(Learner):
         interactions: True, False or ``"pairs"``.
         class_weight: None, ``"balanced"``, or public weights by class.
         tuning: the numbers of the learner.
+        ordered: whether the declared order of the classes means something.
     """
 
     interactions: bool | str = True
     class_weight: Any = None
     tuning: Tuning = TUNING
+    ordered: bool = False
 
     name = "AdditiveBoostClassifier"
     streams = True
@@ -61,9 +64,13 @@ class AdditiveLearner(Learner):
 
     def __post_init__(self) -> None:
         parts_wanted(self.interactions)
+        if not isinstance(self.ordered, bool | np.bool_):
+            raise RequestError(f"ordered must be True or False, got {self.ordered!r}")
 
     def check(self, task: Task) -> None:
         check_class_weight(self.class_weight, task)
+        if self.ordered:
+            _check_order(task)
 
     def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
         del task
@@ -75,13 +82,19 @@ class AdditiveLearner(Learner):
         pairs, trees = parts_wanted(self.interactions)
         return outlook(n, len(task.names), allowance, pairs, trees)
 
-    def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> AdditiveModel | AdditiveClassesModel:
+    def learn(
+        self, rows: PrivateRows, allowance: Allowance, task: Task
+    ) -> AdditiveModel | AdditiveClassesModel | AdditiveOrderedModel:
         budget, task = sealed(rows, allowance, task, self.class_weight)
         columns, names, encoding = learned_columns(task), task.label_index.names, task.encoding
         assert encoding is not None
         pairs, trees = parts_wanted(self.interactions)
         if len(names) == 2:
             return additive_model(learn(budget, columns, TwoClassLoss(), pairs, trees, self.tuning), names, encoding)
+        if self.ordered:
+            odds = OrderedLoss(len(names), budget.is_pure, self.tuning.counting)
+            learned = learn(budget, columns, odds, pairs, trees, self.tuning)
+            return AdditiveOrderedModel(names, odds.cuts, additive_scores(learned, encoding))
         loss = SoftmaxLoss(len(names), budget.is_pure, self.tuning.counting)
         learned = learn(budget, columns, loss, pairs, trees, self.tuning)
         return AdditiveClassesModel(names, additive_scores(learned, encoding))
@@ -104,6 +117,7 @@ class AdditiveBoost(Weighting, Uncertainty):
         random_state: int | None = None,
         interactions: bool | str = True,
         class_weight: Any = None,
+        ordered: bool = False,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -114,13 +128,14 @@ class AdditiveBoost(Weighting, Uncertainty):
         self.random_state = random_state
         self.interactions = interactions
         self.class_weight = class_weight
+        self.ordered = ordered
 
     @property
     def algorithm(self) -> str:
         return AdditiveLearner.name
 
     def make_learner(self, request: Request) -> AdditiveLearner:
-        return AdditiveLearner(request, self.interactions, self.class_weight, self.tuning)
+        return AdditiveLearner(request, self.interactions, self.class_weight, self.tuning, self.ordered)
 
     def decision_function(self, X: Any) -> Floats:
         """Log-odds of the last of two ``classes_``, shape ``(rows,)``; of more a score each, ``(rows, classes)``.
@@ -129,8 +144,22 @@ class AdditiveBoost(Weighting, Uncertainty):
         """
         frame = self.frame_for_model(X)
         model = self.model_
-        assert isinstance(model, AdditiveModel | AdditiveClassesModel)
+        assert isinstance(model, AdditiveModel | AdditiveClassesModel | AdditiveOrderedModel)
         return scores_in_order(model.classes, model.decision_function(frame))
+
+
+def _check_order(task: Task) -> None:
+    """Raises :class:`RequestError` where nobody declared the order of the classes, or they are too many."""
+    if task.undeclared is not None and task.undeclared.unknowns.classes:
+        raise RequestError(
+            "ordered=True needs the classes in their order: declare them in the schema's label, or give classes=[...] "
+            "(nothing was spent)"
+        )
+    if task.label_index.n_classes > MOST_ORDERED:
+        raise RequestError(
+            f"ordered=True takes up to {MOST_ORDERED} classes, got {task.label_index.n_classes}: declare a numeric "
+            "label for AdditiveBoostRegressor (nothing was spent)"
+        )
 
 
 def parts_wanted(interactions: bool | str) -> tuple[bool, bool]:

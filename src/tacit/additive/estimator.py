@@ -35,13 +35,18 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
             ``decision_function(X)``, with ``w0`` and ``w1`` the weights of ``classes_[0]`` and ``classes_[1]``; of
             several classes, subtract each one's ``log(w)`` from its score. To predict by costs, a threshold on
             unweighted probabilities is the better way.
+        ordered: whether the declared order of more than two classes means something, as in grades and answers from
+            never to always: one score is learned then, which moves the odds of a higher class at every step of the
+            order alike (proportional odds). With few rows or a small epsilon that says more than a score per class;
+            where rows are many, a score per class follows what the order does not explain.
 
     More than two declared classes share one budget: a row's contribution to a round is one vector of norm at most 1,
     not one number for each class (:class:`~tacit.queries.score_rules.SoftmaxRule`).
 
     Attributes:
         model_: the frozen :class:`~tacit.models.additive.AdditiveModel`, or
-            :class:`~tacit.models.additive_scores.AdditiveClassesModel` of more than two classes.
+            :class:`~tacit.models.additive_scores.AdditiveClassesModel` of more than two classes, or
+            :class:`~tacit.models.additive_scores.AdditiveOrderedModel` of ordered ones.
         certificate_: what was spent, on what, by which theorem.
         classes_: the classes.
         n_features_in_: number of columns seen by ``fit``.

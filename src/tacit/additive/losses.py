@@ -112,6 +112,10 @@ class Loss(Protocol):
     def rule(self) -> RowRule | ScoreRule:
         """What a row contributes: by label and margin, or by label or target and scores."""
 
+    @property
+    def intercept_rule(self) -> RowRule | ScoreRule:
+        """What a row contributes to a release of the constants."""
+
     def new_log(self) -> Margins | Scores:
         """An empty log of scores."""
 
@@ -199,6 +203,10 @@ class TwoClassLoss:
         self.share = 0.0
         self.rule = mada_boost_rule()
 
+    @property
+    def intercept_rule(self) -> RowRule:
+        return self.rule
+
     def new_log(self) -> Margins:
         """One margin per row."""
         return Margins()
@@ -227,6 +235,21 @@ class TwoClassLoss:
         """By log-odds."""
         del counts
         return np.argsort(np.argsort(effect[:, 0], kind="stable"), kind="stable")
+
+
+def count_classes(budget: Budget, total: float, n_classes: int, numbers: Counting) -> tuple[Floats, float, float]:
+    """Releases counts of the classes, for more of the budget where classes are many and noise hides them.
+
+    Returns:
+        What counts are likely to be, how far off constants that follow from them may be (a variance), and the share
+        of the budget that it took.
+    """
+    noise = n_classes * budget.sd(1.0) / total
+    share = min(max(numbers.counting_care * noise, numbers.least_counted), numbers.most_counted)
+    query = Histogram(OneCell(), fine_class_count_rule(n_classes))
+    release = budget.measure(query, share, Label(Stage.COUNTS, "counts of the classes"))
+    counts, variances = likely_counts(release.value[0], max(release.sd, LEAST_SD), total, numbers.class_spread)
+    return counts, float(np.average(variances, weights=counts)) + numbers.moves, share
 
 
 class SoftmaxLoss:
@@ -275,6 +298,10 @@ class SoftmaxLoss:
         """Of two classes, contributions differ by the root of 8 times the gradient of their margin."""
         return KERNEL.most_variance / math.sqrt(8.0)
 
+    @property
+    def intercept_rule(self) -> SoftmaxRule:
+        return self.rule
+
     def new_log(self) -> Scores:
         """A score per class."""
         return Scores(self.n_scores)
@@ -282,16 +309,9 @@ class SoftmaxLoss:
     def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
         """Log-odds of the classes from their noisy counts; a class that noise hides is thought rare, not absent."""
         del intercept_share
-        doubt = self.n_scores * budget.sd(1.0) / total
-        self.share = min(max(self.numbers.counting_care * doubt, self.numbers.least_counted), self.numbers.most_counted)
-        counted = fine_class_count_rule(self.n_scores)
-        release = budget.measure(
-            Histogram(OneCell(), counted), self.share, Label(Stage.COUNTS, "counts of the classes")
-        )
-        counts, variances = likely_counts(release.value[0], max(release.sd, LEAST_SD), total, self.numbers.class_spread)
+        counts, doubt, self.share = count_classes(budget, total, self.n_scores, self.numbers)
         logs = np.log(counts / counts.sum())
-        start = np.asarray(logs - logs.mean())
-        return NewtonIntercept(start, total, float(np.average(variances, weights=counts)) + self.numbers.moves)
+        return NewtonIntercept(np.asarray(logs - logs.mean()), total, doubt)
 
     def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
         """Nothing: contributions have norm 1, and the model says what their curvature is."""

@@ -148,6 +148,10 @@ class ResidualLoss:
         return max(-self.rule.low, self.rule.high) / ONE
 
     @property
+    def intercept_rule(self) -> ResidualRule:
+        return self.rule
+
+    @property
     def ends(self) -> tuple[float, float] | None:
         """The least and the largest contribution of a row, where the intercept may be looked for in bracketing steps.
 

@@ -30,6 +30,7 @@ from tacit.queries.cells import Cells, OneCell
 from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.rules import RowRule
+from tacit.queries.score_rules import ScoreRule
 
 
 class Weighted(Protocol):
@@ -140,9 +141,11 @@ class State:
         """Where the loss is curved now."""
         return self.loss.directions(self.intercept.value, self.spread, self.rows)
 
-    def query(self, cells: Cells, release_map: ReleaseMap | None = None) -> Histogram | ScoreHistogram:
+    def query(
+        self, cells: Cells, release_map: ReleaseMap | None = None, rule: RowRule | ScoreRule | None = None
+    ) -> Histogram | ScoreHistogram:
         """What rows contribute, by cell."""
-        rule = self.loss.rule
+        rule = self.loss.rule if rule is None else rule
         if isinstance(self.log, Margins):
             assert isinstance(rule, RowRule)
             return Histogram(cells, rule, self.log, release_map)
@@ -206,7 +209,9 @@ def sweep(budget: Budget, pace: Pace, terms: list[Term], state: State, stage: st
     for number in range(pace.sweeps):
         if number in (numbers.refreshed_later if stage else numbers.refreshed):
             loss.refresh(state.whole, state.log, f"{said}sweep {number + 1}")
-        release = unit.measure(state.query(OneCell()), state.intercept.share, label("intercept", number))
+        release = unit.measure(
+            state.query(OneCell(), rule=loss.intercept_rule), state.intercept.share, label("intercept", number)
+        )
         state.spread = math.sqrt(sum(term.variance for term in terms))
         moved = state.move_intercept(state.intercept.observe(release, state.directions(), state.spread))
         directions = state.directions()

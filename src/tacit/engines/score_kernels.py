@@ -82,6 +82,24 @@ def softmax_sum(codes, labels, classes, factors, bits, scores, exps, curvature, 
 
 
 @nb.njit(nogil=True, cache=True)
+def looked_up_sum(codes, labels, classes, factors, bits, scores, table, cells, start, stop):  # type: ignore[no-untyped-def]
+    """Adds what :class:`~tacit.queries.score_rules.LevelRule` says to each row's code; ``cells`` is flat.
+
+    A label stands for a class, and weighs ``factors[label] >> bits``.
+    """
+    channels = table.shape[2]
+    for i in range(nb.uintp(start), nb.uintp(stop)):
+        level = min(max((nb.int64(scores[i, 0]) >> LEVEL_SHIFT) + LEVELS // 2, 0), TOP)
+        cell, factor = nb.int64(codes[i]) * channels, factors[labels[i]]
+        for k in range(channels):
+            value = nb.int64(table[classes[labels[i]], level, k])
+            if value < 0:
+                cells[cell + k] -= (-value * factor) >> bits
+            else:
+                cells[cell + k] += (value * factor) >> bits
+
+
+@nb.njit(nogil=True, cache=True)
 def contribution(residual, factor, bits, low, high, weighted_first):  # type: ignore[no-untyped-def]
     """What a residual adds, and whether it is inside the clip; ``factor >> bits`` is the row's weight."""
     if weighted_first:

@@ -20,7 +20,7 @@ from tacit.queries.log_link import LogLink
 from tacit.queries.margins import FourierUpdate, Scores
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import COUNT_UNIT, WEIGHT_UNIT
-from tacit.queries.score_rules import SoftmaxRule, exponentials
+from tacit.queries.score_rules import LevelRule, SoftmaxRule, exponentials
 
 Contribute = Callable[[npt.NDArray[Any], int, int, Ints], None]
 """Given the code of every row, adds to sums by code over a range of rows."""
@@ -91,6 +91,13 @@ class ScoreRows:
                 )
 
             return of_class
+        if isinstance(rule, LevelRule):
+            table = rule.table
+
+            def of_level(codes: npt.NDArray[Any], start: int, stop: int, sums: Ints) -> None:
+                score_kernels.looked_up_sum(codes, labels, classes, factors, bits, scores, table, sums, start, stop)
+
+            return of_level
         targets, scale = self._required_targets(), rule.scale
         clip = (rule.shift, rule.low, rule.high, rule.curvature, rule.weighted_first)
         facts = (scale.offset, scale.numerator, *clip)

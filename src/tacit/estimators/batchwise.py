@@ -24,7 +24,7 @@ from tacit.estimators.classes import classes_in_order, scores_in_order
 from tacit.estimators.classifier import PrivateClassifier, PrivateEstimator
 from tacit.estimators.regressor import PrivateRegressor
 from tacit.models.additive import AdditiveModel
-from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
+from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import Model
 from tacit.models.mean import MeanModel, MeanNumberModel
 from tacit.models.tree_classes import TreeClassesModel
@@ -351,7 +351,8 @@ def released_rows(model: Model) -> float:
     """How many rows a model was made from, up to a factor that models of a kind share, as far as it was released."""
     if isinstance(model, AdditiveModel) and model.mains:
         return max(float(model.mains[0].counts.sum()), 1.0)
-    if isinstance(model, AdditiveClassesModel | AdditiveRegressionModel) and model.scores.mains:
+    of_scores = AdditiveClassesModel | AdditiveOrderedModel | AdditiveRegressionModel
+    if isinstance(model, of_scores) and model.scores.mains:
         return max(float(model.scores.mains[0].counts.sum()), 1.0)
     if isinstance(model, TreeEnsembleModel | TreeClassesModel) and model.trees:
         return max(float(model.trees[0].support.sum()), 1.0)

@@ -1,4 +1,4 @@
-"""Additive models of several classes, and of a number: what is made of the scores."""
+"""Additive models of several classes, of ordered ones, and of a number: what is made of the scores."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
 from tacit.models.additive import AdditiveScores, Feature
-from tacit.models.base import Model, NumberModel, of_any_table
+from tacit.models.base import ClassModel, Model, ModelError, NumberModel, floats, of_any_table
 from tacit.models.log_linked import means
+from tacit.models.ordered import LEAST, OrderedChances
 from tacit.models.softmax import SoftmaxModel
 
 
@@ -71,6 +72,73 @@ class AdditiveClassesModel(_AdditiveScoresModel, SoftmaxModel):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> AdditiveClassesModel:
         return cls(tuple(body["classes"]), AdditiveScores.from_dict(body["scores"]))
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class AdditiveOrderedModel(_AdditiveScoresModel, ClassModel):
+    """Ordered classes: one score, the higher the later the class, and cut points on it (proportional odds).
+
+    ``P(y <= k) = 1 / (1 + exp(F - c_k))``: an effect multiplies the odds of a higher class, at every cut alike.
+
+    Attributes:
+        classes: the classes, in their order.
+        cuts: cut points between them, in increasing order, shape ``(classes - 1,)``.
+        scores: one score.
+    """
+
+    kind: ClassVar[str] = "additive_ordered"
+
+    classes: tuple[Any, ...]
+    cuts: Floats
+    scores: AdditiveScores
+
+    def __post_init__(self) -> None:
+        if self.cuts.shape != (len(self.classes) - 1,) or (np.diff(self.cuts) < 0).any() or self.scores.n_scores != 1:
+            raise ModelError("the model is damaged: ordered classes need one score and rising cut points between them")
+
+    @property
+    def says(self) -> str:
+        return " < ".join(str(name) for name in self.classes)
+
+    def _chances(self, frame: Frame) -> OrderedChances:
+        return OrderedChances.of(self.cuts, self.scores.of(frame)[:, 0])
+
+    @of_any_table
+    def order_score(self, frame: Frame) -> Floats:
+        """The score, shape ``(rows,)``: the log-odds of a higher class, up to a constant at each cut."""
+        return self.scores.of(frame)[:, 0]
+
+    @of_any_table
+    def decision_function(self, frame: Frame) -> Floats:
+        """Logarithms of the probabilities, shape ``(rows, classes)``: as scores whose softmax they are."""
+        return np.log(np.maximum(self._chances(frame).chances.T, LEAST))
+
+    @of_any_table
+    def predict_proba(self, frame: Frame) -> Floats:
+        """Probabilities, shape ``(rows, classes)``; every row sums to 1."""
+        return np.ascontiguousarray(self._chances(frame).chances.T)
+
+    @of_any_table
+    def log_odds(self, frame: Frame) -> Floats:
+        """Log-odds of every class against all others together, shape ``(rows, classes)``."""
+        return np.ascontiguousarray(self._chances(frame).log_odds.T)
+
+    @of_any_table
+    def log_odds_variance(self, frame: Frame) -> Floats:
+        """Variance of :meth:`log_odds` given what was released, shape ``(rows, classes)``; to first order.
+
+        Cut points count as off by as much as all of them are together.
+        """
+        slopes = self._chances(frame).log_odds_slopes.T
+        return np.asarray(np.square(slopes) * self.scores.variance(frame))
+
+    def body(self) -> dict[str, Any]:
+        return {"classes": list(self.classes), "cuts": self.cuts.tolist(), "scores": self.scores.to_dict()}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> AdditiveOrderedModel:
+        return cls(tuple(body["classes"]), floats(body["cuts"]), AdditiveScores.from_dict(body["scores"]))
 
 
 @final

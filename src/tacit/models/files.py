@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tacit.models.additive import AdditiveModel
-from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
+from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import Model, ModelError, Nest, checked_file, write_atomically
 from tacit.models.binding import ClaimError, binding_problems
 from tacit.models.decision_list import DecisionListModel
@@ -29,6 +29,7 @@ def kinds() -> dict[str, type[Model]]:
         for model in (
             AdditiveModel,
             AdditiveClassesModel,
+            AdditiveOrderedModel,
             AdditiveRegressionModel,
             DecisionListModel,
             HalfspaceModel,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.models.additive import AdditiveModel
-from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
+from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import ClassModel
 from tacit.models.evidence import FAILURE
 from tacit.models.tree_ensemble import TreeEnsembleModel
@@ -135,7 +135,7 @@ class _Parts:
 def _parts(model: Model) -> _Parts | None:
     if isinstance(model, AdditiveModel):
         return _Parts(model.features, model.mains, bool(model.pairs or model.trees or model.fourier is not None))
-    if isinstance(model, AdditiveClassesModel | AdditiveRegressionModel):
+    if isinstance(model, AdditiveClassesModel | AdditiveOrderedModel | AdditiveRegressionModel):
         scores = model.scores
         return _Parts(scores.features, scores.mains, bool(scores.pairs or scores.trees or scores.fourier is not None))
     return None

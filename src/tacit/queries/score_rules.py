@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.arrays import Ints
 from tacit.queries.log_link import LogLink
 from tacit.queries.rules import LEVEL_BITS, LEVELS, MARGIN_BITS, WEIGHT_UNIT
+from tacit.queries.sensitivity import largest_vector
 
 EXP_BITS = 30
 """``exp`` of a score difference is an integer below ``2**EXP_BITS``."""
@@ -202,4 +204,54 @@ class ResidualRule:
         return width + self.curvature, width**2 + self.curvature**2
 
 
-ScoreRule = SoftmaxRule | ResidualRule
+@final
+@dataclass(frozen=True, eq=False)
+class LevelRule:
+    """A contribution that is looked up by class and level of one score: what a row rule is to rows with a margin.
+
+    Attributes:
+        table: int32 array of shape ``(n_labels, LEVELS, n_channels)``; levels as in
+            :class:`~tacit.queries.rules.RowRule`.
+        unit: integer units that stand for 1.0.
+    """
+
+    kind: ClassVar[str] = "level"
+    finer: ClassVar[int] = 6
+    """As for :class:`SoftmaxRule`."""
+
+    table: npt.NDArray[np.int32]
+    unit: int
+
+    def __post_init__(self) -> None:
+        if self.table.ndim != 3 or self.table.shape[1] != LEVELS or self.table.dtype != np.int32:
+            raise ValueError(f"a rule of levels is an int32 table of shape (labels, {LEVELS}, channels)")
+
+    @property
+    def n_labels(self) -> int:
+        return int(self.table.shape[0])
+
+    @property
+    def n_scores(self) -> int:
+        return 1
+
+    @property
+    def channels(self) -> int:
+        return int(self.table.shape[2])
+
+    @property
+    def theorem(self) -> str:
+        return "contributions by class and level of the score: the longest of a public table"
+
+    @cached_property
+    def longest(self) -> tuple[int, int]:
+        """The largest L1 norm and squared L2 norm of a contribution, read off the table."""
+        return largest_vector(self.table.reshape(-1, self.channels).astype(np.int64))
+
+    @property
+    def diameter(self) -> tuple[int, int]:
+        """Bounds of the norms of a difference of two contributions: opposite ones are twice as far apart."""
+        l1, l2_squared = self.longest
+        return 2 * l1, 4 * l2_squared
+
+
+ScoreRule = SoftmaxRule | ResidualRule | LevelRule

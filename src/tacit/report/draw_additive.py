@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.arrays import Floats, Ints
 from tacit.models.additive import SMOOTH, TREES, AdditiveModel, AdditiveScores, Feature, MainEffect, PairEffect
-from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
+from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import Model
 from tacit.models.tree_importance import total_effects
 from tacit.report import svg
@@ -37,6 +37,8 @@ def draw(model: Model) -> ModelCard:
     """The model card of an additive model; main effects by importance, then interactions and trees."""
     if isinstance(model, AdditiveClassesModel):
         return _of_classes(model)
+    if isinstance(model, AdditiveOrderedModel):
+        return _of_ordered(model)
     if isinstance(model, AdditiveRegressionModel):
         return _of_a_number(model)
     assert isinstance(model, AdditiveModel)
@@ -80,6 +82,27 @@ def _of_classes(model: AdditiveClassesModel) -> ModelCard:
             *pairs,
             *_smooth(scores, "the log-odds, of all classes together,"),
             *tree_ranking(scores, "log-odds, all classes together"),
+        ),
+        tuple(public_feature(f) for f in scores.features),
+    )
+
+
+def _of_ordered(model: AdditiveOrderedModel) -> ModelCard:
+    """One curve per column: a factor of the odds of a higher class, whichever the class."""
+    scores = model.scores
+    cuts = zip(model.classes, model.cuts, strict=False)
+    starts = ", ".join(f"{100 / (1 + math.exp(scores.intercept[0] - cut)):.0f} % {name}" for name, cut in cuts)
+    return ModelCard(
+        f"An additive model of {len(model.classes)} ordered classes: {parts_of(scores)}",
+        f"The classes in their order: {model.says}. Each drawing says by what factor a value changes the odds of a "
+        "higher class, at every step of the order alike: ×2 doubles them, ÷2 halves them. Of rows without effects, so "
+        f"many are in a class or a lower one: {starts}. {NOISE}",
+        (
+            overview(scores),
+            *_mains(scores, lambda feature, main, identity: _main(feature, main, ODDS, identity)),
+            *_pairs(scores, ODDS),
+            *_smooth(scores, "the log-odds of a higher class"),
+            *tree_ranking(scores, "log-odds of a higher class"),
         ),
         tuple(public_feature(f) for f in scores.features),
     )

@@ -55,6 +55,7 @@ class Painter(Protocol):
 PAINTERS: dict[str, str] = {
     "additive": "tacit.report.draw_additive",
     "additive_classes": "tacit.report.draw_additive",
+    "additive_ordered": "tacit.report.draw_additive",
     "additive_regression": "tacit.report.draw_additive",
     "composed": "tacit.report.draw_words",
     "decision_list": "tacit.report.draw_rules",

@@ -23,7 +23,7 @@ from tacit.queries.margins import FINEST_SHIFT, FourierUpdate, ScoreUpdate, Upda
 from tacit.queries.query import Layout
 from tacit.queries.row_weights import N_LEVELS, LabelWeights
 from tacit.queries.rules import RowRule
-from tacit.queries.score_rules import SoftmaxRule
+from tacit.queries.score_rules import LevelRule, SoftmaxRule
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
 
 MOST_SUMS = 1 << 27
@@ -113,7 +113,7 @@ class Admission:
         weights, rule = query.weights, query.rule
         if weights is not None:
             self._weights(weights, n_labels)
-        if isinstance(rule, SoftmaxRule):
+        if isinstance(rule, SoftmaxRule | LevelRule):
             classes = n_labels if weights is None else int(weights.classes.max()) + 1
             _require(classes <= rule.n_labels, "the rule knows fewer classes than labels have")
         else:

@@ -34,7 +34,7 @@ from tacit.queries.log_link import LogLink
 from tacit.queries.margins import FourierUpdate, Margins, Scores, ScoreUpdate, Update
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import RowRule
-from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
+from tacit.queries.score_rules import LevelRule, ResidualRule, SoftmaxRule, TargetScale
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
 
 
@@ -42,7 +42,7 @@ class WireError(TacitError):
     """What came from the other side is not what may come."""
 
 
-SHARED = (ProductCells, TreeCells, RowRule, LabelWeights, FourierFeatures, JointBound)
+SHARED = (ProductCells, TreeCells, RowRule, LevelRule, LabelWeights, FourierFeatures, JointBound)
 """Sent once, under a number."""
 
 LOGS = (Margins, Scores)

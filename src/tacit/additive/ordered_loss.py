@@ -1,0 +1,143 @@
+"""The loss of ordered classes: proportional odds, one score and a cut point between each class and the next.
+
+A row adds the slope of its class's log chance in the score (:mod:`tacit.boosting.measures.proportional_odds`), which
+lies between -1 and 1. Cut points are not learned as such: what is learned are the shares of the classes, and cut points
+are where simulated rows with the model's scores have these shares.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logit
+
+from tacit.additive.cut_points import SharesIntercept, fitted_cuts
+from tacit.additive.intercept import Intercept
+from tacit.additive.losses import Uses, count_classes
+from tacit.additive.plan import Rest
+from tacit.additive.term import Directions
+from tacit.additive.tuning import COUNTING, EFFECTS, Counting
+from tacit.arrays import Floats, Ints
+from tacit.boosting.measures.proportional_odds import class_rule, longest_slopes, longest_vectors, ordered_rule
+from tacit.curator.budget import Budget
+from tacit.growing.simulated_rows import SimulatedRows
+from tacit.growing.tuning import KERNEL
+from tacit.models.ordered import OrderedChances
+from tacit.queries.margins import Margins, Scores
+from tacit.queries.score_rules import LevelRule
+
+MOST_ORDERED = 32
+"""Not tuned, of the memory: ordered classes at most; the table of what rows add to shares grows with their square."""
+
+
+class OrderedLoss:
+    """Proportional odds.
+
+    Args:
+        n_classes: at least 3, at most :data:`MOST_ORDERED` (2 work too, but the margin of two classes is cheaper).
+        pure: whether noise is Laplace, so that the L1 norm counts.
+        numbers: of counting the classes.
+
+    Attributes:
+        cuts: the cut points, as scores are now, shape ``(n_classes - 1,)``.
+        shares: of the classes, as far as they are known.
+        slope: of classes of one size: ``(K + 1) / (3 K)``.
+        scatter: ``1`` before scores are known.
+    """
+
+    n_scores = 1
+    bound = 1.0
+    jointly = True
+    rest = Rest.SMOOTH
+    rounded = True
+    uses = Uses()
+    steepest = 0.5  # of two classes with even chances, the others without any
+    tree_noise = 1.0
+    most_variance = KERNEL.most_variance
+
+    def __init__(self, n_classes: int, pure: bool, numbers: Counting = COUNTING) -> None:
+        self.numbers, self.share = numbers, numbers.most_counted
+        self.slope = (n_classes + 1) / (3 * n_classes)
+        self.strength = 2.0 * self.slope
+        self.scatter = 1.0
+        self._norm = 1 if pure else 2
+        self._scores: Floats = np.zeros(1)
+        self.shares: Floats = np.full(n_classes, 1.0 / n_classes)
+        self.cuts: Floats = logit(np.cumsum(self.shares)[:-1])
+
+    @property
+    def tree_curvature(self) -> float:
+        return self.numbers.tree_curvature / 256
+
+    @property
+    def rule(self) -> LevelRule:
+        return self._rule
+
+    @cached_property
+    def _rule(self) -> LevelRule:
+        return ordered_rule(self.cuts)
+
+    @property
+    def intercept_rule(self) -> LevelRule:
+        return class_rule(self.cuts, self._norm)
+
+    @property
+    def tree_rule(self) -> LevelRule:
+        return ordered_rule(self.cuts, self.tree_curvature, self._norm)
+
+    def new_log(self) -> Scores:
+        """One score."""
+        return Scores(1)
+
+    def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
+        """Cut points from noisy counts of the classes."""
+        del intercept_share
+        counts, doubt, self.share = count_classes(budget, total, len(self.shares), self.numbers)
+        self.set_shares(counts / counts.sum())
+        return SharesIntercept(self, total, doubt)
+
+    def set_shares(self, shares: Floats) -> None:
+        """Puts the cut points where simulated rows have these shares."""
+        self.shares = shares
+        self._set_cuts()
+
+    def _set_cuts(self) -> None:
+        self.cuts = fitted_cuts(self.cuts, self.shares, self._scores)
+        self.__dict__.pop("_rule", None)
+
+    def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
+        """Nothing: contributions are at most 1, and the model says what their curvature is."""
+        del budget, log, stage
+
+    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
+        """Nothing: no contribution is clipped."""
+        del budget, log, total
+        return np.zeros(1), np.zeros(1)
+
+    def directions(self, intercept: Floats, spread: float, rows: SimulatedRows | None) -> Directions:
+        """By the chances of simulated rows."""
+        del intercept, spread
+        assert rows is not None
+        return Directions.of(self.curvature(rows), EFFECTS.least_curvature, self.scatter)
+
+    def order(self, effect: Floats, counts: Floats) -> Ints:
+        """By effects, rising."""
+        del counts
+        return np.argsort(np.argsort(effect[:, 0], kind="stable"), kind="stable")
+
+    def curvature(self, rows: SimulatedRows) -> Floats:
+        """Mean of the scaled variance of the slope over simulated rows, with cut points where these have the shares."""
+        self._scores = rows.scores[:, 0].copy()
+        self._set_cuts()
+        known = OrderedChances.of(self.cuts, self._scores)
+        curvatures, longest = known.information / longest_slopes(known), longest_slopes(known)
+        mean = float(curvatures.mean())
+        self.scatter = float((curvatures / longest).mean()) / mean
+        return np.array([[mean]])
+
+    def class_directions(self) -> Directions:
+        """How sums of :attr:`intercept_rule` fall as logarithms of shares rise, ``c (diag p - p p')``."""
+        gain = float((1.0 / longest_vectors(OrderedChances.of(self.cuts, self._scores), self._norm)).mean())
+        matrix = gain * (np.diag(self.shares) - np.outer(self.shares, self.shares))
+        return Directions.of(matrix, EFFECTS.least_curvature, 1.0)
