@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.boosting.measures.proportional_odds import ordered_rule
 from tacit.curator.jointly import JointWeights
 from tacit.encoding.values import DROPPED
 from tacit.engines.memory import MemoryTable
@@ -20,7 +21,7 @@ from tacit.queries.joint_bound import FINE, JointBound, JointHistogram, JointPar
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.row_weights import N_LEVELS, LabelWeights, level_weights, weighted_rule
 from tacit.queries.rules import signed_margin_rule
-from tacit.queries.score_rules import ResidualRule, SoftmaxRule, TargetScale
+from tacit.queries.score_rules import ResidualRule, ScoreRule, SoftmaxRule, TargetScale
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
 CODES = (5, 3, 4)
@@ -87,15 +88,18 @@ def test_no_row_moves_all_sums_by_more_than_is_charged(rows, one, other, seed):
     assert moved(bound, with_one, with_other) <= allowed(bound, REPLACE) * (1 + 1e-12)
 
 
-def score_answers(rows: list[tuple[int, int, int, int]], bound: JointBound, seed: int, numeric: bool):
+def score_answers(rows: list[tuple[int, int, int, int]], bound: JointBound, seed: int, labelled: str):
     """The exact answers of all parts about rows with scores, and the longest vector of their rule, squared."""
     data = np.array(rows, np.int64).reshape(-1, 4)
-    labels, scores = data[:, 3].astype(np.uint8), Scores(1 if numeric else 3)
+    labels, scores = data[:, 3].astype(np.uint8), Scores(3 if labelled == "classes" else 1)
     for column in range(3):
         values = np.random.default_rng(seed + column).normal(0, 2, (CODES[column], scores.n_scores))
         scores.add(column_cells(column, CODES[column]), values)
-    classes, rule, targets = 3, SoftmaxRule(3), None
-    if numeric:
+    rule: ScoreRule = SoftmaxRule(3)
+    classes, targets = 3, None
+    if labelled == "ordered":
+        rule = ordered_rule(np.array([-0.5, 1.0]))
+    if labelled == "numbers":
         targets = (np.arange(len(labels)) * 7919 + 13 * data[:, 0]).astype(np.int32) << 6
         labels, classes = np.where(labels == DROPPED, DROPPED, 0).astype(np.uint8), 1
         rule = ResidualRule(TargetScale(1 << 23, 1 << 18), 0, -(1 << 16), 1 << 16)
@@ -111,12 +115,14 @@ three = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 3), st.sa
 
 @pytest.mark.sensitivity_of("JointHistogram")
 @settings(max_examples=80, deadline=None)
-@given(st.lists(three, max_size=4), three, three, st.integers(0, 60), st.booleans())
-def test_the_same_holds_for_rows_with_scores(rows, one, other, seed, numeric):
+@given(
+    st.lists(three, max_size=4), three, three, st.integers(0, 60), st.sampled_from(["classes", "numbers", "ordered"])
+)
+def test_the_same_holds_for_rows_with_scores(rows, one, other, seed, labelled):
     bound = bound_of(seed)
     precision = sum(part.charge.precision for part in bound.parts)
     (without, longest), (with_one, _), (with_other, _) = (
-        score_answers(r, bound, seed, numeric) for r in (rows, [*rows, one], [*rows, other])
+        score_answers(r, bound, seed, labelled) for r in (rows, [*rows, one], [*rows, other])
     )
     for relation, pair in ((ADD, (with_one, without)), (REPLACE, (with_one, with_other))):
         most = precision * joint_sensitivity(bound, longest, relation).l2_squared
