@@ -43,3 +43,20 @@ def check_scores(scores: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     if scores.ndim != 1 or len(scores) == 0:
         raise ValueError(f"scores must be a vector of at least one entry, got shape {scores.shape}")
     return scores
+
+
+def check_runs(
+    scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+    """Scores of runs and their lengths.
+
+    Raises:
+        TypeError: if scores are not int64 or lengths not uint64.
+        ValueError: if they are not two vectors of the same size, of at least one entry.
+    """
+    found = check_scores(scores)
+    if not isinstance(lengths, np.ndarray) or lengths.dtype != np.uint64:
+        raise TypeError("lengths of runs must be a uint64 array")
+    if lengths.shape != found.shape:
+        raise ValueError(f"there are {found.shape} scores and {lengths.shape} lengths of runs")
+    return found, lengths

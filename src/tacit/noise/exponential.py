@@ -118,11 +118,13 @@ def _gaps(top: int, scores: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     return np.uint64(top % (1 << 64)) - scores.astype(np.uint64)
 
 
-def proposal_weights(gaps: npt.NDArray[np.uint64], scale: float) -> npt.NDArray[np.int64]:
-    """Integers slightly above ``2**40 exp(-gap / scale)``."""
+def proposal_weights(
+    gaps: npt.NDArray[np.uint64], scale: float, bits: int = PROPOSAL_BITS
+) -> npt.NDArray[np.int64]:
+    """Integers slightly above ``2**bits exp(-gap / scale)``, for at most 62 bits."""
     with np.errstate(over="ignore"):  # a gap of infinitely many scales has weight 0
         peaks = np.exp(gaps.astype(np.float64) / -scale)
-    return np.floor(peaks * (2.0**PROPOSAL_BITS * INFLATION)).astype(np.int64) + 1
+    return np.floor(peaks * (2.0**bits * INFLATION)).astype(np.int64) + 1
 
 
 def accept_exponential(x: Ratio, factor: Ratio, below: Below) -> bool:

@@ -7,8 +7,9 @@ import threading
 import numpy as np
 import numpy.typing as npt
 
-from tacit.noise.checks import check_scale, check_scores, check_size
+from tacit.noise.checks import check_runs, check_scale, check_scores, check_size
 from tacit.noise.exponential import Below, ScoreBlocks, exponential_index, exponential_place
+from tacit.noise.exponential_runs import exponential_runs
 
 _DOMAIN = 0x7461636974
 """Keeps these streams apart from any other use of the same seed."""
@@ -66,6 +67,12 @@ class SeededSource:
     def exponential_place(self, blocks: ScoreBlocks, scale: float) -> tuple[int, int]:
         """The same from scores that are made in blocks: the block, and the index in it."""
         return exponential_place(blocks, check_scale(scale), self._below())
+
+    def exponential_runs(
+        self, scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64], scale: float
+    ) -> int:
+        """The same from runs of candidates that share a score: the number of a candidate, below ``2**65``."""
+        return exponential_runs(*check_runs(scores, lengths), check_scale(scale), self._below())
 
     def _below(self) -> Below:
         generator = self._generator(_EXPONENTIAL)

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Ints
-from tacit.noise.checks import check_scale, check_scores, check_size
+from tacit.noise.checks import check_runs, check_scale, check_scores, check_size
 from tacit.noise.exponential import ScoreBlocks, exponential_index, exponential_place
+from tacit.noise.exponential_runs import exponential_runs
 from tacit.noise.integer_sampler import Law, draw
 
 
@@ -41,6 +42,10 @@ class SystemSource:
     def exponential_place(self, blocks: ScoreBlocks, scale: float) -> tuple[int, int]:
         """The same from scores that are made in blocks: the block, and the index in it."""
         return exponential_place(blocks, check_scale(scale), secrets.randbelow)
+
+    def exponential_runs(self, scores: Ints, lengths: npt.NDArray[np.uint64], scale: float) -> int:
+        """The same from runs of candidates that share a score: the number of a candidate, below ``2**65``."""
+        return exponential_runs(*check_runs(scores, lengths), check_scale(scale), secrets.randbelow)
 
     def words(self, size: int) -> npt.NDArray[np.uint64]:
         """``size`` uniform 64-bit words."""
