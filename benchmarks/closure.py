@@ -1,10 +1,12 @@
-"""Closure learners: ``python -m benchmarks.closure [noise] [unions] [constants] [time] [online]``. Ends with JSON.
+"""Closure learners: ``python -m benchmarks.closure [noise] [unions] [constants] [time] [online] [raw]``. Ends with
+JSON.
 
 ``noise``: labels of one concept on Adult's columns, 0 to 30 % of them flipped; the plain private learner against the
 same learner made agnostic. ``unions``: OR and AND of two concepts on real tables against one concept and private trees.
 ``constants``: error against the number of rows, sharp and paper constants. ``time``: seconds against rows and
 against the VC dimension. ``online``: mistakes of the two learners of compositions on 300 random rounds, and what
-they promise.
+they promise. ``raw``: an OR of three thresholds on columns of floats; cells between bounds that are declared, that
+nobody knows, or that the fit finds, against raw thresholds, which need neither.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from tacit.closure import (
     FiniteClassClassifier,
     Halfspaces,
     Intervals,
+    RawThresholds,
     Rectangles,
     Stumps,
     Thresholds,
@@ -237,10 +240,65 @@ def online(seeds: int) -> list[Result]:
     return results
 
 
+RAW_BOUNDS = {"ferritin": (0, 800), "crp": (0, 80), "albumin": (20, 60)}
+
+
+def patients(kind: str, n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Markers of one size (``"near"``), or over many powers of ten (``"spread"``), and who is ill."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {"ferritin": rng.gamma(4, 50, n), "crp": rng.gamma(1.2, 8, n), "albumin": rng.normal(40, 5, n)}
+    )
+    ill = (frame["ferritin"] > 400) | (frame["crp"] > 25) | (frame["albumin"] < 32)
+    if kind == "spread":
+        frame = frame.assign(ferritin=np.exp(frame["ferritin"] / 20), crp=np.exp(frame["crp"]))
+    return frame, ill.to_numpy().astype(int)
+
+
+def raw(seeds: int) -> list[Result]:
+    """OR of three thresholds on floats: error on new rows against the number of rows, and seconds of a fit."""
+    results = []
+    label = {"column": "ill", "kind": "classes", "classes": [0, 1], "positive": 1}
+
+    def schema(bounds: dict[str, tuple[float, float]]) -> Schema:
+        columns = {c: {"kind": "numeric", "lower": low, "upper": high, "bins": 32} for c, (low, high) in bounds.items()}
+        return Schema.from_dict({"label": label, "columns": columns})
+
+    cells, cuts = [Thresholds(c) for c in RAW_BOUNDS], [RawThresholds(c) for c in RAW_BOUNDS]
+    ways: dict[str, dict[str, Any]] = {
+        "cells, bounds well chosen": {"concepts": cells, "schema": schema(RAW_BOUNDS)},
+        "cells, bounds of +-1e6": {"concepts": cells, "schema": schema(dict.fromkeys(RAW_BOUNDS, (-1e6, 1e6)))},
+        "cells, bounds found": {"concepts": cells, "classes": (0, 1), "bins": 32},
+        "raw, released": {"concepts": cuts, "classes": (0, 1)},
+        "raw, learned by learners": {
+            "concepts": cuts,
+            "learners": [FiniteClassClassifier(cut, counts_share=0.0) for cut in cuts],
+            "classes": (0, 1),
+        },
+    }
+    for kind in ("near", "spread"):
+        new, truth = patients(kind, 20_000, 99)
+        for n in (500, 1000, 2000, 5000):
+            line: Result = {"part": "raw", "markers": kind, "n": n}
+            for name, asked in ways.items():
+                errors, start = [], time.perf_counter()
+                for seed in range(seeds):
+                    X, y = patients(kind, n, seed)
+                    model = ComposedClassifier(function="or", epsilon=EPSILON, delta=DELTA, random_state=seed, **asked)
+                    errors.append(float((model.fit(X, y).predict(new) != truth).mean()))
+                line[name] = round(float(np.mean(errors)), 4)
+                if name == "raw, released":
+                    line["seconds"] = round((time.perf_counter() - start) / seeds, 1)
+            results.append(show(line))
+    return results
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=[], help="noise, unions, constants, time, online; all by default")
+    parser.add_argument(
+        "parts", nargs="*", default=[], help="noise, unions, constants, time, online, raw; all by default"
+    )
     parser.add_argument("--seeds", type=int, default=5)
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -250,6 +308,7 @@ def main() -> None:
         "constants": lambda: constants(args.seeds),
         "time": timing,
         "online": lambda: online(args.seeds),
+        "raw": lambda: raw(args.seeds),
     }
     results = [line for part in args.parts or parts for line in parts[part]()]
     print(json.dumps({"benchmark": "closure", "epsilon": EPSILON, "delta": DELTA, "results": results}))

@@ -27,6 +27,7 @@ from tests.golden.names import (
     Halfspaces,
     Intervals,
     RandomTreesClassifier,
+    RawThresholds,
     Rectangles,
     ResampledBoostClassifier,
     RuleClass,
@@ -236,6 +237,9 @@ CONCEPTS: dict[str, Any] = {
 }
 
 
+RAW = [RawThresholds("a"), RawThresholds("b", "falling")]
+
+
 def closure() -> Cases:
     """Finite classes, and learners made of learners."""
     two = [Thresholds("a"), Thresholds("b")]
@@ -265,6 +269,14 @@ def closure() -> Cases:
             AgnosticClassifier,
             {what: {"learner": inner, "concepts": Thresholds("a"), **asked} for what, asked in agnostic.items()},
         ),
+        **with_parameters(
+            ComposedClassifier,
+            {
+                "raw thresholds": {"concepts": RAW},
+                "raw thresholds, learners": {"concepts": RAW, "learners": FiniteClassClassifier(RAW[0]), **REPLACE},
+            },
+        ),
+        **with_parameters(FiniteClassClassifier, {"raw threshold": {"concepts": RAW[0]}}),
         **with_parameters(ComposedClassifier, {what: {"concepts": two, **asked} for what, asked in composed.items()}),
         **with_parameters(
             AgnosticClassifier,

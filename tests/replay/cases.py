@@ -13,7 +13,14 @@ from unittest.mock import patch
 import numpy as np
 
 import tacit
-from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassClassifier, Intervals, Thresholds
+from tacit.closure import (
+    AgnosticClassifier,
+    ComposedClassifier,
+    FiniteClassClassifier,
+    Intervals,
+    RawThresholds,
+    Thresholds,
+)
 from tacit.online import DecisionListWinnow, Winnow
 from tests.replay.neighbours import COLUMNS, LOWER, UPPER, Rows, schema_of, table_of
 
@@ -24,6 +31,8 @@ TIMED = ("created", "digest")
 """What a certificate says of when it was made."""
 
 THRESHOLDS = [Thresholds("a"), Intervals("b")]
+RAW = [RawThresholds("a"), RawThresholds("b", "falling")]
+UNDECLARED: dict[str, Any] = {"declared": False, "classes": ["no", "yes"]}
 
 
 @dataclass(frozen=True)
@@ -129,6 +138,10 @@ def agnostic(held: list[Any], **more: Any) -> Any:
 
 def composed(held: list[Any], **more: Any) -> Any:
     return ComposedClassifier(THRESHOLDS, "or", held, bins=8, schema=schema_of("two"), **more)
+
+
+def raw(held: list[Any], **more: Any) -> Any:
+    return ComposedClassifier(RAW, "or", held, schema=schema_of("two"), **more)
 
 
 def batches(kind: str, outer: Any, estimator: Any) -> Any:
@@ -251,6 +264,7 @@ def nested(name: str, outer: Any, *estimators: Any, kind: str = "two", **facts: 
         gridded: "PrivateSearch",
         agnostic: "AgnosticClassifier",
         composed: "ComposedClassifier",
+        raw: "ComposedClassifier",
     }[outer]
     ours = {key: facts.pop(key) for key in list(facts) if key in Case.__dataclass_fields__}
     return Case(name, (covers,), kind, inside(kind, outer, *estimators, **facts), **ours)
@@ -338,6 +352,12 @@ CASES = [
     own("composed", ComposedClassifier, "two", concepts=THRESHOLDS, bins=8, few=5),
     own("composed, best of two runs", ComposedClassifier, "two", concepts=THRESHOLDS, bins=8, repetitions=2, few=4),
     nested("composed, secret concepts", composed, *(partial(FiniteClassClassifier, one) for one in THRESHOLDS), few=5),
+    own("finite class, raw", FiniteClassClassifier, "two", concepts=RAW[0], deltas=EITHER, few=5),
+    own("finite class, raw, no schema", FiniteClassClassifier, "two", concepts=RAW[0], few=5, **UNDECLARED),
+    own("composed, raw", ComposedClassifier, "two", concepts=RAW, few=5),
+    own("composed, raw, no schema", ComposedClassifier, "two", concepts=RAW, few=5, **UNDECLARED),
+    nested("composed, raw, secret concepts", raw, *(partial(FiniteClassClassifier, one) for one in RAW), epsilon=12.0,
+           few=6),
     Case("Winnow", ("Winnow",), "two", streams(Winnow), n=2000, epsilon=4.0, few=3, stream=True),
     Case("Winnow, the paper's", ("Winnow",), "two", streams(Winnow, update="first"), n=1000, epsilon=8.0, few=3,
          stream=True),

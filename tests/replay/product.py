@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+import tacit.closure.finite as finite
+import tacit.closure.raw as raw
 import tacit.curator.cover as covering
 import tacit.curator.curator as gate
 import tacit.curator.select as selecting
@@ -48,7 +50,9 @@ __all__ = [
     "WinnowStream",
     "covering",
     "curator_of",
+    "finite",
     "gate",
+    "raw",
     "selecting",
 ]
 

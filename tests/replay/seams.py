@@ -7,9 +7,11 @@ recorder there would be a way for exact answers to get out.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -97,6 +99,7 @@ class Seams:
             self.wrap(SeededSource, kind, lambda old, kind=kind: self.noise(old, kind))
         self.wrap(SeededSource, "exponential", self.exponential)
         self.wrap(SeededSource, "exponential_place", self.exponential_place)
+        self.wrap(SeededSource, "exponential_runs", self.exponential_runs)
         self.wrap(SeededSource, "words", self.words)
         self.wrap(SeededSource, "public_generator", self.public_generator)
         self.wrap(gate, "_noisy", self.noisy)
@@ -256,6 +259,14 @@ class Seams:
             return place, int(flat - ends[place] + len(scores[place]))
 
         return exponential_place
+
+    def exponential_runs(self, old: Any) -> Any:
+        def exponential_runs(source: Any, scores: Any, lengths: Any, scale: float) -> int:
+            if not self.owned or "view" not in self.owned[-1]:
+                self.tape.fault("a candidate in runs was drawn outside every verb that is known")
+            return int(old(source, scores, lengths, scale))
+
+        return exponential_runs
 
     def chosen(self, scores: Any, scale: float, index: int) -> int:
         if self.owned and "view" in self.owned[-1]:
@@ -525,6 +536,8 @@ class Seams:
                 inside.append("view")
                 chosen = old(view, rows, noise)
             tape, n = self.tape, len(rows.labels)
+            if view.public and chosen.candidates.lengths is not None:
+                return self.runs(view, chosen)
             if not tape.replaying:
                 tape.passage(
                     "pattern", (view.epsilon, view.span, view.theorem), pattern(chosen, chosen.index, n), chosen.index
@@ -550,6 +563,24 @@ class Seams:
 
         return choose
 
+    def runs(self, view: Any, chosen: Any) -> Any:
+        """A public candidate, chosen among runs of equal scores: how far apart scores move, over all candidates."""
+        found, tape = chosen.candidates, self.tape
+        exact = (list(accumulate(int(length) for length in found.lengths)), found.scores.tolist())
+        declared, charge = 1 if self.paid.neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else 2, self.last
+
+        def judge(before: Any, after: Any) -> Iterator[str]:
+            cuts = sorted({*before[0], *after[0]} - {0})
+            change = [at(after, cut - 1) - at(before, cut - 1) for cut in cuts]
+            spread = max(change) - min(change)
+            tape.within(spread, declared * self.factor(), "spread of scores")
+            if spread > charge.range * (2 / view.epsilon) * self.factor() * (1 + SLACK):
+                yield f"scores move {spread} apart at epsilon {view.epsilon}, which costs more than {charge}"
+
+        public = (view.epsilon, view.span, view.theorem, exact[0][-1])
+        index = tape.passage("choice in runs", public, exact, chosen.index, judge)
+        return Chosen(index, found, chosen.kept, chosen.place)
+
     def agrees(self, before: Any, after: Any) -> bool:
         moved = list(self.moved())
         if len(before) != len(after):
@@ -565,6 +596,11 @@ def pattern(chosen: Any, index: int, n: int) -> tuple[Any, int]:
     said = np.full(n, -1, np.int64)
     said[chosen.kept] = np.asarray(chosen.candidates.labels(index))[chosen.place]
     return said, int(chosen.candidates.scores[index])
+
+
+def at(runs: Any, number: int) -> int:
+    """The score of a candidate, from where runs end and what they score."""
+    return int(runs[1][bisect_right(runs[0], number)])
 
 
 def apart(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:

@@ -256,6 +256,26 @@ def test_a_selection_at_too_large_a_range_is_found(monkeypatch: pytest.MonkeyPat
     assert any("apart" in fault for fault in faults_of(run, count=12))
 
 
+def test_a_choice_among_all_floats_at_too_large_a_range_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, rows, _ = case_of("finite class, raw")
+    assert faults_of(run, rows) == []
+    epsilon = product.finite.selection_epsilon
+    monkeypatch.setattr(product.finite, "selection_epsilon", lambda *asked: epsilon(*asked) / 0.9)
+    assert any("apart" in fault for fault in faults_of(run, rows, 12))
+
+
+def test_scores_of_which_a_row_moves_some_twice_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, rows, _ = case_of("finite class, raw")
+    completions = product.raw.raw_completions
+
+    def doubled(function: Any, sets: Any, public: bool, points: Any) -> Any:
+        found = completions(function, sets, public, points)
+        return replace(found, scores=np.where(found.falling, 2, 1) * found.scores)
+
+    monkeypatch.setattr(product.raw, "raw_completions", doubled)
+    assert any("spread of scores" in fault for fault in faults_of(run, rows, 12))
+
+
 def case_of(name: str) -> tuple[Callable[[Rows], Any], Rows, dict[str, Any]]:
     """A case of the net, at its first request."""
     case = next(case for case in CASES if case.name == name)

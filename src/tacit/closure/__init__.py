@@ -20,6 +20,7 @@ from tacit.closure.classes import (
 from tacit.closure.composed import ComposedClassifier
 from tacit.closure.finite import FiniteClassClassifier
 from tacit.closure.literals import Conjunctions, DecisionLists
+from tacit.closure.raw import RawThresholds
 from tacit.closure.rules import RuleClass
 from tacit.theory.dimensions import littlestone_dimension, threshold_dimension, vc_dimension
 
@@ -34,6 +35,7 @@ __all__ = [
     "FiniteClassClassifier",
     "Halfspaces",
     "Intervals",
+    "RawThresholds",
     "Rectangles",
     "RuleClass",
     "Stumps",

@@ -14,6 +14,7 @@ from tacit.closure.classes import ConceptClass
 from tacit.closure.concepts import MOST_CANDIDATES, MOST_PATTERNS, ConceptSet, concept_sets
 from tacit.closure.finite import coarse_encoding
 from tacit.closure.plan import SLACK, StepPlan, free_plan, paper_plan, sharp_plan, within
+from tacit.closure.raw import check_single_rows
 from tacit.closure.relabel import Child, largest_child
 from tacit.curator.choose import select_member
 from tacit.curator.rows import PrivateRows
@@ -25,7 +26,7 @@ from tacit.encoding.table import TableEncoding
 from tacit.errors import message_of
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.learning.checks import check_choice, check_integer, check_number, check_two_classes, whole
-from tacit.learning.fit import too_few_rows, unit_of
+from tacit.learning.fit import too_few_rows
 from tacit.learning.learner import Learner
 from tacit.learning.task import Task
 from tacit.models.base import ClassModel
@@ -100,6 +101,11 @@ class ClosureLearner(Learner):
         return self.least_rows_of_a_run * int(self.repetitions)
 
     @property
+    def is_raw(self) -> bool:
+        """Whether it takes columns as they are, so that bounds need be neither declared nor found."""
+        return False
+
+    @property
     def takes_on_trust(self) -> bool:
         return any(getattr(inner, "takes_on_trust", False) for inner in self.inner)
 
@@ -127,19 +133,12 @@ class ClosureLearner(Learner):
         if declared is not None and declared < self.least_rows:
             raise too_few_rows(self, declared)
         check_two_classes(task, self.name)
-        unit = unit_of(task)
-        if unit is not None and unit.max_rows > 1:
-            raise RequestError("closure learners protect single rows: a unit with max_rows above 1 is not supported")
-        if unit is not None and self.request.neighbouring.n_is_public:
-            raise RequestError(
-                "neighbouring='replace_one' is about a public number of rows, and of a unit only some rows count: use "
-                "'add_or_remove_one', or leave the unit out of the schema"
-            )
+        check_single_rows(task, self.request.neighbouring)
         if declared is not None and rows is not None and declared < rows:
             raise RequestError(f"declared_rows is {declared}, and there are {rows} rows: declare as many")
         target, _ = self._targets(self.request.allowance, task)
         try:
-            self.run(self._setting(_with_schema(task), target, calibrate=False))
+            self.run(self._setting(self._known(task), target, calibrate=False))
         except RequestError:
             raise
         except ValueError as error:
@@ -149,7 +148,7 @@ class ClosureLearner(Learner):
 
     def _targets(self, allowance: Allowance, task: Task) -> tuple[Cost, Allowance | None]:
         """What the runs may spend, and what finds bounds."""
-        if task.schema is not None or not task.names:
+        if task.schema is not None or not task.names or self.is_raw:
             return Cost(allowance.epsilon, allowance.delta if allowance.is_private else 0.0), None
         if not allowance.is_private:
             return Cost(math.inf, 0.0), allowance
@@ -163,8 +162,12 @@ class ClosureLearner(Learner):
         if self.repetitions > 1 or not task.names:  # without columns the plan is not known, but its sum is
             plan: Plan = (charge_of(Cost(target.epsilon * (1 - SLACK), target.delta)),)
         else:
-            plan, _ = self.run(self._setting(_with_schema(task), target))
+            plan, _ = self.run(self._setting(self._known(task), target))
         return list(plan) if bounds is None else [bounds.whole, *plan]
+
+    def _known(self, task: Task) -> Task:
+        """A task to plan with: with columns that are declared, unless none need be."""
+        return task if self.is_raw and task.schema is None else _with_schema(task)
 
     def _setting(self, task: Task, target: Cost, calibrate: bool = True) -> Setting:
         """The public side of one run; of several, each on a random part, nobody knows how many rows they have."""

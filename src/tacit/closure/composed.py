@@ -17,11 +17,12 @@ from tacit.closure.plan import (
     repeated_selection_range,
     selection_epsilon,
 )
+from tacit.closure.raw import RAW_THEOREM, RawSet, RawThresholds, check_raw, raw_completions_on, raw_sets
 from tacit.closure.relabel import Step, completions_on
 from tacit.closure.search import Progress
 from tacit.curator.choose import select_concept
 from tacit.curator.rows import PrivateRows
-from tacit.curator.views.relabel import Relabel
+from tacit.curator.views.relabel import Candidates, Points, Relabel
 from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Parts, Sample
 from tacit.errors import message_of
@@ -35,6 +36,8 @@ from tacit.theory.closure.formula import TruthTable
 
 THEOREM = "relabelling by errors of the best completion: Alon et al. 2020, Lemma 5.3, sharpened"
 OPEN_THEOREM = "errors of the best completion: a row adds an error or none"
+
+AnySet = ConceptSet | RawSet
 
 MOST_WORK = 10**6
 """Combinations of patterns that equation (17) may have to look at, the last class aside."""
@@ -82,6 +85,10 @@ class ComposedLearner(ClosureLearner):
         return listed(self.learners)
 
     @property
+    def is_raw(self) -> bool:
+        return self.concepts is not None and any(isinstance(one, RawThresholds) for one in self.concepts)
+
+    @property
     def least_rows_of_a_run(self) -> int:
         if self.learners is None:
             return 1
@@ -90,6 +97,8 @@ class ComposedLearner(ClosureLearner):
     def run(self, setting: Setting) -> tuple[Plan, Callable[[PrivateRows], ClassModel]]:
         table = truth_table(self.function, self._count)
         declared = self.concepts if self.concepts is not None else [Stumps(setting.task.names)] * 2
+        if self.is_raw:
+            return self._raw_run(setting, raw_sets(declared), table)
         sets = self._sets(declared, setting)
         public = self._is_public(sets)
         _check_work(sets, public)
@@ -101,10 +110,32 @@ class ComposedLearner(ClosureLearner):
             return self._open_run(setting, sets, table)
         return self._sealed_run(setting, sets, table, public)
 
+    def _raw_run(
+        self, setting: Setting, sets: Sequence[RawSet], table: TruthTable
+    ) -> tuple[Plan, Callable[[PrivateRows], ClassModel]]:
+        """All floats are candidates where concepts are released, and patterns of the sample where they are learned."""
+        check_raw(sets, setting.task, setting.neighbouring)
+        if self.learners is None:
+            return self._open_run(setting, sets, table)
+        if self.patterns == "public":
+            raise RequestError("raw thresholds are relabelled by patterns of the sample: leave patterns out")
+        if setting.task.schema is None and not all(getattr(one, "is_raw", False) for one in self.inner):
+            raise RequestError("without a schema raw thresholds are learned by learners of raw thresholds only")
+        return self._sealed_run(setting, sets, table, False)
+
+    def _candidates(
+        self, table: TruthTable, sets: Sequence[AnySet], public: bool, tell: Progress | None
+    ) -> Callable[[Points], Candidates]:
+        """Concepts of the first set, scored by the best of the others."""
+        raw = [one for one in sets if isinstance(one, RawSet)]
+        if raw:
+            return raw_completions_on(table, raw, public)
+        return completions_on(table, [one for one in sets if isinstance(one, ConceptSet)], public, tell)
+
     # Concepts released.
 
     def _open_run(
-        self, setting: Setting, sets: Sequence[ConceptSet], table: TruthTable
+        self, setting: Setting, sets: Sequence[AnySet], table: TruthTable
     ) -> tuple[Plan, Callable[[PrivateRows], ClassModel]]:
         """All concepts chosen on all rows; every choice costs the same."""
         task, target = setting.task, setting.target
@@ -122,11 +153,11 @@ class ComposedLearner(ClosureLearner):
                     concepts.encoding,
                     task.label_index,
                     tuple(members),
-                    completions_on(table, sets[i:], True, self.progress),
+                    self._candidates(table, sets[i:], True, self.progress),
                     selection_epsilon(span, setting.neighbouring) if private else math.inf,
                     span,
                     (),
-                    OPEN_THEOREM,
+                    RAW_THEOREM if self.is_raw else OPEN_THEOREM,
                     public=True,
                 )
                 index = select_concept(rows, choice, Label(Stage.CONCEPT, round=i + 1))
@@ -139,7 +170,7 @@ class ComposedLearner(ClosureLearner):
     # Concepts learned behind the gate.
 
     def _sealed_run(
-        self, setting: Setting, sets: Sequence[ConceptSet], table: TruthTable, public: bool
+        self, setting: Setting, sets: Sequence[AnySet], table: TruthTable, public: bool
     ) -> tuple[Plan, Callable[[PrivateRows], ClassModel]]:
         """Algorithm 5: a part of the rows for each concept, relabelled, and learned by its learner."""
         task, neighbouring, k = setting.task, setting.neighbouring, len(sets)
@@ -151,7 +182,7 @@ class ComposedLearner(ClosureLearner):
         steps = []
         for i, learner in enumerate(learners):
             tell = self.progress if public else None  # of patterns of the sample, how many there are is private
-            candidates = completions_on(table, sets[i:], public, tell)
+            candidates = self._candidates(table, sets[i:], public, tell)
             steps.append(
                 Step.of(plan, children[id(learner)], sets[i].encoding, task, candidates, THEOREM, neighbouring)
             )

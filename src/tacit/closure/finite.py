@@ -7,6 +7,7 @@ errors are likelier.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,16 +15,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Tags
 
-from tacit.arrays import Ints
+from tacit.arrays import Bools, Ints
 from tacit.closure.classes import ConceptClass, ConceptError, Stumps
 from tacit.closure.concepts import MOST_CANDIDATES, MOST_PATTERNS, ConceptSet, concept_sets
-from tacit.closure.plan import SLACK
+from tacit.closure.plan import SLACK, selection_epsilon
+from tacit.closure.raw import RAW_THEOREM, RawSet, RawThresholds, check_raw, raw_completions_on, raw_sets
 from tacit.closure.search import own_errors
+from tacit.curator.choose import select_concept
 from tacit.curator.curator import Curator
 from tacit.curator.rows import PrivateRows
+from tacit.curator.views.relabel import Relabel
 from tacit.discovery.bounds import BOUNDS_SHARE, find_bounds
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
+from tacit.encoding.values import LabelIndex
 from tacit.estimators.classifier import PrivateClassifier
 from tacit.learning.checks import check_integer, check_number, check_two_classes
 from tacit.learning.learner import Learner
@@ -34,12 +39,16 @@ from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Charge, Laplace, NonPrivate
 from tacit.privacy.label import Label, Stage
+from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
-from tacit.queries.cells import ProductCells
+from tacit.queries.cells import Cells, ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.rules import class_count_rule
 from tacit.queries.selection import Selection, per_query
 from tacit.schema import NumericColumn
+from tacit.theory.closure.formula import TruthTable
+
+CHOSEN = Label(Stage.SELECTION, "concept with the fewest errors")
 
 
 def coarse_encoding(task: Task, names: Sequence[str], bins: int) -> TableEncoding:
@@ -86,14 +95,22 @@ class FiniteClassLearner(Learner):
         if self.concepts is not None and not isinstance(self.concepts, ConceptClass):
             raise RequestError(f"concepts must be a concept class, got {type(self.concepts).__name__}")
 
+    @property
+    def _raw(self) -> list[RawSet]:
+        """The class, if it is one of raw thresholds."""
+        return [] if self.concepts is None else raw_sets([self.concepts])
+
     def check(self, task: Task) -> None:
         check_two_classes(task, self.name)
+        if self._raw:
+            check_raw(self._raw, task, self.request.neighbouring)
+            return
         self._set(task if task.encoding is not None else _with_bounds(task, dict.fromkeys(task.names, (0.0, 1.0))))
 
     def charges(self, allowance: Allowance, task: Task) -> list[Charge]:
         if not allowance.is_private:
             return [NonPrivate()]
-        if task.schema is not None or not task.names:
+        if task.schema is not None or not task.names or self._raw:
             return self._split(allowance.epsilon)
         bounds = Allowance.of(allowance.epsilon * BOUNDS_SHARE, allowance.delta)
         return [bounds.whole, *self._split(allowance.epsilon * (1 - BOUNDS_SHARE))]
@@ -119,6 +136,9 @@ class FiniteClassLearner(Learner):
 
     def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> ClassModel:
         epsilon = allowance.epsilon
+        if self._raw:
+            charges = self._split(epsilon) if allowance.is_private else [NonPrivate(), NonPrivate()]
+            return learn_raw_threshold(rows, self._raw[0], charges, task.label_index, self.request.neighbouring)
         if task.encoding is None:
             slice_ = Allowance.of(allowance.epsilon * BOUNDS_SHARE, allowance.delta)
             task = _with_bounds(task, find_bounds(rows, task.names, task.label_index, slice_, 1.0))
@@ -183,6 +203,11 @@ class FiniteClassClassifier(PrivateClassifier):
     def make_learner(self, request: Request) -> FiniteClassLearner:
         return FiniteClassLearner(request, self.concepts, self.bins, self.max_patterns, self.counts_share)
 
+    @property
+    def is_raw(self) -> bool:
+        """Whether it cuts a column as it is, and so needs no bounds."""
+        return isinstance(self.concepts, RawThresholds)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
@@ -218,19 +243,48 @@ def learn_concept(
         movement=1,
         theorem="error counts of concepts: a row adds an error or none",
     )
-    index = int(
-        curator.select(selection, charges[0], Label(Stage.SELECTION, "concept with the fewest errors")).indices[0]
-    )
+    index = int(curator.select(selection, charges[0], CHOSEN).indices[0])
     columns, encoders, holds, text = concepts.concept(index)
     rates = (0.0, 1.0)
     if len(charges) > 1:
-        place = concepts.listed.place(index)[0]
-        sums = np.vstack([~holds, holds]).astype(np.int64)
-        query = Histogram(histograms[place].cells, class_count_rule(2), release_map=ReleaseMap(sums, 1))
-        rates = _rates(
-            curator.measure(query, charges[1], Label(Stage.COUNTS, "classes outside and inside the concept")).value
-        )
+        rates = _counted(curator, histograms[concepts.listed.place(index)[0]].cells, holds, charges[1])
     return RuleModel(tuple(classes), columns, encoders, holds, text, rates)
+
+
+def learn_raw_threshold(
+    rows: PrivateRows,
+    concepts: RawSet,
+    charges: Sequence[Charge],
+    label_index: LabelIndex,
+    neighbouring: Neighbouring,
+) -> RuleModel:
+    """Chooses a cut among all floats, and counts classes on its two sides if a second charge says so.
+
+    Args:
+        rows: the rows.
+        concepts: the class.
+        charges: ``BoundedRange`` for the choice; then, perhaps, ``Laplace`` for the counts. Or ``NonPrivate`` for each.
+        label_index: two classes.
+        neighbouring: the relation.
+    """
+    span = charges[0].range if isinstance(charges[0], BoundedRange) else math.inf
+    epsilon = math.inf if math.isinf(span) else selection_epsilon(span, neighbouring)
+    candidates = raw_completions_on(TruthTable((0, 1)), [concepts], True)
+    choice = Relabel(concepts.encoding, label_index, (), candidates, epsilon, span, (), RAW_THEOREM, public=True)
+    columns, encoders, holds, text = concepts.concept(select_concept(rows, choice, CHOSEN))
+    rates = (0.0, 1.0)
+    if len(charges) > 1:
+        curator = rows.seal(TableEncoding(columns, encoders), label_index)
+        cells = ProductCells((0,), (np.arange(3, dtype=np.int64),), (3,))
+        rates = _counted(curator, cells, holds, charges[1])
+    return RuleModel(tuple(label_index.names), columns, encoders, holds, text, rates)
+
+
+def _counted(curator: Curator, cells: Cells, holds: Bools, charge: Charge) -> tuple[float, float]:
+    """The share of the positive class outside and inside a concept, from noisy counts."""
+    sums = np.vstack([~holds, holds]).astype(np.int64)
+    query = Histogram(cells, class_count_rule(2), release_map=ReleaseMap(sums, 1))
+    return _rates(curator.measure(query, charge, Label(Stage.COUNTS, "classes outside and inside the concept")).value)
 
 
 def _histogram(concepts: ConceptSet, part: Any) -> Histogram:

@@ -15,9 +15,10 @@ from tacit.closure.concepts import ConceptSet
 from tacit.closure.plan import StepPlan
 from tacit.closure.search import Progress, Scored, completion_scores, own_errors
 from tacit.curator.rows import PrivateRows
-from tacit.curator.views.relabel import Points, Relabel, scored_rows
+from tacit.curator.views.relabel import Candidates, Points, Relabel, scored_rows
 from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Sample, rows_of_share
+from tacit.encoding.order import FloatOrder
 from tacit.encoding.table import TableEncoding
 from tacit.estimators.child import child_learner
 from tacit.estimators.classifier import PrivateClassifier
@@ -158,9 +159,9 @@ class Step:
     def of(
         plan: StepPlan,
         child: Child,
-        encoding: TableEncoding,
+        encoding: TableEncoding | FloatOrder,
         task: Task,
-        candidates: Callable[[Points], Scored],
+        candidates: Callable[[Points], Candidates],
         theorem: str,
         neighbouring: Neighbouring,
     ) -> Step:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ class Scored:
 
     patterns: Patterns
     scores: Ints
+    lengths: ClassVar[None] = None
 
     def labels(self, index: int) -> Bools:
         """The labels that a pattern gives to the points."""

@@ -118,9 +118,7 @@ def _gaps(top: int, scores: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     return np.uint64(top % (1 << 64)) - scores.astype(np.uint64)
 
 
-def proposal_weights(
-    gaps: npt.NDArray[np.uint64], scale: float, bits: int = PROPOSAL_BITS
-) -> npt.NDArray[np.int64]:
+def proposal_weights(gaps: npt.NDArray[np.uint64], scale: float, bits: int = PROPOSAL_BITS) -> npt.NDArray[np.int64]:
     """Integers slightly above ``2**bits exp(-gap / scale)``, for at most 62 bits."""
     with np.errstate(over="ignore"):  # a gap of infinitely many scales has weight 0
         peaks = np.exp(gaps.astype(np.float64) / -scale)

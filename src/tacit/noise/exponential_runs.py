@@ -29,9 +29,7 @@ MOST_CANDIDATES = 1 << 65
 """Candidates in all runs together."""
 
 
-def exponential_runs(
-    scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64], scale: float, below: Below
-) -> int:
+def exponential_runs(scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64], scale: float, below: Below) -> int:
     """The number of a candidate, counted through all runs, drawn in exact proportion to ``exp(score / scale)``.
 
     Args:

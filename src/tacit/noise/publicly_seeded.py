@@ -39,9 +39,7 @@ class PubliclySeeded:
         """Of the source."""
         return self._source.exponential_place(blocks, scale)
 
-    def exponential_runs(
-        self, scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64], scale: float
-    ) -> int:
+    def exponential_runs(self, scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64], scale: float) -> int:
         """Of the source."""
         return self._source.exponential_runs(scores, lengths, scale)
 

@@ -68,9 +68,7 @@ class SeededSource:
         """The same from scores that are made in blocks: the block, and the index in it."""
         return exponential_place(blocks, check_scale(scale), self._below())
 
-    def exponential_runs(
-        self, scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64], scale: float
-    ) -> int:
+    def exponential_runs(self, scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64], scale: float) -> int:
         """The same from runs of candidates that share a score: the number of a candidate, below ``2**65``."""
         return exponential_runs(*check_runs(scores, lengths), check_scale(scale), self._below())
 

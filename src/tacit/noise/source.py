@@ -33,9 +33,7 @@ class NoiseSource(Protocol):
     def exponential_place(self, blocks: ScoreBlocks, scale: float) -> tuple[int, int]:
         """The same from scores that are made in blocks: the block, and the index in it."""
 
-    def exponential_runs(
-        self, scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64], scale: float
-    ) -> int:
+    def exponential_runs(self, scores: npt.NDArray[np.int64], lengths: npt.NDArray[np.uint64], scale: float) -> int:
         """The same from runs of candidates that share a score: the number of a candidate, below ``2**65``."""
 
     def words(self, size: int) -> npt.NDArray[np.uint64]:

@@ -9,10 +9,11 @@ from typing import Protocol
 
 import numpy as np
 
-from tacit.arrays import Bools, Bytes, Ints
+from tacit.arrays import Bools, Bytes, Ints, Uints
 from tacit.curator.views.resample import said_by
 from tacit.curator.views.view import Plan, Rows, charge_of, cost_of
 from tacit.encoding.frames import take_rows
+from tacit.encoding.order import FloatOrder
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.models.base import ClassModel
@@ -44,13 +45,17 @@ class Candidates(Protocol):
     def scores(self) -> Ints:
         """Errors, or a minimum of errors: integers, lower is better; one-sided under adding a row."""
 
+    @property
+    def lengths(self) -> Uints | None:
+        """How many candidates share each score, one after the other; None where each has its own."""
+
     def labels(self, index: int) -> Bools:
-        """The labels that a pattern gives to the points."""
+        """The labels that a candidate gives to the points; where scores are shared, by its number among them all."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """A drawn pattern, behind the gate: its number, the candidates, and the point of each row that counts."""
+    """A drawn candidate, behind the gate: its number, the candidates, and the point of each row that counts."""
 
     index: int
     candidates: Candidates
@@ -66,7 +71,7 @@ class Relabel:
     which has bounded range ``span``, composed with the child (:mod:`tacit.theory.closure.privacy`).
 
     Attributes:
-        encoding: the columns that concepts look at.
+        encoding: the columns that concepts look at, in cells or as they are.
         label_index: two classes.
         models: released models whose labels the scores use.
         candidates: patterns and scores from points: a pure function that keeps nothing and raises for no content.
@@ -80,7 +85,7 @@ class Relabel:
         public: whether the candidates are the same whatever the rows are, so that an index may be released.
     """
 
-    encoding: TableEncoding
+    encoding: TableEncoding | FloatOrder
     label_index: LabelIndex
     models: tuple[ClassModel, ...]
     candidates: Callable[[Points], Candidates]
@@ -132,11 +137,19 @@ class Relabel:
         np.add.at(counts, (place[scored], rows.labels[kept][scored].astype(np.int64)), 1)
         width = codes.shape[1]
         found = self.candidates(Points(cells[:, :width], cells[:, width:].astype(np.uint8), counts))
-        if math.isinf(self.epsilon):
-            index = int(found.scores.argmin())
-        else:
-            index = noise.exponential(-found.scores, math.nextafter(2 / self.epsilon, math.inf))
-        return Chosen(index, found, kept, place)
+        return Chosen(drawn(found, self.epsilon, noise), found, kept, place)
+
+
+def drawn(found: Candidates, epsilon: float, noise: NoiseSource) -> int:
+    """The number of a candidate with ``P(h) ~ exp(-epsilon q(h) / 2)``; at ``inf`` of a best one, amid its run."""
+    lengths, private = found.lengths, not math.isinf(epsilon)
+    scale = math.nextafter(2 / epsilon, math.inf) if private else 1.0
+    if lengths is None:
+        return noise.exponential(-found.scores, scale) if private else int(found.scores.argmin())
+    if private:
+        return noise.exponential_runs(-found.scores, lengths, scale)
+    best = np.flatnonzero(lengths > 0)[int(found.scores[lengths > 0].argmin())]
+    return sum(int(length) for length in lengths[:best]) + int(lengths[best]) // 2
 
 
 def scored_rows(share: float, n_rows: int) -> int:

@@ -1,0 +1,249 @@
+"""Thresholds on columns of floats as they are: no grid, no bounds, ``2**64`` places for a cut.
+
+The candidates are public: all floats below ``2**960`` in size as cuts, in either direction. Their scores are those of
+any other class (equation 17), and piecewise constant: between two values of the column every cut errs alike. So the
+exponential mechanism over all of them is drawn by runs (:mod:`tacit.noise.exponential_runs`). Proofs, and what it may
+err: docs/theory/raw_thresholds.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.arrays import Bools, Ints, Uints
+from tacit.closure.classes import BoundClass, ConceptClass, ConceptError, Direction, Encoders
+from tacit.closure.search import error_table
+from tacit.closure.sweep import FALLING, RISING, sweep
+from tacit.curator.views.relabel import Points
+from tacit.encoding.grid import NumericGrid
+from tacit.encoding.order import CUTS, LARGEST_CUT, MISSING, REACH, FloatOrder, float_of
+from tacit.encoding.table import Encoder
+from tacit.learning.fit import unit_of
+from tacit.learning.task import Task
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import RequestError
+from tacit.schema import NumericColumn
+from tacit.theory.closure.formula import TruthTable
+
+RAW_THEOREM = "errors of the best completion, every float a cut: a row adds an error or none"
+
+KINDS = {"rising": RISING, "falling": FALLING, "both": RISING | FALLING}
+
+MOST_RAW = 3
+"""Classes at most: with k of them the search for completions takes ``n**(k-1) log n`` steps."""
+
+
+@dataclass(frozen=True)
+class RawThresholds(ConceptClass):
+    """``column >= t``, ``column < t``, or both, for any float t: no bins, no bounds. VC dimension 1, or 2 for both.
+
+    For :class:`~tacit.closure.FiniteClassClassifier`, and for up to three concepts of a
+    :class:`~tacit.closure.ComposedClassifier`, all of this kind.
+
+    Attributes:
+        column: a numeric column; of what a schema declares of it only the kind counts. NaN and infinities are labelled
+            0 by every concept.
+        direction: ``"rising"``, ``"falling"`` or ``"both"``.
+    """
+
+    column: str
+    direction: Direction = "both"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def bind(self, encoders: Encoders) -> BoundClass:
+        del encoders
+        raise ConceptError(
+            f"RawThresholds({self.column!r}) has no cells: use it alone, or with others of its kind, or Thresholds"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RawSet:
+    """A class of raw thresholds as the learners use it.
+
+    Attributes:
+        declared: the class.
+        encoding: the raw columns that a learner looks at.
+    """
+
+    declared: RawThresholds
+    encoding: FloatOrder
+
+    @property
+    def kinds(self) -> int:
+        """Directions, as bits."""
+        return KINDS[self.declared.direction]
+
+    @property
+    def position(self) -> int:
+        """Where its column stands among the encoded ones."""
+        return self.encoding.names.index(self.declared.column)
+
+    def concept(self, number: int) -> tuple[tuple[str, ...], tuple[Encoder, ...], Bools, str]:
+        """The candidate of a number: its column, a grid with its cut, the cells it holds, and its words."""
+        falling = self.kinds == FALLING or number >= CUTS
+        cut = float_of(number % CUTS - LARGEST_CUT)
+        text = f"{self.declared.column} {'<' if falling else '>='} {cut!r}"
+        grid = NumericGrid(-REACH, REACH, spacing=(cut,))
+        return (self.declared.column,), (grid,), np.array([falling, not falling, False]), text
+
+
+def raw_sets(concepts: Sequence[ConceptClass]) -> list[RawSet]:
+    """Raw thresholds over one order of all their columns; none if no class is raw.
+
+    Raises:
+        ConceptError: if only some are raw, or there are too many.
+    """
+    raw = [concept for concept in concepts if isinstance(concept, RawThresholds)]
+    if raw and len(raw) < len(concepts):
+        raise ConceptError("raw thresholds go together with raw thresholds only")
+    if len(raw) > MOST_RAW:
+        raise ConceptError(
+            f"at most {MOST_RAW} raw thresholds can be composed, got {len(raw)}: use Thresholds for more"
+        )
+    for concept in raw:
+        if concept.direction not in KINDS:
+            raise ConceptError(f"a direction is 'rising', 'falling' or 'both', got {concept.direction!r}")
+    order = FloatOrder(tuple(dict.fromkeys(concept.column for concept in raw)))
+    return [RawSet(concept, order) for concept in raw]
+
+
+def check_raw(sets: Sequence[RawSet], task: Task, neighbouring: Neighbouring) -> None:
+    """Checks the public side of a task for raw thresholds.
+
+    Raises:
+        ConceptError: for a column that is not there, or is declared to be no number.
+        RequestError: for units of several rows.
+    """
+    for column in sets[0].encoding.names:
+        if column not in task.names:
+            raise ConceptError(f"a concept class needs column '{column}', which is not among the features")
+        if task.schema is not None and not isinstance(task.schema.columns[column], NumericColumn):
+            raise ConceptError(
+                f"a raw threshold cuts a numeric column, and '{column}' is {task.schema.columns[column].kind}"
+            )
+    check_single_rows(task, neighbouring)
+
+
+def check_single_rows(task: Task, neighbouring: Neighbouring) -> None:
+    """Raises :class:`RequestError` for units of which choices behind the gate know nothing."""
+    unit = unit_of(task)
+    if unit is not None and unit.max_rows > 1:
+        raise RequestError("closure learners protect single rows: a unit with max_rows above 1 is not supported")
+    if unit is not None and neighbouring.n_is_public:
+        raise RequestError(
+            "neighbouring='replace_one' is about a public number of rows, and of a unit only some rows count: use "
+            "'add_or_remove_one', or leave the unit out of the schema"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RawScored:
+    """Runs of cuts with their scores: rising ones first, from the lowest cut to the highest in either direction.
+
+    Attributes:
+        scores: of each run.
+        lengths: how many cuts each holds.
+        ranks: of the points in the column, -1 where there is no value.
+        places: below which rank each run cuts.
+        falling: the direction of each run.
+    """
+
+    scores: Ints
+    lengths: Uints
+    ranks: Ints
+    places: Ints
+    falling: Bools
+
+    def run_of(self, number: int) -> int:
+        """The run that holds a candidate."""
+        run, before = 0, 0
+        while number >= before + int(self.lengths[run]):
+            before += int(self.lengths[run])
+            run += 1
+        return run
+
+    def labels(self, index: int) -> Bools:
+        """What a candidate says of the points."""
+        run = self.run_of(index)
+        above = self.ranks >= self.places[run]
+        side: Bools = ~above if self.falling[run] else above
+        return side & (self.ranks >= 0)
+
+
+def raw_completions_on(function: TruthTable, sets: Sequence[RawSet], public: bool) -> Callable[[Points], RawScored]:
+    """Cuts of the first set scored by equation (17), as a view makes them from its points."""
+
+    def candidates(points: Points) -> RawScored:
+        return raw_completions(function, sets, public, points)
+
+    return candidates
+
+
+def raw_completions(function: TruthTable, sets: Sequence[RawSet], public: bool, points: Points) -> RawScored:
+    """The first set's cuts, each with the fewest errors over all cuts of the others.
+
+    Args:
+        function: of the earlier models' bits, then the sets' bits.
+        sets: one to three.
+        public: whether all floats are candidates. Otherwise they are the distinct patterns on the points, one each.
+        points: the rows.
+    """
+    n = len(points.codes)
+    columns = [points.codes[:, one.position] for one in sets]
+    nothing = np.full(n, MISSING, np.int64)
+    first, *later = columns
+    ordered = [ordered_column(column) for column in (first, later[0] if len(later) == 2 else nothing)]
+    ordered.append(ordered_column(later[-1] if later else nothing))
+    kinds = [sets[0].kinds, sets[1].kinds if len(later) == 2 else RISING, sets[-1].kinds if later else RISING]
+    table = _of_three_bits(error_table(function, points.said, points.counts), len(later))
+    values = np.unique(first[first != MISSING])
+    size = 1 << int(ordered[2][0].max(initial=0)).bit_length()
+    best = np.empty((2, len(values) + 1), np.int64)
+    ranks, orders, starts = (np.stack(parts) for parts in zip(*ordered, strict=True))
+    sweep(table, ranks, orders, starts, np.array(kinds), size, best)
+    return _runs(best, values, ranks[0], sets[0].kinds, public)
+
+
+def ordered_column(keys: Ints) -> tuple[Ints, Ints, Ints]:
+    """Of a column of keys the rank of each point, -1 for none; points by rank; and where each rank begins."""
+    n = len(keys)
+    held = keys != MISSING
+    ranks = np.full(n, -1, np.int64)
+    values, ranks[held] = np.unique(keys[held], return_inverse=True)
+    order = np.argsort(np.where(held, ranks, n), kind="stable").astype(np.int64)
+    starts = np.full(n + 1, held.sum(), np.int64)
+    starts[: len(values)] = np.searchsorted(ranks[order[: held.sum()]], np.arange(len(values)))
+    return ranks, order, starts
+
+
+def _of_three_bits(table: Ints, later: int) -> Ints:
+    """Errors by the bits of the first, middle and last cut; those that are not there change nothing."""
+    bits = np.arange(8)
+    own, middle, last = bits & 1, (bits >> 1) & 1, bits >> 2
+    index = (own, own + 2 * last, own + 2 * middle + 4 * last)[later]
+    return np.ascontiguousarray(table[:, index])
+
+
+def _runs(best: Ints, values: Ints, ranks: Ints, kinds: int, public: bool) -> RawScored:
+    """Runs of the directions asked for; of patterns those that nothing and everything make only once."""
+    m = len(values)
+    ends = np.concatenate([[-LARGEST_CUT - 1], np.minimum(values, LARGEST_CUT), [LARGEST_CUT]])
+    lengths = (ends[1:].astype(np.uint64) - ends[:-1].astype(np.uint64)).astype(np.uint64)
+    places = [np.arange(m + 1), np.arange(m + 1)]
+    if not public and kinds == RISING | FALLING:
+        places[1] = places[1][1:m]
+    parts = [direction for direction, kind in enumerate((RISING, FALLING)) if kinds & kind]
+    return RawScored(
+        np.concatenate([best[direction][places[direction]] for direction in parts]),
+        np.concatenate([lengths[places[d]] if public else np.ones(len(places[d]), np.uint64) for d in parts]),
+        ranks,
+        np.concatenate([places[direction] for direction in parts]),
+        np.concatenate([np.full(len(places[direction]), direction == 1) for direction in parts]),
+    )

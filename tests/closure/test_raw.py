@@ -1,0 +1,321 @@
+"""Thresholds among all floats: scores, privacy, what is found, and what is refused before anything is spent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import accumulate, product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tacit.closure import (
+    AgnosticClassifier,
+    ComposedClassifier,
+    ConceptError,
+    FiniteClassClassifier,
+    RawThresholds,
+    Stumps,
+    Thresholds,
+    Union,
+)
+from tacit.closure.raw import RawScored, RawSet, raw_completions
+from tacit.closure.search import error_table
+from tacit.closure.sweep import FALLING, RISING
+from tacit.curator.views.relabel import Points
+from tacit.encoding.order import CUTS, LARGEST_CUT, MISSING, FloatOrder, float_of, key_of, keys_of
+from tacit.encoding.values import LabelIndex
+from tacit.estimators.base import request_of
+from tacit.learning.task import Task
+from tacit.models.files import load_model, save_model
+from tacit.privacy import accountants
+from tacit.privacy.account import PrivacyAccount
+from tacit.privacy.charges import BoundedRange
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.privacy.request import RequestError
+from tacit.theory.closure.formula import TruthTable
+from tests.closure.scripted import private_rows_of
+
+COLUMNS = ("ferritin", "crp", "albumin")
+MARKERS = [RawThresholds(name) for name in COLUMNS]
+ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
+NAMED: dict[str, Any] = {"classes": (0, 1), "random_state": 0}
+
+
+def patients(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Three markers without bounds, any of which tells the disease."""
+    g = np.random.default_rng(seed)
+    X = pd.DataFrame({"ferritin": g.gamma(4, 50, n), "crp": g.lognormal(1, 1.5, n), "albumin": g.normal(40, 5, n)})
+    return X, ((X.ferritin > 400) | (X.crp > 20) | (X.albumin < 32)).to_numpy().astype(int)
+
+
+# ---- scores
+
+
+def sets_of(directions: Sequence[str]) -> list[RawSet]:
+    order = FloatOrder(tuple("abc"[: len(directions)]))
+    return [RawSet(RawThresholds("abc"[i], d), order) for i, d in enumerate(directions)]  # type: ignore[arg-type]
+
+
+def points_of(rows: Sequence[tuple[tuple[float, ...], int]], width: int = 1, said: Sequence[int] = ()) -> Points:
+    """Rows as points of their own, with one earlier model that says ``said``, if any."""
+    values = np.array([row for row, _ in rows], float).reshape(len(rows), width)
+    codes = np.column_stack([keys_of(values[:, j]) for j in range(width)])
+    labels = np.array([label for _, label in rows], np.int64)
+    model = np.array(said, np.uint8).reshape(len(rows), len(said) // max(len(rows), 1))
+    return Points(codes, model, np.column_stack([labels == 0, labels == 1]).astype(np.int64))
+
+
+def sides_of(one: RawSet, codes: np.ndarray) -> list[np.ndarray]:
+    """All patterns of a class on points, by trying a cut at every value and above all."""
+    keys = codes[:, one.position]
+    known = keys != MISSING
+    cuts = [*np.unique(keys[known]).tolist(), LARGEST_CUT + 2]
+    rising = [(keys >= cut) & known for cut in cuts] if one.kinds & RISING else []
+    falling = [(keys < cut) & known for cut in cuts] if one.kinds & FALLING else []
+    return rising + falling
+
+
+def test_scores_are_minima_over_all_completions() -> None:
+    g = np.random.default_rng(0)
+    for _ in range(150):
+        k, n, earlier = int(g.integers(1, 4)), int(g.integers(1, 7)), int(g.integers(0, 2))
+        sets = sets_of(g.choice(["rising", "falling", "both"], k))
+        values = g.integers(0, 5, (n, k)).astype(float)
+        values[g.random((n, k)) < 0.15] = math.nan
+        rows = [(tuple(row), int(label)) for row, label in zip(values, g.integers(0, 2, n), strict=True)]
+        points = points_of(rows, k, g.integers(0, 2, n * earlier).tolist())
+        function = TruthTable(tuple(g.integers(0, 2, 1 << (k + earlier)).tolist()))
+        table = error_table(function, points.said, points.counts)
+        expected = [
+            min(
+                int(table[np.arange(n), sum(side.astype(int) << i for i, side in enumerate((own, *later)))].sum())
+                for later in product(*(sides_of(one, points.codes) for one in sets[1:]))
+            )
+            for own in sides_of(sets[0], points.codes)
+        ]
+        found = raw_completions(function, sets, True, points)
+        assert found.scores.tolist() == expected
+        assert sum(map(int, found.lengths)) == CUTS * (2 if sets[0].kinds == RISING | FALLING else 1)
+
+
+def test_a_run_holds_the_cuts_that_say_the_same() -> None:
+    points = points_of([((1.0,), 0), ((2.0,), 1), ((math.nan,), 1), ((1e300,), 0)])
+    (one,) = sets_of(["both"])
+    found = raw_completions(TruthTable((0, 1)), [one], True, points)
+    for cut in (-1e280, 1.0, math.nextafter(1.0, 2), 2.0, math.nextafter(2.0, 3), 1e280):
+        for falling in (0, 1):
+            number = falling * CUTS + key_of(cut) + LARGEST_CUT
+            values = np.array([1.0, 2.0, math.nan, 1e300])
+            expected = ((values < cut) if falling else (values >= cut)) & ~np.isnan(values)
+            assert found.labels(number).tolist() == expected.tolist()
+            ((name,), (grid,), holds, text) = one.concept(number)
+            assert holds[grid.encode(values)].tolist() == expected.tolist()
+            assert (name, text) == ("a", f"a {'<' if falling else '>='} {cut!r}")
+
+
+def test_patterns_of_the_sample_are_listed_once() -> None:
+    for direction, count in (("rising", 4), ("falling", 4), ("both", 6)):
+        points = points_of([((1.0,), 0), ((2.0,), 1), ((3.0,), 1), ((math.inf,), 1)])
+        found = raw_completions(TruthTable((0, 1)), sets_of([direction]), False, points)
+        patterns = {found.labels(k).tobytes() for k in range(len(found.scores))}
+        assert len(found.scores) == len(patterns) == count
+        assert found.lengths.tolist() == [1] * count
+
+
+# ---- privacy
+
+
+def steps(found: RawScored) -> Callable[[int], int]:
+    ends = list(accumulate(map(int, found.lengths)))
+    return lambda number: int(found.scores[next(k for k, end in enumerate(ends) if number < end)])
+
+
+def moves(a: RawScored, b: RawScored) -> set[int]:
+    """By how much scores differ, over all candidates: one in each stretch where neither changes."""
+    first = {end - 1 for found in (a, b) for end in accumulate(map(int, found.lengths)) if end}
+    return {steps(b)(number) - steps(a)(number) for number in first}
+
+
+def random_row(g: np.random.Generator, k: int) -> tuple[tuple[float, ...], int]:
+    values = g.choice([-1e300, -1.0, 0.0, 5e-324, 1.0, math.nextafter(1.0, 2.0), 7.0, math.inf, math.nan], k)
+    return tuple(values.tolist()), int(g.integers(2))
+
+
+def test_a_row_adds_an_error_or_none_to_every_cut() -> None:
+    """So scores move by at most 1 apart, which some pair of neighbours does: a constant of 0.9 would be too small."""
+    g = np.random.default_rng(1)
+    widest = 0
+    for _ in range(300):
+        k = int(g.integers(1, 4))
+        sets = sets_of(g.choice(["rising", "falling", "both"], k))
+        function = TruthTable(tuple(g.integers(0, 2, 1 << k).tolist()))
+        rows = [random_row(g, k) for _ in range(int(g.integers(0, 6)))]
+        more = [*rows, random_row(g, k)]
+        before, after = (raw_completions(function, sets, True, points_of(table, k)) for table in (rows, more))
+        moved = moves(before, after)
+        assert moved <= {0, 1}
+        widest = max(widest, max(moved) - min(moved))
+    assert widest == 1
+
+
+class Watching:
+    """Noise that writes down what it is asked, and answers with the first candidate."""
+
+    name, releasable = "watching", False
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[np.ndarray, np.ndarray, float]] = []
+
+    def exponential_runs(self, scores: np.ndarray, lengths: np.ndarray, scale: float) -> int:
+        self.asked.append((scores, lengths, scale))
+        return 0
+
+
+def log_densities(rows: Sequence[tuple[float, int]], relation: Neighbouring, factor: float) -> tuple[Any, Any]:
+    """Where runs end, and the log-probability of each of their candidates, for the learner at epsilon 1."""
+    estimator = FiniteClassClassifier(
+        RawThresholds("x", "rising"), counts_share=0.0, neighbouring=str(relation), delta=0.0
+    )
+    private_rows = private_rows_of(rows, [BoundedRange(1.0)], relation)  # type: ignore[arg-type]
+    noise = Watching()
+    private_rows._noise = noise  # type: ignore[assignment]
+    fit_on(estimator, private_rows)
+    ((scores, lengths, scale),) = noise.asked
+    logs = scores / (scale * factor)
+    total = math.log(sum(float(n) * math.exp(s - logs.max()) for n, s in zip(lengths, logs, strict=True)))
+    return list(accumulate(map(int, lengths))), logs - logs.max() - total
+
+
+def fit_on(estimator: Any, private_rows: Any) -> Any:
+    learner = estimator.make_learner(request_of(estimator))
+    task = Task(None, ("x",), LabelIndex((0, 1)), None)
+    learner.check(task)
+    return learner.learn(private_rows, learner.request.allowance, task)
+
+
+def worst(relation: Neighbouring, factor: float) -> float:
+    """The largest log-ratio of the probabilities of a candidate, over neighbours."""
+    value = [(x, y) for x in (float_of(-LARGEST_CUT), 3.0) for y in (0, 1)]
+    tables = [rows for size in range(3) for rows in product(value, repeat=size)]
+    pairs = [(rows, (*rows, row)) for rows in tables for row in value]
+    if relation is REPLACE:
+        pairs = [((*rows, a), (*rows, b)) for rows in tables for a in value for b in value]
+    found = 0.0
+    for one, other in pairs:
+        (ends, logs), (more_ends, more_logs) = (log_densities(rows, relation, factor) for rows in (one, other))
+        for number in {*ends, *more_ends} - {0}:
+            here, there = (
+                next(value for end, value in zip(e, values, strict=True) if number <= end)
+                for e, values in ((ends, logs), (more_ends, more_logs))
+            )
+            found = max(found, abs(here - there))
+    return found
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_a_released_cut_costs_what_is_charged_and_a_smaller_scale_is_caught(relation: Neighbouring) -> None:
+    """A row at the lowest cut is right for that cut and wrong for nearly all others, which is nearly the worst."""
+    assert 0.95 < worst(relation, 1.0) <= 1.0 + 1e-9
+    assert worst(relation, 0.9) > 1.0
+
+
+# ---- what is learned
+
+
+def test_three_markers_are_found_without_a_grid_or_bounds() -> None:
+    """Released or secret, at epsilon 1 and delta 1e-6 from 5,000 rows: below .02 on new ones."""
+    X, y = patients(5000, 0)
+    new, truth = patients(20_000, 1)
+    learners = [FiniteClassClassifier(marker, counts_share=0.0) for marker in MARKERS]
+    for inside, theorem in ((None, "every float a cut"), (learners, "Lemma 5.3")):
+        model = ComposedClassifier(MARKERS, "or", inside, **NAMED).fit(X, y)
+        assert (model.predict(new) != truth).mean() < 0.02
+        assert all(theorem in entry.theorem for entry in model.certificate_.entries)
+        assert accountants.epsilon(model.certificate_.charges, 1e-6) <= 1.0
+
+
+@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+def test_a_cut_between_neighbouring_floats_is_found(relation: str) -> None:
+    """The worst table: all rows lie at two floats with none between. 2^65 cuts and one that is right: 45 / epsilon."""
+    here, there = 1e-300, math.nextafter(1e-300, 1.0)
+    X, y = pd.DataFrame({"a": [here, there] * 150}), np.array([0, 1] * 150)
+    for epsilon, errors in ((1.0, 0), (0.01, 150)):
+        model = FiniteClassClassifier(
+            RawThresholds("a"), epsilon=epsilon, neighbouring=relation, counts_share=0.0, **NAMED
+        ).fit(X, y)
+        assert (model.predict(X) != y).sum() == errors
+
+
+def test_models_are_saved_and_counts_are_released(tmp_path: Any) -> None:
+    X, y = patients(3000, 2)
+    model = FiniteClassClassifier(MARKERS[0], **NAMED).fit(X, y)
+    assert [entry.charge.__class__.__name__ for entry in model.certificate_.entries] == ["BoundedRange", "Laplace"]
+    save_model(model.model_, tmp_path / "m.json", model.certificate_.to_dict())
+    again, _ = load_model(tmp_path / "m.json")
+    assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert model.predict_proba(X)[:, 1].max() > 0.9
+
+
+def test_without_privacy_the_best_cut_is_taken() -> None:
+    X, y = patients(800, 3)
+    model = ComposedClassifier(MARKERS, "or", epsilon=math.inf, **NAMED).fit(X, y)
+    assert (model.predict(X) == y).all()
+
+
+@pytest.mark.parametrize("n", [0, 1, 40])
+def test_no_content_stops_a_fit(n: int) -> None:
+    strange = np.resize([math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, -0.0], n)
+    X = pd.DataFrame(dict.fromkeys(COLUMNS, strange))
+    for y in (np.zeros(n, int), np.ones(n, int), np.resize([0, 1, 7], n)):
+        for inside in (None, FiniteClassClassifier(RawThresholds("crp"))):
+            model = ComposedClassifier(MARKERS, "or", inside, **NAMED).fit(X, y)
+            assert len(model.predict(X)) == n
+
+
+# ---- what is refused
+
+
+DECLARED = {
+    "label": {"column": "ill", "kind": "classes", "classes": [0, 1]},
+    "columns": {**{c: {"kind": "numeric", "lower": 0, "upper": 1} for c in COLUMNS},
+                "ward": {"kind": "categorical", "categories": ["n", "s"]}},
+}  # fmt: skip
+PERSONS = {**DECLARED, "unit": {"column": "who", "max_rows": 2}}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "said"),
+    [
+        (ComposedClassifier([MARKERS[0], Thresholds("crp")], schema=DECLARED), "only"),
+        (ComposedClassifier([*MARKERS, MARKERS[0]], "or", classes=(0, 1)), "at most 3"),
+        (FiniteClassClassifier(RawThresholds("nowhere"), classes=(0, 1)), "'nowhere'"),
+        (FiniteClassClassifier(RawThresholds("ward"), schema=DECLARED), "categorical"),
+        (FiniteClassClassifier(RawThresholds("crp", "up"), classes=(0, 1)), "direction"),  # type: ignore[arg-type]
+        (FiniteClassClassifier(RawThresholds("crp"), schema=PERSONS), "single rows"),
+        (FiniteClassClassifier(Union((MARKERS[0],)), schema=DECLARED), "no cells"),
+        (AgnosticClassifier(None, MARKERS[0], schema=DECLARED), "no cells"),
+        (ComposedClassifier(MARKERS, "or", FiniteClassClassifier(MARKERS[0]), patterns="public", schema=DECLARED),
+         "leave patterns out"),
+        (ComposedClassifier(MARKERS, "or", FiniteClassClassifier(Stumps(COLUMNS)), classes=(0, 1)), "without a schema"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_learned_is_refused_before_anything_is_spent(estimator: Any, said: str, tmp_path: Any) -> None:
+    X, y = patients(50, 0)
+    X["ward"], X["who"] = "n", "p"
+    account = PrivacyAccount.create(f"sqlite:///{tmp_path}/budget.tacit.db", "people", 9.0, 1e-5, "add_or_remove_one")
+    if estimator.schema is None:
+        X = X[list(COLUMNS)]
+    with pytest.raises((ConceptError, RequestError), match=said) as caught:
+        estimator.set_params(account=account).fit(X, y)
+    assert "Nothing was spent" in str(caught.value)
+    assert not account.charges
+
+
+def test_bounds_of_the_schema_do_not_matter() -> None:
+    X, y = patients(2000, 4)
+    X["ward"] = "n"
+    found = FiniteClassClassifier(MARKERS[0], schema=DECLARED, random_state=0).fit(X, y)
+    assert (found.predict(X) != (X.ferritin > 400)).mean() < 0.02
