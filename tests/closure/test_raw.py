@@ -270,8 +270,9 @@ def test_no_content_stops_a_fit(n: int) -> None:
     strange = np.resize([math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, -0.0], n)
     X = pd.DataFrame(dict.fromkeys(COLUMNS, strange))
     for y in (np.zeros(n, int), np.ones(n, int), np.resize([0, 1, 7], n)):
-        for inside in (None, FiniteClassClassifier(RawThresholds("crp"))):
-            model = ComposedClassifier(MARKERS, "or", inside, **NAMED).fit(X, y)
+        for inside, patterns in ((None, "auto"), (FiniteClassClassifier(RawThresholds("crp")), "auto"),
+                                 (FiniteClassClassifier(RawThresholds("crp")), "sample")):  # fmt: skip
+            model = ComposedClassifier(MARKERS, "or", inside, patterns=patterns, **NAMED).fit(X, y)
             assert len(model.predict(X)) == n
 
 
@@ -297,8 +298,6 @@ PERSONS = {**DECLARED, "unit": {"column": "who", "max_rows": 2}}
         (FiniteClassClassifier(RawThresholds("crp"), schema=PERSONS), "single rows"),
         (FiniteClassClassifier(Union((MARKERS[0],)), schema=DECLARED), "no cells"),
         (AgnosticClassifier(None, MARKERS[0], schema=DECLARED), "no cells"),
-        (ComposedClassifier(MARKERS, "or", FiniteClassClassifier(MARKERS[0]), patterns="public", schema=DECLARED),
-         "leave patterns out"),
         (ComposedClassifier(MARKERS, "or", FiniteClassClassifier(Stumps(COLUMNS)), classes=(0, 1)), "without a schema"),
     ],
 )  # fmt: skip

@@ -356,6 +356,8 @@ CASES = [
     own("finite class, raw, no schema", FiniteClassClassifier, "two", concepts=RAW[0], few=5, **UNDECLARED),
     own("composed, raw", ComposedClassifier, "two", concepts=RAW, few=5),
     own("composed, raw, no schema", ComposedClassifier, "two", concepts=RAW, few=5, **UNDECLARED),
+    nested("composed, raw, patterns of the sample", raw, *(partial(FiniteClassClassifier, one) for one in RAW),
+           patterns="sample", epsilon=12.0, few=5),
     nested("composed, raw, secret concepts", raw, *(partial(FiniteClassClassifier, one) for one in RAW), epsilon=12.0,
            few=6),
     Case("Winnow", ("Winnow",), "two", streams(Winnow), n=2000, epsilon=4.0, few=3, stream=True),

@@ -567,15 +567,17 @@ class Seams:
         """A public candidate, chosen among runs of equal scores: how far apart scores move, over all candidates."""
         found, tape = chosen.candidates, self.tape
         exact = (list(accumulate(int(length) for length in found.lengths)), found.scores.tolist())
-        declared, charge = 1 if self.paid.neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else 2, self.last
+        declared = 1 if self.paid.neighbouring is Neighbouring.ADD_OR_REMOVE_ONE else 2
+        inside = self.owned and "view" in self.owned[-1]  # then the choice is paid for with the child
+        paid = view.span if inside else self.last.range
 
         def judge(before: Any, after: Any) -> Iterator[str]:
             cuts = sorted({*before[0], *after[0]} - {0})
             change = [at(after, cut - 1) - at(before, cut - 1) for cut in cuts]
             spread = max(change) - min(change)
             tape.within(spread, declared * self.factor(), "spread of scores")
-            if spread > charge.range * (2 / view.epsilon) * self.factor() * (1 + SLACK):
-                yield f"scores move {spread} apart at epsilon {view.epsilon}, which costs more than {charge}"
+            if spread > paid * (2 / view.epsilon) * self.factor() * (1 + SLACK):
+                yield f"scores move {spread} apart at epsilon {view.epsilon}, which costs more than a range of {paid}"
 
         public = (view.epsilon, view.span, view.theorem, exact[0][-1])
         index = tape.passage("choice in runs", public, exact, chosen.index, judge)

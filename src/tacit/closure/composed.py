@@ -113,15 +113,13 @@ class ComposedLearner(ClosureLearner):
     def _raw_run(
         self, setting: Setting, sets: Sequence[RawSet], table: TruthTable
     ) -> tuple[Plan, Callable[[PrivateRows], ClassModel]]:
-        """All floats are candidates where concepts are released, and patterns of the sample where they are learned."""
+        """All floats are candidates, and so are public, unless patterns of the sample are asked for."""
         check_raw(sets, setting.task, setting.neighbouring)
         if self.learners is None:
             return self._open_run(setting, sets, table)
-        if self.patterns == "public":
-            raise RequestError("raw thresholds are relabelled by patterns of the sample: leave patterns out")
         if setting.task.schema is None and not all(getattr(one, "is_raw", False) for one in self.inner):
             raise RequestError("without a schema raw thresholds are learned by learners of raw thresholds only")
-        return self._sealed_run(setting, sets, table, False)
+        return self._sealed_run(setting, sets, table, self.patterns != "sample" and self.analysis != "paper")
 
     def _candidates(
         self, table: TruthTable, sets: Sequence[AnySet], public: bool, tell: Progress | None
