@@ -1,12 +1,13 @@
-"""Closure learners: ``python -m benchmarks.closure [noise] [unions] [constants] [time] [online] [raw]``. Ends with
-JSON.
+"""Closure learners: ``python -m benchmarks.closure [noise] [unions] [constants] [time] [online] [raw]
+[dimensions]``. Ends with JSON.
 
 ``noise``: labels of one concept on Adult's columns, 0 to 30 % of them flipped; the plain private learner against the
 same learner made agnostic. ``unions``: OR and AND of two concepts on real tables against one concept and private trees.
 ``constants``: error against the number of rows, sharp and paper constants. ``time``: seconds against rows and
 against the VC dimension. ``online``: mistakes of the two learners of compositions on 300 random rounds, and what
 they promise. ``raw``: an OR of three thresholds on columns of floats; cells between bounds that are declared, that
-nobody knows, or that the fit finds, against raw thresholds, which need neither.
+nobody knows, or that the fit finds, against raw thresholds, which need neither. ``dimensions``: threshold dimensions,
+and seconds of the clock and of the processor.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from tacit.decision_lists.estimator import DecisionListClassifier
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.schema import Schema
 from tacit.theory.closure.formula import named_function
+from tacit.theory.dimensions import threshold_dimension
 from tacit.trees.estimator import BoostedTreesClassifier
 
 EPSILON, DELTA = 1.0, 1e-6
@@ -293,11 +295,37 @@ def raw(seeds: int) -> list[Result]:
     return results
 
 
+def rectangles(g: int) -> np.ndarray:
+    """All rectangles on a grid of ``g`` by ``g`` points, the empty one too."""
+    i, sides = np.arange(g), [(a, b) for a in range(g) for b in range(a, g)]
+    inside = np.array([(i >= a) & (i <= b) for a, b in sides])
+    both = inside[:, None, :, None] & inside[None, :, None, :]
+    return np.vstack([np.zeros((1, g * g), int), both.reshape(-1, g * g).astype(int)])
+
+
+def dimensions(seeds: int) -> list[Result]:
+    """Threshold dimensions of rectangles, and of classes without any structure."""
+    classes = {f"rectangles {g} x {g}": rectangles(g) for g in (6, 8, 10, 12)}
+    for rows, columns in ((100, 30), (200, 40), (250, 45)):
+        for seed in range(seeds):
+            drawn = np.random.default_rng(seed).integers(0, 2, (rows, columns))
+            classes[f"random {rows} x {columns}, seed {seed}"] = drawn
+    threshold_dimension(classes["rectangles 6 x 6"][:30])  # compiles
+    results = []
+    for name, matrix in classes.items():
+        start, used = time.perf_counter(), time.process_time()
+        found = threshold_dimension(matrix, seconds=120)
+        line: Result = {"part": "dimensions", "class": name, "lower": found.lower, "upper": found.upper}
+        line["seconds"] = round(time.perf_counter() - start, 2)
+        results.append(show({**line, "processor": round(time.process_time() - used, 2), "nodes": found.work}))
+    return results
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "parts", nargs="*", default=[], help="noise, unions, constants, time, online, raw; all by default"
+        "parts", nargs="*", default=[], help="noise, unions, constants, time, online, raw, dimensions; all by default"
     )
     parser.add_argument("--seeds", type=int, default=5)
     args = parser.parse_args()
@@ -309,6 +337,7 @@ def main() -> None:
         "time": timing,
         "online": lambda: online(args.seeds),
         "raw": lambda: raw(args.seeds),
+        "dimensions": lambda: dimensions(args.seeds),
     }
     results = [line for part in args.parts or parts for line in parts[part]()]
     print(json.dumps({"benchmark": "closure", "epsilon": EPSILON, "delta": DELTA, "results": results}))

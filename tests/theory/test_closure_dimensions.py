@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from tacit.arrays import Ints
+from tacit.theory.closure.block_search import BlockSearch
+from tacit.theory.closure.chains import longest_chain, staircase_bound
 from tacit.theory.closure.limit import Limit
 from tacit.theory.closure.vc_search import ShatteredSearch
 from tacit.theory.closure.witnesses import MistakeTree, ShatteredSet, ThresholdSequence
@@ -115,6 +117,71 @@ def test_structured_classes_are_exact_in_seconds(matrix: Ints, values: tuple[int
     assert perf_counter() - start < 60  # an order of magnitude above what it takes; compilation included
 
 
+def rectangles(g: int) -> Ints:
+    """All rectangles on a grid of ``g`` by ``g`` points, the empty one too."""
+    sides = [(a, b) for a in range(g) for b in range(a, g)]
+    i = np.arange(g)
+    inside = np.array([(i >= a) & (i <= b) for a, b in sides])
+    both = inside[:, None, :, None] & inside[None, :, None, :]
+    return np.vstack([np.zeros((1, g * g), int), both.reshape(-1, g * g).astype(int)])
+
+
+@pytest.mark.parametrize("g", [1, 2, 5, 10, 12])
+def test_rectangles_are_as_deep_as_they_shrink(g: int) -> None:
+    """Each point that is left out takes a row or a column of the grid: 2 g - 1, an interval of 19 to 86 at g = 10."""
+    found = threshold_dimension(rectangles(g), seconds=300)
+    assert (found.lower, found.upper) == (2 * g - 1, 2 * g - 1)
+    assert found.witness is not None
+    assert found.witness.holds(rectangles(g))
+
+
+@pytest.mark.parametrize("tall", [True, False])
+def test_random_classes_are_searched_from_the_middle(tall: bool) -> None:
+    """200 hypotheses on 40 points: 12, as about 370 sets of 12 points and 0.1 of 13 are expected to be right."""
+    matrix = np.random.default_rng(1).integers(0, 2, (200, 40))
+    found = threshold_dimension(matrix if tall else matrix.T, seconds=300)
+    assert found.value == 12
+    assert found.witness is not None
+    assert found.witness.holds(matrix if tall else matrix.T)
+
+
+def random_matrix(rng: np.random.Generator) -> Ints:
+    return np.unique((rng.random((rng.integers(1, 10), rng.integers(1, 7))) < rng.choice([0.3, 0.5, 0.8])), axis=0) + 0
+
+
+def test_blocks_decide_every_length() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(150):
+        matrix = random_matrix(rng)
+        for length in range(2, 6):
+            search = BlockSearch(matrix.astype(np.uint8), length, Limit(10**9, 100.0))
+            found = None
+            while not search.finished:
+                found, _ = search.go_on(int(rng.integers(1, 40)))
+            assert (found is not None) == (plain_threshold(matrix) >= length)
+            if found is not None:
+                hypotheses, points = zip(*found, strict=True)
+                assert len(points) == length
+                assert ThresholdSequence(points, hypotheses).holds(matrix)
+
+
+def test_chains_bound_staircases_and_are_attained_by_intersections() -> None:
+    rng, never = np.random.default_rng(3), Limit(10**9, 100.0)
+    below = 0
+    for _ in range(150):
+        matrix = random_matrix(rng).astype(np.uint8)
+        bound, true = staircase_bound(matrix, 0, never), plain_threshold(matrix)
+        below += bound < min(matrix.shape)
+        assert bound >= true
+        closed = {tuple(row) for row in matrix}
+        while len(closed) < len(closed := closed | {tuple(np.minimum(a, b)) for a in closed for b in closed}):
+            pass
+        table = np.array(sorted(closed), np.uint8)
+        if table.any():
+            assert longest_chain(table, never) in (None, plain_threshold(table))
+    assert below > 30
+
+
 @pytest.mark.parametrize("d", [0, 1, 2])
 def test_affine_subspaces_have_littlestone_dimension_one_more(d: int) -> None:
     """Of dimension at most d, over the field of two elements: d + 1, where the paper has d."""
@@ -173,8 +240,8 @@ def test_a_search_ends_by_the_clock_and_says_how_far_it_is(dimension: Callable[.
     matrix = np.random.default_rng(0).integers(0, 2, (500, 200))
     said: list[tuple[int, int, int]] = []
     started = perf_counter()
-    found = dimension(matrix, cap=10**12, seconds=1.0, progress=lambda *news: said.append(news))
-    assert perf_counter() - started < 6
+    found = dimension(matrix, cap=10**12, seconds=3.0, progress=lambda *news: said.append(news))
+    assert perf_counter() - started < 9
     assert found.lower <= found.upper
     assert found.witness is not None
     assert found.witness.holds(matrix)

@@ -19,13 +19,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tacit.arrays import Bytes
 from tacit.theory.closure.limit import Limit, Progress
-from tacit.theory.closure.threshold_search import ThresholdSearch, bit_positions
+from tacit.theory.closure.subsets import bit_positions, bits_of
+from tacit.theory.closure.threshold_search import ThresholdSearch
 from tacit.theory.closure.vc_search import ShatteredSearch
 from tacit.theory.closure.witnesses import MistakeTree, ShatteredSet, ThresholdSequence, Witness
 
-WORK_CAP, VC_CAP, THRESHOLD_CAP = 200_000, 3_000_000, 5_000
+WORK_CAP, VC_CAP, THRESHOLD_CAP = 200_000, 3_000_000, 50_000
 """Nodes a search may visit by default: seconds each, for a class of 500 hypotheses on 200 points."""
 
 SLICE = 50_000
@@ -86,8 +86,8 @@ class FiniteClass:
         _, first = np.unique(self.table, axis=0, return_index=True)
         self.hypotheses: list[int] = sorted(int(i) for i in first)
         kept = self.table[self.hypotheses]
-        self.columns: list[int] = [_bits(column) for column in kept.T]
-        self.rows: list[int] = [_bits(row) for row in kept]
+        self.columns: list[int] = [bits_of(column) for column in kept.T]
+        self.rows: list[int] = [bits_of(row) for row in kept]
         self.everything: int = (1 << len(self.hypotheses)) - 1
 
     def __len__(self) -> int:
@@ -108,10 +108,6 @@ class FiniteClass:
                 seen.add(key)
                 kept.append(point)
         return kept
-
-
-def _bits(values: Bytes) -> int:
-    return int.from_bytes(np.packbits(values, bitorder="little").tobytes(), "little")
 
 
 class LittlestoneSearch:
@@ -280,7 +276,7 @@ def threshold_dimension(
     family, limit = FiniteClass(matrix), Limit(cap, seconds, progress)
     if len(family) == 0:
         return Dimension(-1, -1, None, 0)
-    search = ThresholdSearch(family.rows, family.columns, limit)
+    search = ThresholdSearch(family.table[family.hypotheses], limit)
     upper = search.run()
     points = [point for _, point in search.best]
     hypotheses = [family.hypotheses[h] for h, _ in search.best]

@@ -1,53 +1,107 @@
-"""Branch and bound for the threshold dimension: the longest staircase in a 0/1 matrix.
+"""The threshold dimension: the longest staircase in a 0/1 matrix, by two searches that take turns.
 
-A sequence is built from its first pair on. After ``(h_1, x_1)`` the rest must use hypotheses that are 0 on ``x_1``
-and points on which ``h_1`` is 1: a state is a pair (hypotheses left, points left). For the first pair only hypotheses
-with a maximal set of points left, and points with a minimal set of hypotheses left, matter: if another could take its
-place, exchanging them leaves every state at least as large, and the other cannot occur later (it would have to differ
-from it on the pair already there).
+Branch and bound builds a sequence from its first pair on. After ``(h_1, x_1)`` the rest must use hypotheses that are 0
+on ``x_1`` and points on which ``h_1`` is 1: a state is a pair (hypotheses left, points left). For the first pair only
+hypotheses with a maximal set of points left, and points with a minimal set of hypotheses left, matter: if another could
+take its place, exchanging them leaves every state at least as large, and the other cannot occur later (it would have to
+differ from it on the pair already there). That suits classes with a structure. Those without any are searched from the
+middle (:mod:`tacit.theory.closure.block_search`).
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from tacit.arrays import Bytes
+from tacit.theory.closure.block_search import BlockSearch
+from tacit.theory.closure.chains import staircase_bound
 from tacit.theory.closure.limit import Limit
+from tacit.theory.closure.subsets import bit_positions, bits_of
 
 Pair = tuple[int, int]
 
-NODES_BETWEEN = 256
+NODES_BETWEEN = 4
 """Not tuned: nodes between two reports of progress."""
+
+FIRST_TURN = 16
+"""Not tuned: nodes of the first turn; turns double."""
+
+SETS = 1000
+"""Not tuned: sets of points that the search from the middle visits in the time of about a node."""
 
 
 class ThresholdSearch:
-    """One class, given as the bit sets of its rows (over points) and columns (over hypotheses).
+    """One class of distinct hypotheses.
 
     Attributes:
         best: the longest sequence found, as pairs (hypothesis, point).
-        work: nodes visited.
+        work: nodes visited, of either search.
     """
 
-    def __init__(self, rows: list[int], columns: list[int], limit: Limit) -> None:
-        self.rows = rows
-        self.columns = columns
+    def __init__(self, table: Bytes, limit: Limit) -> None:
+        self.table = table
+        self.rows = [bits_of(row) for row in table]
+        self.columns = [bits_of(column) for column in table.T]
         self.limit = limit
         self.work = 0
         self.best: list[Pair] = []
-        self._most = len(rows)
+        self._most = len(self.rows)
+        self._turn = 0  # nodes at which a turn ends
         self._upper: dict[Pair, int] = {}
 
     def run(self) -> int:
         """Searches, fills :attr:`best` and returns the upper bound that is proved."""
         state = ((1 << len(self.rows)) - 1, (1 << len(self.columns)) - 1)
         self.best = self._greedy(state)
-        upper = self._most = min(self._bound(*state), rank_mod_two(self.rows))
+        upper = min(self._bound(*state), rank_mod_two(self.rows))
+        if len(self.best) < upper:
+            upper = min(upper, staircase_bound(self.table, len(self.best), self.limit))
+        self._most = upper
         while len(self.best) < upper:
             self.limit.tell(len(self.best), upper, self.work)
-            found = self._at_least(state, len(self.best) + 1)
-            if self.limit.reached(self.work):
+            found = self._decide(state, len(self.best) + 1)
+            if found is not None:
+                self.best = found
+            elif self.limit.reached(self.work):
                 return upper
-            if found is None:
+            else:
                 return len(self.best)
-            self.best = found
         return len(self.best)
+
+    def _blocks(self, length: int) -> BlockSearch:
+        """The search from the middle, by points or, if they are fewer, by hypotheses."""
+        tall = len(self.rows) >= len(self.columns)
+        return BlockSearch(self.table if tall else np.ascontiguousarray(self.table.T), length, self.limit)
+
+    def _from_the_middle(self, blocks: BlockSearch) -> list[Pair] | None:
+        """Goes on with it for about a node's time: a sequence or None."""
+        found, visited = blocks.go_on(SETS)
+        self.work += -(-visited // SETS)
+        self.limit.tell(len(self.best), self._most, self.work)
+        if found is None or len(self.rows) >= len(self.columns):
+            return found
+        return [(h, x) for x, h in reversed(found)]  # of the transposed class the last point is the first hypothesis
+
+    def _decide(self, state: Pair, length: int) -> list[Pair] | None:
+        """A sequence of this length, or None; None as well when the limit is reached."""
+        blocks, turn = self._blocks(length), FIRST_TURN
+        while not self.limit.reached(self.work):
+            for _ in range(turn):
+                if self.limit.reached(self.work):
+                    return None
+                found = self._from_the_middle(blocks)
+                if found is not None or blocks.finished:
+                    return found
+            self._turn = self.work + turn
+            found = self._at_least(state, length)
+            if found is not None or not self._over():
+                return found
+            turn *= 2
+        return None
+
+    def _over(self) -> bool:
+        """Whether branch and bound must end for now."""
+        return self.limit.reached(self.work) or self.work > self._turn
 
     def _candidates(self, hypotheses: int, points: int) -> dict[int, tuple[int, int]]:
         """Hypotheses with a maximal, non-empty set of points left: set -> (its size, one hypothesis)."""
@@ -111,7 +165,7 @@ class ThresholdSearch:
             hypotheses, points = hypotheses & ~lost, have
 
     def _at_least(self, state: Pair, length: int) -> list[Pair] | None:
-        """A sequence of at least this length, or None; None as well when the work runs out (see ``work``)."""
+        """A sequence of at least this length, or None; None as well when it is :meth:`_over`."""
         hypotheses, points = state
         if length <= 0:
             return []
@@ -120,7 +174,7 @@ class ThresholdSearch:
         self.work += 1
         if self.work % NODES_BETWEEN == 0:
             self.limit.tell(len(self.best), self._most, self.work)
-        if self.limit.reached(self.work):
+        if self._over():
             return None
         for have, (size, h) in self._candidates(hypotheses, points).items():
             if size < length:
@@ -129,20 +183,10 @@ class ThresholdSearch:
                 rest = self._at_least((hypotheses & ~lost, have), length - 1)
                 if rest is not None:
                     return [(h, x), *rest]
-                if self.limit.reached(self.work):
+                if self._over():
                     return None
         self._upper[state] = length - 1
         return None
-
-
-def bit_positions(subset: int) -> list[int]:
-    """Positions of the ones of an integer, ascending."""
-    positions = []
-    while subset:
-        low = subset & -subset
-        positions.append(low.bit_length() - 1)
-        subset ^= low
-    return positions
 
 
 def rank_mod_two(rows: list[int]) -> int:

@@ -10,7 +10,7 @@ from tacit.arrays import Bytes, Ints
 
 
 @numba.njit(cache=True, nogil=True)
-def _ones(words: npt.NDArray[np.uint64]) -> int:
+def count_ones(words: npt.NDArray[np.uint64]) -> int:
     """Number of ones, by adding neighbouring groups of bits."""
     total = np.int64(0)
     for i in range(len(words)):
@@ -48,7 +48,7 @@ def _search(
                 half[w] = cells[base + c, w] & columns[point, w]
                 cells[2 * base + 2 * c, w] = half[w]
                 cells[2 * base + 2 * c + 1, w] = cells[base + c, w] ^ half[w]
-            if _ones(half) < need or _ones(cells[2 * base + 2 * c + 1]) < need:
+            if count_ones(half) < need or count_ones(cells[2 * base + 2 * c + 1]) < need:
                 fits = False
                 break
         if not fits:
