@@ -6,6 +6,7 @@
 * ``points``: the lower bound's stream: mistakes against log T (``--figures`` draws it).
 * ``bounds``: what the paper's theorem and ours promise.
 * ``dartboard``: what samples that are kept from epoch to epoch would promise.
+* ``drift``: a target that changes at public times, with public periods and without.
 * ``speed``: rows per second of ``learn_many`` at d = 100, beside river's Perceptron in the same run.
 
 Every run is one line of ``benchmarks/results/online.jsonl``; what is there is not run again (``--again`` does). The
@@ -27,6 +28,7 @@ import numpy as np
 
 from benchmarks import online_figures
 from benchmarks.lines import Line, Lines
+from benchmarks.online_drift import drift
 from benchmarks.online_peers import best_descent, river_mistakes, winnow_mistakes
 from tacit.online import Winnow
 from tacit.online.schedule import WinnowRequest, bound_of, theorem_schedule
@@ -255,7 +257,7 @@ def _seconds(run: Callable[[], Any]) -> tuple[float, float]:
 def main() -> None:
     """Runs what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = ("target", "sweep", "points", "bounds", "dartboard", "speed")
+    parts = ("target", "sweep", "points", "bounds", "dartboard", "drift", "speed")
     parser.add_argument("--parts", nargs="*", choices=parts, default=parts)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--again", action="store_true", help="run even what is known")
@@ -268,6 +270,7 @@ def main() -> None:
         "points": lambda: point_functions(lines, args.seeds),
         "bounds": bounds,
         "dartboard": dartboard,
+        "drift": lambda: drift(lines, args.seeds),
         "speed": speed,
     }
     figures = {part: tasks[part]() for part in parts if part in args.parts}

@@ -247,6 +247,8 @@ def streams() -> Cases:
         "Winnow: three classes": streamed_classes,
         "Winnow: schema": lambda: streamed_table(Winnow, epsilon=8.0, invalid="null"),
         "Winnow: suspended": moved,
+        "Winnow: periods": lambda: streamed(Winnow, epsilon=4.0, period=3000),
+        "Winnow: periods that carry": lambda: streamed(Winnow, epsilon=4.0, period=3000, carried=0.5, signed=False),
         "DecisionListWinnow: literals": lambda: streamed(DecisionListWinnow, epsilon=4.0),
         "DecisionListWinnow: pairs": lambda: streamed(DecisionListWinnow, epsilon=8.0, columns=8, k=2),
         "DecisionListWinnow: bounded": lambda: streamed(DecisionListWinnow, epsilon=8.0, length=3, alternations=1),

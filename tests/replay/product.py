@@ -13,7 +13,7 @@ import tacit.curator.cover as covering
 import tacit.curator.curator as gate
 import tacit.curator.select as selecting
 from tacit.curator.rows import PrivateRows
-from tacit.curator.streams.winnow import WinnowStream
+from tacit.curator.streams.winnow import WinnowStream, _Winnow
 from tacit.curator.views.resample import MeasureSample
 from tacit.curator.views.view import Rows
 from tacit.curator.views.view_rows import Parts
@@ -48,6 +48,7 @@ __all__ = [
     "Sensitivity",
     "VectorSum",
     "WinnowStream",
+    "_Winnow",
     "covering",
     "curator_of",
     "finite",

@@ -23,6 +23,7 @@ import tacit.curator.rows as rows_room
 import tacit.curator.views.view as view_verb
 import tacit.estimators.batchwise as batchwise
 from tacit.curator.cover import cover_scale
+from tacit.curator.streams.open import Stream
 from tacit.curator.streams.open import _Gate as StreamGate
 from tacit.curator.views.relabel import Chosen, Relabel
 from tacit.curator.views.resample import MeasureSample
@@ -68,6 +69,8 @@ class Seams:
         self.choice: dict[str, Any] | None = None
         self.bounds: list[Any] = []
         self.testers: list[tuple[Any, dict[str, Any]]] = []
+        self.period = 0
+        self.periods: set[int] = set()  # of a stream, in which a row moves anything
 
     @contextmanager
     def owner(self) -> Iterator[list[Any]]:
@@ -109,6 +112,7 @@ class Seams:
         self.wrap(AboveThreshold, "_begin", self.begin)
         self.wrap(AboveThreshold, "test", lambda old: self.test(old, many=False))
         self.wrap(AboveThreshold, "test_many", lambda old: self.test(old, many=True))
+        self.wrap(Stream, "renew", self.renew)
         self.wrap(StreamGate, "choose", self.gate_choose)
         self.wrap(StreamGate, "noisy", self.gate_noisy)
         for view in (Sample, Parts, MeasureSample, SmoothSample, Relabel):
@@ -379,6 +383,19 @@ class Seams:
 
     # ---- streams
 
+    def renew(self, old: Any) -> Any:
+        def renew(stream: Any, spec: Any) -> None:
+            old(stream, spec)
+            self.period += 1
+            self.tape.passage("period", str(spec), None, None)
+
+        return renew
+
+    def in_one_period(self) -> Iterator[str]:
+        self.periods.add(self.period)
+        if len(self.periods) > 1:
+            yield f"a row moves something in periods {sorted(self.periods)}"
+
     def begin(self, old: Any) -> Any:
         def begin(tester: Any) -> None:
             with self.owner():
@@ -407,6 +424,7 @@ class Seams:
                 change = after[:end] - before[:end]
                 if not change.any():
                     return
+                yield from self.in_one_period()
                 facts["moved"].add(facts["epochs"])
                 facts["signs"] |= set(np.sign(change).tolist()) - {0}
                 self.tape.within(int(np.abs(change).max()), 1, "shift of a tested count")
@@ -428,7 +446,7 @@ class Seams:
             def judge(before: Any, after: Any) -> Iterator[str]:
                 change = after - before
                 self.tape.within(int(change.max() - change.min()), score_range, "spread of scores")
-                yield from ()
+                yield from self.in_one_period() if change.any() else ()
 
             self.tape.passage("stream choice", (score_range, str(charge), size), exact, None, judge)
             return drawn

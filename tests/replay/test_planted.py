@@ -296,6 +296,20 @@ def test_a_winnow_whose_range_is_too_small_is_found(monkeypatch: pytest.MonkeyPa
     assert any("spread of scores" in fault for fault in faults_of(run, rows, 6, rounds(rows, 0)))
 
 
+def test_a_period_that_remembers_the_one_before_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    begin, before = product._Winnow.__init__, []
+
+    def remembering(machine: Any, spec: Any, gate: Any) -> None:
+        begin(machine, spec, gate)
+        if spec.released:
+            machine._sums += before[-1]._sums
+        before.append(machine)
+
+    monkeypatch.setattr(product._Winnow, "__init__", remembering)
+    run, rows, _ = case_of("Winnow with periods")
+    assert any("in periods [" in fault for fault in faults_of(run, rows, 6, rounds(rows, 0)))
+
+
 def test_parts_by_position_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def by_position(view: Any, rows: Any, *_: Any) -> Any:
         part = np.arange(len(rows.labels)) % len(view.children)

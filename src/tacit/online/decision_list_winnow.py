@@ -28,8 +28,8 @@ class DecisionListWinnow(Winnow):
     ``alternations`` the schedule has the mistake bound for lists of that shape; without, it is the one that does best.
 
     Args:
-        epsilon, delta, neighbouring, horizon, update, columns, schema, bins, labels, invalid, account, seed: as in
-            :class:`Winnow`.
+        epsilon, delta, neighbouring, horizon, update, columns, schema, bins, labels, invalid, account, seed, period,
+            carried: as in :class:`Winnow`.
         k: the most conditions in a rule.
         length: the most rules of the list, the default included; None if no bound is wanted.
         alternations: how often its bits change at most; needed with ``length``.
@@ -55,10 +55,12 @@ class DecisionListWinnow(Winnow):
         account: PrivacyAccount | None = None,
         seed: int | None = None,
         features: Sequence[str] | None = None,
+        period: int | None = None,
+        carried: float = 0.0,
     ) -> None:
         super().__init__(
             epsilon, delta, neighbouring, horizon, update, None, True, True, columns, schema, bins, labels, invalid,
-            account, seed,
+            account, seed, period, carried,
         )  # fmt: skip
         self.k = k
         self.length = length

@@ -43,6 +43,7 @@ class WinnowRequest:
         margin: of the target, for the schedules with a theorem; None for the usual schedule.
         beta: the theorems may fail with about this probability.
         classes: how many there are.
+        carried: share of released weights in those that a period begins with.
     """
 
     dimension: int
@@ -55,10 +56,16 @@ class WinnowRequest:
     margin: float | None = None
     beta: float = 0.05
     classes: int = 2
+    carried: float = 0.0
 
     @property
     def n_weights(self) -> int:
         return Marks(self.dimension, self.classes).n_weights * (2 if self.signed else 1)
+
+    @property
+    def potential(self) -> int:
+        """The number of weights whose log bounds the potential at the start of a period (Theorem 9)."""
+        return self.n_weights if self.carried == 0 else math.ceil(1.2 * self.n_weights / (1.0 - self.carried))
 
     @property
     def comparisons(self) -> int:
@@ -131,14 +138,14 @@ def _theorem(request: WinnowRequest) -> tuple[WinnowStream, float]:
     noise = scales(threshold_epsilon, Queries.RUNNING_COUNT)
     confidence = 1.0 / 3.0
     most = (
-        theory.batch_updates(request.n_weights, request.margin, confidence) + 1
+        theory.batch_updates(request.potential, request.margin, confidence) + 1
     )  # above-thresholds, one after another
     slack = accuracy(noise, request.horizon, request.beta / most) + 1  # the round of the stop may add a mistake
     rate = (1.0 - confidence) * request.margin  # per update
     batch = 4 * slack
     for _ in range(60):
         epochs, samples, threshold, mistakes = theory.batch_theorem(
-            request.n_weights, request.margin, batch, slack, request.comparisons, request.beta, confidence
+            request.potential, request.margin, batch, slack, request.comparisons, request.beta, confidence
         )
         per_mistake = largest_range(request, threshold_epsilon, epochs * samples) / _score_range(request)
         needed = math.ceil(rate / per_mistake)

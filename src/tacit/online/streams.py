@@ -22,6 +22,23 @@ def majority_stream(
     return points, np.where(points[:, chosen].sum(axis=1, dtype=np.int64) > 0, 1, -1).astype(np.int8)
 
 
+def drifting_stream(
+    generator: np.random.Generator, rounds: int, dimension: int, k: int, targets: int
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+    """Several majorities of ``k`` coordinates, one after another, for ``rounds // targets`` rounds each.
+
+    Every second one is the majority of the target before it, turned round; the others are new.
+    """
+    points = uniform_points(generator, rounds, dimension)
+    labels = np.zeros(rounds, np.int8)
+    for turn, part in enumerate(np.array_split(np.arange(rounds), targets)):
+        if turn % 2 == 0:
+            chosen = generator.choice(dimension, k, replace=False)
+        sums = points[np.ix_(part, chosen)].sum(axis=1, dtype=np.int64)
+        labels[part] = np.where(sums > 0, 1, -1) * (1 - 2 * (turn % 2))
+    return points, labels
+
+
 def disjunction_stream(
     generator: np.random.Generator, rounds: int, dimension: int, k: int
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:

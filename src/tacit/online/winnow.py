@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -66,6 +66,11 @@ class Winnow(_base()):  # type: ignore[misc]
         delta: additive slack of the guarantee, in [0, 1).
         neighbouring: ``"add_or_remove_one"`` or ``"replace_one"``.
         horizon: the most rounds; public.
+        period: the most rounds of a public period, for targets that drift: after so many, or when :meth:`new_period` is
+            called, all that was not released is forgotten and the draws begin anew. A row is in one period, so periods
+            cost nothing (docs/online.md says under which unit). None for one period.
+        carried: the share of the last released weights in those that the next period's draws begin with, in [0, 1);
+            the rest are fresh.
         update: ``"batch"`` (all mistakes since the last update) or ``"first"`` (the paper's, which needs far longer
             streams to learn anything).
         margin: a margin of the target, for the schedule with a mistake bound; None for the schedule that does best.
@@ -87,7 +92,7 @@ class Winnow(_base()):  # type: ignore[misc]
         seed: None for fresh entropy; an integer makes the run repeatable and the certificate not releasable.
 
     Attributes:
-        log_: released weights and update times; None before the first row.
+        log_: released weights and update times of the period, counted from its first round; None before the first row.
         certificate_: what was spent, on what, by which theorem; None before the first row.
         rounds_: rows learned from.
     """
@@ -109,6 +114,8 @@ class Winnow(_base()):  # type: ignore[misc]
         invalid: str = "error",
         account: PrivacyAccount | None = None,
         seed: int | None = None,
+        period: int | None = None,
+        carried: float = 0.0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -125,9 +132,12 @@ class Winnow(_base()):  # type: ignore[misc]
         self.invalid = invalid
         self.account = account
         self.seed = seed
+        self.period = period
+        self.carried = carried
         self.log_: WinnowLog | None = None
         self.certificate_: Certificate | None = None
         self.rounds_ = 0
+        self._began = 0  # the round with which this period began
         self._rows: RowReader | None = None
         self._stream: Stream | None = None
         self._closed = False
@@ -174,16 +184,41 @@ class Winnow(_base()):  # type: ignore[misc]
         width = self._width(points.shape[1])
         stream = self._open(width)
         labels = np.where(fine, codes, 0).astype(codes.dtype)
-        step = max(1, MOST_CELLS // width)
-        for start in range(0, len(points), step):
-            part = slice(start, start + step)
+        step, start = max(1, MOST_CELLS // width), 0
+        while start < len(points):
+            if self.rounds_ - self._began == self.period:  # a period begins with its first row
+                self.new_period()
+            left = step if self.period is None else min(step, self.period - (self.rounds_ - self._began))
+            part = slice(start, start + left)
             for update in stream.feed(self._expand(points[part]), labels[part]):
                 self._follow(update)
-        self.rounds_ += len(points)
+            start = min(start + left, len(points))
+            self.rounds_ += len(points[part])
 
     def _follow(self, update: WinnowUpdate) -> None:
         assert self.log_ is not None
         self.log_.end_epoch(update.round, update.weights)
+
+    def new_period(self) -> None:
+        """Begins a period with the next row: all but the released weights in use is forgotten. Costs nothing.
+
+        What is public may decide when, such as a date, and what this stream released: that its epochs grow short, say.
+        Neither rows nor labels may, nor anything that was computed from them elsewhere.
+
+        Raises:
+            RequestError: if no ``period`` was declared.
+            StreamClosed: if the stream went on elsewhere.
+        """
+        if self.period is None:
+            raise RequestError("declare period, the most rounds of one, for a stream that starts anew")
+        if self._closed:
+            raise StreamClosed("this stream went on elsewhere, or this is a copy: it has no periods")
+        if self._stream is None or self.log_ is None:
+            return
+        spec = cast(WinnowStream, self._stream.spec)
+        spec = replace(spec, released=tuple(self.log_.weights.tolist()))
+        self._stream.renew(spec)
+        self.log_, self._began = spec.first_log(), self.rounds_
 
     # Prediction.
 
@@ -258,6 +293,7 @@ class Winnow(_base()):  # type: ignore[misc]
             "stream": asdict(cast(WinnowStream, self._stream.spec)),
             "names": None if isinstance(self._rows, SchemaRows | None) else [list(self._rows.names), self._kind()],
             "rounds": self.rounds_,
+            "began": self._began,
             "certificate": self.certificate_.to_dict(),
             "secrets": self._stream.secrets(),
         }
@@ -277,7 +313,8 @@ class Winnow(_base()):  # type: ignore[misc]
         """
         content = read_secrets(path)
         made = cls(schema=schema, **content["parameters"])
-        spec = WinnowStream(**{**content["stream"], "neighbouring": made._request().neighbouring})
+        known = {**content["stream"], "neighbouring": made._request().neighbouring}
+        spec = WinnowStream(**{**known, "released": tuple(known.get("released", ()))})
         certificate = Certificate.from_dict(content["certificate"])
         retire_secrets(path)
         paid = Reservation(certificate.charges, certificate.neighbouring, "a stream that goes on, paid when it opened")
@@ -286,6 +323,7 @@ class Winnow(_base()):  # type: ignore[misc]
         stream.restore(content["secrets"])
         made._rows = made._named_rows(*content["names"]) if content["names"] else made._declared_rows()
         made._stream, made.certificate_, made.rounds_ = stream, certificate, int(content["rounds"])
+        made._began = int(content.get("began", 0))
         made.log_ = WinnowLog.from_dict(content["secrets"]["machine"]["log"])
         return made
 
@@ -303,9 +341,13 @@ class Winnow(_base()):  # type: ignore[misc]
         request = Request.of(self.epsilon, self.delta, self.neighbouring, self.seed)
         check_integer("horizon", self.horizon)
         check_integer("bins", self.bins)
+        check_integer("period", self.period, optional=True)
+        check_number("carried", self.carried, 0.0, 1.0, with_low=True)
         check_choice("update", self.update, ("batch", "first"))
         check_choice("invalid", self.invalid, ("error", "null"))
         check_number("margin", self.margin, 0.0, 1.0, with_high=True, optional=True)
+        if self.carried and self.period is None:
+            raise RequestError("carried is what the next period begins with: declare period too")
         self._check_labels()
         return request
 
@@ -398,12 +440,13 @@ class Winnow(_base()):  # type: ignore[misc]
             request.epsilon,
             request.delta,
             request.neighbouring,
-            int(self.horizon),
+            min(int(self.horizon), int(self.period or self.horizon)),
             None if self.margin is None else float(self.margin),
             classes=len(self.labels),
+            carried=float(self.carried),
         )
         try:
-            spec = schedule_of(asked)
+            spec = replace(schedule_of(asked), periods=self.period is not None, carried=asked.carried)
         except ValueError as error:
             raise RequestError(f"{error}") from None
         charges = [part.charge for part in spec.charges(request.neighbouring)]
@@ -413,13 +456,13 @@ class Winnow(_base()):  # type: ignore[misc]
                 stream = open_row_stream(spec, reservation, request.random_state, Label(Stage.STREAM, label))
             self.certificate_ = certified(self.account, request, reservation, stream, label)
             self._stream = stream
-            self.log_ = WinnowLog(spec.marks.n_weights, bool(self.signed), spec.epochs)
+            self.log_ = spec.first_log()
             return stream
 
 
 PARAMETERS = (
     "epsilon", "delta", "neighbouring", "horizon", "update", "margin", "signed", "constant", "columns", "schema",
-    "bins", "labels", "invalid", "account", "seed",
+    "bins", "labels", "invalid", "account", "seed", "period", "carried",
 )  # fmt: skip
 """Parameters of :class:`Winnow`."""
 

@@ -13,7 +13,7 @@ from tacit.arrays import Ints
 from tacit.curator.options import chosen_source
 from tacit.curator.scale import integer_scale
 from tacit.curator.select import selection_scale
-from tacit.curator.streams.machine import Secrets, StreamSpec, Tester
+from tacit.curator.streams.machine import Secrets, StreamCharge, StreamSpec, Tester
 from tacit.engines.protocol import SealedTable
 from tacit.errors import TacitError
 from tacit.noise.above_threshold import AboveThreshold
@@ -21,6 +21,7 @@ from tacit.noise.source import NoiseSource
 from tacit.privacy.charges import BoundedRange, Charge, Gaussian, Laplace, NonPrivate, Pure, Repeated, charge_from_dict
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import BudgetExceeded, Coverage, Reservation
+from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.query import Query
 from tacit.queries.sensitivity import Sensitivity
 
@@ -51,6 +52,25 @@ class Stream:
         self._require_own_process()
         with self.__lock:
             return self.__machine.feed(*rows)
+
+    def renew(self, spec: StreamSpec) -> None:
+        """A new period: a machine without memory takes the rounds from now on, at no further charge.
+
+        A row is a round of one period, so that all periods together cost as much as one, as long as what is released is
+        all that decides when this is called and what the next spec is (docs/theory/winnow.md, Theorem 9).
+
+        Args:
+            spec: of the next period; of the same charges.
+
+        Raises:
+            ValueError: if the stream was not opened for periods, or the spec costs something else. Nothing has changed.
+        """
+        self._require_own_process()
+        with self.__lock:
+            if not getattr(self.__spec, "periods", False):
+                raise ValueError("this stream was opened for one period")
+            gate = self.__gate.renewed(spec)
+            self.__machine, self.__gate, self.__spec = spec.start(gate), gate, spec
 
     def secrets(self) -> Secrets:
         """The private state, as plain JSON data.
@@ -84,12 +104,24 @@ class Stream:
 class _Gate:
     """The gate of one machine; see :class:`tacit.curator.streams.machine.Gate`."""
 
-    def __init__(self, charges: list[Charge], noise: NoiseSource, table: SealedTable | None) -> None:
+    def __init__(
+        self, parts: tuple[StreamCharge, ...], neighbouring: Neighbouring, noise: NoiseSource, table: SealedTable | None
+    ) -> None:
+        self._parts, self._neighbouring = parts, neighbouring
+        charges = [part.charge for part in parts]
         self._charges = charges
         self._noise = noise
         self._table = table
         self._coverage = Coverage(charges)
         self._taken: list[tuple[Charge, int]] = []
+
+    def renewed(self, spec: StreamSpec) -> _Gate:
+        """A gate for the rows that come from now on, which have cost nothing yet."""
+        if self._table is not None:
+            raise ValueError("a stream over a table has no periods: its rows are there from beginning to end")
+        if spec.charges(self._neighbouring) != self._parts:
+            raise ValueError("every period must cost what the first was declared to")
+        return _Gate(self._parts, self._neighbouring, self._noise, None)
 
     @property
     def private(self) -> bool:
@@ -183,7 +215,7 @@ def open_stream(
     parts = spec.charges(reservation.neighbouring)
     for part in parts:
         reservation.record(part.charge, label.with_text(f"{label}: {part.part}"), part.theorem)
-    return Stream(spec, _Gate([part.charge for part in parts], noise, table), noise)
+    return Stream(spec, _Gate(parts, reservation.neighbouring, noise, table), noise)
 
 
 def open_row_stream(spec: StreamSpec, reservation: Reservation, random_state: int | None, label: Label | str) -> Stream:

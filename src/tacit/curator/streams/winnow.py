@@ -8,6 +8,9 @@ Privacy, for a row that is one round ``(x, y)``, ``x`` in ``{-1, 1}**d``. Given 
 counted in the one epoch it falls into, so all above-thresholds cost one. Its mark on the exponents is ``+-x`` once
 and for all: removing it moves each score by at most 1, apart by at most 2; replacing it by at most 2, apart by at
 most 4. In ``update="first"`` the next mistake takes its place when it goes: apart by at most 4 under either relation.
+
+A stream may have public periods: at the end of each a machine of the same spec starts anew, of which nothing but what
+was released is left. A row is in one period, so all of them together cost what one does (Theorem 9).
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import numpy.typing as npt
 from tacit.arrays import Ints
 from tacit.curator.streams.machine import Gate, Machine, Secrets, StreamCharge
 from tacit.curator.streams.marks import Marks
+from tacit.curator.streams.periods import first_weights, mixture, scores_of
 from tacit.privacy.charges import ZCDP, BoundedRange, Charge, NonPrivate, Pure, Repeated
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.theory.above_threshold import Queries
@@ -34,6 +38,9 @@ MOST_COMPOSED = 100_000
 
 SUMS = (8, 16, 32)
 """How many of the last released weights are summed, once the draws are used up."""
+
+ONE_PERIOD = "one public period (parallel composition, docs/theory/winnow.md, Theorem 9)"
+"""What the theorems of a stream with periods add."""
 
 EXACT_UNITS = 1 << 20
 """Integer units of weight 1 where there is no noise and the weights are let out as they are."""
@@ -60,8 +67,11 @@ class WinnowStream:
         epochs: how often samples are drawn; epochs that end later fall back on weights that were released.
         n_samples: indices drawn at each update.
         draw_range: what each draw costs.
-        horizon: the most rounds; public.
+        horizon: the most rounds, of a period where there are several; public.
         classes: how many there are.
+        periods: whether the machine may start anew at public times.
+        released: weights of the period before, in whole units, shape ``(n_weights,)``; empty for none.
+        carried: the share of them in the weights that this period begins with; the rest is uniform.
     """
 
     dimension: int
@@ -75,6 +85,9 @@ class WinnowStream:
     draw_range: float
     horizon: int
     classes: int = 2
+    periods: bool = False
+    released: tuple[int, ...] = ()
+    carried: float = 0.0
 
     def __post_init__(self) -> None:
         if self.update not in ("batch", "first"):
@@ -82,6 +95,8 @@ class WinnowStream:
         for name in ("dimension", "threshold", "epochs", "n_samples", "horizon", "threshold_epsilon", "draw_range"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+        if not 0 <= self.carried < 1 or len(self.released) not in (0, self.marks.n_weights):
+            raise ValueError(f"carried must lie in [0, 1) and there must be {self.marks.n_weights} released weights")
 
     @property
     def marks(self) -> Marks:
@@ -110,14 +125,28 @@ class WinnowStream:
         if not self.is_private:
             return (StreamCharge(NonPrivate(), "everything", "no privacy was asked for"),)
         draws = draws_charge(self.draw_range, self.epochs * self.n_samples)
+        when = "above-threshold on running counts: a row is in one epoch"
+        weights = f"exponential mechanism: one row moves scores {self.score_range} apart"
+        if self.periods:
+            when, weights = f"{when} of {ONE_PERIOD}", f"{weights}, in {ONE_PERIOD}"
         return (
-            StreamCharge(
-                Pure(self.threshold_epsilon),
-                "when to update",
-                "above-threshold on running counts: a row is in one epoch",
-            ),
-            StreamCharge(draws, "weights", f"exponential mechanism: one row moves scores {self.score_range} apart"),
+            StreamCharge(Pure(self.threshold_epsilon), "when to update", when),
+            StreamCharge(draws, "weights", weights),
         )
+
+    def first_log(self) -> WinnowLog:
+        """What is known when the first round comes."""
+        if not self.released:
+            return WinnowLog(self.marks.n_weights, self.signed, self.epochs)
+        first = first_weights(np.array(self.released, np.int64), self.signed, self.carried)
+        return WinnowLog(self.marks.n_weights, self.signed, self.epochs, [first], [0])
+
+    def first_scores(self) -> Ints:
+        """The scores before the first mistake, those of negations last: public, and 0 unless weights are carried."""
+        n = self.marks.n_weights * (2 if self.signed else 1)
+        if not self.released or self.carried == 0:
+            return np.zeros(n, np.int64)
+        return scores_of(mixture(np.array(self.released, np.int64), self.signed, self.carried), self.rate)
 
     def start(self, gate: Gate) -> Machine:
         """No mistakes yet."""
@@ -235,7 +264,8 @@ class _Winnow:
         self._gate = gate
         self._tester = gate.above_threshold(spec.threshold_epsilon, spec.threshold, Queries.RUNNING_COUNT)
         self._marks = spec.marks
-        self._log = WinnowLog(self._marks.n_weights, spec.signed, spec.epochs)
+        self._log = spec.first_log()
+        self._first = spec.first_scores()
         self._sums = np.zeros(self._marks.n_weights, np.int64)
         self._cached: Ints | None = None
         self._count = 0
@@ -299,7 +329,7 @@ class _Winnow:
     def _draw(self) -> Ints:
         """New weights: how often each coordinate was drawn; for signed ones, less how often its negation was."""
         spec = self._spec
-        scores = np.concatenate([self._sums, -self._sums]) if spec.signed else self._sums
+        scores = self._first + (np.concatenate([self._sums, -self._sums]) if spec.signed else self._sums)
         if not self._gate.private:
             exact = np.exp(spec.rate * (scores - scores.max()))
             drawn = np.rint(EXACT_UNITS * exact / exact.sum()).astype(np.int64)
