@@ -1,12 +1,13 @@
 """Online learning: `python -m benchmarks.online [--parts ...]`.
 
 * ``target``: the stream of the notes (d = 200, k = 3, T = 40,000, epsilon 1, delta 1e-6): mistakes and trailing error
-  of ``batch`` and ``first``, of Winnow without privacy, of river's models and of private online gradient descent.
+  of ``timed``, ``batch`` and ``first``, of Winnow without privacy, of river's models and of private gradient descent.
 * ``sweep``: the same learners against T, d, the margin and epsilon, one varied at a time (``--figures`` draws it).
 * ``points``: the lower bound's stream: mistakes against log T (``--figures`` draws it).
 * ``bounds``: what the paper's theorem and ours promise.
 * ``dartboard``: what samples that are kept from epoch to epoch would promise.
 * ``drift``: a target that changes at public times, with public periods and without.
+* ``real``: river's Phishing, and tables with their rows in the order of the file.
 * ``speed``: rows per second of ``learn_many`` at d = 100, beside river's Perceptron in the same run.
 
 Every run is one line of ``benchmarks/results/online.jsonl``; what is there is not run again (``--again`` does). The
@@ -30,6 +31,7 @@ from benchmarks import online_figures
 from benchmarks.lines import Line, Lines
 from benchmarks.online_drift import drift
 from benchmarks.online_peers import best_descent, river_mistakes, winnow_mistakes
+from benchmarks.online_tables import real_rows
 from tacit.online import Winnow
 from tacit.online.schedule import WinnowRequest, bound_of, theorem_schedule
 from tacit.online.streams import (
@@ -47,8 +49,8 @@ from tacit.theory.winnow import theorem_4_5
 Signs = np.ndarray
 DELTA = 1e-6
 TRAILING = 5_000
-PRIVATE = ("batch", "first", "descent")
-SEEDED = ("batch", "descent", "exact")
+PRIVATE = ("timed", "batch", "first", "descent")
+SEEDED = ("timed", "batch", "descent", "exact")
 """Those that are run with every seed: the others take long, or do nothing."""
 
 
@@ -76,8 +78,8 @@ def river_model(who: str) -> Any:
 
 def play(who: str, rows: Signs, labels: Signs, epsilon: float | None, k: int, seed: int) -> Signs:
     """Which rounds a learner errs on."""
-    if who == "batch":
-        return winnow_mistakes(rows, labels, delta=DELTA, epsilon=epsilon)
+    if who in ("timed", "batch"):
+        return winnow_mistakes(rows, labels, delta=DELTA, epsilon=epsilon, update=who)
     if who == "first":
         return winnow_mistakes(rows, labels, 5_000, delta=DELTA, epsilon=epsilon, update="first", margin=1.0 / k)
     if who == "exact":
@@ -108,7 +110,7 @@ def runs(lines: Lines, who: str, setting: Line, seeds: int) -> Line:
 
 def target(lines: Lines, seeds: int) -> list[Line]:
     """The stream of the notes, everybody on the same rounds."""
-    contestants = ("batch", "first", "descent", "exact", "perceptron", "logistic", "alma", "hoeffding tree")
+    contestants = ("timed", "batch", "first", "descent", "exact", "perceptron", "logistic", "alma", "hoeffding tree")
     found = []
     for kind in ("majority", "disjunction", "list"):
         print(f"\n{kind} of 3, d = 200, T = 40,000, epsilon 1: mistakes (most), error of the last 5,000 rounds (most)")
@@ -130,7 +132,7 @@ SWEEP: dict[str, Sequence[float]] = {
     "k": (1, 3, 5, 7),
     "epsilon": (0.1, 0.3, 1.0, 2.0, 8.0),
 }
-SWEPT = ("batch", "first", "descent", "exact", "perceptron")
+SWEPT = ("timed", "batch", "first", "descent", "exact", "perceptron")
 
 
 def sweep(lines: Lines, seeds: int) -> list[Line]:
@@ -188,6 +190,7 @@ def points_result(rounds: int, share: float | None, epsilon: float | None, seed:
         labels,
         1,
         epsilon=epsilon or math.inf,
+        update="batch",
         delta=1 / (20 * math.log(rounds)),
         margin=None if epsilon else 1.0,
         signed=False,
@@ -257,7 +260,7 @@ def _seconds(run: Callable[[], Any]) -> tuple[float, float]:
 def main() -> None:
     """Runs what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = ("target", "sweep", "points", "bounds", "dartboard", "drift", "speed")
+    parts = ("target", "sweep", "points", "bounds", "dartboard", "drift", "real", "speed")
     parser.add_argument("--parts", nargs="*", choices=parts, default=parts)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--again", action="store_true", help="run even what is known")
@@ -271,6 +274,7 @@ def main() -> None:
         "bounds": bounds,
         "dartboard": dartboard,
         "drift": lambda: drift(lines, args.seeds),
+        "real": lambda: real_rows(lines, args.seeds),
         "speed": speed,
     }
     figures = {part: tasks[part]() for part in parts if part in args.parts}

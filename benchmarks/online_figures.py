@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 LABELS = {
-    "batch": "batch Winnow",
+    "timed": "Winnow, timed",
+    "batch": "Winnow, batch",
     "first": "the paper's schedule",
     "descent": "private gradient descent",
     "exact": "Winnow, not private",
     "perceptron": "Perceptron, not private",
 }
 AXES = {"T": "rounds T", "d": "columns d", "k": "1 / margin", "epsilon": "epsilon"}
-STYLES = {"batch": "o-", "first": "x-", "descent": "s-", "exact": "o--", "perceptron": "s--"}
+STYLES = {"timed": "D-", "batch": "o-", "first": "x-", "descent": "s-", "exact": "o--", "perceptron": "s--"}
 
 
 def _pyplot() -> Any:

@@ -212,10 +212,10 @@ def streamed_classes(**asked: Any) -> Seen:
     return Seen([learner.log_.to_dict(), [int(answer) for answer in said]], Seen.ledger_of(learner))
 
 
-def moved() -> Seen:
+def moved(**asked: Any) -> Seen:
     """A stream that goes on elsewhere."""
     points, labels = stream(8000, 20)
-    learner = Winnow(epsilon=4.0, horizon=8000, labels=(-1, 1), seed=1)
+    learner = Winnow(epsilon=4.0, horizon=8000, labels=(-1, 1), seed=1, **asked)
     learner.learn_many(points[:4000], labels[:4000])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stream"
@@ -238,22 +238,34 @@ def confident() -> Seen:
 def streams() -> Cases:
     """Winnow and its neighbours."""
     return {
-        "Winnow: batch": lambda: streamed(Winnow, epsilon=2.0),
-        "Winnow: batch, delta 0": lambda: streamed(Winnow, epsilon=4.0, delta=0.0),
-        "Winnow: batch, replace_one": lambda: streamed(Winnow, epsilon=4.0, neighbouring="replace_one"),
+        "Winnow: batch": lambda: streamed(Winnow, epsilon=2.0, update="batch"),
+        "Winnow: batch, delta 0": lambda: streamed(Winnow, epsilon=4.0, delta=0.0, update="batch"),
+        "Winnow: batch, replace_one": lambda: streamed(Winnow, epsilon=4.0, neighbouring="replace_one", update="batch"),
         "Winnow: margin": lambda: streamed(Winnow, epsilon=4.0, margin=1 / 3),
         "Winnow: first": lambda: streamed(Winnow, epsilon=50.0, update="first", signed=False),
         "Winnow: no privacy": lambda: streamed(Winnow, epsilon=float("inf")),
-        "Winnow: three classes": streamed_classes,
-        "Winnow: schema": lambda: streamed_table(Winnow, epsilon=8.0, invalid="null"),
-        "Winnow: suspended": moved,
-        "Winnow: periods": lambda: streamed(Winnow, epsilon=4.0, period=3000),
-        "Winnow: periods that carry": lambda: streamed(Winnow, epsilon=4.0, period=3000, carried=0.5, signed=False),
-        "DecisionListWinnow: literals": lambda: streamed(DecisionListWinnow, epsilon=4.0),
-        "DecisionListWinnow: pairs": lambda: streamed(DecisionListWinnow, epsilon=8.0, columns=8, k=2),
+        "Winnow: timed": lambda: streamed(Winnow, epsilon=2.0),
+        "Winnow: timed, replace_one": lambda: streamed(Winnow, epsilon=4.0, neighbouring="replace_one"),
+        "Winnow: timed, three classes": streamed_classes,
+        "Winnow: timed, suspended": moved,
+        "Winnow: timed, periods": lambda: streamed(Winnow, epsilon=4.0, period=3000, carried=0.5),
+        "Winnow: three classes": lambda: streamed_classes(update="batch"),
+        "Winnow: schema": lambda: streamed_table(Winnow, epsilon=8.0, invalid="null", update="batch"),
+        "Winnow: suspended": lambda: moved(update="batch"),
+        "Winnow: periods": lambda: streamed(Winnow, epsilon=4.0, period=3000, update="batch"),
+        "Winnow: periods that carry": lambda: streamed(
+            Winnow, epsilon=4.0, period=3000, carried=0.5, signed=False, update="batch"
+        ),
+        "DecisionListWinnow: literals": lambda: streamed(DecisionListWinnow, epsilon=4.0, update="batch"),
+        "DecisionListWinnow: timed": lambda: streamed(DecisionListWinnow, epsilon=4.0),
+        "DecisionListWinnow: pairs": lambda: streamed(DecisionListWinnow, epsilon=8.0, columns=8, k=2, update="batch"),
         "DecisionListWinnow: bounded": lambda: streamed(DecisionListWinnow, epsilon=8.0, length=3, alternations=1),
         "DecisionListWinnow: named features": lambda: streamed_table(
-            DecisionListWinnow, epsilon=8.0, invalid="null", features=["c is v and d is true", "b >= 0.25"]
+            DecisionListWinnow,
+            epsilon=8.0,
+            invalid="null",
+            features=["c is v and d is true", "b >= 0.25"],
+            update="batch",
         ),
         "ConfidentWinnow: adversary's bits": confident,
     }

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.curator.streams.open import open_row_stream
-from tacit.curator.streams.winnow import WinnowLog, WinnowStream, WinnowUpdate, draws_charge
+from tacit.curator.streams.winnow import WinnowStream, WinnowUpdate, draws_charge
+from tacit.curator.streams.winnow_log import WinnowLog
 from tacit.privacy.charges import ZCDP, NonPrivate, Pure, Repeated
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from tacit.curator.streams.open import open_row_stream
-from tacit.curator.streams.winnow import WinnowLog
+from tacit.curator.streams.winnow_log import WinnowLog
 from tacit.online import ConfidentWinnow
 from tacit.online.schedule import WinnowRequest, bound_of, paper_schedule, theorem_schedule
 from tacit.online.streams import majority_stream

@@ -361,6 +361,8 @@ CASES = [
     nested("composed, raw, secret concepts", raw, *(partial(FiniteClassClassifier, one) for one in RAW), epsilon=12.0,
            few=6),
     Case("Winnow", ("Winnow",), "two", streams(Winnow), n=2000, epsilon=4.0, few=3, stream=True),
+    Case("Winnow of mistakes", ("Winnow",), "two", streams(Winnow, update="batch"), n=2000, epsilon=4.0, few=3,
+         stream=True),
     Case("Winnow with periods", ("Winnow",), "two", streams(Winnow, period=600, carried=0.5), n=2000, epsilon=4.0,
          few=3, stream=True),
     Case("Winnow, the paper's", ("Winnow",), "two", streams(Winnow, update="first"), n=1000, epsilon=8.0, few=3,

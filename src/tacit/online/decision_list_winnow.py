@@ -43,7 +43,7 @@ class DecisionListWinnow(Winnow):
         delta: float = 1e-6,
         neighbouring: str = "add_or_remove_one",
         horizon: int = 100_000,
-        update: str = "batch",
+        update: str | None = None,
         k: int = 1,
         length: int | None = None,
         alternations: int | None = None,

@@ -1,9 +1,9 @@
-"""How a private Winnow spends its budget: the paper's schedule, ours with its theorem, and the one that does best."""
+"""How a private Winnow spends its budget: the paper's schedule, ours with its theorem, and those that do best."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tacit.curator.streams.marks import Marks
@@ -27,6 +27,15 @@ STEP = 0.7
 NOISE_LEVELS = 11.0
 """The threshold is at least so many scales of its noise: in forty thousand rounds the count alone stays below that."""
 
+FIRST_UPDATE, NEXT_UPDATE = 16.0, 1.2
+"""Rounds times epsilon (at most 1) before the first update at a public time, and the factor from one to the next."""
+
+UNSURE = 0.2
+"""Share of the weights by which a round has to be right in order not to count."""
+
+DECAY = 0.95
+"""What released weights keep with every update after them."""
+
 EXACT_RATE = 0.2
 """Learning rate per mistake where there is no privacy, and no margin that says it."""
 
@@ -37,7 +46,7 @@ class WinnowRequest:
 
     Attributes:
         dimension, signed: shape of the weights.
-        update: ``"batch"`` or ``"first"``.
+        update: ``"batch"``, ``"first"`` or ``"timed"``.
         epsilon, delta, neighbouring: the budget.
         horizon: rounds.
         margin: of the target, for the schedules with a theorem; None for the usual schedule.
@@ -81,9 +90,12 @@ def schedule_of(request: WinnowRequest) -> WinnowStream:
         ValueError: if the schedule does not exist for it; says why.
     """
     if math.isinf(request.epsilon):
-        return _stream(request, math.inf, 1, 10**6, 1, request.margin or EXACT_RATE)  # Lemma 4.2 at c = 0
+        exact = replace(request, update="batch") if request.update == "timed" else request
+        return _stream(exact, math.inf, 1, 10**6, 1, request.margin or EXACT_RATE)  # Lemma 4.2 at c = 0
     if request.update == "first":
         return paper_schedule(request)
+    if request.update == "timed":
+        return timed_schedule(request)
     return usual_schedule(request) if request.margin is None else theorem_schedule(request)
 
 
@@ -94,15 +106,41 @@ def usual_schedule(request: WinnowRequest) -> WinnowStream:
     number of updates with the log of the number of weights. The learning rate per mistake is what the draws may cost;
     the threshold follows from it.
     """
-    wealth = math.sqrt(request.horizon * request.epsilon / USUAL_BUDGET)
+    wealth = _wealth(request)
     size = min(max(math.log(max(request.n_weights, 2)) / math.log(400.0), 0.5), 2.0)
     epochs = max(4, round(USUAL_EPOCHS * min(max(wealth, 0.4), 1.5) * size))
-    samples = 2 * round(USUAL_SAMPLES * min(max(wealth, 0.5), 2.0) / 2.0 - 0.5) + 1
+    samples = _samples(wealth)
     threshold_epsilon = THRESHOLD_SHARE * request.epsilon
     draw_range = largest_range(request, threshold_epsilon, epochs * samples)
     made = _stream(request, threshold_epsilon, 1, epochs, samples, draw_range / _score_range(request))
     threshold = math.ceil(max(STEP / made.rate, NOISE_LEVELS / threshold_epsilon))
     return _stream(request, threshold_epsilon, threshold, epochs, samples, made.rate)
+
+
+def timed_schedule(request: WinnowRequest) -> WinnowStream:
+    """Updates at public times, each a fifth later than the one before: all of epsilon is for draws.
+
+    Rounds that are right by little count as well as mistakes, and the predictor is a sum of what was drawn, the latest
+    heaviest. There are about ``log(T min(epsilon, 1) / 16) / log 1.2`` updates, few enough for a short stream.
+    """
+    times: list[int] = []
+    due = FIRST_UPDATE / min(request.epsilon, 1.0)
+    while due < request.horizon or not times:
+        times.append(max(round(due), 1))
+        due = max(due * NEXT_UPDATE, times[-1] + 1.0)
+    samples = _samples(_wealth(request))
+    draw_range = largest_range(request, 0.0, len(times) * samples)
+    made = _stream(request, 0.0, 1, len(times), samples, draw_range / _score_range(request))
+    return replace(made, times=tuple(times), unsure=UNSURE, decay=DECAY)
+
+
+def _wealth(request: WinnowRequest) -> float:
+    """What the stream can bear, next to the one that the usual numbers were found on."""
+    return math.sqrt(request.horizon * request.epsilon / USUAL_BUDGET)
+
+
+def _samples(wealth: float) -> int:
+    return 2 * round(USUAL_SAMPLES * min(max(wealth, 0.5), 2.0) / 2.0 - 0.5) + 1
 
 
 def theorem_schedule(request: WinnowRequest) -> WinnowStream:
@@ -193,5 +231,7 @@ def _stream(
         1.0,
         request.horizon,
         request.classes,
+        times=tuple(range(1, epochs + 1)) if request.update == "timed" else (),
+        decay=DECAY if request.update == "timed" else 0.0,
     )
-    return WinnowStream(**{**made.__dict__, "draw_range": rate * made.score_range})
+    return replace(made, draw_range=rate * made.score_range)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,8 @@ import numpy.typing as npt
 from tacit.arrays import Bools, Floats, Ints
 from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.open import Stream, open_row_stream
-from tacit.curator.streams.winnow import WinnowLog, WinnowStream, WinnowUpdate
+from tacit.curator.streams.winnow import WinnowStream, WinnowUpdate
+from tacit.curator.streams.winnow_log import WinnowLog
 from tacit.encoding.inputs import plain
 from tacit.errors import spending
 from tacit.learning.checks import check_choice, check_integer, check_number
@@ -71,8 +73,9 @@ class Winnow(_base()):  # type: ignore[misc]
             cost nothing (docs/online.md says under which unit). None for one period.
         carried: the share of the last released weights in those that the next period's draws begin with, in [0, 1);
             the rest are fresh.
-        update: ``"batch"`` (all mistakes since the last update) or ``"first"`` (the paper's, which needs far longer
-            streams to learn anything).
+        update: ``"timed"`` (at public times, from all rounds that are wrong or hardly right), ``"batch"`` (after so
+            many mistakes, from all of them) or ``"first"`` (the paper's, which needs far longer streams to learn
+            anything). None for ``"timed"``, and for ``"batch"`` where a margin is given or no privacy is asked for.
         margin: a margin of the target, for the schedule with a mistake bound; None for the schedule that does best.
         signed: whether weights may be negative.
         constant: whether to add a coordinate that is always 1.
@@ -103,7 +106,7 @@ class Winnow(_base()):  # type: ignore[misc]
         delta: float = 1e-6,
         neighbouring: str = "add_or_remove_one",
         horizon: int = 100_000,
-        update: str = "batch",
+        update: str | None = None,
         margin: float | None = None,
         signed: bool = True,
         constant: bool = True,
@@ -314,7 +317,7 @@ class Winnow(_base()):  # type: ignore[misc]
         content = read_secrets(path)
         made = cls(schema=schema, **content["parameters"])
         known = {**content["stream"], "neighbouring": made._request().neighbouring}
-        spec = WinnowStream(**{**known, "released": tuple(known.get("released", ()))})
+        spec = WinnowStream(**{**known, **{name: tuple(known.get(name, ())) for name in ("released", "times")}})
         certificate = Certificate.from_dict(content["certificate"])
         retire_secrets(path)
         paid = Reservation(certificate.charges, certificate.neighbouring, "a stream that goes on, paid when it opened")
@@ -343,13 +346,22 @@ class Winnow(_base()):  # type: ignore[misc]
         check_integer("bins", self.bins)
         check_integer("period", self.period, optional=True)
         check_number("carried", self.carried, 0.0, 1.0, with_low=True)
-        check_choice("update", self.update, ("batch", "first"))
+        check_choice("update", self._update, ("batch", "first", "timed"))
         check_choice("invalid", self.invalid, ("error", "null"))
         check_number("margin", self.margin, 0.0, 1.0, with_high=True, optional=True)
+        if self.margin is not None and self._update == "timed":
+            raise RequestError("updates at public times have no bound for a margin: leave update or margin out")
         if self.carried and self.period is None:
             raise RequestError("carried is what the next period begins with: declare period too")
         self._check_labels()
         return request
+
+    @property
+    def _update(self) -> str:
+        """How weights are updated: a rule where nothing was said."""
+        if self.update is not None:
+            return self.update
+        return "timed" if self.margin is None and self.epsilon != math.inf else "batch"
 
     def _check_labels(self) -> None:
         if not 2 <= len(self.labels) <= MOST_CLASSES:
@@ -436,7 +448,7 @@ class Winnow(_base()):  # type: ignore[misc]
         asked = WinnowRequest(
             dimension,
             bool(self.signed),
-            self.update,
+            self._update,
             request.epsilon,
             request.delta,
             request.neighbouring,

@@ -68,21 +68,23 @@ class Marks:
         """The place of the class that is said: the first of the largest score; of two classes 1 if it is positive."""
         return (scores > 0).astype(np.int64) if self.classes == 2 else scores.argmax(axis=1)
 
-    def hit(self, scores: Ints, labels: npt.NDArray[Any]) -> tuple[Bools, Ints]:
-        """Which rounds are mistakes, and the place of each one's strongest rival.
+    def hit(self, scores: Ints, labels: npt.NDArray[Any], least: int = 0) -> tuple[Bools, Ints]:
+        """Which rounds are mistakes, or right by less than ``least``, and the place of each one's strongest rival.
 
         Args:
             scores: of the rows, as from :meth:`scores`.
             labels: of the rows.
+            least: by so much the right class has to lead.
         """
         if self.classes == 2:
             hit = np.where(labels > 0, scores <= 0, (labels < 0) & (scores > 0))
-            return hit, (labels < 0).astype(np.int64)
+            return hit | ((labels != 0) & (labels * scores < least)), (labels < 0).astype(np.int64)
         lines, own = np.arange(len(labels)), np.maximum(labels.astype(np.int64) - 1, 0)
         others = scores.copy()
         others[lines, own] = np.iinfo(np.int64).min
         rivals = others.argmax(axis=1)
-        return (labels > 0) & (self.said(scores) != own), rivals
+        unsure = scores[lines, own] - others[lines, rivals] < least
+        return (labels > 0) & ((self.said(scores) != own) | unsure), rivals
 
     def total(self, table: Signs, labels: npt.NDArray[Any], rivals: Ints) -> Ints:
         """What rounds that were hit add to the scores, shape ``(n_weights,)``; each moves no score by more than 1."""

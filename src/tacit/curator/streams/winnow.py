@@ -16,16 +16,17 @@ was released is left. A row is in one period, so all of them together cost what 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Ints
-from tacit.curator.streams.machine import Gate, Machine, Secrets, StreamCharge
+from tacit.curator.streams.machine import Gate, Machine, Secrets, StreamCharge, Tester
 from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.periods import first_weights, mixture, scores_of
+from tacit.curator.streams.winnow_log import WinnowLog
 from tacit.privacy.charges import ZCDP, BoundedRange, Charge, NonPrivate, Pure, Repeated
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.theory.above_threshold import Queries
@@ -35,9 +36,6 @@ BLOCK = 1 << 12
 
 MOST_COMPOSED = 100_000
 """Draws up to which the accountant composes privacy losses; more are charged by their zCDP, which is as good then."""
-
-SUMS = (8, 16, 32)
-"""How many of the last released weights are summed, once the draws are used up."""
 
 ONE_PERIOD = "one public period (parallel composition, docs/theory/winnow.md, Theorem 9)"
 """What the theorems of a stream with periods add."""
@@ -60,9 +58,11 @@ class WinnowStream:
     Attributes:
         dimension: coordinates of a row.
         signed: whether weights may be negative: every coordinate then stands for itself and for its negation.
-        update: ``"batch"`` (all mistakes of the epoch) or ``"first"`` (its first mistake, as in the paper).
+        update: ``"batch"`` (all mistakes of the epoch), ``"first"`` (its first mistake, as in the paper), or
+            ``"timed"``: all unsure rounds, with updates at public times.
         neighbouring: the relation it is made for.
-        threshold_epsilon: the privacy parameter of above-threshold; ``inf`` for no privacy at all.
+        threshold_epsilon: the privacy parameter of above-threshold; ``inf`` for no privacy at all. Updates at public
+            times need none: 0.
         threshold: mistakes at which an epoch is to end.
         epochs: how often samples are drawn; epochs that end later fall back on weights that were released.
         n_samples: indices drawn at each update.
@@ -72,6 +72,9 @@ class WinnowStream:
         periods: whether the machine may start anew at public times.
         released: weights of the period before, in whole units, shape ``(n_weights,)``; empty for none.
         carried: the share of them in the weights that this period begins with; the rest is uniform.
+        times: rounds of a period after which there is an update, ``epochs`` of them, growing; public.
+        unsure: rounds count that are right by less than this share of the weights, as do mistakes.
+        decay: of released weights with every update after them; see :class:`WinnowLog`.
     """
 
     dimension: int
@@ -88,13 +91,19 @@ class WinnowStream:
     periods: bool = False
     released: tuple[int, ...] = ()
     carried: float = 0.0
+    times: tuple[int, ...] = ()
+    unsure: float = 0.0
+    decay: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.update not in ("batch", "first"):
-            raise ValueError(f"update must be 'batch' or 'first', got {self.update!r}")
+        if self.update not in ("batch", "first", "timed"):
+            raise ValueError(f"update must be 'batch', 'first' or 'timed', got {self.update!r}")
         for name in ("dimension", "threshold", "epochs", "n_samples", "horizon", "threshold_epsilon", "draw_range"):
-            if not getattr(self, name) > 0:
+            if not getattr(self, name) > 0 and not (self.is_timed and name == "threshold_epsilon"):
                 raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+        grows = all(0 < a < b for a, b in zip((*self.times, math.inf), (*self.times[1:], math.inf), strict=False))
+        if self.is_timed and not (grows and len(self.times) == self.epochs and 0 < self.decay < 1):
+            raise ValueError("updates at public times need a growing time for each epoch, and a decay in (0, 1)")
         if not 0 <= self.carried < 1 or len(self.released) not in (0, self.marks.n_weights):
             raise ValueError(f"carried must lie in [0, 1) and there must be {self.marks.n_weights} released weights")
 
@@ -104,9 +113,14 @@ class WinnowStream:
         return Marks(self.dimension, self.classes)
 
     @property
+    def is_timed(self) -> bool:
+        """Whether updates come at public times."""
+        return self.update == "timed"
+
+    @property
     def score_range(self) -> int:
         """How far apart one row can move two scores."""
-        alone = self.update == "batch" and self.neighbouring is Neighbouring.ADD_OR_REMOVE_ONE
+        alone = self.update != "first" and self.neighbouring is Neighbouring.ADD_OR_REMOVE_ONE
         return 2 if alone else 4
 
     @property
@@ -127,8 +141,12 @@ class WinnowStream:
         draws = draws_charge(self.draw_range, self.epochs * self.n_samples)
         when = "above-threshold on running counts: a row is in one epoch"
         weights = f"exponential mechanism: one row moves scores {self.score_range} apart"
+        if self.is_timed:
+            weights = f"{weights}, updates at public times"
         if self.periods:
             when, weights = f"{when} of {ONE_PERIOD}", f"{weights}, in {ONE_PERIOD}"
+        if self.is_timed:
+            return (StreamCharge(draws, "weights", weights),)
         return (
             StreamCharge(Pure(self.threshold_epsilon), "when to update", when),
             StreamCharge(draws, "weights", weights),
@@ -136,10 +154,10 @@ class WinnowStream:
 
     def first_log(self) -> WinnowLog:
         """What is known when the first round comes."""
-        if not self.released:
-            return WinnowLog(self.marks.n_weights, self.signed, self.epochs)
-        first = first_weights(np.array(self.released, np.int64), self.signed, self.carried)
-        return WinnowLog(self.marks.n_weights, self.signed, self.epochs, [first], [0])
+        log = WinnowLog(self.marks.n_weights, self.signed, self.epochs, decay=self.decay, carried=self.carried)
+        if self.released:
+            log.vectors[0] = first_weights(np.array(self.released, np.int64), self.signed, self.carried)
+        return log
 
     def first_scores(self) -> Ints:
         """The scores before the first mistake, those of negations last: public, and 0 unless weights are carried."""
@@ -151,101 +169,6 @@ class WinnowStream:
     def start(self, gate: Gate) -> Machine:
         """No mistakes yet."""
         return _Winnow(self, gate)
-
-
-@dataclass
-class WinnowLog:
-    """What has been released, and the predictor that follows from it.
-
-    When the draws are used up, sums of the last few released weights become candidates too: one sample of few draws is
-    noisy, many of nearly the same weights are not. An epoch that ends then makes way for a candidate that was never in
-    use, or for the one whose latest epoch was the longest: how long weights lasted until so many mistakes is public, so
-    choosing by it is free.
-
-    Attributes:
-        dimension: number of weights, without those of negations: coordinates, or classes times coordinates.
-        signed, epochs: as in the stream.
-        vectors: released weights in integer units, each of shape ``(dimension,)``; the first is the start, sums of
-            released ones come after the last.
-        lengths: rounds that the latest epoch of each took; 0 while it is the first or still to come.
-        current: which one is in use.
-        since: the round at which it came into use.
-    """
-
-    dimension: int
-    signed: bool
-    epochs: int
-    vectors: list[Ints] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-    current: int = 0
-    since: int = 0
-
-    def __post_init__(self) -> None:
-        if not self.vectors:
-            start = np.zeros(self.dimension, np.int64) if self.signed else np.ones(self.dimension, np.int64)
-            self.vectors.append(start)
-            self.lengths.append(0)
-
-    @property
-    def weights(self) -> Ints:
-        """The weights in use; a row is positive if ``<weights, x> > 0``."""
-        return self.vectors[self.current]
-
-    @property
-    def draws_left(self) -> bool:
-        """Whether the next update draws."""
-        return len(self.vectors) <= self.epochs
-
-    def end_epoch(self, at: int, weights: Ints | None) -> None:
-        """An epoch ended in round ``at`` (the row of that round included), with new weights or without."""
-        self.lengths[self.current] = at + 1 - self.since
-        self.since = at + 1
-        if weights is not None:
-            self.vectors.append(weights)
-            self.lengths.append(0)
-            self.current = len(self.vectors) - 1
-            if len(self.vectors) == self.epochs + 1:
-                self._add_sums()
-            return
-        untried = [place for place in range(1, len(self.vectors)) if self.lengths[place] == 0]
-        self.current = untried[-1] if untried else int(np.argmax(self.lengths))
-
-    def _add_sums(self) -> None:
-        for many in SUMS:
-            if many <= self.epochs:
-                self.vectors.append(np.sum(self.vectors[self.epochs + 1 - many : self.epochs + 1], axis=0))
-                self.lengths.append(0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data: sparse vectors as pairs of coordinate and weight."""
-        return {
-            "dimension": self.dimension,
-            "signed": self.signed,
-            "epochs": self.epochs,
-            "vectors": [[[int(j), int(v[j])] for j in np.flatnonzero(v)] for v in self.vectors],
-            "lengths": list(self.lengths),
-            "current": self.current,
-            "since": self.since,
-        }
-
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> WinnowLog:
-        """The inverse of :meth:`to_dict`."""
-        vectors = []
-        for pairs in data["vectors"]:
-            vector = np.zeros(int(data["dimension"]), np.int64)
-            for place, weight in pairs:
-                vector[int(place)] = int(weight)
-            vectors.append(vector)
-        return WinnowLog(
-            int(data["dimension"]),
-            bool(data["signed"]),
-            int(data["epochs"]),
-            vectors,
-            [int(length) for length in data["lengths"]],
-            int(data["current"]),
-            int(data["since"]),
-        )
 
 
 @dataclass(frozen=True)
@@ -262,7 +185,9 @@ class _Winnow:
     def __init__(self, spec: WinnowStream, gate: Gate) -> None:
         self._spec = spec
         self._gate = gate
-        self._tester = gate.above_threshold(spec.threshold_epsilon, spec.threshold, Queries.RUNNING_COUNT)
+        self._tester: Tester | None = None
+        if not spec.is_timed:
+            self._tester = gate.above_threshold(spec.threshold_epsilon, spec.threshold, Queries.RUNNING_COUNT)
         self._marks = spec.marks
         self._log = spec.first_log()
         self._first = spec.first_scores()
@@ -295,6 +220,8 @@ class _Winnow:
 
     def _take(self, table: npt.NDArray[np.int8], labels: npt.NDArray[Any]) -> tuple[int, WinnowUpdate | None]:
         """Takes rounds up to the first end of an epoch: how many, and what is let out then."""
+        if self._tester is None:
+            return self._take_timed(table, labels)
         wrong, rivals = self._marks.hit(self._marks.scores(self._log.weights, table), labels)
         counts = self._count + np.cumsum(wrong)
         if len(counts) == 1:
@@ -308,10 +235,21 @@ class _Winnow:
         self._round += taken
         return taken, None if first is None else self._end_epoch()
 
+    def _take_timed(self, table: npt.NDArray[np.int8], labels: npt.NDArray[Any]) -> tuple[int, WinnowUpdate | None]:
+        """The same where the end is public: rounds that are wrong, or not sure, are remembered."""
+        due = next((time for time in self._spec.times if time > self._round), math.inf) - self._round
+        taken = int(min(due, len(table)))
+        table, labels = table[:taken], labels[:taken]
+        least = math.ceil(self._spec.unsure * int(np.abs(self._log.weights).sum()))
+        hit, rivals = self._marks.hit(self._marks.scores(self._log.weights, table), labels, least)
+        self._remember(table[hit], labels[hit], rivals[hit])
+        self._round += taken
+        return taken, self._end_epoch() if taken == due else None
+
     def _remember(self, table: npt.NDArray[np.int8], labels: npt.NDArray[Any], rivals: Ints) -> None:
         if len(table) == 0:
             return
-        if self._spec.update == "batch":
+        if self._spec.update != "first":
             self._sums += self._marks.total(table, labels, rivals)
         elif self._cached is None:
             self._cached = self._marks.total(table[:1], labels[:1], rivals[:1])
@@ -323,7 +261,8 @@ class _Winnow:
         self._log.end_epoch(self._round - 1, weights)
         self._cached = None
         self._count = 0
-        self._tester.restart()
+        if self._tester is not None:
+            self._tester.restart()
         return WinnowUpdate(self._round - 1, weights)
 
     def _draw(self) -> Ints:
@@ -347,7 +286,7 @@ class _Winnow:
             "count": self._count,
             "sums": self._sums.tolist(),
             "cached": None if self._cached is None else self._cached.tolist(),
-            "tester": self._tester.secrets(),
+            "tester": None if self._tester is None else self._tester.secrets(),
             "log": self._log.to_dict(),
         }
 
@@ -355,5 +294,6 @@ class _Winnow:
         self._round, self._count = int(secrets["round"]), int(secrets["count"])
         self._sums = np.array(secrets["sums"], np.int64)
         self._cached = None if secrets["cached"] is None else np.array(secrets["cached"], np.int64)
-        self._tester.restore(secrets["tester"])
+        if self._tester is not None:
+            self._tester.restore(secrets["tester"])
         self._log = WinnowLog.from_dict(secrets["log"])

@@ -1,0 +1,137 @@
+"""What a Winnow has released, and the predictor that follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tacit.arrays import Ints
+
+SUMS = (8, 16, 32)
+"""How many of the last released weights are summed, once the draws are used up."""
+
+SHARES = 1 << 10
+"""Whole shares of the last weights drawn, where several are summed."""
+
+
+@dataclass
+class WinnowLog:
+    """What has been released, and the predictor that follows from it.
+
+    When the draws are used up, sums of the last few released weights become candidates too: one sample of few draws is
+    noisy, many of nearly the same weights are not. An epoch that ends then makes way for a candidate that was never in
+    use, or for the one whose latest epoch was the longest: how long weights lasted until so many mistakes is public, so
+    choosing by it is free.
+
+    Where updates come at public times (``decay`` above 0), the weights in use are the sum of all that were drawn, each
+    by ``decay`` lighter than the one after it, and the start by ``carried`` of a draw.
+
+    Attributes:
+        dimension: number of weights, without those of negations: coordinates, or classes times coordinates.
+        signed, epochs: as in the stream.
+        vectors: released weights in integer units, each of shape ``(dimension,)``; the first is the start, sums of
+            released ones come after the last.
+        lengths: rounds that the latest epoch of each took; 0 while it is the first or still to come.
+        current: which one is in use.
+        since: the round at which it came into use.
+        decay: of released weights with every update after them, in (0, 1); 0 for one vector at a time.
+        carried: what the start weighs among them.
+    """
+
+    dimension: int
+    signed: bool
+    epochs: int
+    vectors: list[Ints] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    current: int = 0
+    since: int = 0
+    decay: float = 0.0
+    carried: float = 0.0
+    known: tuple[int, Ints] | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.vectors:
+            start = np.zeros(self.dimension, np.int64) if self.signed else np.ones(self.dimension, np.int64)
+            self.vectors.append(start)
+            self.lengths.append(0)
+
+    @property
+    def weights(self) -> Ints:
+        """The weights in use; a row is positive if ``<weights, x> > 0``."""
+        if not self.decay or self.current == 0:
+            return self.vectors[self.current]
+        if self.known is None or self.known[0] != self.current:
+            self.known = self.current, self._sum()
+        return self.known[1]
+
+    def _sum(self) -> Ints:
+        """Each vector in whole shares of :data:`SHARES`; the start is brought to the size of the last one drawn."""
+        drawn = self.vectors[1:]
+        shares = [round(SHARES * self.decay**age) for age in range(len(drawn))]
+        total: Ints = np.sum([share * v for share, v in zip(shares, reversed(drawn), strict=True)], axis=0)
+        size, start = int(np.abs(self.vectors[0]).sum()), self.vectors[0]
+        if self.carried and size:
+            part = SHARES * self.carried * self.decay ** (len(drawn) - 1) * int(np.abs(drawn[-1]).sum()) / size
+            total = total + np.rint(part * start).astype(np.int64)
+        return total
+
+    @property
+    def draws_left(self) -> bool:
+        """Whether the next update draws."""
+        return len(self.vectors) <= self.epochs
+
+    def end_epoch(self, at: int, weights: Ints | None) -> None:
+        """An epoch ended in round ``at`` (the row of that round included), with new weights or without."""
+        self.lengths[self.current] = at + 1 - self.since
+        self.since = at + 1
+        if weights is not None:
+            self.vectors.append(weights)
+            self.lengths.append(0)
+            self.current = len(self.vectors) - 1
+            if len(self.vectors) == self.epochs + 1 and not self.decay:
+                self._add_sums()
+            return
+        untried = [place for place in range(1, len(self.vectors)) if self.lengths[place] == 0]
+        self.current = untried[-1] if untried else int(np.argmax(self.lengths))
+
+    def _add_sums(self) -> None:
+        for many in SUMS:
+            if many <= self.epochs:
+                self.vectors.append(np.sum(self.vectors[self.epochs + 1 - many : self.epochs + 1], axis=0))
+                self.lengths.append(0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data: sparse vectors as pairs of coordinate and weight."""
+        return {
+            "dimension": self.dimension,
+            "signed": self.signed,
+            "epochs": self.epochs,
+            "vectors": [[[int(j), int(v[j])] for j in np.flatnonzero(v)] for v in self.vectors],
+            "lengths": list(self.lengths),
+            "current": self.current,
+            "since": self.since,
+            **({"decay": self.decay, "carried": self.carried} if self.decay else {}),
+        }
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> WinnowLog:
+        """The inverse of :meth:`to_dict`."""
+        vectors = []
+        for pairs in data["vectors"]:
+            vector = np.zeros(int(data["dimension"]), np.int64)
+            for place, weight in pairs:
+                vector[int(place)] = int(weight)
+            vectors.append(vector)
+        return WinnowLog(
+            int(data["dimension"]),
+            bool(data["signed"]),
+            int(data["epochs"]),
+            vectors,
+            [int(length) for length in data["lengths"]],
+            int(data["current"]),
+            int(data["since"]),
+            float(data.get("decay", 0.0)),
+            float(data.get("carried", 0.0)),
+        )
