@@ -15,6 +15,8 @@ ROUNDS, TARGETS = 80_000, 4
 LENGTH = ROUNDS // TARGETS
 SETTINGS: tuple[dict[str, Any], ...] = (
     {"period": None},
+    {"period": None, "update": "batch"},
+    {"period": LENGTH, "update": "batch"},
     {"period": LENGTH},
     {"period": LENGTH // 2},
     {"period": LENGTH // 2, "carried": 0.5},

@@ -205,8 +205,8 @@ class Winnow(_base()):  # type: ignore[misc]
     def new_period(self) -> None:
         """Begins a period with the next row: all but the released weights in use is forgotten. Costs nothing.
 
-        What is public may decide when, such as a date, and what this stream released: that its epochs grow short, say.
-        Neither rows nor labels may, nor anything that was computed from them elsewhere.
+        What is public may decide when, such as a date, and what this stream released. Neither rows nor labels may, nor
+        anything that was computed from them elsewhere.
 
         Raises:
             RequestError: if no ``period`` was declared.
