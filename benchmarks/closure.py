@@ -1,5 +1,5 @@
 """Closure learners: ``python -m benchmarks.closure [noise] [unions] [constants] [time] [online] [raw]
-[dimensions]``. Ends with JSON.
+[dimensions] [part]``. Ends with JSON.
 
 ``noise``: labels of one concept on Adult's columns, 0 to 30 % of them flipped; the plain private learner against the
 same learner made agnostic. ``unions``: OR and AND of two concepts on real tables against one concept and private trees.
@@ -7,7 +7,8 @@ same learner made agnostic. ``unions``: OR and AND of two concepts on real table
 against the VC dimension. ``online``: mistakes of the two learners of compositions on 300 random rounds, and what
 they promise. ``raw``: an OR of three thresholds on columns of floats; cells between bounds that are declared, that
 nobody knows, or that the fit finds, against raw thresholds, which need neither. ``dimensions``: threshold dimensions,
-and seconds of the clock and of the processor.
+and seconds of the clock and of the processor. ``part``: one threshold, 40 % of the labels flipped; patterns of a sample
+that is scored and learned on, against patterns of a part that are scored on all rows.
 """
 
 from __future__ import annotations
@@ -321,11 +322,46 @@ def dimensions(seeds: int) -> list[Result]:
     return results
 
 
+def part(seeds: int) -> list[Result]:
+    """Error on clean labels of new rows against rows and epsilon, with patterns of the sample."""
+    results = []
+    column = {"x": {"kind": "numeric", "lower": 0, "upper": 1, "bins": 1000}}
+    label = {"column": "y", "kind": "classes", "classes": [0, 1], "positive": 1}
+    concept = Thresholds("x")
+    for epsilon in (0.1, 0.3, 1.0):
+        for n in (1000, 3000, 10_000, 30_000):
+            line: Result = {"part": "part", "epsilon": epsilon, "n": n}
+            for analysis in ("sharp", "part"):
+                errors = []
+                for seed in range(seeds):
+                    rng = np.random.default_rng(seed)
+                    x, new = rng.random(n), rng.random(20_000)
+                    y = (x >= 0.37) ^ (rng.random(n) < 0.4)
+                    model = AgnosticClassifier(
+                        FiniteClassClassifier(concept, counts_share=0.0),
+                        concept,
+                        epsilon=epsilon,
+                        delta=DELTA,
+                        schema={"label": label, "columns": column},
+                        random_state=seed,
+                        patterns="sample",
+                        analysis=analysis,
+                    ).fit(pd.DataFrame({"x": x}), y.astype(int))
+                    errors.append(float((model.predict(pd.DataFrame({"x": new})) != (new >= 0.37)).mean()))
+                name = {"sharp": "sample, amplified", "part": "a part, scored on all"}[analysis]
+                line[name] = round(float(np.mean(errors)), 4)
+            results.append(show(line))
+    return results
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "parts", nargs="*", default=[], help="noise, unions, constants, time, online, raw, dimensions; all by default"
+        "parts",
+        nargs="*",
+        default=[],
+        help="noise, unions, constants, time, online, raw, dimensions, part; all by default",
     )
     parser.add_argument("--seeds", type=int, default=5)
     args = parser.parse_args()
@@ -338,6 +374,7 @@ def main() -> None:
         "online": lambda: online(args.seeds),
         "raw": lambda: raw(args.seeds),
         "dimensions": lambda: dimensions(args.seeds),
+        "part": lambda: part(args.seeds),
     }
     results = [line for part in args.parts or parts for line in parts[part]()]
     print(json.dumps({"benchmark": "closure", "epsilon": EPSILON, "delta": DELTA, "results": results}))

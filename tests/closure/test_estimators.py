@@ -126,6 +126,41 @@ def test_any_private_learner_becomes_agnostic(learner: Any, limit: float) -> Non
         assert learner.epsilon == 1.0, "the given learner is a pattern: its own parameters stay"
 
 
+def test_a_part_scored_on_all_rows_needs_fewer_at_a_small_epsilon() -> None:
+    frame, _, noisy = people(20_000, noise=0.4)
+    clean = np.where(frame["a"] >= 5, "yes", "no")
+    learner = FiniteClassClassifier(Thresholds("a"), counts_share=0.0)
+    common = {"concepts": Thresholds("a"), "schema": SCHEMA, "patterns": "sample", "epsilon": 0.05}
+    found = {}
+    for analysis in ("sharp", "part"):
+        models = [
+            AgnosticClassifier(learner, **common, analysis=analysis, random_state=seed).fit(frame, noisy)
+            for seed in range(6)
+        ]
+        found[analysis] = np.mean([error(model, frame, clean) for model in models])
+    assert found["part"] < 0.1 < found["sharp"]
+    (entry,) = models[0].certificate_.entries
+    assert "scored on all rows" in entry.theorem
+    assert accountants.epsilon(models[0].certificate_.charges, 1e-6) <= 0.05
+
+
+def test_a_part_is_for_rows_that_come_and_go_and_stops_at_no_content() -> None:
+    frame, _, noisy = people(300)
+    common = {"concepts": Thresholds("a"), "schema": SCHEMA, "analysis": "part", "random_state": 0}
+    for wrong in ({"neighbouring": "replace_one"}, {"patterns": "public"}):
+        with pytest.raises(RequestError, match="analysis='part'") as caught:
+            AgnosticClassifier(**common, **wrong).fit(frame, noisy)
+        assert "Nothing was spent" in str(caught.value)
+    with pytest.raises(RequestError, match="analysis"):
+        ComposedClassifier(analysis="part", schema=SCHEMA).fit(frame, noisy)
+    for rows, labels in ((frame[:0], noisy[:0]), (frame, np.full(300, "maybe")), (frame[:1], noisy[:1])):
+        assert len(AgnosticClassifier(**common).fit(rows, labels).predict(frame)) == 300
+    free = AgnosticClassifier(**common, epsilon=math.inf).fit(frame, noisy)
+    assert error(free, frame, noisy) == 0
+    twice = AgnosticClassifier(**common, epsilon=4.0, repetitions=2).fit(frame, noisy)
+    assert error(twice, frame, noisy) < 0.2
+
+
 def test_paper_mode_needs_far_more_rows() -> None:
     frame, _, noisy = people(20_000, noise=0.1)
     clean = np.where(frame["a"] >= 5, "yes", "no")

@@ -13,9 +13,12 @@ import pytest
 
 from tacit.closure import AgnosticClassifier, ComposedClassifier, FiniteClassClassifier, Thresholds
 from tacit.closure.base import ClosureClassifier, Setting
-from tacit.closure.plan import paper_plan
+from tacit.closure.concepts import ConceptSet, concept_sets
+from tacit.closure.plan import paper_plan, part_plan
+from tacit.closure.relabel import errors_on
 from tacit.curator.choose import select_member
 from tacit.curator.rows import PrivateRows
+from tacit.curator.views.relabel_part import RelabelPart
 from tacit.curator.views.view import open_view
 from tacit.curator.views.view_rows import Parts, Sample
 from tacit.encoding.grid import NumericGrid
@@ -30,6 +33,7 @@ from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Pure
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.schema import Schema
+from tacit.theory.closure.privacy import learned_on_part
 from tacit.theory.cost import Cost
 from tests.closure.scripted import Rows, ScriptedNoise, distribution, hockey_stick, largest_ratio, private_rows_of
 
@@ -97,6 +101,76 @@ def test_relabel_and_learn_costs_at_most_what_is_charged(relation: Neighbouring,
     found, charged = worst(estimator, relation, 2 if patterns == "sample" else 1, target)
     assert charged == pytest.approx(target, rel=1e-6)
     assert 0.1 * charged < found <= charged
+
+
+def test_patterns_of_a_part_cost_what_is_charged() -> None:
+    """All coins, all patterns and all that the learner can choose; tiny tables tell a part of the cost."""
+    estimator = agnostic(analysis="part")
+    planned = part_plan(Cost(1.0, 0.0), 0.5)
+    assert 0.1 < planned.rate < 1
+    plan, run = learner_of(estimator).run(Setting(TASK, Cost(1.0, 0.0), ADD))
+    scales: list[float] = []
+
+    @cache
+    def outputs(rows: Rows) -> dict[Hashable, float]:
+        def noise(script: list[int]) -> ScriptedNoise:
+            made = ScriptedNoise(script, words="coins", rate=planned.rate)
+            made.scales = scales
+            return made
+
+        return distribution(rows, plan, ADD, lambda v: released(run(v)), noise)
+
+    charged = accountants.epsilon(plan, 0.0)
+    assert charged == pytest.approx(1.0, rel=1e-6)
+    assert charged == pytest.approx(learned_on_part(planned.scoring, planned.child, planned.rate).epsilon, rel=1e-6)
+    assert 0.1 < max(largest_ratio(outputs(a), outputs(b)) for a, b in neighbours(ADD, 2)) <= charged
+    assert scales[0] == pytest.approx(1 / planned.scoring)
+    assert scales[0] >= 1 / planned.scoring
+
+
+def test_a_row_is_in_the_part_at_the_rate_and_no_more_often() -> None:
+    rate = part_plan(Cost(1.0, 0.0), 0.5).rate
+    view = RelabelPart(
+        TASK.encoding,
+        LABELS,
+        (),
+        errors_on(one_set(), False),
+        1.0,
+        0.5,
+        (Pure(0.5),),
+        "part",
+        rate=rate,  # type: ignore[arg-type]
+    )
+    edge = math.floor(rate * 2.0**64)
+    private_rows = private_rows_of(((0, 1), (1, 1), (2, 1), (2, 0)), [Pure(2.0)], ADD)
+    noise = ScriptedNoise([])
+    noise.words = lambda size: np.array([edge - 1, edge, 0, 2**64 - 1], np.uint64)  # type: ignore[method-assign]
+    private_rows._noise = noise  # type: ignore[assignment]
+    (part,) = open_view(private_rows, view, "part")
+    assert (part._label_codes(LABELS) != 255).tolist() == [True, False, True, False]
+
+
+def test_patterns_of_a_part_have_the_least_errors_on_all_rows() -> None:
+    """Of a part that holds one row there are two patterns, whose scores count all four rows."""
+    learner = FiniteClassClassifier(Thresholds("x", "rising"), counts_share=0.0)
+    estimator = AgnosticClassifier(learner, Thresholds("x", "rising"), delta=0.0, analysis="part")
+    plan, run = learner_of(estimator).run(Setting(TASK, Cost(1.0, 0.0), ADD))
+    asked: list[list[int]] = []
+
+    class Watched(ScriptedNoise):
+        def exponential(self, scores: Any, scale: float) -> int:
+            asked.append(scores.tolist())
+            return super().exponential(scores, scale)
+
+        def words(self, size: int) -> Any:
+            return np.array([2**64 - 1, 2**64 - 1, 0, 2**64 - 1], np.uint64)[:size]
+
+    rows = ((0, 0), (0, 1), (1, 1), (2, 0))
+    private_rows = private_rows_of(rows, plan, ADD)
+    private_rows._noise = Watched([])  # type: ignore[assignment]
+    run(private_rows)
+    # 0 at x = 1: the cut at 2 errs on three rows, the one above all on two; 1 there: the cuts at 0 and 1 on two each
+    assert asked[0] == [-2, -2]
 
 
 @pytest.mark.parametrize(("relation", "size"), [(ADD, 2), (REPLACE, 2)])
@@ -167,6 +241,13 @@ def test_sampling_amplifies_as_charged(relation: Neighbouring) -> None:
     pairs = neighbours(relation, 2)
     found = max(largest_ratio(outputs(a), outputs(b)) for a, b in pairs)
     assert 0.4 * charged < found <= charged * (1 + 1e-9)
+
+
+def one_set() -> ConceptSet:
+    """Thresholds on the column."""
+    assert TASK.encoding is not None
+    (found,) = concept_sets([Thresholds("x", "rising")], TASK.encoding, 1000, None)
+    return found
 
 
 def learner_of(estimator: Any) -> Any:

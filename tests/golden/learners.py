@@ -249,6 +249,7 @@ def closure() -> Cases:
         "replace_one, sample patterns": {"patterns": "sample", "epsilon": 4.0, **REPLACE},
         "delta 0": {"delta": 0.0},
         "repetitions": {"repetitions": 3, "epsilon": 4.0},
+        "a part": {"analysis": "part"},
         "paper": {"analysis": "paper", "n": 4000, **REPLACE},
     }
     composed = {

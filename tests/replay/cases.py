@@ -349,6 +349,8 @@ CASES = [
     Case("discover", ("discover_schema",), "two", discover, few=5),
     own("finite class", FiniteClassClassifier, "two", concepts=THRESHOLDS[0], bins=8, few=5),
     nested("agnostic", agnostic, partial(FiniteClassClassifier, THRESHOLDS[0]), epsilon=3.0, few=12),
+    nested("agnostic, learned on a part", agnostic, partial(FiniteClassClassifier, THRESHOLDS[0]), analysis="part",
+           relations=(ADD,), epsilon=3.0, few=12),
     own("composed", ComposedClassifier, "two", concepts=THRESHOLDS, bins=8, few=5),
     own("composed, best of two runs", ComposedClassifier, "two", concepts=THRESHOLDS, bins=8, repetitions=2, few=4),
     nested("composed, secret concepts", composed, *(partial(FiniteClassClassifier, one) for one in THRESHOLDS), few=5),

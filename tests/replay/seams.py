@@ -26,6 +26,7 @@ from tacit.curator.cover import cover_scale
 from tacit.curator.streams.open import Stream
 from tacit.curator.streams.open import _Gate as StreamGate
 from tacit.curator.views.relabel import Chosen, Relabel
+from tacit.curator.views.relabel_part import RelabelPart
 from tacit.curator.views.resample import MeasureSample
 from tacit.curator.views.smooth_sample import SmoothSample
 from tacit.curator.views.view_rows import Parts, Sample
@@ -121,6 +122,7 @@ class Seams:
         self.wrap(SmoothSample, "weights", lambda old: self.weights(old, self.judge_own))
         self.wrap(SmoothSample, "_ends", self.ends)
         self.wrap(Relabel, "choose", self.relabel)
+        self.wrap(RelabelPart, "choose", self.relabel)
         self.wrap(view_verb, "_child", self.child)
         self.patch.setattr(batchwise, "new_series", lambda: "series 0")  # a name made of the time
 

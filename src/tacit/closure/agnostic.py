@@ -6,20 +6,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tacit.closure.base import ClosureClassifier, ClosureLearner, Setting
+from tacit.closure.base import ANALYSES, ClosureClassifier, ClosureLearner, Setting
 from tacit.closure.classes import ConceptClass, Stumps
 from tacit.closure.concepts import MOST_PATTERNS
 from tacit.closure.finite import FiniteClassClassifier
-from tacit.closure.plan import PAPER_DRAWS, PAPER_SCORED
-from tacit.closure.relabel import Step, child_rows, errors_on
+from tacit.closure.plan import PAPER_DRAWS, PAPER_SCORED, part_plan
+from tacit.closure.relabel import Child, Step, child_rows, errors_on
 from tacit.curator.rows import PrivateRows
+from tacit.curator.views.relabel_part import RelabelPart
 from tacit.curator.views.view import Plan, open_view
 from tacit.curator.views.view_rows import Sample
-from tacit.models.base import ClassModel
+from tacit.models.base import ClassModel, of_classes
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.request import Request, RequestError
 
+PART_THEOREM = "patterns of a random part, scored on all rows, then the learner on the relabelled part"
 THEOREM = "relabelling by error counts: Alon et al. 2020, Lemma 5.3, sharpened"
 
 
@@ -37,11 +39,16 @@ class AgnosticLearner(ClosureLearner):
 
     name = "AgnosticClassifier"
     theorem = THEOREM
+    analyses = (*ANALYSES, "part")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.concepts is not None and not isinstance(self.concepts, ConceptClass):
             raise RequestError(f"concepts must be a concept class, got {type(self.concepts).__name__}")
+        if self.analysis == "part" and self.request.neighbouring.n_is_public:
+            raise RequestError("analysis='part' is for neighbouring='add_or_remove_one', for which it is proved")
+        if self.analysis == "part" and self.patterns == "public":
+            raise RequestError("analysis='part' uses the patterns of a part of the sample: leave patterns out")
 
     @property
     def inner(self) -> Sequence[Any]:
@@ -51,15 +58,46 @@ class AgnosticLearner(ClosureLearner):
     def least_rows_of_a_run(self) -> int:
         return round(1 / (PAPER_DRAWS * PAPER_SCORED)) if self.analysis == "paper" else 1
 
+    def _learner(self, concepts: ConceptClass) -> Any:
+        """The learner inside, which by default chooses among the same concepts."""
+        if self.learner is not None:
+            return self.learner
+        return FiniteClassClassifier(concepts, bins=self.bins, max_patterns=self.max_patterns, counts_share=0.0)
+
+    def _part_run(self, setting: Setting, concepts: ConceptClass) -> tuple[Plan, Callable[[PrivateRows], ClassModel]]:
+        """Scores of all rows, and the learner on a random part (docs/theory/agnostic_part.md)."""
+        (found,) = self._sets([concepts], setting)
+        plan = part_plan(setting.target, float(self.relabel_share))
+        task = replace(setting.task, public_rows=None)
+        child = Child.of(self._learner(concepts), plan.child, setting.neighbouring, task)
+        view = RelabelPart(
+            found.encoding,
+            task.label_index,
+            (),
+            errors_on(found, False),
+            2 * plan.scoring,
+            plan.scoring,
+            child.plan,
+            PART_THEOREM,
+            rate=plan.rate,
+            delta=plan.child.delta,
+        )
+
+        def run(rows: PrivateRows) -> ClassModel:
+            (part,) = open_view(rows, view, Label(Stage.ROWS, "relabel a part and learn"))
+            return of_classes(child.learn(part, task))
+
+        return tuple(charge for charge, _ in view.charges(setting.neighbouring)), run
+
     def run(self, setting: Setting) -> tuple[Plan, Callable[[PrivateRows], ClassModel]]:
         task, neighbouring = setting.task, setting.neighbouring
         concepts = self.concepts if self.concepts is not None else Stumps(task.names)
+        if self.analysis == "part":
+            return self._part_run(setting, concepts)
         (found,) = self._sets([concepts], setting)
         public = self._is_public([found])
         plan = self._step_plan(setting.target, neighbouring, public, "errors")
-        learner = self.learner
-        if learner is None:
-            learner = FiniteClassClassifier(concepts, bins=self.bins, max_patterns=self.max_patterns, counts_share=0.0)
+        learner = self._learner(concepts)
         task = replace(task, public_rows=child_rows(plan, task.public_rows))
         child = replace(setting, task=task).child(learner, plan)
         step = Step.of(plan, child, found.encoding, task, errors_on(found, public), THEOREM, neighbouring)
@@ -97,7 +135,8 @@ class AgnosticClassifier(ClosureClassifier):
         relabel_share: share of epsilon for the relabelling; the rest is the learner's.
         patterns: ``"public"`` lists the class on all cells, ``"sample"`` takes the sample's patterns (which costs ln 2,
             or ln 4 under replace), ``"auto"`` the first where it can.
-        analysis: ``"sharp"``, or ``"paper"`` for Algorithm 4 with the constants of Lemmas 3.12 and 5.3.
+        analysis: ``"sharp"``, or ``"paper"`` for Algorithm 4 with the constants of Lemmas 3.12 and 5.3. ``"part"``
+            scores patterns on all rows and gives the learner a random part: for a small epsilon, and much noise.
         repetitions: runs on disjoint parts, of which the best is chosen: fewer failures, fewer rows each.
         declared_rows: a public number of rows, if there is one, no smaller than the true one: is checked against the
             parts, and where rows are replaced bounds patterns.

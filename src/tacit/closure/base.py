@@ -39,7 +39,7 @@ from tacit.schema import NumericColumn, Schema
 from tacit.theory.closure.privacy import Score
 from tacit.theory.cost import Cost
 
-ANALYSES = ("sharp", "paper")
+ANALYSES: tuple[str, ...] = ("sharp", "paper")
 PATTERNS = ("auto", "public", "sample")
 
 
@@ -76,6 +76,9 @@ class ClosureLearner(Learner):
     analysis: str = "sharp"
     repetitions: int = 1
     declared_rows: int | None = None
+
+    analyses: ClassVar[tuple[str, ...]] = ANALYSES
+    """The analyses there are."""
 
     theorem: ClassVar[str]
     """What the entries of the parts say, where there are several runs."""
@@ -117,7 +120,7 @@ class ClosureLearner(Learner):
         check_integer("repetitions", self.repetitions)
         check_number("relabel_share", self.relabel_share, 0.0, 1.0)
         check_integer("declared_rows", self.declared_rows, optional=True)
-        check_choice("analysis", self.analysis, ANALYSES)
+        check_choice("analysis", self.analysis, self.analyses)
         check_choice("patterns", self.patterns, PATTERNS)
         if self.analysis == "paper" and self.request.neighbouring is not Neighbouring.REPLACE_ONE:
             raise RequestError(

@@ -17,6 +17,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.theory.closure.privacy import (
     Score,
     amplification_rate,
+    best_part_epsilon,
     public_range,
     relabel_and_learn_paper,
     relabel_epsilon,
@@ -92,6 +93,36 @@ def sharp_plan(
     span = floor + share * (inner - floor)
     child = Cost(inner - span, target.delta / rate)
     return StepPlan(rate, relabel_epsilon(span, replace, score, public), span, child, public)
+
+
+@dataclass(frozen=True)
+class PartPlan:
+    """Scores on all rows, and a child on a random part.
+
+    Attributes:
+        rate: which share of the rows the child gets.
+        scoring: the bounded range of the scores.
+        child: what the child learner may spend.
+    """
+
+    rate: float
+    scoring: float
+    child: Cost
+
+
+def part_plan(target: Cost, share: float) -> PartPlan:
+    """The plan that costs ``target``: ``share`` of its epsilon for the scores, and for the part what is left.
+
+    The child's epsilon is the one at which rows times epsilon are most; beyond rate 1 it takes what is left.
+    """
+    if math.isinf(target.epsilon):
+        return PartPlan(1.0, math.inf, Cost(math.inf, 0.0))
+    scoring = share * target.epsilon
+    epsilon, labels = best_part_epsilon(scoring), 1 + math.exp(-scoring)
+    rate = math.expm1(target.epsilon - scoring) / (labels * math.exp(epsilon) - 1)
+    if rate >= 1:
+        rate, epsilon = 1.0, target.epsilon - scoring - math.log(labels)
+    return PartPlan(rate, scoring, Cost(epsilon, target.delta / rate))
 
 
 def best_inner_epsilon(floor: float) -> float:

@@ -277,3 +277,29 @@ def test_amplification() -> None:
     assert math.log(mixed[0] / without[0]) == pytest.approx(privacy.amplified(Cost(epsilon, 0), rate).epsilon)
     with pytest.raises(ValueError, match="rate"):
         privacy.amplified(Cost(1, 0), 0.0)
+
+
+@pytest.mark.parametrize(("a", "epsilon", "rate"), [(0.05, 0.77, 0.02), (0.5, 0.7, 0.3), (0.3, 0.5, 1.0)])
+def test_the_cost_of_a_part_is_attained(a: float, epsilon: float, rate: float) -> None:
+    """One group of patterns is free to label the new row either way, all others are wrong about it.
+
+    Seen is that group, with what the learner tells of a row that is there. A constant a tenth smaller is broken.
+    """
+    others = 1e9
+    before = 1 / (1 + others)
+    outside = 1 / (1 + others * math.exp(-a))
+    inside = (1 + math.exp(-a)) / (1 + math.exp(-a) + others * math.exp(-a)) * math.exp(epsilon)
+    ratio = math.log(((1 - rate) * outside + rate * inside) / before)
+    found = privacy.learned_on_part(a, Cost(epsilon, 1e-6), rate)
+    assert 0.999 * found.epsilon < ratio <= found.epsilon * (1 + 1e-9)
+    assert found.delta == rate * 1e-6
+
+
+def test_the_best_epsilon_of_a_part() -> None:
+    for a in (0.0, 0.1, 1.0):
+        best, labels = privacy.best_part_epsilon(a), 1 + math.exp(-a)
+        worth = [x / (labels * math.exp(x) - 1) for x in (best - 0.01, best, best + 0.01)]
+        assert worth[1] == max(worth)
+    assert round(privacy.best_part_epsilon(0.0), 3) == 0.768
+    with pytest.raises(ValueError, match="rate"):
+        privacy.learned_on_part(0.1, Cost(1.0, 0.0), 0.0)

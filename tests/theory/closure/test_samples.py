@@ -11,6 +11,8 @@ import pytest
 
 from tacit.theory.closure import samples
 from tacit.theory.closure.bounds import patterns_at_most, vc_of_composition
+from tacit.theory.closure.privacy import learned_on_part
+from tacit.theory.cost import Cost
 
 
 def test_agnostic_rows_are_the_least_that_meet_the_stated_bound() -> None:
@@ -115,3 +117,37 @@ def test_the_difference_of_two_functions_has_ten_times_the_dimension_at_most() -
     for vc in range(1, 60):
         assert patterns_at_most(10 * vc + 1, vc) ** 2 < 2 ** (10 * vc + 1)
         assert vc_of_composition([vc, vc]) <= 10 * vc
+
+
+def test_extra_rows_of_a_part_do_not_grow_as_epsilon_falls() -> None:
+    """Where the statistical term is the largest, a hundredth of the epsilon needs no row more; amplified, a hundred
+    times as many. The other terms grow with 1 / epsilon, and with 1 / alpha, as a private learner's rows do."""
+    for vc in (1, 4):
+        rows = {e: samples.learned_on_part_rows(vc, 1000, 0.0005, 0.05, e).total for e in (1.0, 0.1, 0.01)}
+        assert rows[1.0] == rows[0.1] == rows[0.01] == samples.agnostic_rows(vc, 0.0005 / 5, 0.05 / 5)
+    few = samples.learned_on_part_rows(1, 10**9, 0.1, 0.05, 0.01).total
+    part = learned_on_part(0.005, Cost(1.0, 0.0), 2 * 10**9 / few)
+    assert part.epsilon == pytest.approx(0.01, rel=1e-6)
+    with pytest.raises(ValueError, match="epsilon"):
+        samples.learned_on_part_rows(1, 10, 0.1, 0.1, 2.0)
+
+
+def test_a_part_scored_on_all_rows_keeps_its_promise() -> None:
+    """Thresholds, 40 % of the labels flipped: far fewer rows do than the constants ask for, at every epsilon."""
+    g, alpha = np.random.default_rng(0), 0.1
+    for epsilon in (0.1, 1.0):
+        n = samples.learned_on_part_rows(1, 200, alpha, 0.1, epsilon).total // 10
+        wrong = 0
+        for _ in range(20):
+            x = np.sort(g.random(n))
+            y = (x >= 0.4) ^ (g.random(n) < 0.4)
+            errors = np.concatenate([[0], np.cumsum(np.where(y, 1, -1))])  # of the cut before each row, but a constant
+            part = g.random(n) < math.expm1(epsilon / 2) / ((1 + math.exp(-epsilon / 2)) * math.e - 1)
+            group = np.concatenate([[0], np.cumsum(part)])
+            least = np.full(group[-1] + 1, n)
+            np.minimum.at(least, group, errors)
+            chosen = int((-epsilon / 2 * least + g.gumbel(size=len(least))).argmax())
+            held = x[part]
+            cut = held[chosen] if chosen < len(held) else 1.0
+            wrong += 0.2 * abs(cut - 0.4) > alpha * 3 / 5
+        assert wrong <= 2

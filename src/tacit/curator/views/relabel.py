@@ -127,6 +127,11 @@ class Relabel:
 
     def choose(self, rows: Rows, noise: NoiseSource) -> Chosen:
         """Draws a pattern. Stays behind the gate."""
+        found, kept, place = self.scored(rows)
+        return Chosen(drawn(found, self.epsilon, noise), found, kept, place)
+
+    def scored(self, rows: Rows) -> tuple[Candidates, Ints, Ints]:
+        """The candidates with their scores, the rows that count, and the point of each. Stays behind the gate."""
         kept = np.flatnonzero(rows.labels != DROPPED)
         codes = np.column_stack([column[kept].astype(np.int64) for column in self.encoding.encode(rows.frame)])
         said = said_by(self.models, rows.frame)[kept]
@@ -137,7 +142,7 @@ class Relabel:
         np.add.at(counts, (place[scored], rows.labels[kept][scored].astype(np.int64)), 1)
         width = codes.shape[1]
         found = self.candidates(Points(cells[:, :width], cells[:, width:].astype(np.uint8), counts))
-        return Chosen(drawn(found, self.epsilon, noise), found, kept, place)
+        return found, kept, place
 
 
 def drawn(found: Candidates, epsilon: float, noise: NoiseSource) -> int:

@@ -84,6 +84,41 @@ def relabel_and_learn_paper(learner: Cost) -> Cost:
     return Cost(learner.epsilon + PAPER_RELABEL, 4 * math.e * learner.delta)
 
 
+def learned_on_part(scoring: float, learner: Cost, rate: float) -> Cost:
+    """Patterns of a random part of the rows, scored on all of them; the learner gets the part. Under add/remove.
+
+    Every row is in the part T by a coin of probability ``rate``. Patterns of the class on T are scored by the fewest
+    errors on *all* rows of a concept that says so, chosen with weight ``exp(-a q)``, and the learner runs on T
+    relabelled. A row outside of T moves scores by 0 or 1 and nothing else: within ``e^a``. A row of T splits groups of
+    patterns as in :func:`relabel_range`, where one of two labels is an error: within ``1 + e^a`` times the learner.
+    Over the coin the two are mixed: ``ln((1 - rate) e^a + rate (1 + e^a) e^eps)`` and ``rate delta``, attained
+    (docs/theory/agnostic_part.md).
+
+    Args:
+        scoring: a.
+        learner: what the learner costs.
+        rate: of the coin, in (0, 1].
+    """
+    if not 0 < rate <= 1:
+        raise ValueError(f"rate must lie in (0, 1], got {rate}")
+    within = (1 + math.exp(-scoring)) * math.exp(learner.epsilon)
+    return Cost(scoring + math.log1p(rate * (within - 1)), rate * learner.delta)
+
+
+def best_part_epsilon(scoring: float) -> float:
+    """The learner's epsilon x that maximises ``x / ((1 + e^-a) e^x - 1)``, what the part's rows are worth: about .77.
+
+    Args:
+        scoring: a.
+    """
+    low, high = 0.0, 1.0
+    for _ in range(60):  # the derivative vanishes where (1 + e^-a) e^x (1 - x) = 1
+        middle = (low + high) / 2
+        rising = (1 + math.exp(-scoring)) * math.exp(middle) * (1 - middle) > 1
+        low, high = (middle, high) if rising else (low, middle)
+    return low
+
+
 def drawn_with_replacement(learner: Cost, rows: int, draws: int) -> Cost:
     """Lemma 3.12 sharpened: ``draws`` rows drawn with replacement from ``rows``, under replace.
 

@@ -154,6 +154,34 @@ def agnostic_learner_rows(vc: int, learner_rows: int, alpha: float, beta: float)
     return Parts(scored, scored, 2 * scored)
 
 
+def learned_on_part_rows(vc: int, learner_rows: int, alpha: float, beta: float, epsilon: float) -> Parts:
+    """Rows for excess error alpha where patterns of a part are scored on all rows, at any epsilon, derived.
+
+    For a proper *empirical* learner, which at epsilon 1 errs at most a on ``learner_rows`` rows of its sample, under
+    add/remove. Steps and constants are those of :func:`agnostic_learner_rows`, ``a = alpha / 5``, with five events of
+    probability ``b = beta / 5``: all rows have Theorem 3.9's ``agnostic_rows(vc, a, b)``, and the mechanism's
+    ``2/(a eps) (ln(1/b) + vc ln(e t / vc))`` of Claim 5.4 for the patterns of t rows. The part has t rows: the
+    learner's, and Theorem 3.8's at ``2 a``; at ``2 t`` on average, and at least ``8 ln(1/b)``, it has them but for
+    probability b (Chernoff). The coin's rate spends the half of epsilon that scores leave. In Theorem 6.1, amplified,
+    the first term is divided by epsilon.
+
+    Returns:
+        ``scored``: all rows; ``published``: 0; ``total``: all rows.
+    """
+    if not 0 < epsilon <= 1:
+        raise ValueError(f"epsilon must lie in (0, 1], got {epsilon}")
+    a, b = alpha / 5, beta / 5
+    part = max(learner_rows, realizable_rows(vc, 2 * a, b))
+    rate = math.expm1(epsilon / 2) / ((1 + math.exp(-epsilon / 2)) * math.e - 1)
+    growth = vc * math.log(math.e * part / vc) if vc else 0.0
+    total = max(
+        agnostic_rows(vc, a, b),
+        math.ceil(2 / (a * epsilon) * (math.log(1 / b) + growth)),
+        math.ceil(max(2 * part, 8 * math.log(1 / b)) / rate),
+    )
+    return Parts(total, 0, total)
+
+
 def agnostic_learner_rows_order(vc: int, learner_rows: int, alpha: float, beta: float) -> int:
     """Theorems 2.4 and 6.1, O(.) with constant 1: ``m + (vc + ln(1/beta)) / alpha^2``."""
     return learner_rows + agnostic_rows_order(vc, alpha, beta)
