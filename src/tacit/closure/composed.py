@@ -212,7 +212,8 @@ class ComposedClassifier(ClosureClassifier):
     their own for each, and the i-th learner learns that.
 
     Args:
-        concepts: the k classes, in order; None for stumps on all columns, twice.
+        concepts: the k classes, in order; None for stumps on all columns, twice. Up to three
+            :class:`~tacit.closure.RawThresholds` need neither bins nor bounds.
         function: G: ``"or"``, ``"and"``, ``"majority"``, ``"xor"``, an expression in ``x1, x2, ..``, a truth table or
             a Python function of k bits.
         learners: k private classifiers, or one for all; None to release the concepts themselves.

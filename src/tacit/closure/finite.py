@@ -153,7 +153,7 @@ class FiniteClassClassifier(PrivateClassifier):
     """The concept of a finite class with (about) the fewest errors, by the exponential mechanism.
 
     Args:
-        concepts: the class; None for stumps on all columns.
+        concepts: the class; None for stumps on all columns. :class:`~tacit.closure.RawThresholds` need no bounds.
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
         delta: additive slack of the guarantee, in [0, 1); used only to find bounds without a schema.
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
