@@ -65,6 +65,8 @@ def test_the_digest_is_that_of_the_canonical_text() -> None:
         "rows": [many[k : k + 3] for k in range(0, len(many), 3)],
         "ragged": [many[:3], *([number] for number in many), []],
         "mixed": [[1, 2], 3, [4], [many], [[{"deep": many}]], [True, 1.5, "text"], {"a": many}],
+        "splits": [{"column": 1, "in": [*range(2 * MANY)], "children": [[1], -1]}, {"above": 3, "gain": many[0]}],
+        "sets": [[*range(2 * MANY)], 3, many[:2]],
         "with a whole number": [[number, 1] for number in many],
     }
     assert sha256_of_numbers(data) == sha256(data)

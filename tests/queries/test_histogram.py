@@ -13,7 +13,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell, ProductCells, column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap
 from tacit.queries.margins import Margins
-from tacit.queries.rules import RowRule, class_count_rule, count_rule, signed_margin_rule
+from tacit.queries.rules import LEVELS, RowRule, class_count_rule, count_rule, signed_margin_rule
 
 CODES = (5, 3)
 
@@ -132,3 +132,12 @@ def test_sensitivity_of_a_unit_of_several_rows():
 def test_malformed_queries_are_refused(build):
     with pytest.raises(ValueError, match=r".+"):
         build()
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3])
+def test_the_vectors_of_a_rule_are_its_different_lines_in_order(channels):
+    table = np.random.default_rng(channels).integers(-2, 3, (2, LEVELS, channels)).astype(np.int32)
+    expected = np.unique(table.reshape(-1, channels), axis=0)
+    vectors = RowRule(table, 1).vectors
+    assert vectors.dtype == np.int64
+    assert vectors.tolist() == expected.tolist()

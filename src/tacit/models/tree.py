@@ -147,8 +147,11 @@ class TreeShape:
         """Per split, the last code that does not go right where all above it do, else the codes that go right."""
         last = thresholds_of(self.right)
         tests: list[int | list[int]] = last.tolist()
-        for split in np.flatnonzero((last == -2) | (last == CODES - 1)):
-            tests[split] = np.flatnonzero(self.goes_right(int(split))).tolist()
+        listed = np.flatnonzero((last == -2) | (last == CODES - 1))
+        for split, goes in zip(
+            listed.tolist(), np.unpackbits(self.right[listed], axis=1, bitorder="little"), strict=True
+        ):
+            tests[split] = goes.nonzero()[0].tolist()
         return tests
 
     def _is_numbered_from_left(self) -> bool:

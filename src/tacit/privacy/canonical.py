@@ -45,7 +45,7 @@ def sha256_of_numbers(data: Any) -> str:
 
 def _text(data: Any) -> str:
     """The canonical text, long lists of floats written by a kernel."""
-    if isinstance(data, dict) and all(type(key) is str for key in data):
+    if isinstance(data, dict) and all(type(key) is str for key in data) and not _is_plain(data):
         return "{" + ",".join(f"{canonical_json(key)}:{_text(data[key])}" for key in sorted(data)) + "}"
     if isinstance(data, list):
         kinds = set(map(type, data))
@@ -53,9 +53,17 @@ def _text(data: Any) -> str:
             return "[" + floats_text(data) + "]"
         if kinds == {list}:
             return _lists_text(data)
-        if kinds & NESTED:
+        if kinds & NESTED and not all(map(_is_plain, data)):
             return "[" + ",".join([_text(item) for item in data]) + "]"
     return canonical_json(data)
+
+
+def _is_plain(data: Any) -> bool:
+    """Whether it is soonest written whole, as a split of a tree: no list in it is long and of floats, or of lists."""
+    if type(data) is list:
+        kinds = set(map(type, data))
+        return not kinds & NESTED and (len(data) < MANY or float not in kinds)
+    return type(data) is not dict or all(map(_is_plain, data.values()))
 
 
 def _lists_text(data: list[Any]) -> str:
@@ -66,7 +74,7 @@ def _lists_text(data: list[Any]) -> str:
         if len(floats) >= MANY and all(map(math.isfinite, floats)):
             texts = floats_text(floats).split(",")
             return "[[" + "],[".join([",".join(row) for row in zip(*[iter(texts)] * width, strict=True)]) + "]]"
-    if kinds & NESTED or max(widths) >= MANY:
+    if kinds & NESTED or (float in kinds and max(widths) >= MANY):
         return "[" + ",".join([_text(item) for item in data]) + "]"
     return canonical_json(data)
 

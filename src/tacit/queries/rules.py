@@ -62,7 +62,10 @@ class RowRule:
     @cached_property
     def vectors(self) -> Ints:
         """All contributions any row can make, one per line."""
-        return np.unique(self.table.reshape(-1, self.channels), axis=0).astype(np.int64)
+        rows = self.table.reshape(-1, self.channels).astype(np.int64)
+        rows = rows[np.lexsort(rows.T[::-1])]
+        first = np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)])
+        return np.asarray(rows[first], np.int64)
 
     @cached_property
     def longest(self) -> tuple[int, int]:
