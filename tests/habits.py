@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
+from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor
+from tacit.additive.tuning import PLANNING, TUNING
 from tacit.schema import Schema
 
 CANNOT_HOLD = {
@@ -27,6 +31,12 @@ SCHEMA = Schema.from_dict(
     }
 )
 """What is public about :func:`people`."""
+
+
+ADDITIVE = (AdditiveBoostClassifier, AdditiveBoostRegressor)
+
+FEW_TREES = replace(TUNING, planning=replace(PLANNING, most_trees=40))
+"""A fit without privacy has 1000 otherwise, as the golden cases of that name do."""
 
 
 def people(n: int = 4000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:

@@ -19,6 +19,7 @@ from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
+from tests.habits import FEW_TREES
 
 FINE = 4096
 
@@ -139,7 +140,7 @@ def test_tiny_and_one_sided_tables_always_give_a_model(n, label):
         allowance = Allowance.of(epsilon, 1e-6)
         reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
         gate = Curator(MemoryTable(columns, np.full(n, label, np.uint8), N_CODES, 2), reservation, SeededSource(1))
-        learned = learn_within(Budget(gate, allowance), COLUMNS, TwoClassLoss())
+        learned = learn_within(Budget(gate, allowance), COLUMNS, TwoClassLoss(), tuning=FEW_TREES)
         assert np.isfinite(learned.intercept)
         assert all(np.isfinite(term.effect).all() for term in learned.mains)
 

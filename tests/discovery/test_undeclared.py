@@ -186,6 +186,7 @@ def test_one_class_alone_is_a_model_too():
         assert np.isfinite(few.predict_proba(frame)).all()
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_no_privacy_finds_everything():
     frame, labels = people(300)
     model = AdditiveBoostClassifier(epsilon=math.inf, delta=0.0).fit(frame, labels)

@@ -105,6 +105,7 @@ def test_parquet_keeps_its_types(path: Path, tmp_path: Path) -> None:
     assert not columns_of(tacit.read_table(file)).untyped
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_the_attack_moves_no_other_row(tmp_path: Path) -> None:
     """Declared texts, cells 1.0 and 2.0: a row of the ward `unknown` made all cells texts, and moved every effect."""
     rows = "ward,age,note,y\n" + "1.0,20,b,yes\n2.0,30,b,no\n" * 500

@@ -66,6 +66,7 @@ def test_a_seed_repeats_and_forbids_release():
     assert (fresh[0] != fresh[1]).any()
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_no_privacy_is_marked():
     frame, labels = people(1000)
     model = AdditiveBoostClassifier(epsilon=math.inf, schema=SCHEMA).fit(frame, labels)

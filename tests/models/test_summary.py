@@ -116,6 +116,7 @@ def test_it_follows_from_the_file_alone() -> None:
     assert seen(learner.model_, learner.certificate_) == learner.summary_
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_a_weak_promise_is_warned_of() -> None:
     X, y = table(2000)
     for more, words in (({"delta": 1e-3}, "delta 0.001 is above"), ({"epsilon": 11.0}, "epsilon 11 is above 10")):
