@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,9 @@ def facts(fitted: Any) -> Any:
     return Seen.of(fitted)
 
 
+@cache
 def in_memory(name: str) -> Any:
+    """The fit that all others are held against: one for all of them."""
     kind = LEARNERS[name][1]
     return made(name).fit(table(ROWS).X, getattr(table(ROWS), kind))
 
