@@ -48,10 +48,10 @@ def rows(n: int, generator: np.random.Generator) -> tuple[pd.DataFrame, np.ndarr
     return frame, (generator.random(n) < 1 / (1 + np.exp(-odds))).astype(int), sparse
 
 
-def placebo(make: Make, seed: int, epsilon: float = 1.0, shuffled: bool = True) -> tuple[float, float]:
+def placebo(make: Make, seed: int, epsilon: float = 1.0, shuffled: bool = True, n: int = 2500) -> tuple[float, float]:
     """AUC on new rows, and the mean chance in sparse groups over the base rate."""
     generator = np.random.default_rng(seed)
-    (frame, y, _), (new, truth, sparse) = rows(2500, generator), rows(4000, generator)
+    (frame, y, _), (new, truth, sparse) = rows(n, generator), rows(4000, generator)
     request = {"epsilon": epsilon, "delta": 1e-6, "schema": SCHEMA, "random_state": seed}
     model = make(request).fit(frame, generator.permutation(y) if shuffled else y)
     score = model.decision_function(new) if hasattr(model, "decision_function") else model.predict_proba(new)[:, 1]

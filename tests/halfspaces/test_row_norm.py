@@ -67,8 +67,12 @@ def test_the_dimension_does_not_come_back_through_the_schema(width: int, way: st
     if "row_norm" in way:
         told["row_norm"] = 1.0
     table = rows if way == "row_norm" else pd.DataFrame(rows, columns=list(schema(width).columns))
-    model = HalfspaceBoostClassifier(0.5, random_state=0, **told, classes=(0, 1)).fit(table[:4000], labels[:4000])
-    assert (model.predict(table[4000:]) != labels[4000:]).mean() <= 0.015
+    errors = []
+    for seed in range(3):
+        model = HalfspaceBoostClassifier(0.5, random_state=seed, **told, classes=(0, 1))
+        model.fit(table[:4000], labels[:4000])
+        errors.append((model.predict(table[4000:]) != labels[4000:]).mean())
+    assert np.mean(errors) <= 0.015
     found = [entry for entry in model.certificate_.entries if "lengths of rows" in str(entry)]
     assert len(found) == (way in ("schema", "neither"))
     assert model.model_.encoder.clipper.norm < (1.6 if way != "neither" else 6)

@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from tacit.arrays import Floats
 from tacit.curator.curator import Curator
+from tacit.halfspaces.base_rate import BaseRate
 from tacit.halfspaces.scaling import Scaling
 from tacit.halfspaces.tuning import TUNING, Tuning
 from tacit.privacy.charges import Charge
@@ -27,7 +28,7 @@ class Calibration:
 
 
 DEFAULT = Calibration(2.0, 0.0)
-"""What is taken where there are too few rows to say more, for scores whose typical size is 1."""
+"""What is taken where nothing is counted, for scores whose typical size is 1."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ def calibrate(
     spread: Spread,
     charge: Charge,
     constant: float,
+    prior: Prior,
     tuning: Tuning = TUNING,
 ) -> Calibration:
     """Releases counts by score and class, and fits a curve through them.
@@ -64,6 +66,7 @@ def calibrate(
         charge: of the one release.
         constant: value of the rows' last coordinate if it is the same in all; 0 if there is no such coordinate, and
             then the curve crosses one half at score 0.
+        prior: what is believed before, of scores around their centre and by their width.
         tuning: the numbers of the learner.
     """
     log, reach = HalfspaceLog(len(weights), radius), tuning.calibration_range
@@ -73,40 +76,78 @@ def calibrate(
     log.add(shifted / (reach * spread.width))
     levels = Levels.covering(1.0, tuning.calibration_levels)
     release = curator.measure(MarginCounts(log, levels), charge, Label(Stage.CALIBRATION, "counts by score and class"))
-    fitted = fit_curve(levels.middles * reach, release.value, release.sd, bool(constant), tuning)
+    fitted = fit_curve(levels.middles * reach, release.value, release.sd, bool(constant), prior, tuning)
     slope = fitted.slope / spread.width
     return Calibration(slope, fitted.offset - slope * spread.centre)
 
 
+@dataclass(frozen=True)
+class Prior:
+    """What is believed of a curve before scores are counted: normal, with standard deviations of at most 1.
+
+    Attributes:
+        slope: its mean; the standard deviation is 1.
+        offset: its mean.
+        offset_sd: its standard deviation, at most 1: of the base rate, which was drawn to 1/2 where it is worse known.
+    """
+
+    slope: float
+    offset: float
+    offset_sd: float = 1.0
+
+
+def prior_of(spread: Spread, noise: float, base_rate: BaseRate, tuning: Tuning = TUNING) -> Prior:
+    """The prior of a curve over scores around their centre and by their width.
+
+    The slope is a typical one by the share of the scores' standard deviation that is not noise of the rounds: where
+    noise is all there is, everybody is at the base rate. The offset is what has the base rate as its mean then.
+
+    Args:
+        spread: where the scores lie.
+        noise: standard deviation of the scores that are made of noise alone.
+        base_rate: what was released of it.
+        tuning: the numbers of the learner.
+    """
+    slope = tuning.prior_slope * math.sqrt(max(0.0, 1.0 - (noise / spread.width) ** 2))
+    offset = base_rate.log_odds * math.sqrt(1.0 + math.pi / 8.0 * slope**2)
+    slack = math.hypot(base_rate.sd, tuning.offset_slack * (1.0 + abs(offset)))
+    return Prior(slope, offset, min(1.0, slack))
+
+
 def fit_curve(
-    scores: Floats, counts: Floats, noise_sd: float, with_offset: bool, tuning: Tuning = TUNING
+    scores: Floats, counts: Floats, noise_sd: float, with_offset: bool, prior: Prior, tuning: Tuning = TUNING
 ) -> Calibration:
-    """The logistic curve of greatest likelihood, drawn towards :data:`DEFAULT` as strongly as the noise asks for.
+    """The logistic curve of greatest likelihood, drawn towards the prior as strongly as the noise asks for.
 
     Counts enter as they are, negative ones too: cut off at zero they would add up to rows that do not exist. The pull
-    is that of a normal prior of standard deviation 1 on both parameters, once with the weight of one row and once with
-    that of the noise in all counts together.
+    is that of the prior, times what a parameter's slack has of variance with noise over what it has from a sample of
+    rows alone: noise in a count of the rarer class has nearly its whole weight, though few rows do.
 
     Args:
         scores: shape ``(k,)``.
         counts: noisy numbers of rows of class 0 and 1 by score, shape ``(k, 2)``.
         noise_sd: standard deviation of the noise in a count.
         with_offset: whether to fit the offset.
+        prior: what is believed before.
         tuning: the numbers of the learner.
     """
-    pull = 1.0 + noise_sd * math.sqrt(counts.size)
+    positive = float(expit(prior.offset))
+    rows = max(1.0, float(counts.sum()) * positive * (1.0 - positive))
+    noise = noise_sd**2 * (positive**2 + (1.0 - positive) ** 2) / rows
+    steep, high = 1.0 + noise * float(scores @ scores), (1.0 + noise * len(scores)) / prior.offset_sd**2
 
     def loss(point: Floats) -> tuple[float, Floats]:
         slope, offset = float(point[0]), float(point[1])
         odds = slope * scores + offset
         value = counts[:, 1] @ np.logaddexp(0, -odds) + counts[:, 0] @ np.logaddexp(0, odds)
-        value += 0.5 * pull * ((slope - DEFAULT.slope) ** 2 + offset**2)
+        value += 0.5 * (steep * (slope - prior.slope) ** 2 + high * (offset - prior.offset) ** 2)
         positive = expit(odds)
         slack = counts[:, 0] * positive - counts[:, 1] * (1 - positive)
-        gradient = np.array([slack @ scores + pull * (slope - DEFAULT.slope), slack.sum() + pull * offset])
-        return float(value), gradient
+        pulls = steep * (slope - prior.slope), high * (offset - prior.offset)
+        return float(value), np.array([slack @ scores + pulls[0], slack.sum() + pulls[1]])
 
     most_offset = tuning.most_offset if with_offset else 0.0
     bounds = [(1.0 / tuning.most_slope, tuning.most_slope), (-most_offset, most_offset)]
-    found = minimize(loss, np.array([DEFAULT.slope, 0.0]), jac=True, bounds=bounds, method="L-BFGS-B")
+    start = np.array([max(prior.slope, bounds[0][0]), prior.offset if with_offset else 0.0])
+    found = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B")
     return Calibration(float(found.x[0]), float(found.x[1]))

@@ -72,7 +72,8 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         density: of lazy Bregman, kappa: the share of rows that a round's weights add up to; None for .1 to .5, by the
             noise.
         learning_rate: of lazy Bregman, lambda; None for .2.
-        advantage: of SmoothBoost, gamma: what a round is trusted to achieve.
+        advantage: of SmoothBoost, gamma: what a round is trusted to achieve; None for .4, or .2 where rows have a
+            constant coordinate.
         stop_density: end the run when the measure's size is below this share of the rows, by a noisy test in every
             round that takes a tenth of the budget (Appendix K); None for a fixed number of rounds.
         scaling: whether to scale the row space by released moments, for a tenth of the budget. Off, the learner is the
@@ -104,7 +105,7 @@ class HalfspaceBoostClassifier(PrivateClassifier):
         rounds: int | None = DEFAULTS.rounds,
         density: float | None = DEFAULTS.density,
         learning_rate: float | None = DEFAULTS.learning_rate,
-        advantage: float = DEFAULTS.advantage,
+        advantage: float | None = DEFAULTS.advantage,
         stop_density: float | None = DEFAULTS.stop_density,
         scaling: bool = DEFAULTS.scaling,
         calibrate: bool = DEFAULTS.calibrate,

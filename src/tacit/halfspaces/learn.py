@@ -11,18 +11,15 @@ from tacit.arrays import Floats
 from tacit.boosting.schema import Ensemble, boost
 from tacit.boosting.stopping import EndTest
 from tacit.curator.budget import Budget
-from tacit.halfspaces.calibration import DEFAULT, Calibration, calibrate, spread_of
+from tacit.halfspaces.base_rate import count_rows
+from tacit.halfspaces.calibration import DEFAULT, Calibration, calibrate, prior_of, spread_of
 from tacit.halfspaces.centering import Centering, Centre, DenseEmbedding
 from tacit.halfspaces.counted_errors import count_errors, plain_halfspace
 from tacit.halfspaces.plan import Options
 from tacit.halfspaces.scaling import Scaling, measure_scaling
 from tacit.models.evidence import CountedErrors
 from tacit.privacy.charges import Charge, Gaussian, Laplace
-from tacit.privacy.label import Label, Stage
-from tacit.queries.cells import OneCell
-from tacit.queries.dense.halfspace_log import DENSE_COUNT_UNIT, HalfspaceLog
-from tacit.queries.histogram import Histogram
-from tacit.queries.rules import RowRule
+from tacit.queries.dense.halfspace_log import HalfspaceLog
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +52,8 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
         options: the learner's parameters.
     """
     shares, width = options.shares, budget.layout.n_dense
-    fine_count = RowRule(np.full((budget.layout.n_labels, 1, 1), DENSE_COUNT_UNIT, np.int32), DENSE_COUNT_UNIT)
-    label = Label(Stage.COUNTS, "number of rows")
-    count = budget.measure(Histogram(OneCell(), fine_count), shares["count"], label)
-    n_rows = max(1.0, float(count.value[0, 0]))
+    base_rate = count_rows(budget, options)
+    n_rows = base_rate.rows
     scaling = Scaling.none(width)
     if options.scaling:
         half = budget.charge(shares["scaling"] / 2)
@@ -72,7 +67,10 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
     descent = options.descent(width, rounds) if name == "logistic" else None
     log = HalfspaceLog(width, radius)
     embedding = DenseEmbedding(log)
-    reach = measure.step * rounds
+    start = options.start(measure, base_rate.log_odds)
+    if start:
+        log.add(constant_direction(width, math.copysign(1.0 / options.constant, start)), abs(start))
+    reach = measure.step * rounds + abs(start)
     learner = Centering(
         embedding,
         round_charge(budget, shares["rounds"] / rounds, options),
@@ -92,17 +90,28 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
 
     if descent is None:
         weights, noise_sd = average(ensemble, width)
+        start /= max(1, len(ensemble.hypotheses))
     else:
         weights, noise_sd = sum_of_steps(ensemble, width, measure.step, descent.momentum)
+    if start:
+        weights = weights + constant_direction(width, start / options.constant)
     if not options.calibrate:
         calibration = DEFAULT if descent is None else Calibration(1.0, 0.0)
         return Learned(weights, noise_sd, calibration, n_rows, ensemble)
     spread = spread_of(weights, scaling, options.constant)
+    believed = prior_of(spread, noise_sd * scaling.noise_spread(options.constant != 0), base_rate, options.tuning)
     charge = budget.charge(shares["calibration"])
-    calibration = calibrate(budget.curator, weights, radius, spread, charge, options.constant, options.tuning)
+    calibration = calibrate(budget.curator, weights, radius, spread, charge, options.constant, believed, options.tuning)
     plain = plain_halfspace(weights, calibration, scaling, options)
     errors = count_errors(budget.curator, plain, radius, budget.charge(shares["errors"]))
     return Learned(plain.weights, noise_sd, plain.calibration, n_rows, ensemble, errors)
+
+
+def constant_direction(width: int, weight: float) -> Floats:
+    """A vector of this weight for the constant coordinate, which comes last, and of none for the others."""
+    direction = np.zeros(width)
+    direction[-1] = weight
+    return direction
 
 
 def round_charge(budget: Budget, share: float, options: Options) -> Charge:

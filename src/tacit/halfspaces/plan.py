@@ -38,7 +38,7 @@ class Options:
     rounds: int | None = None
     density: float | None = None
     learning_rate: float | None = None
-    advantage: float = TUNING.advantage
+    advantage: float | None = None
     stop_density: float | None = None
     scaling: bool = True
     calibrate: bool = True
@@ -52,7 +52,7 @@ class Options:
         check_choice("measure", self.measure, get_args(MeasureName))
         check_integer("rounds", self.rounds, optional=True)
         check_number("density", self.density, 0.0, 1.0, optional=True)
-        check_number("advantage", self.advantage, 0.0, 0.5)
+        check_number("advantage", self.advantage, 0.0, 0.5, optional=True)
         check_number("stop_density", self.stop_density, 0.0, 1.0, optional=True)
         check_number("learning_rate", self.learning_rate, 0.0, 1.0, optional=True, with_high=True)
         check_number("shortest_centre", self.shortest_centre, 0.0, 1.0, with_low=True, with_high=True)
@@ -71,7 +71,7 @@ class Options:
             rounds=whole(self.rounds),
             density=None if self.density is None else float(self.density),
             learning_rate=None if self.learning_rate is None else float(self.learning_rate),
-            advantage=float(self.advantage),
+            advantage=None if self.advantage is None else float(self.advantage),
             stop_density=None if self.stop_density is None else float(self.stop_density),
             scaling=bool(self.scaling),
             calibrate=bool(self.calibrate),
@@ -81,7 +81,7 @@ class Options:
     @property
     def shares(self) -> dict[str, float]:
         """How the budget is divided; the shares add up to 1."""
-        shares = {"count": self.tuning.count_share}
+        shares = {"count": self.tuning.class_counts_share if self.constant else self.tuning.count_share}
         if self.scaling:
             shares["scaling"] = self.tuning.scaling_share
         if self.calibrate:
@@ -126,7 +126,23 @@ class Options:
         if measure == "lazy_bregman":
             density = min(numbers.most_density, max(numbers.least_density, numbers.density_signal / signal))
             return LazyBregman(self.density or density, self.learning_rate or numbers.lazy_rate, n_rows)
-        return LogisticMeasure(numbers.logistic_step) if measure == "logistic" else SmoothMeasure(self.advantage)
+        if measure == "logistic":
+            return LogisticMeasure(numbers.logistic_step)
+        return SmoothMeasure(self.advantage or (numbers.classes_advantage if self.constant else numbers.advantage))
+
+    def start(self, measure: SmoothMeasure | LazyBregman | LogisticMeasure, log_odds: float) -> float:
+        """The score that all rows start from, so that the classes weigh the same: what has no class has no direction.
+
+        At a score of 0 the first centre is the mean of the rows, the other way round where positive ones are rare:
+        whoever is in a sparse group would be told to be one of them, whatever the labels are.
+
+        Args:
+            measure: of the run; lazy Bregman starts from 0, as its weights follow all rows.
+            log_odds: of the positive class; 0 where rows have no constant coordinate.
+        """
+        if isinstance(measure, SmoothMeasure):
+            return 2.0 * log_odds / -math.log1p(-measure.advantage)
+        return log_odds if isinstance(measure, LogisticMeasure) else 0.0
 
     def descent(self, width: int, rounds: int) -> Descent:
         """The steps of the logistic measure."""

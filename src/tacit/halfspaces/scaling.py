@@ -60,6 +60,16 @@ class Scaling:
         crossed = float(pull @ (pull / self.variances))
         return float(np.sum(self.variances**-2.0) - 2 * crossed / weight + (pull @ pull / weight) ** 2)
 
+    def noise_spread(self, around_mean: bool) -> float:
+        """Standard deviation of the scores that noise in a hypothesis gives to rows, per root mean square of it.
+
+        Args:
+            around_mean: whether of scores less those of the mean row.
+        """
+        pull, weight = self._pull
+        scores = self.trace - (float(pull @ pull) / weight**2 if around_mean else 0.0)
+        return math.sqrt(max(0.0, scores) * len(self.variances) / self.trace_of_square)
+
 
 def measure_scaling(
     curator: Curator, radius: int, n_rows: float, charges: tuple[Charge, Charge], tuning: Tuning = TUNING

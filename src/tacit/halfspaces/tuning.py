@@ -17,7 +17,9 @@ class Tuning:
     # Shares of the budget: the number of rows; the moments that the row space is scaled by; the counts that turn scores
     # into probabilities; the counts of rows by side and class; the end tests, if there is a stopping rule. Before all
     # of them: the histogram of lengths.
+    # Rows are counted by class where they have a constant coordinate.
     count_share: float = 0.02
+    class_counts_share: float = 0.04
     scaling_share: float = 0.10
     calibration_share: float = 0.05
     errors_share: float = 0.01
@@ -56,8 +58,16 @@ class Tuning:
     most_density: float = 0.5
     density_signal: float = 60.0
 
-    # SmoothBoost's gamma: the advantage that a round is trusted to have.
+    # SmoothBoost's gamma: the advantage that a round is trusted to have; the other one is for rows with a constant
+    # coordinate, which hardly any halfspace separates.
     advantage: float = 0.4
+    classes_advantage: float = 0.2
+
+    # Variance of the positive class's share of the rows, before they are counted; it is kept so far away from 0 and 1,
+    # and so many standard deviations of its noise.
+    base_variance: float = 0.08
+    least_base: float = 0.01
+    base_deviations: float = 0.25
 
     # The longest first step of SmoothBoost's centres.
     most_pace: float = 4.0
@@ -97,6 +107,11 @@ class Tuning:
     # What the digits of a weight are worth, times the number of weights: nats, for a change of its share in scores as
     # large as these vary. All together vary by at most about half of one over it.
     rounding_price: float = 1024.0
+
+    # The calibration's slope by scores of spread 1, before they are counted, if nothing of them were noise.
+    # And how far off the offset may be that the base rate asks for, as a share of it and of 1.
+    prior_slope: float = 2.0
+    offset_slack: float = 0.1
 
     # Bounds of the calibration's slope (and one over it) and of its offset, in log-odds.
     most_slope: float = 50.0
