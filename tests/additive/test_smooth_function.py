@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -44,6 +45,12 @@ def fitted(n: int = 3000, kind: Schema | None = None, **settings) -> AdditiveBoo
     return AdditiveBoostClassifier(schema=kind or schema(), **chosen).fit(X, y)
 
 
+@cache
+def usual() -> AdditiveBoostClassifier:
+    """One fit, for tests that change nothing."""
+    return fitted()
+
+
 def test_it_sees_small_differences_of_columns_that_vary_together(monkeypatch):
     X, y = light_for_its_size(3000, 1)
     with_it = roc_auc_score(y, fitted(8000).predict_proba(X)[:, 1])
@@ -54,7 +61,7 @@ def test_it_sees_small_differences_of_columns_that_vary_together(monkeypatch):
 
 
 def test_terms_add_up_to_the_score_and_a_file_keeps_them():
-    model, (X, _) = fitted().model_, light_for_its_size(400, 2)
+    model, (X, _) = usual().model_, light_for_its_size(400, 2)
     names, parts = model.contributions(X)
     assert SMOOTH in names
     np.testing.assert_allclose(model.intercept + parts.sum(axis=1), model.decision_function(X), atol=1e-9)
@@ -66,13 +73,13 @@ def test_terms_add_up_to_the_score_and_a_file_keeps_them():
 
 
 def test_a_score_does_not_depend_on_other_rows():
-    model, (X, _) = fitted().model_, light_for_its_size(6000, 3)
+    model, (X, _) = usual().model_, light_for_its_size(6000, 3)
     whole = model.decision_function(X)
     assert np.array_equal(whole[4000:4100], model.decision_function(X.iloc[4000:4100].reset_index(drop=True)))
 
 
 def test_every_step_is_in_the_certificate():
-    certificate = fitted().certificate_
+    certificate = usual().certificate_
     labels = [entry.label for entry in certificate.entries]
     assert labels.count("how columns vary together") == 1
     assert labels.count("unexplained variance") == 1
@@ -134,9 +141,15 @@ def of_scores(kind: str, n: int = 6000, seed: int = 0, **settings):
     return AdditiveBoostClassifier(schema=known, **chosen).fit(X, np.digitize(said, [-0.5, 0.5])), X, truth
 
 
+@cache
+def usual_of_scores(kind: str):
+    """One fit of each kind, for tests that change nothing."""
+    return of_scores(kind)
+
+
 @pytest.mark.parametrize("kind", ["classes", "number"])
 def test_several_classes_and_numbers_gain_by_it(kind, monkeypatch):
-    model, _, _ = of_scores(kind)
+    model, _, _ = usual_of_scores(kind)
     X, truth = of_scores(kind, 500, 5)[1:]
 
     def closeness(fit) -> float:
@@ -153,7 +166,7 @@ def test_several_classes_and_numbers_gain_by_it(kind, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["classes", "number"])
 def test_scores_with_it_add_up_and_a_file_keeps_them(kind):
-    model, X, _ = of_scores(kind)
+    model, X, _ = usual_of_scores(kind)
     names, parts = model.model_.contributions(X)
     assert SMOOTH in names
     again = model_from_dict(json.loads(json.dumps(model.model_.to_dict())))
