@@ -80,3 +80,13 @@ def code_of(label: Any, classes: tuple[Any, ...]) -> npt.NDArray[np.int8] | npt.
     if len(classes) == 2:
         return np.array([sign_of(label, classes)], np.int8)
     return np.array([place_of(label, classes)], np.int16)
+
+
+def as_labels(labels: tuple[Any, ...]) -> npt.NDArray[Any]:
+    """Labels as an array, each of its own type: together with texts numpy would make numbers texts."""
+    array = np.asarray(labels)
+    if len({type(label) for label in labels}) == 1 and array.ndim == 1:
+        return array
+    objects = np.empty(len(labels), object)
+    objects[:] = labels
+    return objects

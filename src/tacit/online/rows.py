@@ -161,6 +161,14 @@ def sign_from(value: Any) -> float:
     return (1.0 if value else -1.0) if isinstance(value, bool | np.bool_) else _float(value)
 
 
+def signs_in(values: Any) -> npt.NDArray[Any]:
+    """A column of a data frame, booleans as signs."""
+    array = np.asarray(values)
+    if array.dtype.kind == "b":
+        return np.where(array, 1, -1)
+    return array if array.dtype.kind in "iuf" else np.array([sign_from(value) for value in values], np.float64)
+
+
 def _float(value: Any) -> float:
     try:
         if isinstance(value, complex):  # as which a table reads all values of a column where one is

@@ -20,9 +20,9 @@ from tacit.curator.streams.winnow_log import WinnowLog
 from tacit.encoding.inputs import plain
 from tacit.errors import spending
 from tacit.learning.checks import check_choice, check_integer, check_number
-from tacit.online.labels import code_of, codes_of, place_of
+from tacit.online.labels import as_labels, code_of, codes_of, place_of
 from tacit.online.pipelines import learning_steps
-from tacit.online.rows import NumberRows, RowError, SchemaRows, SignRows, matrix_of, sign_from
+from tacit.online.rows import NumberRows, RowError, SchemaRows, SignRows, matrix_of, signs_in
 from tacit.online.schedule import WinnowRequest, schedule_of
 from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
 from tacit.privacy.account import PrivacyAccount
@@ -254,7 +254,7 @@ class Winnow(_base()):  # type: ignore[misc]
         """The likelier class of every row, shape ``(n,)``."""
         rows = self._rows_for(X) if self._rows is None else self._rows
         points, _ = rows.many(self._ordered(X, rows))
-        predicted: npt.NDArray[Any] = _as_labels(self.labels)[self._marks(points).said(self._scores(points))]
+        predicted: npt.NDArray[Any] = as_labels(self.labels)[self._marks(points).said(self._scores(points))]
         return predicted
 
     def _scores(self, points: npt.NDArray[np.int8]) -> Ints:
@@ -420,7 +420,7 @@ class Winnow(_base()):  # type: ignore[misc]
             if missing and not rows.declared:
                 raise RowError(f"columns are missing: {missing[:5]}. The stream is as it was.")
             return np.column_stack(
-                [np.full(len(table), -1) if name in missing else _column(table[name]) for name in rows.names]
+                [np.full(len(table), -1) if name in missing else signs_in(table[name]) for name in rows.names]
             )
         return table
 
@@ -477,22 +477,3 @@ PARAMETERS = (
     "bins", "labels", "invalid", "account", "seed", "period", "carried",
 )  # fmt: skip
 """Parameters of :class:`Winnow`."""
-
-
-def _as_labels(labels: tuple[Any, ...]) -> npt.NDArray[Any]:
-    """Labels as an array, each of its own type: together with texts numpy would make numbers texts."""
-    array = np.asarray(labels)
-    return array if len({type(label) for label in labels}) == 1 and array.ndim == 1 else _objects(labels)
-
-
-def _objects(labels: tuple[Any, ...]) -> npt.NDArray[Any]:
-    array = np.empty(len(labels), object)
-    array[:] = labels
-    return array
-
-
-def _column(values: Any) -> npt.NDArray[Any]:
-    array = np.asarray(values)
-    if array.dtype.kind == "b":
-        return np.where(array, 1, -1)
-    return array if array.dtype.kind in "iuf" else np.array([sign_from(value) for value in values], np.float64)
