@@ -21,37 +21,42 @@ FAR = np.int64(1 << 62)
 """More errors than there are rows."""
 
 
+SUM, BEGIN, END = 0, 1, 2
+"""Of a stretch: the sum, and the least sum over its beginnings and over its ends, of which one is empty."""
+
+
 @nb.njit(nogil=True, cache=True)
-def _plant(sums: Ints, begins: Ints, ends: Ints, size: int) -> None:
-    """Fills a tree of which the leaves' sums are there, ``sums[size:]``."""
+def _join(tree: Ints, node: int) -> None:
+    """A stretch from its two halves."""
+    left, right = 2 * node, 2 * node + 1
+    tree[node, SUM] = tree[left, SUM] + tree[right, SUM]
+    tree[node, BEGIN] = min(tree[left, BEGIN], tree[left, SUM] + tree[right, BEGIN])
+    tree[node, END] = min(tree[right, END], tree[right, SUM] + tree[left, END])
+
+
+@nb.njit(nogil=True, cache=True)
+def _plant(tree: Ints, size: int) -> None:
+    """Fills a tree of which the leaves' sums are there."""
     for node in range(size, 2 * size):
-        begins[node] = min(sums[node], 0)
-        ends[node] = begins[node]
+        tree[node, BEGIN] = tree[node, END] = min(tree[node, SUM], 0)
     for node in range(size - 1, 0, -1):
-        left, right = 2 * node, 2 * node + 1
-        sums[node] = sums[left] + sums[right]
-        begins[node] = min(begins[left], sums[left] + begins[right])
-        ends[node] = min(ends[right], sums[right] + ends[left])
+        _join(tree, node)
 
 
 @nb.njit(nogil=True, cache=True)
-def _add(sums: Ints, begins: Ints, ends: Ints, node: int, change: int) -> None:
+def _add(tree: Ints, node: int, change: int) -> None:
     """Adds to a leaf, and to all above it."""
-    sums[node] += change
-    begins[node] = min(sums[node], 0)
-    ends[node] = begins[node]
+    tree[node, SUM] += change
+    tree[node, BEGIN] = tree[node, END] = min(tree[node, SUM], 0)
     node //= 2
     while node > 0:
-        left, right = 2 * node, 2 * node + 1
-        sums[node] = sums[left] + sums[right]
-        begins[node] = min(begins[left], sums[left] + begins[right])
-        ends[node] = min(ends[right], sums[right] + ends[left])
+        _join(tree, node)
         node //= 2
 
 
 @nb.njit(nogil=True, cache=True)
 def _sweep(
-    costs: Ints, order: Ints, starts: Ints, last: Ints, last_kinds: int, trees: Ints, falling: bool, best: Ints
+    costs: Ints, order: Ints, starts: Ints, last: Ints, last_kinds: int, tree: Ints, falling: bool, best: Ints
 ) -> None:
     """One direction of the first cut; keeps the least errors of each of its places in ``best``.
 
@@ -61,19 +66,18 @@ def _sweep(
         starts: where each rank begins in ``order``, and its end.
         last: rank of every point's last value; -1 for none.
         last_kinds: directions of the last cut.
-        trees: room for three trees, shape ``(3, 2 * size)``.
+        tree: room for it, shape ``(2 * size, 3)``.
         falling: which direction of the first cut.
         best: per place, from below all values to above them.
     """
-    size = trees.shape[1] // 2
-    sums, begins, ends = trees[0], trees[1], trees[2]
-    sums[:] = 0
+    size = len(tree) // 2
+    tree[:] = 0
     total = 0
     for point in range(len(costs)):
         total += costs[point, 0]
         if last[point] >= 0:
-            sums[size + last[point]] += costs[point, 2] - costs[point, 0]
-    _plant(sums, begins, ends, size)
+            tree[size + last[point], SUM] += costs[point, 2] - costs[point, 0]
+    _plant(tree, size)
     ranks = len(starts) - 1
     for step in range(ranks + 1):
         if step > 0:
@@ -83,12 +87,12 @@ def _sweep(
                 total += costs[point, 1] - costs[point, 0]
                 change = (costs[point, 3] - costs[point, 1]) - (costs[point, 2] - costs[point, 0])
                 if last[point] >= 0 and change != 0:
-                    _add(sums, begins, ends, size + last[point], change)
+                    _add(tree, size + last[point], change)
         least = FAR
         if last_kinds & RISING:
-            least = min(least, total + ends[1])
+            least = min(least, total + tree[1, END])
         if last_kinds & FALLING:
-            least = min(least, total + begins[1])
+            least = min(least, total + tree[1, BEGIN])
         place = step if falling else ranks - step
         best[place] = min(best[place], least)
 
@@ -109,7 +113,7 @@ def sweep(table: Ints, ranks: Ints, orders: Ints, starts: Ints, kinds: Ints, siz
     """
     n = len(table)
     costs = np.empty((n, 4), np.int64)
-    trees = np.empty((3, 2 * size), np.int64)
+    tree = np.empty((2 * size, 3), np.int64)
     first = starts[0, : best.shape[1]]
     middle = ranks[1].max() + 1 if n > 0 else 0
     best[:] = FAR
@@ -127,6 +131,6 @@ def sweep(table: Ints, ranks: Ints, orders: Ints, starts: Ints, kinds: Ints, siz
                     for bit in range(4):
                         costs[point, bit] = table[point, (bit & 1) + 2 + 4 * (bit >> 1)]
             if kinds[0] & RISING:
-                _sweep(costs, orders[0], first, ranks[2], kinds[2], trees, False, best[0])
+                _sweep(costs, orders[0], first, ranks[2], kinds[2], tree, False, best[0])
             if kinds[0] & FALLING:
-                _sweep(costs, orders[0], first, ranks[2], kinds[2], trees, True, best[1])
+                _sweep(costs, orders[0], first, ranks[2], kinds[2], tree, True, best[1])
