@@ -84,6 +84,22 @@ def _drawn(n_values: int, numbers: Searching) -> _Drawn:
     return _Drawn(part, group_of_part[part], by_part, np.add.reduceat(by_part, first, axis=1))
 
 
+def _contrasts(drawn: _Drawn, weights: Floats, numbers: Searching, noise_to_signal: float) -> Floats:
+    """What tells apart the shapes of the family, where they are believed in by these weights."""
+    shapes = drawn.by_group
+    mean = np.maximum(weights @ shapes, numbers.least_mass)
+    away = (shapes - weights @ shapes) / mean
+    covariance = (away * weights[:, None]).T @ away
+    return with_missing(principal_modes(mean / mean.sum(), covariance, noise_to_signal))
+
+
+@lru_cache(maxsize=8)  # columns of one table are asked the same at first
+def _first_contrasts(n_values: int, numbers: Searching, noise_to_signal: float) -> Floats:
+    found = _contrasts(_drawn(n_values, numbers), _normalised(_family(numbers)[0]), numbers, noise_to_signal)
+    found.flags.writeable = False
+    return found
+
+
 class ShapeSearch:
     """Beliefs about where the rows of one numeric column lie, and what to ask next.
 
@@ -118,11 +134,11 @@ class ShapeSearch:
             sd: standard deviation of the noise that an output will have.
             pure: whether noise follows the L1 norm of a row's image; that is at most 1 then, else its L2 norm.
         """
-        shapes, weights = self._drawn.by_group, self._weights
-        mean = np.maximum(weights @ shapes, self._numbers.least_mass)
-        away = (shapes - weights @ shapes) / mean
-        covariance = (away * weights[:, None]).T @ away
-        contrasts = with_missing(principal_modes(mean / mean.sum(), covariance, (sd / self._rows) ** 2))
+        noise, numbers = (sd / self._rows) ** 2, self._numbers
+        if not self._asked and self._prior is _family(numbers)[0]:
+            contrasts = _first_contrasts(self.window[1] - self.window[0], numbers, noise)
+        else:
+            contrasts = _contrasts(self._drawn, self._weights, numbers, noise)
         if pure:
             contrasts = contrasts / np.maximum(np.abs(contrasts).sum(axis=0), 1.0)
         self._asked.append(ReleaseMap.from_floats(contrasts))
