@@ -67,8 +67,9 @@ def scores(trees, columns):
     return sum(tree.values[tree.shape.find(codes)] for tree in trees)
 
 
-@pytest.mark.parametrize("noise", [0.15, 0.3])
-@pytest.mark.parametrize("trees", [40, 160])
+@pytest.mark.parametrize(
+    ("trees", "noise"), [(40, 0.15), (40, 0.3), (160, 0.3), pytest.param(160, 0.15, marks=pytest.mark.slow)]
+)
 def test_noise_in_a_score_is_as_large_as_planned(noise, trees):
     """Of no rows only noise is left: however many trees, its standard deviation in a score is what the plan allows."""
     allowance, loss = Allowance.of(1.0, 1e-6), SoftmaxLoss(3, pure=False)
