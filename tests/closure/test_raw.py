@@ -105,6 +105,7 @@ def test_a_run_holds_the_cuts_that_say_the_same() -> None:
     points = points_of([((1.0,), 0), ((2.0,), 1), ((math.nan,), 1), ((1e300,), 0)])
     (one,) = sets_of(["both"])
     found = raw_completions(TruthTable((0, 1)), [one], True, points)
+    assert sum(map(int, found.lengths)) == 2 * CUTS
     for cut in (-1e280, 1.0, math.nextafter(1.0, 2), 2.0, math.nextafter(2.0, 3), 1e280):
         for falling in (0, 1):
             number = falling * CUTS + key_of(cut) + LARGEST_CUT
@@ -114,6 +115,16 @@ def test_a_run_holds_the_cuts_that_say_the_same() -> None:
             ((name,), (grid,), holds, text) = one.concept(number)
             assert holds[grid.encode(values)].tolist() == expected.tolist()
             assert (name, text) == ("a", f"a {'<' if falling else '>='} {cut!r}")
+
+
+@pytest.mark.parametrize(("direction", "falling"), [("rising", False), ("falling", True)])
+def test_a_class_of_one_direction_has_concepts_of_that_one(direction: str, falling: bool) -> None:
+    (one,) = sets_of([direction])
+    points = points_of([((1.0,), 0), ((2.0,), 1)])
+    found = raw_completions(TruthTable((0, 1)), [one], True, points)
+    number = key_of(1.5) + LARGEST_CUT
+    _, (grid,), holds, _ = one.concept(number)
+    assert found.labels(number).tolist() == holds[grid.encode([1.0, 2.0])].tolist() == [falling, not falling]
 
 
 def test_patterns_of_the_sample_are_listed_once() -> None:
@@ -140,7 +151,7 @@ def moves(a: RawScored, b: RawScored) -> set[int]:
 
 
 def random_row(g: np.random.Generator, k: int) -> tuple[tuple[float, ...], int]:
-    values = g.choice([-1e300, -1.0, 0.0, 5e-324, 1.0, math.nextafter(1.0, 2.0), 7.0, math.inf, math.nan], k)
+    values = g.choice([-1e300, -1.0, 0.0, 5e-324, 1.0, math.nextafter(1.0, 2.0), 7.0, 1e300, math.inf, math.nan], k)
     return tuple(values.tolist()), int(g.integers(2))
 
 
