@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor
+from tacit import AdditiveBoostRegressor
+from tacit.additive.boost import AdditiveBoost
 from tacit.additive.tuning import PLANNING, TUNING
 from tacit.schema import Schema
 
@@ -33,7 +34,7 @@ SCHEMA = Schema.from_dict(
 """What is public about :func:`people`."""
 
 
-ADDITIVE = (AdditiveBoostClassifier, AdditiveBoostRegressor)
+ADDITIVE = (AdditiveBoost, AdditiveBoostRegressor)
 
 FEW_TREES = replace(TUNING, planning=replace(PLANNING, most_trees=40))
 """A fit without privacy has 1000 otherwise, as the golden cases of that name do."""
