@@ -37,6 +37,14 @@ def test_measure_rounds_and_density_follow_public_numbers() -> None:
     assert Options(scaling=False).descent(1000, 2) == Descent(TUNING.stable_rate, 0.0)
 
 
+def test_without_an_offset_the_curve_takes_less_from_the_rounds() -> None:
+    with_constant, without = Options(constant=0.5).shares, Options().shares
+    assert (with_constant["calibration"], without["calibration"]) == (TUNING.calibration_share, TUNING.slope_share)
+    assert (with_constant["count"], without["count"]) == (TUNING.class_counts_share, TUNING.count_share)
+    assert without["rounds"] > with_constant["rounds"]
+    assert math.fsum(without.values()) == math.fsum(with_constant.values()) == pytest.approx(1.0)
+
+
 def along_one_line(descent: Descent, curvature: float, rounds: int) -> float:
     """How far from the minimum 0 of a parabola steps from 1 end, as a share of how far off they ever were."""
     hypotheses: list[Centre] = []

@@ -78,7 +78,8 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             round that takes a tenth of the budget (Appendix K); None for a fixed number of rounds.
         scaling: whether to scale the row space by released moments, for a tenth of the budget. Off, the learner is the
             paper's; rows of very different spread are then learned badly.
-        calibrate: whether to release counts by score and class, for a twentieth of the budget, to give probabilities.
+        calibrate: whether to release counts by score and class, for a twentieth of the budget, to give probabilities;
+            without a constant coordinate for a fiftieth.
         analysis: ``"sharp"``, or ``"paper"`` for Theorem 22's constant (lazy Bregman only; twice the noise).
         shortest_centre: a public lower bound on the length of a round's exact average: half the margin, if known.
 

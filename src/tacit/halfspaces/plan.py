@@ -81,11 +81,12 @@ class Options:
     @property
     def shares(self) -> dict[str, float]:
         """How the budget is divided; the shares add up to 1."""
-        shares = {"count": self.tuning.class_counts_share if self.constant else self.tuning.count_share}
+        numbers, constant = self.tuning, self.constant != 0
+        shares = {"count": numbers.class_counts_share if constant else numbers.count_share}
         if self.scaling:
             shares["scaling"] = self.tuning.scaling_share
         if self.calibrate:
-            shares["calibration"] = self.tuning.calibration_share
+            shares["calibration"] = numbers.calibration_share if constant else numbers.slope_share
             shares["errors"] = self.tuning.errors_share
         if self.stop_density is not None:
             shares["stopping"] = self.tuning.stopping_share
