@@ -28,9 +28,10 @@ def test_lines_of_progress(folder: Path, tacit: Callable[..., Any]) -> None:
 
 
 def test_an_interrupted_fit_leaves_a_valid_ledger(folder: Path) -> None:
-    """The signal comes when the first release is told of."""
+    """The signal comes when the first release is told of; thousands would follow."""
     library.PrivacyAccount.create("sqlite:///b.db", "rows", 3.0, 1e-6)
     fit = ("fit", "data.csv", "--schema", "schema.toml", "--model", "m.json", "--progress")
+    fit = (*fit, "--learner", "trees", "--set", "n_trees=5000")
     paid = ("--account", "sqlite:///b.db", "--dataset", "rows")
     process = subprocess.Popen(
         [sys.executable, "-m", "tacit", *fit, *paid], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
