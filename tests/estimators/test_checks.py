@@ -147,7 +147,7 @@ def test_streams_take_integers_of_numpy(kind, tmp_path):
 def test_more_than_two_classes_are_to_be_grouped():
     X, _ = rows(30)
     schema = {**SCHEMA, "label": {"column": "y", "classes": [0, 1, 2]}}
-    for make in (BoostedTreesClassifier, FiniteClassClassifier, AgnosticClassifier, HalfspaceBoostClassifier):
+    for make in (RandomTreesClassifier, FiniteClassClassifier, AgnosticClassifier, HalfspaceBoostClassifier):
         with pytest.raises(RequestError, match="handles two classes, but 3 are declared; group them by listing"):
             make(schema=schema).fit(X, np.arange(30) % 3)
 
