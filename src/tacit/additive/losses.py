@@ -26,15 +26,11 @@ from tacit.additive.tuning import COUNTING, EFFECTS, Counting
 from tacit.arrays import Floats, Ints
 from tacit.boosting.measures.mada_boost import mada_boost_rule
 from tacit.curator.budget import Budget
-from tacit.curator.measurement import LEAST_SD
 from tacit.growing.simulated_rows import SimulatedRows
-from tacit.growing.softmax import STEEPEST, likely_counts, softmax_curvature
+from tacit.growing.softmax import STEEPEST, log_odds_of, released_counts, softmax_curvature
 from tacit.growing.tuning import KERNEL
-from tacit.privacy.label import Label, Stage
-from tacit.queries.cells import OneCell
-from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins, Scores
-from tacit.queries.rules import RowRule, fine_class_count_rule
+from tacit.queries.rules import RowRule
 from tacit.queries.score_rules import ScoreRule, SoftmaxRule
 
 
@@ -183,7 +179,25 @@ class ScoreLoss(Loss, Protocol):
         """How much the mean contribution falls as scores rise, shape ``(n_scores, n_scores)``."""
 
 
-class TwoClassLoss:
+class Unclipped:
+    """Base of losses whose contributions are at most 1 as they are: the model says what their curvature is.
+
+    Nothing is clipped, so that the intercept's releases end where it is right.
+    """
+
+    n_scores: int
+
+    def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
+        """Nothing."""
+        del budget, log, stage
+
+    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
+        """Nothing."""
+        del budget, log, total
+        return np.zeros(self.n_scores), np.zeros(self.n_scores)
+
+
+class TwoClassLoss(Unclipped):
     """Two classes: MadaBoost's weights over one margin, ``s min(1, exp(-s F))``, whose optimum is the log-odds.
 
     The weight of a row is looked up by its class and its margin (:class:`~tacit.queries.rules.RowRule`), and is at most
@@ -216,15 +230,6 @@ class TwoClassLoss:
         del budget
         return PosteriorIntercept(total, intercept_share)
 
-    def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
-        """Nothing: weights are at most 1, and the model says what their curvature is."""
-        del budget, log, stage
-
-    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
-        """Nothing: no contribution is clipped."""
-        del budget, log, total
-        return np.zeros(1), np.zeros(1)
-
     def directions(self, intercept: Floats, spread: float, rows: SimulatedRows | None) -> Directions:
         """By the intercept and the spread of the terms, taken to be normal."""
         del rows
@@ -246,13 +251,11 @@ def count_classes(budget: Budget, total: float, n_classes: int, numbers: Countin
     """
     noise = n_classes * budget.sd(1.0) / total
     share = min(max(numbers.counting_care * noise, numbers.least_counted), numbers.most_counted)
-    query = Histogram(OneCell(), fine_class_count_rule(n_classes))
-    release = budget.measure(query, share, Label(Stage.COUNTS, "counts of the classes"))
-    counts, variances = likely_counts(release.value[0], max(release.sd, LEAST_SD), total, numbers.class_spread)
-    return counts, float(np.average(variances, weights=counts)) + numbers.moves, share
+    counts, variance = released_counts(budget, share, "counts of the classes", numbers.class_spread, total)
+    return counts, variance + numbers.moves, share
 
 
-class SoftmaxLoss:
+class SoftmaxLoss(Unclipped):
     """Several classes: scaled softmax residuals (:class:`~tacit.queries.score_rules.SoftmaxRule`).
 
     Args:
@@ -310,17 +313,7 @@ class SoftmaxLoss:
         """Log-odds of the classes from their noisy counts; a class that noise hides is thought rare, not absent."""
         del intercept_share
         counts, doubt, self.share = count_classes(budget, total, self.n_scores, self.numbers)
-        logs = np.log(counts / counts.sum())
-        return NewtonIntercept(np.asarray(logs - logs.mean()), total, doubt)
-
-    def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
-        """Nothing: contributions have norm 1, and the model says what their curvature is."""
-        del budget, log, stage
-
-    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
-        """Nothing: no contribution is clipped, so that the intercept's releases end where it is right."""
-        del budget, log, total
-        return np.zeros(self.n_scores), np.zeros(self.n_scores)
+        return NewtonIntercept(log_odds_of(counts), total, doubt)
 
     def directions(self, intercept: Floats, spread: float, rows: SimulatedRows | None) -> Directions:
         """By the probabilities of simulated rows."""

@@ -14,7 +14,7 @@ from scipy.special import logit
 
 from tacit.additive.cut_points import SharesIntercept, fitted_cuts
 from tacit.additive.intercept import Intercept
-from tacit.additive.losses import Uses, count_classes
+from tacit.additive.losses import Unclipped, Uses, count_classes
 from tacit.additive.plan import Rest
 from tacit.additive.term import Directions
 from tacit.additive.tuning import COUNTING, EFFECTS, Counting
@@ -24,14 +24,14 @@ from tacit.curator.budget import Budget
 from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.tuning import KERNEL
 from tacit.models.ordered import OrderedChances
-from tacit.queries.margins import Margins, Scores
+from tacit.queries.margins import Scores
 from tacit.queries.score_rules import LevelRule
 
 MOST_ORDERED = 32
 """Not tuned, of the memory: ordered classes at most; the table of what rows add to shares grows with their square."""
 
 
-class OrderedLoss:
+class OrderedLoss(Unclipped):
     """Proportional odds.
 
     Args:
@@ -105,15 +105,6 @@ class OrderedLoss:
     def _set_cuts(self) -> None:
         self.cuts = fitted_cuts(self.cuts, self.shares, self._scores)
         self.__dict__.pop("_rule", None)
-
-    def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
-        """Nothing: contributions are at most 1, and the model says what their curvature is."""
-        del budget, log, stage
-
-    def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
-        """Nothing: no contribution is clipped."""
-        del budget, log, total
-        return np.zeros(1), np.zeros(1)
 
     def directions(self, intercept: Floats, spread: float, rows: SimulatedRows | None) -> Directions:
         """By the chances of simulated rows."""

@@ -11,7 +11,7 @@ halves, each split by the two noisy sums and, as far as the noise reaches, by a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,21 +129,14 @@ def counted_bins(
         The bins, and the share of the allowance that was spent: a column without heavy cells needs no second look.
     """
     classes = fine_class_count_rule(budget.layout.n_labels)
-    bins, spent, each = [], 0.0, budget.split(len(columns))
-    for column in columns:
-        if column.ordered:
-            made, looked_twice = _counted_order(each, column, totals.rows, numbers)
-            spent += each.share * (1.0 if looked_twice else 1.0 - numbers.second_look)
-        else:
-            cells = grid(column, budget.layout.n_codes[column.index], numbers.grid_cells)
-            query = Histogram(mapped_cells(column.index, cells), classes)
-            release = each.measure(query, 1.0, Label(Stage.BINNING, column.name, text=f"classes of {column.name}"))
-            positives, counts = release.value[:, 1], release.value.sum(axis=1)
-            made = _by_rate(cells, positives, counts, release.sd, totals.positive_share, numbers.mass_bins)
-            spent += each.share
-        budget.curator.coarsen(column.index, made.mapping)
-        bins.append(made)
-    return tuple(bins), spent
+
+    def by_rate(each: Budget, column: Column, cells: Ints) -> TreeBins:
+        query = Histogram(mapped_cells(column.index, cells), classes)
+        release = each.measure(query, 1.0, Label(Stage.BINNING, column.name, text=f"classes of {column.name}"))
+        positives, counts = release.value[:, 1], release.value.sum(axis=1)
+        return _by_rate(cells, positives, counts, release.sd, totals.positive_share, numbers.mass_bins)
+
+    return _each_column(budget, columns, totals.rows, by_rate, numbers)
 
 
 def binned_columns(
@@ -157,18 +150,33 @@ def binned_columns(
         rows: the released number of them.
         numbers: by which bins are tuned.
     """
-    rule, bins, spent, each = fine_count_rule(budget.layout.n_labels), [], 0.0, budget.split(len(columns))
+    rule = fine_count_rule(budget.layout.n_labels)
+
+    def as_they_are(each: Budget, column: Column, cells: Ints) -> TreeBins:
+        query = Histogram(mapped_cells(column.index, cells), rule)
+        release = each.measure(query, 1.0, Label(Stage.BINNING, column.name, text=f"rows of {column.name}"))
+        mass = _visible(release.value[:, 0], release.sd)
+        merged = _equal_mass(np.argsort(mass, kind="stable"), mass, CODES) if len(mass) > CODES else cells
+        return TreeBins(merged[cells], np.bincount(merged, weights=mass).astype(np.float64))
+
+    return _each_column(budget, columns, rows, as_they_are, numbers)
+
+
+def _each_column(
+    budget: Budget,
+    columns: Sequence[Column],
+    rows: float,
+    of_categories: Callable[[Budget, Column, Ints], TreeBins],
+    numbers: TreeBinning,
+) -> tuple[tuple[TreeBins, ...], float]:
+    """Bins of every column, and the share that was spent; ``of_categories`` makes those of columns without order."""
+    bins, spent, each = [], 0.0, budget.split(len(columns))
     for column in columns:
         if column.ordered:
             made, looked_twice = _counted_order(each, column, rows, numbers)
             spent += each.share * (1.0 if looked_twice else 1.0 - numbers.second_look)
         else:
-            cells = grid(column, budget.layout.n_codes[column.index], numbers.grid_cells)
-            query = Histogram(mapped_cells(column.index, cells), rule)
-            release = each.measure(query, 1.0, Label(Stage.BINNING, column.name, text=f"rows of {column.name}"))
-            mass = _visible(release.value[:, 0], release.sd)
-            merged = _equal_mass(np.argsort(mass, kind="stable"), mass, CODES) if len(mass) > CODES else cells
-            made = TreeBins(merged[cells], np.bincount(merged, weights=mass).astype(np.float64))
+            made = of_categories(each, column, grid(column, budget.layout.n_codes[column.index], numbers.grid_cells))
             spent += each.share
         budget.curator.coarsen(column.index, made.mapping)
         bins.append(made)

@@ -7,6 +7,12 @@ import math
 import numpy as np
 
 from tacit.arrays import Floats
+from tacit.curator.budget import Budget
+from tacit.curator.measurement import LEAST_SD
+from tacit.privacy.label import Label, Stage
+from tacit.queries.cells import OneCell
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.score_rules import SoftmaxRule
 
 STEEPEST = math.sqrt(0.5)
@@ -29,6 +35,36 @@ def likely_counts(noisy: Floats, sd: float, total: float, spread: float) -> tupl
     weights /= weights.sum(axis=1, keepdims=True)
     means = weights @ logs
     return weights @ sizes, np.maximum(weights @ logs**2 - means**2, 0.0)
+
+
+def released_counts(
+    budget: Budget, share: float, what: str, spread: float, total: float | None = None
+) -> tuple[Floats, float]:
+    """Releases the rows of each class; one that noise hides is thought rare, not absent.
+
+    Args:
+        budget: of the fit.
+        share: of it for this release.
+        what: the label says of it.
+        spread: how much the logarithms of class sizes are thought to scatter.
+        total: released number of rows; None for what the counts add up to.
+
+    Returns:
+        What counts are likely to be, and the variance of their logarithms on average over rows.
+    """
+    query = Histogram(OneCell(), fine_class_count_rule(budget.layout.n_labels))
+    release = budget.measure(query, share, Label(Stage.COUNTS, what))
+    counted, sd = release.value[0], max(release.sd, LEAST_SD)
+    if total is None:
+        total = max(float(counted.sum()), math.sqrt(len(counted)) * sd, 1.0)
+    counts, variances = likely_counts(counted, sd, total, spread)
+    return counts, float(np.average(variances, weights=counts))
+
+
+def log_odds_of(counts: Floats) -> Floats:
+    """Scores whose softmax are the shares of these counts, of mean 0."""
+    logs = np.log(counts / counts.sum())
+    return np.asarray(logs - logs.mean())
 
 
 def softmax_curvature(chances: Floats, rule: SoftmaxRule) -> Floats:

@@ -22,14 +22,13 @@ from tacit.growing.newton_trees import NewtonPlan
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.score_leaves import grow_score_trees
 from tacit.growing.simulated_rows import SimulatedRows
-from tacit.growing.softmax import likely_counts, softmax_curvature
+from tacit.growing.softmax import log_odds_of, released_counts, softmax_curvature
 from tacit.growing.tuning import SOFTMAX
 from tacit.models.tree import ScoreTree
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
-from tacit.queries.histogram import Histogram, ScoreHistogram
+from tacit.queries.histogram import ScoreHistogram
 from tacit.queries.margins import Scores
-from tacit.queries.rules import fine_class_count_rule
 from tacit.queries.score_rules import SoftmaxRule
 from tacit.queries.tree_cells import TreeCells
 from tacit.trees.gradient import laplace_plan
@@ -87,42 +86,6 @@ class SoftmaxRounds:
         return self.rows.places(cells)
 
 
-@dataclass(frozen=True, eq=False)
-class BaseRates:
-    """The released class counts.
-
-    Attributes:
-        counts: as they are likely to be, shape ``(classes,)``.
-        variance: of their logarithms, on average over rows.
-        sd: of the noise in each count.
-    """
-
-    counts: Floats
-    variance: float
-    sd: float
-
-    @property
-    def rows(self) -> float:
-        """Of all classes, at least 1."""
-        return max(float(self.counts.sum()), 1.0)
-
-    @property
-    def scores(self) -> Floats:
-        """Log-odds up to a constant, of mean 0."""
-        logs = np.log(self.counts / self.counts.sum())
-        return np.asarray(logs - logs.mean())
-
-
-def release_base_rates(budget: Budget, spread: float = SOFTMAX.class_spread) -> BaseRates:
-    """Counts the rows of each class; one that noise hides is thought rare, not absent."""
-    query = Histogram(OneCell(), fine_class_count_rule(budget.layout.n_labels))
-    release = budget.measure(query, 1.0, Label(Stage.COUNTS, "rows of each class"))
-    counted, sd = release.value[0], max(release.sd, LEAST_SD)
-    total = max(float(counted.sum()), math.sqrt(len(counted)) * sd, 1.0)
-    counts, variances = likely_counts(counted, sd, total, spread)
-    return BaseRates(counts, float(np.average(variances, weights=counts)), release.sd)
-
-
 def class_plan(
     rows: float, budget: Budget, classes: int, tuning: Gradient = GRADIENT, numbers: SeveralClasses = SEVERAL_CLASSES
 ) -> NewtonPlan | KernelPlan:
@@ -165,22 +128,23 @@ def learn_class_trees(
     classes, pure, generator = budget.layout.n_labels, budget.is_pure, budget.public_generator
     rows_share = tuning.pure_rows_share if pure else numbers.counting_share
     step_share = tuning.pure_intercept_share if pure else tuning.intercept_share
-    base = release_base_rates(budget.part(rows_share))
-    bins, spent = _bins(budget, columns, base.rows, tuning)
-    plan = class_plan(base.rows, budget, classes, tuning, numbers)
+    counts, variance = released_counts(budget.part(rows_share), 1.0, "rows of each class", SOFTMAX.class_spread)
+    n_rows = max(float(counts.sum()), 1.0)
+    bins, spent = _bins(budget, columns, n_rows, tuning)
+    plan = class_plan(n_rows, budget, classes, tuning, numbers)
     plan = replace(plan, trees=n_trees or plan.trees)
     plan = plan if depth is None else replace(plan, depth=depth)
     masses = [made.mass for made in bins]
     rule = SoftmaxRule(classes, 1 if pure else 2, SOFTMAX.tree_curvature)
     rows = SimulatedRows(masses, classes, generator, numbers.simulated_rows)
     rounds = SoftmaxRounds(Scores(classes), rule, rows)
-    start = rounds.add(OneCell(), base.scores[None, :])[0]
+    start = rounds.add(OneCell(), log_odds_of(counts)[None, :])[0]
     unordered = [place for place, column in enumerate(columns) if not column.ordered]
     structures = RandomStructures(masses, generator, reordered=unordered)
     growing = budget.part(1.0 - rows_share - spent - tuning.intercept_steps * step_share)
     trees = grow_score_trees(growing, structures, plan, rounds, numbers.growing)
-    doubt = base.variance + numbers.moves
-    shift, sd = set_constants(budget.part(step_share), rounds, base.rows, doubt, tuning.intercept_steps)
+    doubt = variance + numbers.moves
+    shift, sd = set_constants(budget.part(step_share), rounds, n_rows, doubt, tuning.intercept_steps)
     return LearnedClassTrees(start + shift, sd, bins, trees, growing.share / plan.trees)
 
 
