@@ -9,17 +9,17 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from tacit.arrays import Bytes, Floats
-from tacit.encoding.frames import Frame
 from tacit.models.additive import Feature
-from tacit.models.base import floats, of_any_table
+from tacit.models.base import floats
 from tacit.models.softmax import SoftmaxModel
 from tacit.models.tree import ScoreTree
+from tacit.models.tree_ensemble import BinnedTrees
 from tacit.models.tree_importance import total_effects
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class TreeClassesModel(SoftmaxModel):
+class TreeClassesModel(BinnedTrees, SoftmaxModel):
     """``scores = intercept + sum of trees``, a score per class. Frozen; everything in it was released.
 
     Attributes:
@@ -42,15 +42,6 @@ class TreeClassesModel(SoftmaxModel):
     share: float
     intercept_sd: Floats
 
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        return tuple(feature.name for feature in self.features)
-
-    @of_any_table
-    def codes(self, frame: Frame) -> list[Bytes]:
-        """The bins of every column, one vector of bytes each."""
-        return [feature.bins(frame).astype(np.uint8) for feature in self.features]
-
     def decision_function(self, frame: Any) -> Floats:
         """The scores, shape ``(rows, classes)``."""
         return self._sum(self.codes(frame), self.intercept, [tree.values for tree in self.trees])
@@ -72,11 +63,8 @@ class TreeClassesModel(SoftmaxModel):
             out += values[tree.shape.find(codes)]
         return out
 
-    def importance(self) -> dict[str, float]:
-        """Per column, how far it moves the scores (:mod:`tacit.models.tree_importance`); the largest first."""
-        effects = total_effects(self.trees, [feature.n_bins for feature in self.features], self.masses)
-        named = dict(zip(self.feature_names, effects.tolist(), strict=True))
-        return dict(sorted(named.items(), key=lambda item: -item[1]))
+    def _effects(self) -> Floats:
+        return total_effects(self.trees, [feature.n_bins for feature in self.features], self.masses)
 
     def body(self) -> dict[str, Any]:
         return {

@@ -80,8 +80,32 @@ class TreeSpending:
     leaves: float = 0.0
 
 
+class BinnedTrees(ClassModel):
+    """What models of trees over bins share: their columns, and how far each moves what they say."""
+
+    features: tuple[Feature, ...]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(feature.name for feature in self.features)
+
+    @of_any_table
+    def codes(self, frame: Frame) -> list[Bytes]:
+        """The bins of every column, one vector of bytes each."""
+        return [feature.bins(frame).astype(np.uint8) for feature in self.features]
+
+    def _effects(self) -> Floats:
+        """How far each column moves the score, shape ``(columns,)``."""
+        raise NotImplementedError
+
+    def importance(self) -> dict[str, float]:
+        """Per column, how far it moves the score (:mod:`tacit.models.tree_importance`); the largest first."""
+        named = dict(zip(self.feature_names, self._effects().tolist(), strict=True))
+        return dict(sorted(named.items(), key=lambda item: -item[1]))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class TreeEnsembleModel(ClassModel):
+class TreeEnsembleModel(BinnedTrees):
     """``score = intercept + sum of trees``. Frozen; everything in it was released.
 
     Attributes:
@@ -103,15 +127,6 @@ class TreeEnsembleModel(ClassModel):
     link: Link
     spending: TreeSpending = TreeSpending()
     intercept_sd: float = 0.0
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        return tuple(feature.name for feature in self.features)
-
-    @of_any_table
-    def codes(self, frame: Frame) -> list[Bytes]:
-        """The bins of every column, one vector of bytes each."""
-        return [feature.bins(frame).astype(np.uint8) for feature in self.features]
 
     def score_codes(self, codes: Sequence[Bytes], trees: int | None = None) -> Floats:
         """The score of rows given by their bins, under the first ``trees`` trees (all by default)."""
@@ -152,11 +167,8 @@ class TreeEnsembleModel(ClassModel):
                 add_values(leaves, np.ascontiguousarray(moves[:, place]), out[column], 0, out.shape[1])
         return list(self.feature_names), out.T
 
-    def importance(self) -> dict[str, float]:
-        """Per column, how far it moves the score (:mod:`tacit.models.tree_importance`); the largest first."""
-        effects = total_effects(self.trees, [feature.n_bins for feature in self.features])
-        named = dict(zip(self.feature_names, effects.tolist(), strict=True))
-        return dict(sorted(named.items(), key=lambda item: -item[1]))
+    def _effects(self) -> Floats:
+        return total_effects(self.trees, [feature.n_bins for feature in self.features])
 
     def condition(self, column: int, member: Bools) -> str:
         """The test "the bin of this column is in this set", in words."""
