@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.binning.measure import Column, measure_bins
-from tacit.binning.refine import AdaptiveHistogram, Atoms, cut
+from tacit.binning.refine import AdaptiveHistogram, cut, in_pieces
 from tacit.binning.tuning import MEASURING, REFINING
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
@@ -26,16 +26,16 @@ ATOMS = REFINING.atoms
 
 def refined(codes: np.ndarray, n_codes: int, sd: float, generator: np.random.Generator) -> AdaptiveHistogram:
     """All looks at a column, with noise of ``sd``."""
-    atoms, found = Atoms.of(n_codes), AdaptiveHistogram()
+    found = AdaptiveHistogram(n_codes)
 
     def count(cells: np.ndarray) -> np.ndarray:
         counts = np.bincount(cells[codes], minlength=cells.max() + 1)[:-1]
         return counts + generator.normal(scale=sd, size=len(counts))
 
-    found.first(count(found.first_cells(atoms)), sd, float(len(codes)))
+    found.first(count(found.first_cells()), sd, float(len(codes)))
     for planned in (found.plan_second, found.plan_third):
         if planned(sd, float(len(codes))):
-            found.again(count(found.cells(atoms)), sd)
+            found.again(count(found.cells()), sd)
     return found
 
 
@@ -51,8 +51,10 @@ def test_groups_cover_the_range_and_keep_the_mass(seed: int, n_codes: int, sd: f
     assert found.widths.sum() == ATOMS
     assert (found.masses >= 0).all()
     assert found.masses.sum() == pytest.approx(2000)
-    bins = found.bins(30, 2 * sd)
-    assert bins.shape == (ATOMS,)
+    masses, widths = found.by_codes()
+    assert widths.sum() == n_codes - 1
+    assert (widths > 0).all()
+    bins = cut(masses, widths, 30, 2 * sd)
     assert set(np.diff(bins)) <= {0, 1}
     assert bins[0] == 0
     assert bins[-1] < 60  # 30, and every stretch between spikes (there are at most 29) may round up to one more
@@ -65,7 +67,8 @@ def test_a_column_with_a_far_outlier_has_bins_where_its_rows_are() -> None:
     position[0] = 0.999
     codes = (np.clip(position, 0, 1) * ATOMS).astype(np.int64)
     found = refined(codes, ATOMS + 1, 5.0, generator)
-    share = np.bincount(found.bins(40, 10.0)[codes]) / ROWS
+    masses, widths = found.by_codes()
+    share = np.bincount(np.repeat(cut(masses, widths, 40, 10.0), widths)[codes]) / ROWS
     assert share.max() < 0.15
     assert (share > 0.02).sum() >= 10
 
@@ -124,6 +127,36 @@ def test_spikes_side_by_side_come_apart_where_noise_is_little() -> None:
     together = []
     for sd in (0.3, 200.0):
         found = refined(codes, ATOMS + 1, sd, np.random.default_rng(1))
-        group = found.group_of_atom
+        group = np.repeat(np.arange(len(found.starts)), found.widths)
         together.append(bool(group[codes[0]] == group[codes[120]]))
     assert together == [False, True]
+
+
+@pytest.mark.parametrize("n_codes", [13, 75, 1001, ATOMS + 1])
+@pytest.mark.parametrize("rows", [2_000, 40_000])
+def test_bins_hold_the_rows_that_are_said_however_few_codes_there_are(n_codes: int, rows: int) -> None:
+    """Where codes are fewer than atoms, cells are split to different widths, and their atoms do not count alike."""
+    generator = np.random.default_rng(0)
+    position = np.clip(generator.normal(0.4, 0.15, rows), 0.0, 0.999)
+    position[generator.random(rows) < 0.1] = 0.0
+    codes = (position * (n_codes - 1)).astype(np.uint16)
+    allowance = Allowance.of(20.0, 1e-6)
+    reservation = Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test")
+    gate = Curator(MemoryTable([codes], np.zeros(rows, np.uint8), [n_codes], 2), reservation, SeededSource(1))
+    [bins], _ = measure_bins(Budget(gate, allowance, 0.2), [Column(0, "x", True)], float(rows))
+    held = np.bincount(bins.mapping[codes], minlength=len(bins.counts))
+    assert np.abs(bins.counts - held).sum() < 0.2 * rows
+
+
+@given(st.lists(st.tuples(st.floats(0.0, 1e6), st.integers(1, 40)), min_size=1, max_size=30), st.integers(1, 300))
+def test_pieces_keep_rows_and_codes_and_none_is_heavy_but_for_single_codes(
+    groups: list[tuple[float, int]], pieces: int
+) -> None:
+    masses, widths = np.array([mass for mass, _ in groups]) + 1e-6, np.array([width for _, width in groups])
+    found, codes = in_pieces(masses, widths, pieces)
+    assert codes.sum() == widths.sum()
+    assert (codes > 0).all()
+    assert found.sum() == pytest.approx(masses.sum())
+    density = np.repeat(found / codes, codes)
+    np.testing.assert_allclose(density, np.repeat(masses / widths, widths), rtol=1e-9)
+    assert ((codes == 1) | (found <= 2.0 * masses.sum() / pieces * (1 + 1e-9))).all()

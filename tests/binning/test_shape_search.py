@@ -94,8 +94,11 @@ def test_missing_values_are_counted_apart():
 @pytest.mark.parametrize("n_codes", [2, 3, 12, 9000])
 def test_masses_of_any_encoding(n_codes):
     codes = np.random.default_rng(0).integers(0, n_codes, 3000)
-    masses = search(codes, n_codes, Allowance.of(0.1, 1e-6)).masses
-    assert masses.shape == (n_codes,)
+    found = search(codes, n_codes, Allowance.of(0.1, 1e-6))
+    masses = found.masses
+    assert masses.shape == (len(found.widths) + 1,)
+    assert found.widths.sum() == n_codes - 1
+    assert len(found.widths) == min(n_codes - 1, SEARCHING.leaves)
     assert (masses >= 0).all()
     assert masses.sum() == pytest.approx(3000)
 
@@ -104,6 +107,18 @@ def test_beliefs_follow_from_releases_alone():
     codes = np.random.default_rng(0).integers(0, 2000, 3000)
     once, again = (search(codes, CODES, Allowance.of(0.1, 1e-6)).masses for _ in range(2))
     assert (once == again).all()
+
+
+@pytest.mark.parametrize("n_codes", [129, 5000, 65_536])
+def test_a_window_is_made_of_whole_parts(n_codes):
+    """Else what one search found of a window would not fit into what another found of the rest."""
+    codes = np.random.default_rng(0).normal(0.3 * n_codes, 0.004 * n_codes, 20_000).astype(np.int64)
+    found = search(np.clip(codes, 0, n_codes - 2), n_codes, Allowance.of(1.0, 1e-6))
+    first, stop = found.narrow
+    starts = np.append(0, np.cumsum(found.widths))
+    assert {first, stop} <= set(starts.tolist())
+    assert first <= 0.29 * n_codes < 0.31 * n_codes <= stop
+    assert stop - first <= n_codes * 4 / SEARCHING.narrow_parts + 1
 
 
 def drawn(shape: str, seed: int, rows: int = 400) -> np.ndarray:

@@ -6,11 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
-from tacit.growing.fourier import Directions, believed_way, beyond_single_columns, fourier_rule, look_together
+from tacit.growing.fourier import Directions, believed_way, fourier_rule, look_together
+from tacit.growing.normal_rows import NormalRows
 from tacit.growing.random_trees import Cuts
 from tacit.growing.released_features import Axes, draw_features, normal_scores, released_axes
 from tacit.growing.tuning import SMOOTH
@@ -113,10 +115,8 @@ def test_axes_ask_nothing_where_noise_would_drown_it():
 
 def test_the_kernel_is_that_of_gaussian_distances():
     axes = Axes((0, 1), (np.linspace(-2, 2, 30),) * 2, np.array([[1.0, 0.9], [0.9, 1.0]]))
-    features, simulated, _ = draw_features(axes, np.random.default_rng(3))
-    np.testing.assert_allclose((simulated**2).sum(axis=1), 1.0)
-    products = simulated.T @ simulated / len(simulated)
-    assert np.trace(products) == pytest.approx(1.0)
+    features, normal = draw_features(axes, np.random.default_rng(3))
+    assert sum(np.trace(block) for block in normal.products) == pytest.approx(1.0)
     along = np.array([1.0, 1.0]) @ features.frequencies.T
     across = np.array([1.0, -1.0]) @ features.frequencies.T
     assert across.std() / along.std() == pytest.approx(math.sqrt(1.9 / 0.1), rel=0.25), "small differences count more"
@@ -124,14 +124,56 @@ def test_the_kernel_is_that_of_gaussian_distances():
 
 def directions(columns=2, rows=3000.0, curvature=0.12, seed=4):
     axes = Axes(tuple(range(columns)), (np.linspace(-2, 2, 30),) * columns, np.eye(columns))
-    _, simulated, _ = draw_features(axes, np.random.default_rng(seed))
-    return Directions.of(simulated, rows, curvature), simulated
+    _, normal = draw_features(axes, np.random.default_rng(seed))
+    return Directions.of(normal, rows, curvature), block_diag(*normal.products)
+
+
+def simulated(normal: NormalRows, rows: int, seed: int):
+    """Rows and their feature vectors."""
+    generator = np.random.default_rng(seed)
+    numbers = generator.multivariate_normal(np.zeros(len(normal.covariance)), normal.covariance, rows)
+    phases = numbers @ normal.frequencies.T
+    return numbers, np.concatenate([np.cos(phases), np.sin(phases)], axis=1) / math.sqrt(len(normal.frequencies))
+
+
+NORMAL = NormalRows(
+    np.array([[0.5, 0.2], [-0.3, 1.1], [1.4, 0.6], [0.0, -0.8], [0.9, -0.9]]), np.array([[1.0, 0.7], [0.7, 1.5]])
+)
+SIMULATED = 400_000
+
+
+def test_moments_of_normal_rows_are_those_of_simulated_ones():
+    """To five standard errors, none of which is above 1/2 over the root of the rows."""
+    numbers, vectors = simulated(NORMAL, SIMULATED, 1)
+    close = 2.5 / math.sqrt(SIMULATED) / len(NORMAL.frequencies)
+    np.testing.assert_allclose(block_diag(*NORMAL.products), vectors.T @ vectors / SIMULATED, atol=close)
+    np.testing.assert_allclose(NORMAL.mean, vectors.mean(axis=0), atol=close * math.sqrt(len(NORMAL.frequencies)))
+    weights = np.random.default_rng(2).normal(size=(10, 3))
+    spread = (vectors @ weights).var(axis=0)
+    assert NORMAL.variance(weights) == pytest.approx(spread.sum(), rel=0.01)
+    assert NORMAL.variance(weights[:, 0]) == pytest.approx(spread[0], rel=0.01)
+
+
+def test_answers_to_polynomials_of_one_column_are_those_of_simulated_rows():
+    """Every power of a column answers within the span, and the span has no more directions than powers."""
+    numbers, vectors = simulated(NORMAL, SIMULATED, 3)
+    for block, blind in zip(NORMAL.of_single_columns(3), (slice(0, 5), slice(5, 10)), strict=True):
+        basis, lengths, _ = np.linalg.svd(block, full_matrices=False)
+        np.testing.assert_allclose(np.linalg.norm(block, axis=0), 1.0)
+        for column in (0, 1):
+            for power in (0, 1, 2, 3):
+                function = numbers[:, column] ** power
+                answer = (function @ vectors)[blind] / SIMULATED
+                beyond = answer - basis @ (basis.T @ answer)
+                error = 5.0 * math.sqrt((function**2).mean() / SIMULATED)
+                assert np.linalg.norm(beyond) < error
+        assert len(lengths) <= 1 + 2 * 3
 
 
 def test_steps_never_overshoot():
     way = 0.7 / SMOOTH.steps
-    along, simulated = directions()
-    curvature = 3000.0 * 0.25 * simulated.T @ simulated / len(simulated)
+    along, products = directions()
+    curvature = 3000.0 * 0.25 * products
     assert np.linalg.eigvalsh(along.steps(way) @ curvature).max() <= 1.0 + 1e-9
     actual = np.eye(len(curvature)) - along.steps(way) @ (0.12 / 0.25 * curvature)
     np.testing.assert_allclose(np.sort(np.linalg.eigvals(actual).real), np.sort(along.kept(way)), atol=1e-8)
@@ -218,14 +260,28 @@ def test_a_look_tells_what_columns_say_together_from_what_each_says_alone():
 
 def test_functions_of_one_column_are_not_seen_beyond_single_columns():
     axes = Axes((0, 1), (np.linspace(-2, 2, 30),) * 2, np.eye(2))
-    _, simulated, scores = draw_features(axes, np.random.default_rng(3))
-    beyond = beyond_single_columns(simulated, scores)
+    _, normal = draw_features(axes, np.random.default_rng(3))
+    beyond = Directions.beyond_single_columns(normal, 3000.0, 0.12, 7).vectors
     np.testing.assert_allclose(beyond.T @ beyond, np.eye(beyond.shape[1]), atol=1e-9)
-    for function in (scores[:, 0], scores[:, 1] ** 2, scores[:, 0] ** 3 + 1.0):
-        answer = simulated.T @ function
-        assert np.linalg.norm(beyond.T @ answer) < 1e-6 * np.linalg.norm(answer)
-    product = simulated.T @ (scores[:, 0] * scores[:, 1])
-    assert np.linalg.norm(beyond.T @ product) > 0.3 * np.linalg.norm(product)
+    numbers, vectors = simulated(normal, 20_000, 4)
+
+    def seen(function):
+        """The part of an answer that is seen, without what chance makes of it: two halves of the rows agree on it."""
+        one, other = (beyond.T @ (vectors[part].T @ function[part]) for part in (slice(0, 10_000), slice(10_000, None)))
+        whole = [np.linalg.norm(vectors[part].T @ function[part]) for part in (slice(0, 10_000), slice(10_000, None))]
+        return one @ other / math.prod(whole)
+
+    for function in (numbers[:, 0], numbers[:, 1] ** 2, numbers[:, 0] ** 3 + 1.0):
+        assert abs(seen(function)) < 1e-3
+    assert seen(numbers[:, 0] * numbers[:, 1]) > 0.1
+
+
+def test_more_columns_than_features_leave_nothing_to_see():
+    generator = np.random.default_rng(5)
+    normal = NormalRows(generator.normal(size=(4, 9)), np.eye(9))
+    nothing = Directions.beyond_single_columns(normal, 100.0, 0.1, 2)
+    assert nothing.vectors.shape == (8, 0)
+    assert np.ptp(nothing.likelihood(generator.normal(size=8), 1.0)) == 0.0
 
 
 def test_noise_is_of_the_stated_size(monkeypatch):
@@ -247,7 +303,7 @@ def test_noise_of_sums_has_the_declared_scale(factor):
     allowance = Allowance.of(1.0, 1e-6)
     gate, _ = curator_of([np.zeros(0, int)] * 2, np.zeros(0, int), allowance)
     axes = Axes((0, 1), (np.linspace(-2, 2, CODES + 1),) * 2, np.eye(2))
-    features, _, _ = draw_features(axes, np.random.default_rng(10))
+    features, _ = draw_features(axes, np.random.default_rng(10))
     query = FourierSum(features, fourier_rule(), Margins())
     release = gate.measure(query, allowance.charge(1.0), "noise")
     declared = math.sqrt(query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2_squared) / query.unit / allowance.mu

@@ -176,7 +176,7 @@ def test_noise_of_sums_has_the_declared_scale(factor):
     allowance, nothing = Allowance.of(1.0, 1e-6), np.zeros(0, int)
     gate, _ = curator_of([nothing] * 2, nothing, nothing.astype(np.int32), allowance, 0)
     axes = Axes((0, 1), (np.linspace(-2, 2, CODES + 1),) * 2, np.eye(2))
-    features, _, _ = draw_features(axes, np.random.default_rng(10))
+    features, _ = draw_features(axes, np.random.default_rng(10))
     query = ScoreFourierSum(features, ResidualRule(SCALE, 0, -4096, 4096), Scores(1))
     each = [gate.measure(query, Budget(gate, allowance, 1 / 16).charge(), "noise").value for _ in range(16)]
     declared = 4.0 * math.sqrt(query.sensitivity(Neighbouring.ADD_OR_REMOVE_ONE).l2_squared) / query.unit / allowance.mu

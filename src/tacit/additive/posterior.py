@@ -131,7 +131,8 @@ class Posterior:
         weights = np.exp(scores - scores.max())
         weights /= weights.sum()
         shrink(modes, spectra.values, spectra.ends, SCALES, noise, weights)
-        return np.clip(spectra.synthesise @ modes, -EFFECTS.largest, EFFECTS.largest), weights
+        largest = EFFECTS.largest
+        return np.minimum(np.maximum(spectra.synthesise @ modes, -largest), largest), weights
 
     def sd(self, noise_variance: float, curvature: float, weights: Floats) -> Floats:
         """Posterior standard deviation of the effect in every bin, averaged over the mixture; shape ``(bins,)``."""

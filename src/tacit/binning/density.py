@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import numba as nb
 import numpy as np
 
-from tacit.arrays import Floats
+from tacit.arrays import Floats, Ints
 from tacit.binning.tuning import SMOOTHING, Smoothing
 
 
@@ -39,7 +40,41 @@ def _outline(noisy: Floats, sd: float, total: Floats, numbers: Smoothing) -> Flo
     return mixed
 
 
-def smooth_histograms(noisy: Floats, sd: float, total: Floats, numbers: Smoothing = SMOOTHING) -> Floats:
+@nb.njit(nogil=True, cache=True)
+def _distribute(noisy, outline, codes, sd, total, mass, relative_spread):  # type: ignore[no-untyped-def]
+    """Splits ``total`` top-down, line by line: sums of both trees first, each level behind the one below."""
+    cells = noisy.shape[1]
+    observed, shares, known = np.empty(2 * cells), np.empty(2 * cells), np.empty(2 * cells)
+    room = np.empty(2 * cells, np.int64)
+    for line in range(len(noisy)):
+        observed[cells:], shares[cells:] = noisy[line], outline[line]  # the halves of node i are 2 i and 2 i + 1
+        room[cells:] = codes[line]
+        for node in range(cells - 1, 0, -1):
+            observed[node] = observed[2 * node] + observed[2 * node + 1]
+            shares[node] = shares[2 * node] + shares[2 * node + 1]
+            room[node] = room[2 * node] + room[2 * node + 1]
+        known[1], below, left_of_level = total[line], cells // 2, 1
+        for node in range(1, cells):
+            if node == 2 * left_of_level:
+                left_of_level, below = node, below // 2
+            here, left = known[node], 2 * node
+            expected = here * shares[left] / shares[node]
+            measured = 0.5 * (observed[left] + here - observed[left + 1])
+            prior_variance = (relative_spread * here) * (relative_spread * here)
+            gain = prior_variance / (prior_variance + 0.5 * (sd * sd) * below + 1e-300)
+            guess = expected + gain * (measured - expected)
+            guess = min(max(guess, 0.02 * expected), here - 0.02 * (here - expected))
+            if room[left + 1] == 0:
+                guess = here
+            elif room[left] == 0:
+                guess = 0.0
+            known[left], known[left + 1] = guess, here - guess
+        mass[line] = known[cells:]
+
+
+def smooth_histograms(
+    noisy: Floats, sd: float, total: Floats, numbers: Smoothing = SMOOTHING, codes: Ints | None = None
+) -> Floats:
     """Non-negative masses that sum to ``total`` from noisy histograms, one per line.
 
     Top-down over the dyadic tree: a node's known mass is split by a Kalman step between the outline's split (prior
@@ -50,19 +85,10 @@ def smooth_histograms(noisy: Floats, sd: float, total: Floats, numbers: Smoothin
         sd: standard deviation of the noise in every cell; positive.
         total: mass to distribute, shape ``(histograms,)``.
         numbers: by which it is tuned.
+        codes: how many public codes a cell has, of the shape of ``noisy``: a cell of none has no mass; None for one each.
     """
-    lines = len(noisy)
-    observed, outline = [noisy], [_outline(noisy, sd, total, numbers)]
-    while observed[-1].shape[1] > 1:
-        observed.append(observed[-1].reshape(lines, -1, 2).sum(axis=2))
-        outline.append(outline[-1].reshape(lines, -1, 2).sum(axis=2))
-    mass: Floats = np.asarray(total, np.float64)[:, None]
-    for depth in range(len(observed) - 2, -1, -1):
-        halves, shares = observed[depth].reshape(lines, -1, 2), outline[depth].reshape(lines, -1, 2)
-        expected = mass * shares[..., 0] / shares.sum(axis=2)
-        measured = 0.5 * (halves[..., 0] + mass - halves[..., 1])
-        prior_variance = (numbers.relative_spread * mass) ** 2
-        gain = prior_variance / (prior_variance + 0.5 * sd**2 * 2**depth + 1e-300)
-        left = np.clip(expected + gain * (measured - expected), 0.02 * expected, mass - 0.02 * (mass - expected))
-        mass = np.stack([left, mass - left], axis=2).reshape(lines, -1)
+    mass = np.empty(noisy.shape)
+    outline = _outline(noisy, sd, total, numbers)
+    codes = np.ones(noisy.shape, np.int64) if codes is None else codes
+    _distribute(noisy, outline, codes, float(sd), np.asarray(total, np.float64), mass, numbers.relative_spread)
     return mass

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.binning.refine import AdaptiveHistogram, Atoms, cut
+from tacit.binning.refine import AdaptiveHistogram, cut, in_pieces
 from tacit.binning.shape_search import ShapeSearch
 from tacit.binning.tuning import BINNING, MANY_ROWS, MEASURING, Binning, Measuring
 from tacit.curator.budget import Budget
@@ -118,10 +118,27 @@ class _Means:
         most = self.numbers.most_bins if self.total <= MANY_ROWS else self.numbers.most_bins_of_many
         return int(np.clip(self.total / self.rows_per_bin, least, most))
 
+    def bins_of(self, masses: Floats, widths: Ints, least: int, missing: float) -> Bins:
+        """Bins of a numeric column.
+
+        Args:
+            masses: rows that groups of neighbouring codes are believed to hold.
+            widths: codes in each.
+            least: how many bins there are to be at least.
+            missing: rows without a value.
+        """
+        bins = cut(masses, widths, self.bins(least), self.rows_per_bin, self.tuning.refining.mass_mix)
+        counts = np.append(np.bincount(bins, weights=masses), max(missing, 1.0))
+        return Bins(np.append(np.repeat(bins, widths), len(counts) - 1), _scaled(counts, self.total), ordered=True)
+
     @property
     def is_noisy(self) -> bool:
         """Whether noise drowns what a cell can hold."""
         return self.total < self.tuning.searching.histogram_from * self.sd(0)
+
+
+PIECES = 8
+"""Not tuned, of the arithmetic: bins end at pieces of a group that are no heavier than this part of a bin."""
 
 
 class _Looks(Protocol):
@@ -173,7 +190,7 @@ class _Counted:
 
     def __init__(self, column: Column, n_codes: int, means: _Means) -> None:
         self._column, self._means, self._missing = column, means, 0.0
-        self._atoms, self._counts = Atoms.of(n_codes, means.tuning.refining.atoms), AdaptiveHistogram(means.tuning)
+        self._counts = AdaptiveHistogram(n_codes, means.tuning)
 
     def ask(self, look: int) -> Question | None:
         means, found = self._means, self._counts
@@ -182,7 +199,7 @@ class _Counted:
             return None
         if look > 2 or (look == 2 and not found.plan_third(means.sd(2), means.total)):
             return None
-        cells = found.cells(self._atoms) if look else found.first_cells(self._atoms)
+        cells = found.cells() if look else found.first_cells()
         query = Histogram(mapped_cells(self._column.index, cells), means.rule)
         name, how = self._column.name, ("coarse", "fine", "finest")[look]
         return query, means.part(look).charge(), Label(Stage.BINNING, name, look + 1, f"{how} counts of {name}")
@@ -197,10 +214,8 @@ class _Counted:
         self._counts.first(counts, sd, max(total - self._missing, 0.2 * total))
 
     def bins(self) -> Bins:
-        found, total = self._counts, self._means.total
-        bin_of_atom = found.bins(self._means.bins(self._means.numbers.least_bins), self._means.rows_per_bin)
-        masses = (found.masses / found.widths)[found.group_of_atom]
-        return _bins_of_atoms(self._atoms, bin_of_atom, masses, self._missing, total)
+        masses, widths = self._counts.by_codes()
+        return self._means.bins_of(masses, widths, self._means.numbers.least_bins, self._missing)
 
 
 class _Searched:
@@ -236,31 +251,17 @@ class _Searched:
         return self._searches[0]
 
     def bins(self) -> Bins:
-        total, numbers = self._means.total, self._means.tuning.refining
-        atoms = Atoms.of(self._n_codes, numbers.atoms)
-        found = self._searches[0].masses
+        found, widths = self._searches[0].masses, self._searches[0].widths
         for search in self._searches[1:]:
-            first, stop = search.window
+            first, stop = np.searchsorted(np.append(0, np.cumsum(widths)), search.window)
             inside = search.masses[:-1]
             others = np.append(found[:first], found[stop:-1])
             outside = max(float(found[:-1].sum() - inside.sum()), 0.0) / max(float(others.sum()), 1e-300)
             found = np.concatenate([found[:first] * outside, inside, found[stop:-1] * outside, found[-1:]])
-        masses: Floats = np.zeros(numbers.atoms)
-        np.add.at(masses, atoms.of_code[:-1], found[:-1])
-        wanted, widths = self._means.bins(self._means.numbers.least_bins_of_shapes), np.ones(numbers.atoms, np.int64)
-        bin_of_atom = cut(masses, widths, wanted, self._means.rows_per_bin, numbers.mass_mix)
-        return _bins_of_atoms(atoms, bin_of_atom, masses, float(found[-1]), total)
-
-
-def _bins_of_atoms(atoms: Atoms, bin_of_atom: Ints, masses: Floats, missing: float, total: float) -> Bins:
-    """Bins numbered without gaps among the atoms that a code can reach, "missing" last."""
-    reachable = atoms.reachable
-    held = np.bincount(bin_of_atom[reachable]) > 0
-    numbers, used = np.cumsum(held) - 1, int(held.sum())
-    bin_of_atom[reachable] = numbers[bin_of_atom[reachable]]
-    counts = np.bincount(bin_of_atom[reachable], weights=masses[reachable])
-    mapping = np.append(bin_of_atom, used)[atoms.of_code]
-    return Bins(mapping, _scaled(np.append(counts, max(missing, 1.0)), total), ordered=True)
+            widths = np.concatenate([widths[:first], search.widths, widths[stop:]])
+        least = self._means.numbers.least_bins_of_shapes
+        masses, widths = in_pieces(found[:-1], widths, PIECES * self._means.bins(least))
+        return self._means.bins_of(masses, widths, least, float(found[-1]))
 
 
 def measure_bins(

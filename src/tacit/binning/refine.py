@@ -6,9 +6,6 @@ rows are gives it as many bins as any other column has.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
-
 import numpy as np
 
 from tacit.arrays import Bools, Floats, Ints
@@ -16,36 +13,25 @@ from tacit.binning.density import smooth_histograms
 from tacit.binning.tuning import BINNING, MANY_ROWS, REFINING, Binning
 
 
-@dataclass(frozen=True, eq=False)
-class Atoms:
-    """A column's public codes on the atoms of its range; missing comes last.
-
-    An encoding with fewer codes than atoms leaves some atoms empty; ``reachable`` says which are not.
-    """
-
-    of_code: Ints
-    reachable: Bools
-
-    @staticmethod
-    @lru_cache(maxsize=4)
-    def of(n_codes: int, atoms: int = REFINING.atoms) -> Atoms:
-        """The atoms of an encoding with ``n_codes`` codes, "missing" among them."""
-        atom = np.arange(n_codes - 1) * atoms // (n_codes - 1)
-        reachable = np.zeros(atoms, bool)
-        reachable[atom] = True
-        return Atoms(np.append(atom, atoms), reachable)
-
-
 class AdaptiveHistogram:
     """Groups of neighbouring atoms, and the rows that each is believed to hold; heavy groups are split again.
+
+    Atoms are equal parts of the range. A public encoding has at most as many codes, "missing" apart, and code ``k`` of
+    ``m`` is on atom ``k atoms // m``; groups between them hold none.
+
+    Args:
+        n_codes: codes of the column's public encoding: in order, and then "missing".
+        tuning: the numbers.
 
     Attributes:
         starts: first atom of every group, shape ``(groups,)``, increasing from 0.
         masses: rows in every group, shape ``(groups,)``.
     """
 
-    def __init__(self, tuning: Binning = BINNING) -> None:
-        self.numbers, self._smoothing = tuning.refining, tuning.smoothing
+    def __init__(self, n_codes: int, tuning: Binning = BINNING) -> None:
+        self.numbers, self._smoothing, self._values = tuning.refining, tuning.smoothing, n_codes - 1
+        if self._values > self.numbers.atoms:
+            raise ValueError(f"{self._values} codes need as many atoms, and there are {self.numbers.atoms}")
         self.starts: Ints = np.arange(self.numbers.base_cells) * (self.numbers.atoms // self.numbers.base_cells)
         self.masses: Floats = np.zeros(self.numbers.base_cells)
         self._parts: Ints = np.zeros(0, np.int64)
@@ -55,18 +41,20 @@ class AdaptiveHistogram:
         """Atoms in every group."""
         return np.diff(np.append(self.starts, self.numbers.atoms))
 
-    @property
-    def group_of_atom(self) -> Ints:
-        """The group of every atom, shape ``(atoms,)``."""
-        return np.repeat(np.arange(len(self.starts)), self.widths)
+    def _codes_in(self, starts: Ints) -> Ints:
+        """How many codes there are from each of some atoms up to the next one."""
+        below = -(-starts * self._values // self.numbers.atoms)
+        return np.diff(np.append(below, self._values))
 
-    def first_cells(self, atoms: Atoms) -> Ints:
+    def first_cells(self) -> Ints:
         """Code -> uniform cell, "missing" last: what the first look counts."""
-        return np.append(self.group_of_atom, self.numbers.base_cells)[atoms.of_code]
+        cells = np.repeat(np.arange(len(self.starts)), self._codes_in(self.starts))
+        return np.append(cells, self.numbers.base_cells)
 
     def first(self, counts: Floats, sd: float, total: float) -> None:
         """Takes in the first look: noisy counts of the uniform cells, without "missing"."""
-        self.masses = smooth_histograms(counts[None, :], sd, np.array([total]), self._smoothing)[0]
+        codes = self._codes_in(self.starts)
+        self.masses = smooth_histograms(counts[None, :], sd, np.array([total]), self._smoothing, codes[None, :])[0]
 
     def plan_second(self, sd: float, total: float) -> bool:
         """Chooses how to split heavy cells for a look with noise of ``sd``; False if there is none to split."""
@@ -88,46 +76,47 @@ class AdaptiveHistogram:
         self._parts = np.where(heavy, np.minimum(self.widths, self.numbers.last_cells), 0)
         return bool(heavy.any())
 
-    def cells(self, atoms: Atoms) -> Ints:
+    def cells(self) -> Ints:
         """Code -> part of a heavy group, numbered from 0; all other codes share the last number."""
-        parts, widths = self._parts, self.widths
-        first, others = np.cumsum(parts) - parts, parts.sum()
-        cell = np.full(self.numbers.atoms + 1, others)
-        for group in np.flatnonzero(parts):
-            inside = slice(self.starts[group], self.starts[group] + widths[group])
-            cell[inside] = first[group] + np.arange(widths[group]) * parts[group] // widths[group]
-        return cell[atoms.of_code]
+        starts, group, place = self._split()
+        parts, others = self._parts, self._parts.sum()
+        numbers = np.where(parts[group] > 0, (np.cumsum(parts) - parts)[group] + place, others)
+        return np.append(np.repeat(numbers, self._codes_in(starts)), others)
 
     def again(self, counts: Floats, sd: float) -> None:
         """Takes in noisy counts of the parts that were planned."""
-        parts, widths = self._parts, self.widths
-        first, copies = np.cumsum(parts) - parts, np.maximum(parts, 1)
-        group = np.repeat(np.arange(len(parts)), copies)
-        place = np.arange(len(group)) - np.repeat(np.cumsum(copies) - copies, copies)
-        masses = self.masses[group]
+        starts, group, _ = self._split()
+        parts, masses, codes = self._parts, self.masses[group], self._codes_in(starts)
+        first = np.cumsum(parts) - parts
         for size in np.unique(parts[parts > 0]):
-            split = np.flatnonzero(parts == size)
-            found = smooth_histograms(
-                counts[first[split][:, None] + np.arange(size)], sd, self.masses[split], self._smoothing
-            )
-            masses[np.isin(group, split)] = found.ravel()
-        self.starts = self.starts[group] + place * (widths[group] // copies[group])
-        self.masses = masses
+            split, own = np.flatnonzero(parts == size), parts[group] == size
+            noisy = counts[first[split][:, None] + np.arange(size)]
+            found = smooth_histograms(noisy, sd, self.masses[split], self._smoothing, codes[own].reshape(-1, size))
+            masses[own] = found.ravel()
+        self.starts, self.masses = starts, masses
 
-    def bins(self, wanted: int, rows_per_bin: float) -> Ints:
-        """The bin of every atom, non-decreasing from 0, without gaps; see :func:`cut`."""
-        return cut(self.masses, self.widths, wanted, rows_per_bin, self.numbers.mass_mix)[self.group_of_atom]
+    def _split(self) -> tuple[Ints, Ints, Ints]:
+        """Of the pieces that groups are split into: the first atom, the group, and the place there."""
+        copies = np.maximum(self._parts, 1)
+        group = np.repeat(np.arange(len(copies)), copies)
+        place = np.arange(len(group)) - np.repeat(np.cumsum(copies) - copies, copies)
+        return self.starts[group] + place * (self.widths // copies)[group], group, place
+
+    def by_codes(self) -> tuple[Floats, Ints]:
+        """Rows, and number of codes, of every group that has any."""
+        codes = self._codes_in(self.starts)
+        return self.masses[codes > 0], codes[codes > 0]
 
 
 def cut(masses: Floats, widths: Ints, wanted: int, rows_per_bin: float, mass_mix: float = REFINING.mass_mix) -> Ints:
-    """Neighbouring groups in bins of equal ``.75 mass + .25 sqrt(mass x width)``; shape of ``masses``.
+    """Neighbouring groups in bins of equal ``.75 mass + .25 sqrt(mass x width)``: the bin of each, without gaps.
 
     A group worth more than a bin stands alone and takes no more than one: where nine rows of ten hold a 0, all bins
     but one are for the tenth.
 
     Args:
         masses: rows in every group.
-        widths: atoms in every group.
+        widths: codes in every group.
         wanted: how many bins, roughly.
         rows_per_bin: bins that lone groups do not take go to the others as far as these have so many rows for each.
         mass_mix: the weight of the mass, beside that of ``sqrt(mass x width)``.
@@ -139,15 +128,36 @@ def cut(masses: Floats, widths: Ints, wanted: int, rows_per_bin: float, mass_mix
     left = min(wanted - alone.sum(), max(masses[~alone].sum() / rows_per_bin, share * wanted))
     units = np.where(alone, 1.0, measure * left / share)
     bins, known = np.zeros(len(masses), np.int64), 0
-    for run in np.split(np.arange(len(masses)), np.flatnonzero(alone[1:] | alone[:-1]) + 1):
-        upto = np.cumsum(units[run])
-        size = round(float(upto[-1])) or int(masses[run].sum() >= rows_per_bin)
+    ends = [*(np.flatnonzero(alone[1:] | alone[:-1]) + 1).tolist(), len(masses)]
+    for first, end in zip([0, *ends], ends, strict=False):
+        if alone[first]:
+            bins[first], known = known, known + 1
+            continue
+        own = units[first:end]
+        upto = np.cumsum(own)
+        size = round(float(upto[-1])) or int(masses[first:end].sum() >= rows_per_bin)
         if size:
-            bins[run] = known + np.minimum(((upto - units[run] / 2) * size / upto[-1]).astype(np.int64), size - 1)
+            bins[first:end] = known + np.minimum(((upto - own / 2) * size / upto[-1]).astype(np.int64), size - 1)
             known += size
         else:  # next to nothing between spikes belongs to the one before
-            bins[run] = max(known - 1, 0)
-    return np.unique(bins, return_inverse=True)[1].astype(np.int64)
+            bins[first:end] = max(known - 1, 0)
+    return np.cumsum(np.append(0, np.diff(bins) > 0)).astype(np.int64)  # a run before the first spike may hold none
+
+
+def in_pieces(masses: Floats, widths: Ints, pieces: int) -> tuple[Floats, Ints]:
+    """Splits heavy groups evenly, so that none of several codes holds more than one of so many parts of the rows.
+
+    Args:
+        masses: rows in every group.
+        widths: codes in every group.
+        pieces: how many parts there are.
+    """
+    copies = np.clip(np.ceil(masses * (pieces / masses.sum())).astype(np.int64), 1, widths)
+    group = np.repeat(np.arange(len(copies)), copies)
+    place = np.arange(len(group)) - np.repeat(np.cumsum(copies) - copies, copies)
+    whole, split = widths[group], copies[group]
+    codes = (place + 1) * whole // split - place * whole // split
+    return masses[group] * codes / whole, codes
 
 
 def _lone(measure: Floats, wanted: int, seen: Bools) -> Bools:

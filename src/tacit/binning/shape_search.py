@@ -62,12 +62,12 @@ class _Drawn:
     """The family on the codes of one encoding.
 
     Attributes:
-        part: code -> part: the code itself, or some codes together where there are more than leaves.
+        widths: codes in every part: one, or some where there are more than leaves.
         group: code -> group.
         by_part, by_group: shares of the rows, shape by shape.
     """
 
-    part: Ints
+    widths: Ints
     group: Ints
     by_part: Floats
     by_group: Floats
@@ -76,12 +76,11 @@ class _Drawn:
 # one fit has windows of six sizes (32,768 codes, then 2048 or 1536, then 128, 96 or 72), other encodings of others
 @lru_cache(maxsize=8)
 def _drawn(n_values: int, numbers: Searching) -> _Drawn:
-    leaf = np.arange(n_values) * numbers.leaves // n_values
-    starts, part = np.unique(leaf, return_inverse=True)
+    starts, widths = np.unique(np.arange(n_values) * numbers.leaves // n_values, return_counts=True)
     by_part = np.add.reduceat(_family(numbers)[1], starts, axis=1)
     group_of_part = np.unique(_group_of_leaf(numbers.leaves)[starts], return_inverse=True)[1].astype(np.int64)
     first = np.searchsorted(group_of_part, np.arange(group_of_part[-1] + 1))
-    return _Drawn(part, group_of_part[part], by_part, np.add.reduceat(by_part, first, axis=1))
+    return _Drawn(widths, np.repeat(group_of_part, widths), by_part, np.add.reduceat(by_part, first, axis=1))
 
 
 def _contrasts(drawn: _Drawn, weights: Floats, numbers: Searching, noise_to_signal: float) -> Floats:
@@ -158,11 +157,14 @@ class ShapeSearch:
         self._evidence -= 0.5 * ((release.value[:-1, 0] - rows * expected) ** 2).sum(axis=1) / variance
 
     @property
+    def widths(self) -> Ints:
+        """Codes in every part of the window."""
+        return self._drawn.widths
+
+    @property
     def masses(self) -> Floats:
-        """Rows that each code of the window is believed to hold, and then those outside it or missing."""
-        part = self._drawn.part
-        shares = (self._weights @ self._drawn.by_part / np.bincount(part))[part]
-        return np.append((self._rows - self.missing) * shares, self.missing)
+        """Rows that each part of the window is believed to hold, and then those outside it or missing."""
+        return np.append((self._rows - self.missing) * (self._weights @ self._drawn.by_part), self.missing)
 
     @property
     def narrow(self) -> tuple[int, int] | None:
@@ -170,17 +172,18 @@ class ShapeSearch:
 
         A spike is none: it has no inside.
         """
-        (first, stop), numbers = self.window, self._numbers
-        if stop - first < 2 * numbers.narrow_parts:
+        (first, stop), numbers, count = self.window, self._numbers, self._numbers.narrow_parts
+        if stop - first < 2 * count:
             return None
-        shares = self.masses[:-1] / (self._rows - self.missing)
-        part = np.arange(stop - first) * numbers.narrow_parts // (stop - first)
-        two = np.convolve(np.bincount(part, weights=shares), np.ones(2))[1:-1]  # two neighbouring parts together
+        shares = self._weights @ self._drawn.by_part
+        starts = np.cumsum(self.widths) - self.widths
+        by_part = np.bincount(starts * count // (stop - first), weights=shares, minlength=count)
+        two = by_part[:-1] + by_part[1:]  # two neighbouring parts together
         best = int(two.argmax())
-        if two[best] < numbers.nearly_all or shares.max() > numbers.spike:
+        if two[best] < numbers.nearly_all or (shares / self.widths).max() > numbers.spike:
             return None
-        inside = np.flatnonzero((part >= best - 1) & (part <= best + 2))
-        return first + int(inside[0]), first + int(inside[-1]) + 1
+        from_part, upto_part = max(best - 1, 0), min(best + 3, count)
+        return first - (-from_part * (stop - first) // count), first - (-upto_part * (stop - first) // count)
 
     @property
     def missing(self) -> float:

@@ -76,7 +76,7 @@ def run_cover(
         rules, idle = _chosen(table, noise, cover, scales)
         return [np.array(rules, np.int64).reshape(-1, 2), np.array([idle], np.int64)]
 
-    found, idle = reservation.release(f"cover of {len(cover.steps)} steps, {charge}, {label}", chosen)
+    found, idle = reservation.release(lambda: f"cover of {len(cover.steps)} steps, {charge}, {label}", chosen)
     rules = tuple((int(conjunction), int(label_)) for conjunction, label_ in found)
     return Covering(str(label), rules, int(idle[0]), charge, claim)
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 
@@ -29,6 +31,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells
 from tacit.queries.covers.charges import Accounting
 from tacit.queries.covers.cover import Cover
+from tacit.queries.histogram import Histogram, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart, joint_sensitivity
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.query import Layout, Query
@@ -45,18 +48,10 @@ def _additive(charge: Charge) -> Gaussian | Laplace | NonPrivate:
     return charge
 
 
-def _noisy(
-    exact: Ints,
-    query: Query | JointHistogram,
-    scale: float,
-    noise: Ints | None,
-    charge: Charge,
-    sensitivity: Sensitivity,
-    label: Label | str,
-) -> Measurement:
+def _noisy(exact: Ints, query: Query | JointHistogram, noise: Ints | None) -> Floats:
     """What leaves: the exact answer and its noise, in natural units."""
-    noisy = exact if noise is None else exact + noise.reshape(query.shape)
-    return _measured(noisy / float(query.unit), query, scale, charge, sensitivity, label)
+    noisy = exact if noise is None else exact + noise.reshape(exact.shape)
+    return noisy / float(query.unit)
 
 
 def _measured(
@@ -70,6 +65,28 @@ def _measured(
     """A noisy answer, and what is known about it."""
     sd = scale * (1.0 if isinstance(charge, Gaussian) else math.sqrt(2.0)) / float(query.unit)
     return Measurement(str(label), value, sd, charge, sensitivity.theorem)
+
+
+@dataclass(frozen=True, eq=False)
+class _JointQuestion:
+    """What is asked of a part that is bounded together with others, and the noise that goes with it.
+
+    Attributes:
+        bound, rule, state: what it follows from, beside the part; the bound is not kept alive, as rows would be with it.
+        histogram: what is asked.
+        sensitivity: of all parts together.
+        scale: of the noise, in integer units.
+    """
+
+    bound: ReferenceType[JointBound]
+    rule: RowRule | ScoreRule
+    state: Margins | Scores
+    histogram: Histogram | ScoreHistogram
+    sensitivity: Sensitivity
+    scale: float
+
+    def is_of(self, bound: JointBound, rule: RowRule | ScoreRule, state: Margins | Scores) -> bool:
+        return self.bound() is bound and self.rule is rule and self.state is state
 
 
 def _words(asks: Iterable[tuple[Query | JointHistogram, Charge, Label | str]]) -> str:
@@ -94,6 +111,7 @@ class Curator:
         self._reservation = reservation
         self._noise = noise
         self._rows_per_unit = rows_per_unit
+        self._joint_questions: WeakKeyDictionary[JointPart, _JointQuestion] = WeakKeyDictionary()
 
     @property
     def neighbouring(self) -> Neighbouring:
@@ -158,13 +176,11 @@ class Curator:
             ]
             answers = self._table.answer_all([query for query, _, _ in asks])
             return [
-                _noisy(exact, query, scale, noise, charge, sensitivity, label).value
-                for (query, charge, label), (sensitivity, scale), noise, exact in zip(
-                    checked, started, noises, answers, strict=True
-                )
+                _noisy(exact, query, noise)
+                for (query, _, _), noise, exact in zip(checked, noises, answers, strict=True)
             ]
 
-        values = self._reservation.release(_words(checked), made)
+        values = self._reservation.release(lambda: _words(checked), made)
         return [
             _measured(value, query, scale, charge, sensitivity, label)
             for (query, charge, label), (sensitivity, scale), value in zip(checked, started, values, strict=True)
@@ -206,16 +222,27 @@ class Curator:
     ) -> Measurement:
         """An answer that is paid for, with noise."""
         self._reservation.require_own_process(label)
-        query = JointHistogram(self._weigh.histogram(part, rule, state), bound)
-        sensitivity = query.joint_sensitivity(self.neighbouring).times(self._rows_per_unit)
-        scale = integer_scale(part.charge, sensitivity)
+        asked = self._joint_question(bound, part, rule, state)
+        query = JointHistogram(asked.histogram, bound)
 
         def made() -> list[Floats]:
-            noise = self._noise.gaussian(scale, math.prod(query.shape))
-            return [_noisy(self._table.answer(query), query, scale, noise, part.charge, sensitivity, label).value]
+            noise = self._noise.gaussian(asked.scale, math.prod(query.shape))
+            return [_noisy(self._table.answer(query), query, noise)]
 
-        [value] = self._reservation.release(_words([(query, part.charge, label)]), made)
-        return _measured(value, query, scale, part.charge, sensitivity, label)
+        [value] = self._reservation.release(lambda: _words([(query, part.charge, label)]), made)
+        return _measured(value, query, asked.scale, part.charge, asked.sensitivity, label)
+
+    def _joint_question(
+        self, bound: JointBound, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores
+    ) -> _JointQuestion:
+        """The question, kept for as long as the part lives: it comes back once a sweep."""
+        known = self._joint_questions.get(part)
+        if known is None or not known.is_of(bound, rule, state):
+            histogram = self._weigh.histogram(part, rule, state)
+            moved = JointHistogram(histogram, bound).joint_sensitivity(self.neighbouring).times(self._rows_per_unit)
+            known = _JointQuestion(ref(bound), rule, state, histogram, moved, integer_scale(part.charge, moved))
+            self._joint_questions[part] = known
+        return known
 
     def select(self, selection: Selection, charge: Charge, label: Label | str) -> Choice:
         """Chooses, in each node of a selection, a candidate with (about) the highest score.

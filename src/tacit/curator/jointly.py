@@ -71,13 +71,14 @@ class JointReleases:
 
     def __init__(self, bound: JointBound, rounds: int, stage: str, release: Release) -> None:
         self._bound, self._rounds, self._stage, self._release = bound, rounds, stage, release
+        self._labels = [[self._label(part, number) for part in bound.parts] for number in range(rounds)]
         self._made: Counter[int] = Counter()
         self._lock = Lock()
 
     def charges(self) -> list[tuple[Gaussian, Label]]:
         """Charge and label of every release, in the order of the rounds."""
         return [
-            (part.charge, self._label(part, number)) for number in range(self._rounds) for part in self._bound.parts
+            (part.charge, label) for labels in self._labels for part, label in zip(self._bound.parts, labels, strict=True)
         ]
 
     def measure(self, part: int, rule: RowRule | ScoreRule, state: Margins | Scores) -> Measurement:
@@ -100,7 +101,7 @@ class JointReleases:
             if number >= self._rounds:
                 raise ValueError(f"{asked.name} was released {self._rounds} times, and no more is paid for")
             self._made[part] += 1
-        return self._release(self._bound, asked, rule, state, self._label(asked, number))
+        return self._release(self._bound, asked, rule, state, self._labels[number][part])
 
     def _label(self, part: JointPart, number: int) -> Label:
         text = f"{part.name}, {self._stage}sweep {number + 1}"

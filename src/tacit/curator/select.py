@@ -79,5 +79,5 @@ def select(
             return [scores.argmax(axis=1).astype(np.int64)]
         return [np.array([noise.exponential(row, scale) for row in scores], dtype=np.int64)]
 
-    [indices] = reservation.release(f"choice {selection.shape}, {charge}, {label}", chosen)
+    [indices] = reservation.release(lambda: f"choice {selection.shape}, {charge}, {label}", chosen)
     return Choice(str(label), indices, charge, theorem)

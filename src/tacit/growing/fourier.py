@@ -6,20 +6,22 @@ smooth kernel of those (Rahimi and Recht 2007, the Gaussian one) is followed as 
 follows the kernel of trees: every row releases its gradient times its feature vector of norm 1, the noise at any point
 is that of one sum, and ending after a way of ``v`` does what a Gaussian prior of covariance ``v k`` does. Directions
 that many rows share are learned within a few steps and would be overshot by longer ones, so each step is damped by the
-curvature that simulated rows have along it; that is post-processing.
+curvature that normal rows of the released scatter have along it; that is post-processing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from tacit.arrays import Floats
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import Measurement
+from tacit.growing.normal_rows import NormalRows
 from tacit.growing.random_trees import Cuts
 from tacit.growing.released_features import released_features
 from tacit.growing.tuning import GROWING, SMOOTH, Growing, Smooth
@@ -33,16 +35,19 @@ from tacit.queries.tree_cells import logistic_gradient_rule
 VARIANCES = np.concatenate([[0.0], np.logspace(-4.0, 1.0, 41)])
 """Prior variances of a score that are compared."""
 
+DEPENDENT = 1e-7
+"""Not tuned, of the arithmetic: vectors are dependent whose singular values are this much smaller than the first."""
+
 LOOK = Label(Stage.FOURIER, "a look", text="smooth function, a look")
 
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """The directions of features along which simulated rows vary, and how much: an orthonormal basis.
+    """Directions of features along which rows vary, and how much: orthonormal vectors.
 
     Attributes:
-        vectors: shape ``(size, size)``, a direction per column.
-        rows: squared length of all rows along each, shape ``(size,)``.
+        vectors: shape ``(size, directions)``, a direction per column.
+        rows: squared length of all rows along each, shape ``(directions,)``.
         curvature: of the loss, of a row on average.
         own: variance of a row's weight, per unit of curvature.
         steepest: no row's curvature is larger: steps may be too short for it, not too long.
@@ -55,10 +60,36 @@ class Directions:
     steepest: float = 0.25  # of the logistic loss
 
     @staticmethod
-    def of(simulated: Floats, rows: float, curvature: float) -> Directions:
-        """Of so many rows like simulated ones, which have vectors of norm 1: shape ``(simulated rows, size)``."""
-        values, vectors = np.linalg.eigh(simulated.T @ simulated / len(simulated))
-        return Directions(vectors, np.maximum(values, 0.0) * rows, curvature)
+    def of(normal: NormalRows, rows: float, curvature: float) -> Directions:
+        """All directions, of so many rows."""
+        return Directions._of_blocks(normal.products, [None, None], rows, curvature)
+
+    @staticmethod
+    def beyond_single_columns(normal: NormalRows, rows: float, curvature: float, powers: int) -> Directions:
+        """Those in which a sum does not answer to functions of one column each.
+
+        Args:
+            normal: the rows, as they are thought to be.
+            rows: how many.
+            curvature: of the loss, of a row on average.
+            powers: functions of one column are polynomials of this degree.
+        """
+        return Directions._of_blocks(
+            normal.products, [_rest(block) for block in normal.of_single_columns(powers)], rows, curvature
+        )
+
+    @staticmethod
+    def _of_blocks(
+        products: Sequence[Floats], bases: Sequence[Floats | None], rows: float, curvature: float
+    ) -> Directions:
+        """Eigenvectors block by block, each within the span of a basis, or of all of the block."""
+        values_of, vectors_of = [], []
+        for block, basis in zip(products, bases, strict=True):
+            values, vectors = np.linalg.eigh(block if basis is None else basis.T @ block @ basis)
+            values_of.append(values)
+            vectors_of.append(vectors if basis is None else basis @ vectors)
+        lengths = np.maximum(np.concatenate(values_of), 0.0) * rows
+        return Directions(block_diag(*vectors_of), lengths, curvature)
 
     def lengths(self, way: float) -> Floats:
         """How far a sum is followed along each direction: ``way``, or less where rows would answer to it."""
@@ -116,25 +147,17 @@ def fourier_rule(clip: float = SMOOTH.clip) -> RowRule:
     return RowRule(np.ascontiguousarray(both.table[:, :, :1]), both.unit)
 
 
-def beyond_single_columns(simulated: Floats, scores: Floats, numbers: Smooth = SMOOTH) -> Floats:
-    """Directions of features in which a sum does not answer to functions of one column each.
+def _rest(answers: Floats) -> Floats:
+    """An orthonormal basis of what is orthogonal to all columns, shape ``(size, fewer)``."""
+    vectors, lengths, _ = np.linalg.svd(answers, full_matrices=False)
+    rank = int((lengths > DEPENDENT * lengths[0]).sum())
+    whole, _ = np.linalg.qr(vectors[:, :rank], mode="complete")
+    return np.asarray(whole[:, rank:])
 
-    Args:
-        simulated: vectors of simulated rows, shape ``(simulated rows, size)``.
-        scores: of their columns, shape ``(simulated rows, columns)``.
-        numbers: of the tuning.
 
-    Returns:
-        Orthonormal columns, shape ``(size, fewer)``.
-    """
-    most = simulated.shape[1] // 2 // scores.shape[1]
-    powers = range(1, min(max(most, numbers.least_powers), numbers.most_powers) + 1)
-    functions = np.concatenate([np.ones((len(scores), 1)), *(scores**power for power in powers)], axis=1)
-    functions /= np.sqrt((functions**2).mean(axis=0))
-    answers = simulated.T @ functions / len(simulated)
-    vectors, lengths, _ = np.linalg.svd(answers, full_matrices=True)
-    rank = int((lengths > 1e-3 * lengths[0]).sum())
-    return np.asarray(vectors[:, rank:])
+def _powers(columns: int, features: int, numbers: Smooth) -> int:
+    """Of a column: up to half of all features go to functions of single columns."""
+    return min(max(features // 2 // columns, numbers.least_powers), numbers.most_powers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +167,7 @@ class Descent:
     Attributes:
         query: what is summed at every step, of rows as they are then.
         add: adds a function to the scores of all rows, and returns its weights as they were rounded.
-        simulated: vectors of simulated rows.
+        normal: rows as they are thought to be.
         rows: the released number of rows.
         first: the first sum.
         along: directions of the features, for every direction in which scores are curved.
@@ -156,7 +179,7 @@ class Descent:
 
     query: FourierSum | ScoreFourierSum
     add: Callable[[FourierFeatures, Floats], Floats]
-    simulated: Floats
+    normal: NormalRows
     rows: float
     first: Measurement
     along: tuple[Directions, ...]
@@ -208,7 +231,7 @@ class Descent:
             left = [old * share**2 + added for old, share in zip(left, kept, strict=True)]
         n_scores = weights.size // features.size
         sd = math.sqrt(sum(float(along[0].rows @ one) for one in left) / self.rows / n_scores)
-        spread = math.sqrt(float((self.simulated @ weights).var(axis=0).sum()))
+        spread = math.sqrt(self.normal.variance(weights))
         return FourierTerm(features, weights, sd, spread)
 
 
@@ -217,7 +240,7 @@ class FourierLook:
     """A first sum of features: whether columns say more together than one by one.
 
     Attributes:
-        query, simulated: what is summed, and vectors of simulated rows.
+        query, normal: what is summed, and rows as they are thought to be.
         rows: the released number of rows.
         curvature: of the loss, of a row on average.
         first: the first sum.
@@ -227,7 +250,7 @@ class FourierLook:
     """
 
     query: FourierSum
-    simulated: Floats
+    normal: NormalRows
     rows: float
     curvature: float
     first: Measurement
@@ -241,11 +264,11 @@ class FourierLook:
             budget: what it may spend, of Gaussian noise, on a table with two labels.
             noise: standard deviation that noise may have in a score, about (log-odds).
         """
-        along = (Directions.of(self.simulated, self.rows, self.curvature),)  # takes long: only where something follows
+        along = (Directions.of(self.normal, self.rows, self.curvature),)  # takes long: only where something follows
         descent = Descent(
             query=self.query,
             add=self.query.margins.add_features,
-            simulated=self.simulated,
+            normal=self.normal,
             rows=self.rows,
             first=self.first,
             along=along,
@@ -283,10 +306,10 @@ def look_together(
     drawn, spent = released_features(budget, rows, cuts, generator, numbers.smooth)
     if drawn is None:
         return None, 0.0
-    features, simulated, scores = drawn
+    features, normal = drawn
     query = FourierSum(features, fourier_rule(numbers.smooth.clip), margins)
-    first = budget.after(spent).measure(query, 1.0, LOOK)
-    root, beyond = math.sqrt(features.pairs), beyond_single_columns(simulated, scores, numbers.smooth)
-    others = Directions.of(simulated @ beyond, rows, curvature)
-    found = evidence(others.likelihood(beyond.T @ (first.value / root), first.sd / root))
-    return FourierLook(query, simulated, rows, curvature, first, found, numbers), budget.share
+    first, root = budget.after(spent).measure(query, 1.0, LOOK), math.sqrt(features.pairs)
+    powers = _powers(len(features.columns), features.size, numbers.smooth)
+    others = Directions.beyond_single_columns(normal, rows, curvature, powers)
+    found = evidence(others.likelihood(first.value / root, first.sd / root))
+    return FourierLook(query, normal, rows, curvature, first, found, numbers), budget.share

@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
+from tacit.growing.normal_rows import NormalRows
 from tacit.growing.random_trees import Cuts
 from tacit.growing.tuning import SMOOTH, Smooth
 from tacit.models.fourier_features import FourierFeatures
@@ -102,8 +103,8 @@ def released_axes(
 
 def draw_features(
     axes: Axes, generator: np.random.Generator, numbers: Smooth = SMOOTH
-) -> tuple[FourierFeatures, Floats, Floats]:
-    """Random features whose kernel is round where columns are independent, and the vectors of simulated rows.
+) -> tuple[FourierFeatures, NormalRows]:
+    """Random features whose kernel is round where columns are independent.
 
     Args:
         axes: of the table.
@@ -111,24 +112,20 @@ def draw_features(
         numbers: of the tuning.
 
     Returns:
-        The features, and vectors of norm 1 of rows drawn from the normal distribution of the axes, shape
-        ``(simulated rows, features.size)``; and scores of their columns, shape ``(simulated rows, columns)``.
+        The features, and what they are of rows from the normal distribution of the axes.
     """
     count = len(axes.columns)
     values, vectors = np.linalg.eigh(axes.covariance)
     values = np.maximum(values, 1e-6)
     whitening = (vectors * values**-0.5) @ vectors.T / math.sqrt(count)
     frequencies = np.round(generator.standard_normal((numbers.pairs, count)) @ whitening / numbers.width, DIGITS)
-    rows = generator.standard_normal((numbers.simulated_rows, count)) @ ((vectors * values**0.5) @ vectors.T)
-    phases = rows @ frequencies.T
-    simulated = np.concatenate([np.cos(phases), np.sin(phases)], axis=1) / math.sqrt(numbers.pairs)
     scores = tuple(np.round(z, DIGITS) for z in axes.scores)
-    return FourierFeatures(axes.columns, scores, frequencies), simulated, rows
+    return FourierFeatures(axes.columns, scores, frequencies), NormalRows(frequencies, (vectors * values) @ vectors.T)
 
 
 def released_features(
     budget: Budget, rows: float, cuts: Cuts, generator: np.random.Generator, numbers: Smooth = SMOOTH
-) -> tuple[tuple[FourierFeatures, Floats, Floats] | None, float]:
+) -> tuple[tuple[FourierFeatures, NormalRows] | None, float]:
     """Random features for columns as they vary together, and how much of a look was spent on that.
 
     Args:

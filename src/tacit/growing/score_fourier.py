@@ -50,17 +50,17 @@ def grow_score_fourier(
     drawn, spent = released_features(look, rows, cuts, generator, numbers)
     if drawn is None:
         return None, 0.0
-    features, simulated, _ = drawn
+    features, normal = drawn
     query, summed = ScoreFourierSum(features, rounds.bare_rule, rounds.scores), look.part(1.0 - numbers.scatter_part)
     first = summed.measure(query, 1.0, LOOK)
     values, basis = np.linalg.eigh(rounds.curvature())
     curved = values > 1e-9 * values[-1]  # along others scores may move at will: of classes, all of them together
-    plain, own, steepest = Directions.of(simulated, rows, 1.0), rounds.scatter, rounds.steepest
+    plain, own, steepest = Directions.of(normal, rows, 1.0), rounds.scatter, rounds.steepest
     along = tuple(replace(plain, curvature=float(one), own=own, steepest=steepest) for one in values[curved])
     descent = Descent(
         query=query,
         add=rounds.add_features,
-        simulated=simulated,
+        normal=normal,
         rows=rows,
         first=first,
         along=along,

@@ -151,8 +151,6 @@ class Smooth:
     # The way goes up to so many times the variance that is found likely.
     of_the_likely: float = 2.0
 
-    simulated_rows: int = 3000
-
 
 @dataclass(frozen=True)
 class Tracing:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -73,19 +73,19 @@ class Law:
     gaussian: bool
     scale: float
 
-    @property
+    @cached_property
     def log_step(self) -> int:
         """``m``: the step is ``2**m``, at least the scale for Laplace noise, within a factor of 1.42 for Gaussian."""
         mantissa, exponent = math.frexp(self.scale)  # scale = mantissa 2**exponent, mantissa in [1/2, 1)
         lower = mantissa < math.sqrt(0.5) if self.gaussian else mantissa == 0.5
         return max(exponent - lower, 0)
 
-    @property
+    @cached_property
     def layout(self) -> Layout:
         """One word for each proposal where it has bits enough."""
         return ONE_WORD if self.log_step <= 19 else TWO_WORDS
 
-    @property
+    @cached_property
     def acceptance(self) -> float:
         """About the share of proposals that are kept; says how many words to fetch, and nothing else."""
         ratio = self.scale / 2.0**self.log_step
@@ -100,6 +100,12 @@ class Law:
         # u / 2**m = y / 2**m - v, which the square's middle term takes up
         step = 1 << self.log_step
         return Ratio((y * d * d * step) ** 2 + n**4 - 2 * v * (n * d * step) ** 2, 2 * (n * d * step) ** 2)
+
+
+@lru_cache(maxsize=1024)
+def law_of(gaussian: bool, scale: float) -> Law:
+    """The law, with what follows from it: a fit asks for the same few hundreds again and again."""
+    return Law(gaussian, scale)
 
 
 class Uniform:

@@ -18,7 +18,7 @@ from tacit.arrays import Ints
 from tacit.noise.checks import check_runs, check_scale, check_scores, check_size
 from tacit.noise.exponential import ScoreBlocks, exponential_index, exponential_place
 from tacit.noise.exponential_runs import exponential_runs
-from tacit.noise.integer_sampler import Law, draw
+from tacit.noise.integer_sampler import draw, law_of
 
 
 class SystemSource:
@@ -29,11 +29,11 @@ class SystemSource:
 
     def gaussian(self, scale: float, size: int) -> Ints:
         """``size`` draws of the discrete Gaussian, ``P(k) ~ exp(-k**2 / (2 scale**2))``."""
-        return draw(Law(True, check_scale(scale)), check_size(size), self.words)
+        return draw(law_of(True, check_scale(scale)), check_size(size), self.words)
 
     def laplace(self, scale: float, size: int) -> Ints:
         """``size`` draws of the discrete Laplace, ``P(k) ~ exp(-|k| / scale)``."""
-        return draw(Law(False, check_scale(scale)), check_size(size), self.words)
+        return draw(law_of(False, check_scale(scale)), check_size(size), self.words)
 
     def exponential(self, scores: Ints, scale: float) -> int:
         """Index ``i`` with probability exactly proportional to ``exp(scores[i] / scale)``."""

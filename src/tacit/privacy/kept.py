@@ -147,7 +147,7 @@ class KeptReservation(Reservation):
         """Of public random choices."""
         return self._kept.seed
 
-    def release(self, what: str, make: Callable[[], list[Released]]) -> list[Released]:
+    def release(self, what: Callable[[], str], make: Callable[[], list[Released]]) -> list[Released]:
         """What leaves: kept, and then seen.
 
         Args:
@@ -160,7 +160,7 @@ class KeptReservation(Reservation):
         with self._lock:
             sequence = self._sequence
             self._sequence += 1
-        digest = hashlib.sha256(what.encode()).hexdigest()
+        digest = hashlib.sha256(what().encode()).hexdigest()
         known = self._known.pop(sequence, None)
         if known is None:
             known = self._write(sequence, digest, _packed(make()))

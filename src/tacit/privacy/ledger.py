@@ -306,7 +306,7 @@ class Reservation:
         """Of public random choices, where the fit may have to make them again; None where it need not."""
         return None
 
-    def release(self, what: str, make: Callable[[], list[Released]]) -> list[Released]:
+    def release(self, what: Callable[[], str], make: Callable[[], list[Released]]) -> list[Released]:
         """What leaves, once it is entered: what ``make`` returns, noise in it.
 
         Args:
