@@ -144,7 +144,7 @@ SIMULATED = 400_000
 
 def test_moments_of_normal_rows_are_those_of_simulated_ones():
     """To five standard errors, none of which is above 1/2 over the root of the rows."""
-    numbers, vectors = simulated(NORMAL, SIMULATED, 1)
+    _, vectors = simulated(NORMAL, SIMULATED, 1)
     close = 2.5 / math.sqrt(SIMULATED) / len(NORMAL.frequencies)
     np.testing.assert_allclose(block_diag(*NORMAL.products), vectors.T @ vectors / SIMULATED, atol=close)
     np.testing.assert_allclose(NORMAL.mean, vectors.mean(axis=0), atol=close * math.sqrt(len(NORMAL.frequencies)))

@@ -85,7 +85,7 @@ def smooth_histograms(
         sd: standard deviation of the noise in every cell; positive.
         total: mass to distribute, shape ``(histograms,)``.
         numbers: by which it is tuned.
-        codes: how many public codes a cell has, of the shape of ``noisy``: a cell of none has no mass; None for one each.
+        codes: public codes of every cell, of the shape of ``noisy``: a cell of none has no mass. None for one each.
     """
     mass = np.empty(noisy.shape)
     outline = _outline(noisy, sd, total, numbers)

@@ -72,7 +72,7 @@ class _JointQuestion:
     """What is asked of a part that is bounded together with others, and the noise that goes with it.
 
     Attributes:
-        bound, rule, state: what it follows from, beside the part; the bound is not kept alive, as rows would be with it.
+        bound, rule, state: what it follows from, beside the part. The bound is not kept alive: labels would be with it.
         histogram: what is asked.
         sensitivity: of all parts together.
         scale: of the noise, in integer units.

@@ -78,7 +78,9 @@ class JointReleases:
     def charges(self) -> list[tuple[Gaussian, Label]]:
         """Charge and label of every release, in the order of the rounds."""
         return [
-            (part.charge, label) for labels in self._labels for part, label in zip(self._bound.parts, labels, strict=True)
+            (part.charge, label)
+            for labels in self._labels
+            for part, label in zip(self._bound.parts, labels, strict=True)
         ]
 
     def measure(self, part: int, rule: RowRule | ScoreRule, state: Margins | Scores) -> Measurement:

@@ -1,7 +1,7 @@
 """Random Fourier features of rows that are normally distributed: their moments in closed form.
 
-Of ``x ~ N(0, C)`` the mean of ``exp(i w'x)`` is ``exp(-w'Cw / 2)``. Products of cosines and sines are sums of such terms,
-and so are products with Hermite polynomials of one number: nothing needs to be simulated.
+Of ``x ~ N(0, C)`` the mean of ``exp(i w'x)`` is ``exp(-w'Cw / 2)``. Products of cosines and sines are sums of such
+terms, and so are products with Hermite polynomials of one number: nothing needs to be simulated.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class NormalRows:
 
     @cached_property
     def products(self) -> tuple[Floats, Floats]:
-        """Mean products of two cosines, and of two sines, each of shape ``(pairs, pairs)``: their traces add up to 1."""
+        """Mean products of two cosines, and of two sines, shape ``(pairs, pairs)`` each; their traces add up to 1."""
         own = 0.5 * np.diag(self._alike)
         own = own[:, None] + own[None, :]
         differences, sums = np.exp(self._alike - own), np.exp(-self._alike - own)
@@ -66,7 +66,7 @@ class NormalRows:
     def of_single_columns(self, powers: int) -> tuple[Floats, Floats]:
         """What features are on average times polynomials of one number of the row, of degree up to ``powers``.
 
-        ``E[exp(i w'x) He_p(x_j / s)] = (i a)^p exp(-w'Cw / 2)`` with ``s`` the deviation of ``x_j`` and ``a = (Cw)_j / s``
+        ``E[exp(i w'x) He_p(x_j / s)] = (i a)^p exp(-w'Cw / 2)``, ``s`` the deviation of ``x_j`` and ``a = (Cw)_j / s``
         (Hermite polynomials ``He_p`` are the derivatives of the normal density over it: Stein's identity ``p`` times).
         Even powers answer in cosines, odd ones in sines; signs and lengths are left out.
 
