@@ -192,7 +192,8 @@ def _searched_order(budget: Budget, column: Column, rows: float, numbers: TreeBi
         label = Label(Stage.BINNING, column.name, text=f"{what} of {column.name}")
         search.observe(budget.measure(query, part, label))
     masses = search.masses
-    return _with_missing(masses[:-1], max(float(masses[-1]), 1e-9 * rows), numbers.mass_bins)
+    by_code = np.repeat(masses[:-1] / search.widths, search.widths)
+    return _with_missing(by_code, max(float(masses[-1]), 1e-9 * rows), numbers.mass_bins)
 
 
 def _counted_order(budget: Budget, column: Column, rows: float, numbers: TreeBinning) -> tuple[TreeBins, bool]:
