@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Protocol
-from weakref import WeakKeyDictionary
 
 from tacit.curator.measurement import Measurement
 from tacit.privacy.charges import Gaussian
@@ -30,7 +29,6 @@ class JointWeights:
     def __init__(self, classes: Sequence[float]) -> None:
         self._classes = classes
         self._weights = LabelWeights.of(classes, level_weights())
-        self._rules: WeakKeyDictionary[RowRule, RowRule] = WeakKeyDictionary()
 
     def histogram(
         self, part: JointPart, rule: RowRule | ScoreRule, state: Margins | Scores
@@ -45,9 +43,7 @@ class JointWeights:
             return ScoreHistogram(part.cells, rule, state, part.release_map, self._weights)
         if not isinstance(rule, RowRule):
             raise TypeError("rows with one margin need a rule of margins")
-        weighted = self._rules.get(rule)
-        if weighted is None:
-            weighted = self._rules[rule] = weighted_rule(rule, self._classes, level_weights())
+        weighted = weighted_rule(rule, self._classes, level_weights())
         return Histogram(part.cells, weighted, state, part.release_map)
 
 

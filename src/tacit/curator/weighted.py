@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from tacit.arrays import Floats
 from tacit.curator.curator import Curator
@@ -53,7 +52,6 @@ class WeightedCurator(Curator):
     ) -> None:
         super().__init__(table, reservation, noise, rows_per_unit)
         self._classes, self._levels = tuple(classes), levels
-        self._rules: WeakKeyDictionary[RowRule, RowRule] = WeakKeyDictionary()
         self._label_weights = LabelWeights.of(self._classes, levels)
 
     @property
@@ -111,7 +109,4 @@ class WeightedCurator(Curator):
         return replace(query, rule=self._weighted_rule(query.rule), classes=self._label_weights.classes)
 
     def _weighted_rule(self, rule: RowRule) -> RowRule:
-        weighted = self._rules.get(rule)
-        if weighted is None:
-            weighted = self._rules[rule] = weighted_rule(rule, self._classes, self._levels)
-        return weighted
+        return weighted_rule(rule, self._classes, self._levels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from tacit.privacy import accountants
 from tacit.privacy.charges import Charge
@@ -22,6 +23,7 @@ def _check_request(epsilon: float, delta: float) -> None:
         raise ValueError(f"epsilon must be positive and finite to calibrate noise for it, got {epsilon}")
 
 
+@lru_cache(maxsize=256)
 def gaussian_noise_multiplier(epsilon: float, delta: float) -> float:
     """The smallest noise multiplier of a Gaussian mechanism that costs at most (epsilon, delta).
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from tacit.privacy.charges import Charge, Repeated
@@ -51,10 +52,13 @@ def uncovered(charges: Sequence[Charge], entries: Sequence[Entry]) -> list[str]:
 
 def versions() -> dict[str, str]:
     """Of Python and of the libraries that a fit depends on."""
-    found = {"python": platform.python_version()}
-    for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed as a package"
-    return found
+    return {"python": platform.python_version(), **{name: _installed(name) for name in LIBRARIES}}
+
+
+@cache
+def _installed(name: str) -> str:
+    """Read once: looking up what is installed takes longer than a small fit."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed as a package"

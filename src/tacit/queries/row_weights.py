@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import final
 
 import numpy as np
@@ -97,7 +98,12 @@ def weighted_rule(rule: RowRule, classes: Sequence[float], levels: Floats) -> Ro
     Raises:
         ValueError: if a weight lies outside.
     """
-    by_class = np.asarray(classes, np.float64)
+    return _weighted(rule, tuple(classes), tuple(levels.tolist()))
+
+
+@lru_cache(maxsize=16)  # a table of a megabyte or two: every fit asks for the same one
+def _weighted(rule: RowRule, classes: tuple[float, ...], each_level: tuple[float, ...]) -> RowRule:
+    by_class, levels = np.asarray(classes, np.float64), np.asarray(each_level, np.float64)
     scale = np.multiply.outer(by_class, levels).ravel()
     if len(classes) != len(rule.table) or not ((scale >= 0) & (scale <= 1)).all():
         raise ValueError(f"weights of {len(rule.table)} classes must lie in [0, 1], got {list(classes)}")

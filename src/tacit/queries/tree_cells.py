@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -116,6 +117,7 @@ def middle_chances() -> Floats:
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * middle_margins())), np.float64)
 
 
+@lru_cache(maxsize=16)
 def logistic_gradient_rule(clip: float, hessian_scale: float, norm: int, variance: bool = False) -> RowRule:
     """The contribution ``w (g, c h)`` of a binary row to a Newton step on the logistic loss, no longer than ``clip``.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from tacit.arrays import Floats
@@ -16,6 +18,7 @@ def mada_boost(margin: Floats) -> Floats:
     return np.minimum(1.0, np.exp(-np.maximum(margin, 0.0)))
 
 
+@cache
 def mada_boost_rule() -> RowRule:
     """What a row contributes to a step: its sign times MadaBoost's measure."""
     return signed_margin_rule(mada_boost)
