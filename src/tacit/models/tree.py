@@ -72,8 +72,10 @@ class TreeShape:
     @cached_property
     def is_complete(self) -> bool:
         """Whether its splits are numbered level by level and all leaves are equally deep."""
-        power = self.n_leaves & (self.n_leaves - 1) == 0
-        return power and np.array_equal(self.children, _complete_children(self.n_leaves))
+        if self.n_leaves & (self.n_leaves - 1):
+            return False
+        level_by_level = _complete_children(self.n_leaves)
+        return self.children is level_by_level or np.array_equal(self.children, level_by_level)
 
     def goes_right(self, split: int) -> Bools:
         """Which of the 256 codes a split sends to the right."""

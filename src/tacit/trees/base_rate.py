@@ -68,8 +68,9 @@ class BaseRate:
         if moved <= self.tuning.near_start and not self._exact:
             self._count(sums, len(steps))
         weight = np.maximum(sums.curvatures, 0.0) + sums.curvature_sd + 1e-9
-        self.mean_score += float(np.average(steps, weights=weight))
-        self._square += float(np.average(steps**2, weights=weight))
+        total = float(weight.sum())
+        self.mean_score += float((steps * weight).sum()) / total
+        self._square += float((steps**2 * weight).sum()) / total
 
     def _count(self, sums: LeafSums, leaves: int) -> None:
         """While scores are about as at the start, trees add up to ``w (n_1 - p n)`` and ``w p (1 - p) n``."""
