@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tacit.arrays import Codes
 from tacit.engines import kernels
 from tacit.engines.fourier_rows import fourier_of
-from tacit.engines.rows import Rows
+from tacit.engines.rows import FollowsCodes, Rows
 from tacit.queries.margins import FourierUpdate, Margins, Update
 
 
@@ -24,7 +24,7 @@ class _MarginCache:
         self.sums: npt.NDArray[np.int32] = rows.workspace.zeros(len(rows), np.int32)
 
 
-class MarginRows:
+class MarginRows(FollowsCodes):
     """Running margins, kept for as long as their logs live."""
 
     def __init__(self, rows: Rows) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -32,10 +33,10 @@ RowRange = Callable[[int, int, Ints], Any]
 S = TypeVar("S")
 
 
-@runtime_checkable
-class FollowsCodes(Protocol):
+class FollowsCodes(ABC):
     """What a pass keeps, if it depends on codes."""
 
+    @abstractmethod
     def before_codes_change(self, column: int) -> None:
         """Told before the codes of a column are replaced."""
 

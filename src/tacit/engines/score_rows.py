@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tacit.arrays import Codes, Ints
 from tacit.engines import kernels, score_kernels
 from tacit.engines.fourier_rows import BLOCK, fourier_of
-from tacit.engines.rows import Rows
+from tacit.engines.rows import FollowsCodes, Rows
 from tacit.queries.fourier import ScoreFourierSum
 from tacit.queries.histogram import ResidualLevels, ScoreHistogram
 from tacit.queries.log_link import LogLink
@@ -41,7 +41,7 @@ class _ScoreCache:
         self.sums = sums
 
 
-class ScoreRows:
+class ScoreRows(FollowsCodes):
     """Running scores, kept for as long as their logs live, and the sums that queries ask for."""
 
     def __init__(self, rows: Rows) -> None:

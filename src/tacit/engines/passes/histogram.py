@@ -13,7 +13,7 @@ from tacit.engines import kernels
 from tacit.engines.margin_rows import MarginRows
 from tacit.engines.passes.base import Blocks, LabelledPass, SumsOf, register
 from tacit.engines.products import are_products, product_histograms
-from tacit.engines.rows import RowRange, Rows
+from tacit.engines.rows import FollowsCodes, RowRange, Rows
 from tacit.queries.cells import Cells, ProductCells
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import RowRule
@@ -100,7 +100,7 @@ class ProductSums:
         return np.concatenate(product_histograms(queries, rows.columns, rows.labels, margins, rows.run))[:, 0]
 
 
-class KeptCounts:
+class KeptCounts(FollowsCodes):
     """Sums by code of rules without margins. A column's last ones are kept: bins ask coarsely, then finely."""
 
     def __init__(self) -> None:
