@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numba as nb
 import numpy as np
 
 from tacit.arrays import Floats, Ints
@@ -99,6 +100,14 @@ class Taken:
     basis: Floats
 
 
+@nb.njit(nogil=True, cache=True)
+def add_by_leaf(leaves, scores, sums):  # type: ignore[no-untyped-def]
+    """``sums[leaf] += score``, line by line."""
+    for i in range(len(leaves)):
+        for k in range(scores.shape[1]):
+            sums[leaves[i], k] += scores[i, k]
+
+
 @dataclass
 class ScoreNoise:
     """How much of a sum of trees is noise; for one margin see :mod:`tacit.growing.tree_noise`.
@@ -125,9 +134,10 @@ class ScoreNoise:
         size, basis = len(taken.values), taken.basis
         if self._scores is None:
             self._scores = np.zeros((len(leaves), self.runs, self.n_scores))
-        members = (leaves[None, :] == np.arange(size)[:, None]).astype(np.float64)
-        sums = (members @ self._scores.reshape(len(leaves), -1)).reshape(size, self.runs, self.n_scores)
-        means = sums / np.maximum(members.sum(axis=1), 1.0)[:, None, None] @ basis
+        sums = np.zeros((size, self.runs * self.n_scores))
+        add_by_leaf(leaves, self._scores.reshape(len(leaves), -1), sums)
+        held = np.maximum(np.bincount(leaves, minlength=size), 1)
+        means = sums.reshape(size, self.runs, self.n_scores) / held[:, None, None] @ basis
         noise = sd * self.generator.standard_normal(means.shape)
         kept = np.clip(taken.answers * taken.curvatures, 0.0, 1.0)
         steps = (taken.answers[:, None, :] * noise - kept[:, None, :] * means) @ basis.T

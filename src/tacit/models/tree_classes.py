@@ -28,7 +28,6 @@ class TreeClassesModel(BinnedTrees, SoftmaxModel):
         features: the columns; trees test their bins.
         masses: per column, the share of rows in every bin, as far as it was released.
         trees: in the order in which they were grown.
-        share: of the budget of the fit that the leaves of each tree took.
         intercept_sd: standard deviation of the noise in the intercept, shape ``(classes,)``.
     """
 
@@ -39,7 +38,6 @@ class TreeClassesModel(BinnedTrees, SoftmaxModel):
     features: tuple[Feature, ...]
     masses: tuple[Floats, ...]
     trees: tuple[ScoreTree, ...]
-    share: float
     intercept_sd: Floats
 
     def decision_function(self, frame: Any) -> Floats:
@@ -73,7 +71,6 @@ class TreeClassesModel(BinnedTrees, SoftmaxModel):
             "features": [feature.to_dict() for feature in self.features],
             "masses": [mass.tolist() for mass in self.masses],
             "trees": [tree.to_dict() for tree in self.trees],
-            "share": self.share,
             "intercept_sd": self.intercept_sd.tolist(),
         }
 
@@ -85,6 +82,5 @@ class TreeClassesModel(BinnedTrees, SoftmaxModel):
             tuple(Feature.from_dict(item) for item in body["features"]),
             tuple(floats(item) for item in body["masses"]),
             tuple(ScoreTree.from_dict(item) for item in body["trees"]),
-            float(body["share"]),
             floats(body["intercept_sd"]),
         )

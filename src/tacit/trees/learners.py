@@ -84,7 +84,7 @@ class GradientTreesLearner(Learner):
             made = features_of(task, found.bins)
             masses = tuple((one.mass / one.mass.sum()).round(6) for one in found.bins)  # a model file holds it
             intercept, sd = found.intercept, found.intercept_sd
-            return TreeClassesModel(names, intercept, made, masses, found.trees, found.share, sd)
+            return TreeClassesModel(names, intercept, made, masses, found.trees, sd)
         learned = learn_gradient_trees(budget, columns, n_trees=trees, depth=depth, tuning=self.tuning)
         features = features_of(task, learned.bins)
         spending = TreeSpending(learned.level_shares, learned.share)

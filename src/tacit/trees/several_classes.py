@@ -44,14 +44,12 @@ class LearnedClassTrees:
         intercept_sd: standard deviation of the noise in them, shape ``(classes,)``.
         bins: per column, the map from codes to bins.
         trees: tested columns are numbered as ``bins`` are.
-        share: of the budget that the leaves of each tree took.
     """
 
     intercept: Floats
     intercept_sd: Floats
     bins: tuple[TreeBins, ...]
     trees: tuple[ScoreTree, ...]
-    share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +143,7 @@ def learn_class_trees(
     trees = grow_score_trees(growing, structures, plan, rounds, numbers.growing)
     doubt = variance + numbers.moves
     shift, sd = set_constants(budget.part(step_share), rounds, n_rows, doubt, tuning.intercept_steps)
-    return LearnedClassTrees(start + shift, sd, bins, trees, growing.share / plan.trees)
+    return LearnedClassTrees(start + shift, sd, bins, trees)
 
 
 def _bins(
