@@ -238,16 +238,16 @@ def two_of(place: Path) -> tuple[Reservation, Reservation]:
 
 def test_of_two_processes_the_second_takes_what_the_first_has_kept(tmp_path: Path) -> None:
     first, second = two_of(tmp_path)
-    one = first.release("what", lambda: [np.arange(6).reshape(2, 3), np.array([7])])
-    two = second.release("what", lambda: [np.zeros((2, 3), np.int64), np.array([0])])
+    one = first.release(lambda: "what", lambda: [np.arange(6).reshape(2, 3), np.array([7])])
+    two = second.release(lambda: "what", lambda: [np.zeros((2, 3), np.int64), np.array([0])])
     assert [part.tolist() for part in one] == [part.tolist() for part in two] == [[[0, 1, 2], [3, 4, 5]], [7]]
 
 
 def test_another_question_in_the_place_of_one_is_refused(tmp_path: Path) -> None:
     first, second = two_of(tmp_path)
-    first.release("what", lambda: [np.array([1])])
+    first.release(lambda: "what", lambda: [np.array([1])])
     with pytest.raises(AccountError, match="release 1 of fit 1 was another one"):
-        second.release("what else", lambda: [np.array([2])])
+        second.release(lambda: "what else", lambda: [np.array([2])])
 
 
 def test_what_cannot_be_kept_does_not_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,13 +259,13 @@ def test_what_cannot_be_kept_does_not_leave(tmp_path: Path, monkeypatch: pytest.
     with monkeypatch.context() as patch:
         patch.setattr(type(first), "_write", broken)
         with pytest.raises(AccountError, match="the disk is full"):
-            first.release("what", lambda: [np.array([1])])
-    assert second.release("what", lambda: [np.array([2])])[0].tolist() == [2]
+            first.release(lambda: "what", lambda: [np.array([1])])
+    assert second.release(lambda: "what", lambda: [np.array([2])])[0].tolist() == [2]
 
 
 def test_what_was_kept_cannot_be_changed(tmp_path: Path) -> None:
     first, _ = two_of(tmp_path)
-    first.release("what", lambda: [np.array([1])])
+    first.release(lambda: "what", lambda: [np.array([1])])
     for change in ("UPDATE tacit_kept_releases SET sequence = 5", "DELETE FROM tacit_kept_releases"):
         with sqlite3.connect(tmp_path / "account.db") as connection, pytest.raises(sqlite3.Error, match="append-only"):
             connection.execute(change)

@@ -48,10 +48,18 @@ def _additive(charge: Charge) -> Gaussian | Laplace | NonPrivate:
     return charge
 
 
-def _noisy(exact: Ints, query: Query | JointHistogram, noise: Ints | None) -> Floats:
+def _noisy(
+    exact: Ints,
+    query: Query | JointHistogram,
+    scale: float,
+    noise: Ints | None,
+    charge: Charge,
+    sensitivity: Sensitivity,
+    label: Label | str,
+) -> Measurement:
     """What leaves: the exact answer and its noise, in natural units."""
-    noisy = exact if noise is None else exact + noise.reshape(exact.shape)
-    return noisy / float(query.unit)
+    noisy = exact if noise is None else exact + noise.reshape(query.shape)
+    return _measured(noisy / float(query.unit), query, scale, charge, sensitivity, label)
 
 
 def _measured(
@@ -176,8 +184,10 @@ class Curator:
             ]
             answers = self._table.answer_all([query for query, _, _ in asks])
             return [
-                _noisy(exact, query, noise)
-                for (query, _, _), noise, exact in zip(checked, noises, answers, strict=True)
+                _noisy(exact, query, scale, noise, charge, sensitivity, label).value
+                for (query, charge, label), (sensitivity, scale), noise, exact in zip(
+                    checked, started, noises, answers, strict=True
+                )
             ]
 
         values = self._reservation.release(lambda: _words(checked), made)
@@ -227,7 +237,8 @@ class Curator:
 
         def made() -> list[Floats]:
             noise = self._noise.gaussian(asked.scale, math.prod(query.shape))
-            return [_noisy(self._table.answer(query), query, noise)]
+            exact = self._table.answer(query)
+            return [_noisy(exact, query, asked.scale, noise, part.charge, asked.sensitivity, label).value]
 
         [value] = self._reservation.release(lambda: _words([(query, part.charge, label)]), made)
         return _measured(value, query, asked.scale, part.charge, asked.sensitivity, label)
