@@ -79,6 +79,22 @@ def test_noise_is_measured_by_the_limit_and_not_by_the_longest_image(relation, f
     assert not 0.94 < errors.std() / (0.9 * wanted) < 1.06
 
 
+def test_a_question_that_comes_back_is_asked_anew_where_rule_log_or_bound_are_others():
+    """What is kept of a part between sweeps must not give one rule the noise, or the answer, of another."""
+    joint, half = bound(), signed_margin_rule(lambda margin: np.minimum(0.5, np.exp(-margin)))
+    near = JointBound(joint.parts, joint.limit // 4)
+    curator, _ = gate([part.charge for part in joint.parts] * 10)
+    opened, nearer, margins = curator.open_jointly(joint, 5), curator.open_jointly(near, 5), Margins()
+    far = Margins()
+    far.add(joint.parts[0].cells, np.full(WIDTH, 5.0))
+    sd = opened.measure(0, RULE, margins).sd
+    assert opened.measure(0, half, margins).sd == pytest.approx(0.5 * sd, rel=1e-3)
+    assert opened.measure(0, RULE, margins).sd == sd
+    assert nearer.measure(0, RULE, margins).sd == pytest.approx(0.5 * sd, rel=1e-3)
+    before, after = (opened.measure(0, RULE, log).value.sum() for log in (margins, far))
+    assert after < before - 150.0  # positives weigh next to nothing there; noise in a sum is about 20
+
+
 def test_everything_is_recorded_before_anything_is_read():
     joint = bound()
     table = rows()

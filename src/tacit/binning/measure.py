@@ -27,6 +27,9 @@ Question = tuple[Histogram, Charge, Label]
 MAX_CATEGORIES = 256
 """Not tuned: a bin is one byte of a row. Of more categories the rarest share one bin."""
 
+PIECES = 8
+"""Not tuned, of the arithmetic: bins end at pieces of a group that are no heavier than this part of a bin."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -135,10 +138,6 @@ class _Means:
     def is_noisy(self) -> bool:
         """Whether noise drowns what a cell can hold."""
         return self.total < self.tuning.searching.histogram_from * self.sd(0)
-
-
-PIECES = 8
-"""Not tuned, of the arithmetic: bins end at pieces of a group that are no heavier than this part of a bin."""
 
 
 class _Looks(Protocol):

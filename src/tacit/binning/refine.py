@@ -98,8 +98,7 @@ class AdaptiveHistogram:
     def _split(self) -> tuple[Ints, Ints, Ints]:
         """Of the pieces that groups are split into: the first atom, the group, and the place there."""
         copies = np.maximum(self._parts, 1)
-        group = np.repeat(np.arange(len(copies)), copies)
-        place = np.arange(len(group)) - np.repeat(np.cumsum(copies) - copies, copies)
+        group, place = _places(copies)
         return self.starts[group] + place * (self.widths // copies)[group], group, place
 
     def by_codes(self) -> tuple[Floats, Ints]:
@@ -153,11 +152,16 @@ def in_pieces(masses: Floats, widths: Ints, pieces: int) -> tuple[Floats, Ints]:
         pieces: how many parts there are.
     """
     copies = np.clip(np.ceil(masses * (pieces / masses.sum())).astype(np.int64), 1, widths)
-    group = np.repeat(np.arange(len(copies)), copies)
-    place = np.arange(len(group)) - np.repeat(np.cumsum(copies) - copies, copies)
+    group, place = _places(copies)
     whole, split = widths[group], copies[group]
     codes = (place + 1) * whole // split - place * whole // split
     return masses[group] * codes / whole, codes
+
+
+def _places(copies: Ints) -> tuple[Ints, Ints]:
+    """Of pieces, so many of each group: the group, and the place there."""
+    group = np.repeat(np.arange(len(copies)), copies)
+    return group, np.arange(len(group)) - np.repeat(np.cumsum(copies) - copies, copies)
 
 
 def _lone(measure: Floats, wanted: int, seen: Bools) -> Bools:

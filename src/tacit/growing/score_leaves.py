@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numba as nb
 import numpy as np
 
 from tacit.arrays import Floats, Ints
@@ -17,6 +16,7 @@ from tacit.growing.kernel_trees import KernelPlan, LeftOver
 from tacit.growing.newton_trees import LeafSums, NewtonPlan, shrunk_curvatures
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.rounds import TreeRounds
+from tacit.growing.tree_noise import add_by_leaf
 from tacit.growing.tuning import GROWING, TRACING, Growing
 from tacit.models.tree import ScoreTree
 from tacit.privacy.label import Label, Stage
@@ -98,14 +98,6 @@ class Taken:
     answers: Floats
     curvatures: Floats
     basis: Floats
-
-
-@nb.njit(nogil=True, cache=True)
-def add_by_leaf(leaves, scores, sums):  # type: ignore[no-untyped-def]
-    """``sums[leaf] += score``, line by line."""
-    for i in range(len(leaves)):
-        for k in range(scores.shape[1]):
-            sums[leaves[i], k] += scores[i, k]
 
 
 @dataclass

@@ -20,6 +20,14 @@ from tacit.models.tree import Tree, TreeShape
 
 
 @nb.njit(nogil=True, cache=True)
+def add_by_leaf(leaves, scores, sums):  # type: ignore[no-untyped-def]
+    """``sums[leaf] += score``, line by line."""
+    for i in range(len(leaves)):
+        for k in range(scores.shape[1]):
+            sums[leaves[i], k] += scores[i, k]
+
+
+@nb.njit(nogil=True, cache=True)
 def _one_round(leaves, sds, gains, noise, scores, naive):  # type: ignore[no-untyped-def]
     """A round of noise: every leaf steps by its own, and takes back a part of its rows' mean score.
 
@@ -34,8 +42,7 @@ def _one_round(leaves, sds, gains, noise, scores, naive):  # type: ignore[no-unt
     steps, held = np.zeros(noise.shape), np.zeros(len(sds))
     for i in range(len(leaves)):
         held[leaves[i]] += 1.0
-        for run in range(noise.shape[1]):
-            steps[leaves[i], run] += scores[i, run]
+    add_by_leaf(leaves, scores, steps)
     for leaf in range(len(sds)):
         for run in range(noise.shape[1]):
             steps[leaf, run] = sds[leaf] * noise[leaf, run] - gains[leaf] * (steps[leaf, run] / max(held[leaf], 1.0))

@@ -151,7 +151,7 @@ class KeptReservation(Reservation):
         """What leaves: kept, and then seen.
 
         Args:
-            what: describes it; the same whenever the fit is run.
+            what: describes it, the same whenever the fit is run; asked where releases are kept.
             make: draws the noise and adds it.
 
         Raises:

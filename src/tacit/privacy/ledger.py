@@ -310,7 +310,7 @@ class Reservation:
         """What leaves, once it is entered: what ``make`` returns, noise in it.
 
         Args:
-            what: describes it; the same whenever the fit is run.
+            what: describes it, the same whenever the fit is run; asked where releases are kept.
             make: draws the noise and adds it.
         """
         del what
