@@ -17,8 +17,9 @@ import argparse
 import ast
 import json
 import math
+import time
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,13 @@ def fit(name: str, seed: int, epsilon: float, value: str, interactions: bool | s
     train, test = data.split(data.load(name), seed)
     learner = type("Varied", (AdditiveBoostClassifier,), {"tuning": tuned(value)})
     model = learner(epsilon=epsilon, delta=DELTA, schema=train.schema, interactions=interactions)
-    scores = model.fit(train.X, train.y).decision_function(test.X)
+    start = time.process_time()
+    model.fit(train.X, train.y)
+    seconds = round(time.process_time() - start, 3)
+    scores = model.decision_function(test.X)
     signal = len(train.y) * Allowance.of(epsilon, DELTA).mu / math.sqrt(train.X.shape[1])
-    return {"study": data.table_tasks()[name]["study"], "q": round(signal, 1), **scored(test.y, scores)}
+    study = data.table_tasks()[name]["study"]
+    return {"study": study, "q": round(signal, 1), "seconds": seconds, **scored(test.y, scores)}
 
 
 def differences(lines: pd.DataFrame, values: Sequence[str], figure: str) -> pd.DataFrame:
@@ -98,16 +103,19 @@ def table(lines: pd.DataFrame, values: Sequence[str]) -> list[str]:
     return out
 
 
-def main() -> None:
-    """The command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vary", nargs="+", required=True, help="group.number=value of the tuning page; + joins some")
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    """What says which fits are judged."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epsilon", nargs="+", type=float, default=[0.1, 1.0, 4.0])
     parser.add_argument("--seeds", type=int, default=2, help="splits of each table")
     parser.add_argument("--interactions", default="True", choices=["True", "False", "pairs"])
     parser.add_argument("--most-rows", type=int, default=100_000, help="leave larger tables out")
     parser.add_argument("--results", type=Path, default=RESULTS)
-    args = parser.parse_args()
+    return parser
+
+
+def gathered(args: argparse.Namespace, values: Sequence[str]) -> pd.DataFrame:
+    """A line per table, split, epsilon and value; what the file has of this version is not run again."""
     interactions = args.interactions if args.interactions == "pairs" else args.interactions == "True"
     fields = ("version", "data", "seed", "epsilon", "value", "interactions")
     known: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -115,19 +123,24 @@ def main() -> None:
         for line in map(json.loads, args.results.read_text().splitlines()):
             known[tuple(line[field] for field in fields)] = line
     lines, now = [], version()
-    names = [name for name, task in data.table_tasks().items() if task["n"] <= args.most_rows]
-    for name in names:
-        for seed in range(args.seeds):
-            for epsilon in args.epsilon:
-                for value in (RULE, *args.vary):
-                    key = (now, name, seed, epsilon, value, args.interactions)
-                    if key not in known:
-                        known[key] = {**dict(zip(fields, key, strict=True)), **fit(*key[1:5], interactions)}
-                        with args.results.open("a") as file:
-                            file.write(json.dumps(known[key]) + "\n")
-                    lines.append(known[key])
+    for name in (name for name, task in data.table_tasks().items() if task["n"] <= args.most_rows):
+        for seed, epsilon, value in product(range(args.seeds), args.epsilon, (RULE, *values)):
+            key = (now, name, seed, epsilon, value, args.interactions)
+            if key not in known:
+                known[key] = {**dict(zip(fields, key, strict=True)), **fit(*key[1:5], interactions)}
+                with args.results.open("a") as file:
+                    file.write(json.dumps(known[key]) + "\n")
+            lines.append(known[key])
         print(name, flush=True)
-    print("\n".join(table(pd.DataFrame(lines), args.vary)))
+    return pd.DataFrame(lines)
+
+
+def main() -> None:
+    """The command."""
+    parser = arguments(__doc__)
+    parser.add_argument("--vary", nargs="+", required=True, help="group.number=value of the tuning page; + joins some")
+    args = parser.parse_args()
+    print("\n".join(table(gathered(args, args.vary), args.vary)))
 
 
 if __name__ == "__main__":
