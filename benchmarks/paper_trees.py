@@ -37,7 +37,7 @@ from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import ForestSettings, learn_forest
-from tacit.trees.gradient import learn_gradient_trees
+from tacit.growing.gradient_trees import learn_gradient_trees
 from tacit.trees.m_alpha_boost import BoostSettings, MAlphaBoost
 from tacit.trees.paper import PaperBoost
 from tacit.trees.splits import SplitCandidates

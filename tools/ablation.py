@@ -1,9 +1,9 @@
 """What every part of the flagship is worth on sixty real tables: `python -m tools.ablation`.
 
-A part is taken out by its numbers, everything else stays the rule's. A positive difference of log loss, or a negative one
-of AUC, is what the part earns there. Differences are means over studies with standard errors, by groups of the
-signal ``q = n mu / sqrt(d)``; time is seconds of the processor over all fits, relative to the rule's. Lines are those of
-the files that only this part needs, blank ones and comments included.
+A part is taken out by its numbers, everything else stays the rule's. A positive difference of log loss, or a negative
+one of AUC, is what the part earns there. Differences are means over studies with standard errors, by groups of the
+signal ``q = n mu / sqrt(d)``; time is seconds of the processor over all fits, relative to the rule's. Lines are those
+of the files that only this part needs, blank ones and comments included.
 """
 
 from __future__ import annotations

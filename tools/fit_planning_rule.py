@@ -34,8 +34,8 @@ from tacit.additive.boost import AdditiveBoost
 from tacit.additive.estimator import AdditiveBoostClassifier
 from tacit.additive.plan import Planner, Rest
 from tacit.additive.tuning import TUNING, Tuning
+from tacit.growing import gradient_trees
 from tacit.privacy.budget import Allowance
-from tacit.trees import gradient
 from tacit.trees.estimator import BoostedTreesClassifier
 from tools.synthetic_tables import Drawn, Setting, dense_family, draw, family, flag_family, heavy_family, large_family
 
@@ -196,9 +196,9 @@ def varied(choice: str, value: Any) -> Iterator[None]:
     """The rule with one choice replaced, while it lasts."""
     with ExitStack() as stack:
         if choice.startswith("trees."):
-            by_rule, field = gradient.gaussian_plan, choice.removeprefix("trees.")
+            by_rule, field = gradient_trees.gaussian_plan, choice.removeprefix("trees.")
             stack.enter_context(
-                patch.object(gradient, "gaussian_plan", lambda *facts: replace(by_rule(*facts), **{field: value}))
+                patch.object(gradient_trees, "gaussian_plan", lambda *facts: replace(by_rule(*facts), **{field: value}))
             )
         elif choice == "tightness" and not value:
             stack.enter_context(patch.object(AdditiveBoost, "tuning", tuned(TUNING, ["clipping.joint_below"], 0.0)))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.binning.tuning import BINNING, Binning
-from tacit.growing.tuning import GROWING, SOFTMAX, Growing
+from tacit.growing.tuning import GRADIENT, GROWING, SOFTMAX, Gradient, Growing
 
 
 @dataclass(frozen=True)
@@ -415,6 +415,7 @@ class Tuning:
     residuals: Residuals = Residuals()
     binning: Binning = BINNING
     growing: Growing = GROWING
+    gradient: Gradient = GRADIENT
 
 
 PLANNING, SWEEPING, PAIRING, CLIPPING = Planning(), Sweeping(), Pairing(), Clipping()

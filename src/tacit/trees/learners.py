@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.binning.tree_bins import Column, TreeBins
 from tacit.curator.rows import PrivateRows
 from tacit.discovery.bounds import BOUNDS_SHARE
-from tacit.encoding.grid import NumericGrid
+from tacit.growing.tuning import GRADIENT, Gradient
 from tacit.learning.checks import check_choice, check_integer, check_number, check_two_classes, whole
 from tacit.learning.learner import Learner
 from tacit.learning.sealing import sealed
 from tacit.learning.task import Task
+from tacit.learning.tree_ensemble import columns_of_task, features_of, gradient_trees
 from tacit.learning.weights import check_class_weight
-from tacit.models.additive import Feature
 from tacit.models.tree_classes import TreeClassesModel
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import Charge
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import Request, RequestError
-from tacit.schema import OrdinalColumn
 from tacit.schema.label import MOST_CLASSES
 from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import ForestSettings, learn_forest
-from tacit.trees.gradient import learn_gradient_trees
 from tacit.trees.m_alpha_boost import CALIBRATED, BoostSettings, MAlphaBoost
 from tacit.trees.paper import PaperBoost
 from tacit.trees.several_classes import learn_class_trees
-from tacit.trees.tuning import BOOSTING, FORESTS, GRADIENT, Boosting, Forests, Gradient
+from tacit.trees.tuning import BOOSTING, FORESTS, Boosting, Forests
 
 MECHANISMS = ("laplace", "exponential")
 
@@ -77,20 +73,14 @@ class GradientTreesLearner(Learner):
 
     def learn(self, rows: PrivateRows, allowance: Allowance, task: Task) -> TreeEnsembleModel | TreeClassesModel:
         budget, task = sealed(rows, allowance, task, self.class_weight)
-        columns, names = columns_of_task(task), task.label_index.names
-        trees, depth = whole(self.n_trees), whole(self.max_depth)
+        trees, depth, names = whole(self.n_trees), whole(self.max_depth), task.label_index.names
         if len(names) > 2:
-            found = learn_class_trees(budget, columns, trees, depth, self.tuning)
+            found = learn_class_trees(budget, columns_of_task(task), trees, depth, self.tuning)
             made = features_of(task, found.bins)
             masses = tuple((one.mass / one.mass.sum()).round(6) for one in found.bins)  # a model file holds it
             intercept, sd = found.intercept, found.intercept_sd
             return TreeClassesModel(names, intercept, made, masses, found.trees, sd)
-        learned = learn_gradient_trees(budget, columns, n_trees=trees, depth=depth, tuning=self.tuning)
-        features = features_of(task, learned.bins)
-        spending = TreeSpending(learned.level_shares, learned.share)
-        return TreeEnsembleModel(
-            names, learned.intercept, features, learned.trees, Link("logistic"), spending, learned.intercept_sd
-        )
+        return gradient_trees(budget, task, trees, depth, self.tuning)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,22 +275,3 @@ def check_noise(noise: str, request: Request) -> None:
         )
     if noise == "laplace" and request.delta > 0:
         raise RequestError("noise='laplace' is meant for pure epsilon: set delta=0")
-
-
-def columns_of_task(task: Task) -> list[Column]:
-    """The columns as the learners know them; ordinal categories are ordered as declared."""
-    assert task.encoding is not None
-    declared = {} if task.schema is None else task.schema.columns
-    return [
-        Column(index, name, isinstance(encoder, NumericGrid) or isinstance(declared.get(name), OrdinalColumn))
-        for index, (name, encoder) in enumerate(zip(task.names, task.encoding.encoders, strict=True))
-    ]
-
-
-def features_of(task: Task, bins: Sequence[TreeBins]) -> tuple[Feature, ...]:
-    """The model's columns: the public encoding and the bins it is mapped to."""
-    assert task.encoding is not None
-    return tuple(
-        Feature(name, encoder, made.mapping, isinstance(encoder, NumericGrid))
-        for name, encoder, made in zip(task.names, task.encoding.encoders, bins, strict=True)
-    )

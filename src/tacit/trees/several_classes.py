@@ -17,13 +17,14 @@ from tacit.arrays import Floats, Ints
 from tacit.binning.tree_bins import Column, TreeBins, binned_columns, public_bins
 from tacit.curator.budget import Budget
 from tacit.curator.measurement import LEAST_SD
+from tacit.growing.gradient_trees import laplace_plan
 from tacit.growing.kernel_trees import KernelPlan, kernel_plan, within_time
 from tacit.growing.newton_trees import NewtonPlan
 from tacit.growing.random_trees import RandomStructures
 from tacit.growing.score_leaves import grow_score_trees
 from tacit.growing.simulated_rows import SimulatedRows
 from tacit.growing.softmax import log_odds_of, released_counts, softmax_curvature
-from tacit.growing.tuning import SOFTMAX
+from tacit.growing.tuning import BASE, GRADIENT, SOFTMAX, Base, Gradient
 from tacit.models.tree import ScoreTree
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
@@ -31,8 +32,7 @@ from tacit.queries.histogram import ScoreHistogram
 from tacit.queries.margins import Scores
 from tacit.queries.score_rules import SoftmaxRule
 from tacit.queries.tree_cells import TreeCells
-from tacit.trees.gradient import laplace_plan
-from tacit.trees.tuning import BASE, GRADIENT, SEVERAL_CLASSES, Base, Gradient, SeveralClasses
+from tacit.trees.tuning import SEVERAL_CLASSES, SeveralClasses
 
 
 @dataclass(frozen=True, eq=False)

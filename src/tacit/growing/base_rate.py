@@ -15,13 +15,13 @@ from tacit.arrays import Floats
 from tacit.binning.tree_bins import Totals
 from tacit.curator.budget import Budget
 from tacit.growing.newton_trees import LeafSums
+from tacit.growing.tuning import BASE, Base
 from tacit.privacy.label import Label, Stage
 from tacit.queries.cells import OneCell
 from tacit.queries.histogram import Histogram
 from tacit.queries.margins import Margins
 from tacit.queries.rules import LEVEL_BITS, LEVELS, RowRule
 from tacit.queries.tree_cells import HESSIAN_IS_FREE, logistic_gradient_rule
-from tacit.trees.tuning import BASE, Base
 
 
 class BaseRate:

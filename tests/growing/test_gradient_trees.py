@@ -22,6 +22,8 @@ from tacit.binning.tree_bins import (
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
+from tacit.growing.base_rate import BaseRate, set_intercept
+from tacit.growing.gradient_trees import gaussian_plan, laplace_plan, learn_gradient_trees
 from tacit.growing.newton_trees import LeafSums, without_laplace
 from tacit.growing.random_trees import RandomStructures
 from tacit.noise.seeded_source import SeededSource
@@ -32,9 +34,7 @@ from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.margins import Margins
 from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.tree_cells import logistic_gradient_rule
-from tacit.trees.base_rate import BaseRate, set_intercept
 from tacit.trees.estimator import BoostedTreesClassifier
-from tacit.trees.gradient import gaussian_plan, laplace_plan, learn_gradient_trees
 
 CELLS = 1024
 
