@@ -82,7 +82,8 @@ class AdditiveLearner(Learner):
         if not task.names or task.label_index.n_classes != 2:
             return None
         pairs, trees = parts_wanted(self.interactions)
-        return outlook(n, len(task.names), allowance, pairs, trees)
+        known = outlook(n, len(task.names), allowance, pairs, trees)
+        return {**known, "learns": ["trees"]} if trees and boosts_only_trees(allowance, task) else known
 
     def learn(
         self, rows: PrivateRows, allowance: Allowance, task: Task

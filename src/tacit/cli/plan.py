@@ -78,7 +78,7 @@ def _outlook(n: int, known: dict[str, Any]) -> str:
     from tacit.additive.tuning import Planning
 
     signal = f"{known['signal']:,.0f}" if known["signal"] >= Planning.sure_from else f"{known['signal']:.1f}"
-    *most, last = ("single columns", *map(str, known["learns"][1:]))
+    *most, last = ("single columns" if part == "columns" else str(part) for part in known["learns"])
     learns = f"{', '.join(most)} and {last}" if most else last
     said = (
         f"With {n:,} rows the signal-to-noise ratio per column is {signal} ({Planning.sure_from:g} or more is enough). "
