@@ -127,7 +127,7 @@ def test_more_rows_buy_more() -> None:
     assert not outlook(enough - 1, 4, allowance, True, True)["sure"]
     assert outlook(enough, 4, allowance, True, True)["signal"] == pytest.approx(PLANNING.sure_from, rel=0.01)
     assert outlook(100_000, 4, allowance, True, False)["learns"] == ["columns", "pairs"]
-    assert outlook(100_000, 4, Allowance.of(1.0, 0.0), True, True)["learns"] == ["columns", "pairs"]  # of sweeps
+    assert outlook(100_000, 4, Allowance.of(1.0, 0.0), True, True)["learns"] == ["columns", "pairs"]  # if not trees
 
 
 def test_nothing_is_said_where_nothing_is_known() -> None:

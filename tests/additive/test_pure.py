@@ -1,4 +1,4 @@
-"""At delta 0 two classes are learned by trees alone, and everything else by sweeps as before."""
+"""At delta 0 two classes are learned by trees alone where noise is large, and everything else by sweeps."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from tacit import AdditiveBoostClassifier, BoostedTreesClassifier, Schema
+from tacit.additive.tuning import PLANNING
 from tacit.models.additive import AdditiveModel
 from tacit.models.additive_scores import AdditiveClassesModel
 from tacit.models.tree_ensemble import TreeEnsembleModel
@@ -37,18 +38,38 @@ def learner(**given: Any) -> AdditiveBoostClassifier:
     return AdditiveBoostClassifier(**{"schema": declared(), "delta": 0.0, "epsilon": 1.0, "random_state": 0, **given})
 
 
-@pytest.mark.parametrize("given", [{}, {"neighbouring": "replace_one"}, {"class_weight": {0: 1.0, 1: 3.0}}])
-def test_the_default_is_what_boosted_trees_make_of_the_same_rows(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize("given", [{}, {"class_weight": {0: 1.0, 1: 3.0}}])
+def test_few_rows_are_learned_from_by_trees(given: dict[str, Any]) -> None:
+    fitted = learner(**given).fit(*table(800))
+    assert isinstance(fitted.model_, TreeEnsembleModel)
+    entries = fitted.certificate_.entries
+    assert all(isinstance(entry.charge, Laplace) for entry in entries)
+    first, rest = entries[0], entries[1:]
+    assert str(first.label) == "number of rows, to choose what is learned"
+    assert first.charge.epsilon == pytest.approx(PLANNING.pure_counting)
+    assert sum(entry.charge.epsilon for entry in rest) == pytest.approx(1.0 - PLANNING.pure_counting)
+    assert fitted.certificate_.epsilon <= 1.0
+    assert fitted.certificate_.delta == 0.0
+    assert learner(**given).dry_run(n=800)["outlook"]["learns"] == ["trees"]
+
+
+def test_a_public_number_of_rows_is_not_counted() -> None:
     frame, labels = table(800)
-    ours = learner(**given).fit(frame, labels)
-    trees = BoostedTreesClassifier(schema=declared(), delta=0.0, epsilon=1.0, random_state=0, **given)
-    assert isinstance(ours.model_, TreeEnsembleModel)
-    assert ours.model_.to_dict() == trees.fit(frame, labels).model_.to_dict()
-    spent = [entry.charge for entry in ours.certificate_.entries]
-    assert all(isinstance(charge, Laplace) for charge in spent)
-    assert ours.certificate_.epsilon <= 1.0
-    assert ours.certificate_.delta == 0.0
-    assert "trees" in learner(**given).dry_run(n=800)["outlook"]["learns"]
+    ours = learner(neighbouring="replace_one").fit(frame, labels)
+    trees = BoostedTreesClassifier(
+        schema=declared(), delta=0.0, epsilon=1.0, random_state=0, neighbouring="replace_one"
+    ).fit(frame, labels)
+    assert ours.model_.to_dict() == trees.model_.to_dict()
+    assert ours.certificate_.entries == trees.certificate_.entries
+
+
+def test_many_rows_are_learned_from_column_by_column() -> None:
+    frame, labels = table(3000)
+    enough = learner(epsilon=4.0)
+    assert isinstance(enough.fit(frame, labels).model_, AdditiveModel)
+    assert enough.dry_run(n=3000)["outlook"]["learns"] == ["columns"]
+    assert learner(epsilon=4.0).dry_run(n=20_000)["outlook"]["learns"] == ["columns", "pairs"]
+    assert learner(epsilon=4.0).dry_run(n=2000)["outlook"]["learns"] == ["trees"]
 
 
 @pytest.mark.parametrize(

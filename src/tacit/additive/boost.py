@@ -17,6 +17,7 @@ from tacit.additive.losses import SoftmaxLoss, TwoClassLoss
 from tacit.additive.ordered_loss import MOST_ORDERED, OrderedLoss
 from tacit.additive.outlook import outlook
 from tacit.additive.posterior import DIRECTIONS
+from tacit.additive.pure import counted_first, drowns_columns, may_boost_trees_alone
 from tacit.additive.to_model import additive_model, additive_scores
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.arrays import Floats
@@ -83,7 +84,10 @@ class AdditiveLearner(Learner):
             return None
         pairs, trees = parts_wanted(self.interactions)
         known = outlook(n, len(task.names), allowance, pairs, trees)
-        return {**known, "learns": ["trees"]} if trees and boosts_only_trees(allowance, task) else known
+        if not trees or not may_boost_trees_alone(allowance, task):
+            return known
+        alone = drowns_columns(n, len(task.names), allowance.sd(1.0), self.tuning.planning)
+        return {**known, "learns": ["trees"]} if alone else known
 
     def learn(
         self, rows: PrivateRows, allowance: Allowance, task: Task
@@ -92,8 +96,10 @@ class AdditiveLearner(Learner):
         columns, names, encoding = learned_columns(task), task.label_index.names, task.encoding
         assert encoding is not None
         pairs, trees = parts_wanted(self.interactions)
-        if trees and boosts_only_trees(budget.allowance, task):
-            return gradient_trees(budget, task, tuning=self.tuning.gradient)
+        if trees and may_boost_trees_alone(budget.allowance, task):
+            rows_found, budget = counted_first(budget, task, self.tuning.planning)
+            if drowns_columns(rows_found, len(columns), budget.sd(), self.tuning.planning):
+                return gradient_trees(budget, task, tuning=self.tuning.gradient)
         if len(names) == 2:
             return additive_model(learn(budget, columns, TwoClassLoss(), pairs, trees, self.tuning), names, encoding)
         if self.ordered:
@@ -151,17 +157,6 @@ class AdditiveBoost(Weighting, Uncertainty):
         model = self.model_
         assert isinstance(model, AdditiveModel | AdditiveClassesModel | AdditiveOrderedModel | TreeEnsembleModel)
         return scores_in_order(model.classes, model.decision_function(frame))
-
-
-def boosts_only_trees(allowance: Allowance, task: Task) -> bool:
-    """Whether trees over all columns are boosted in place of columns and pairs.
-
-    Laplace noise grows with the number of releases a row is part of: in a tree that is one leaf, in a sweep one bin of
-    every column (``docs/planning.md``). Trees do not hold a curve to rise, and so far only those of two classes were
-    measured.
-    """
-    rising = any(monotone_of(task, name) for name in task.names)
-    return allowance.is_pure and task.label_index.n_classes == 2 and not rising
 
 
 def _check_order(task: Task) -> None:

@@ -17,9 +17,10 @@ class AdditiveBoostClassifier(AdditiveBoost, PrivateClassifier):
 
     Args:
         epsilon: privacy parameter, positive; ``inf`` for no privacy.
-        delta: additive slack of the guarantee, in [0, 1); 0 asks for pure differential privacy. Two classes are then
-            learned by trees alone, as by :class:`~tacit.BoostedTreesClassifier`, unless ``interactions`` leaves trees
-            out or a column is declared to rise or to fall.
+        delta: additive slack of the guarantee, in [0, 1); 0 asks for pure differential privacy. Up to some rows times
+            epsilon per column, two classes are then learned by trees alone, as by
+            :class:`~tacit.BoostedTreesClassifier`, unless ``interactions`` leaves trees out or a column is declared to
+            rise or to fall.
         neighbouring: ``"add_or_remove_one"`` (the number of rows is private) or ``"replace_one"``.
         schema: a :class:`~tacit.Schema`, its dict, or the path of its file. None: bounds are found with 5 % of the
             budget; where columns hold texts, bounds and categories with 10 % of it and up to half of delta.

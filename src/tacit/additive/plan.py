@@ -407,6 +407,12 @@ class Planner:
         fourier, noise = self.numbers.smooth_part * planned.trees, self.numbers.fourier_noise * math.sqrt(ramp)
         return replace(planned, fourier=fourier, fourier_noise=noise, trees=planned.trees - fourier)
 
+    def _pairs_from(self, n_columns: int, pure: bool) -> float:
+        """The signal ``q`` from which pairs are tried; under Laplace noise columns need more the more there are."""
+        if not pure:
+            return self.numbers.pairs_from
+        return max(self.numbers.pairs_from, self.numbers.pure_pairs_from * math.sqrt(n_columns / 2.0))
+
     def _columns_and_pairs(
         self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool, two_classes: bool
     ) -> Plan:
@@ -417,7 +423,7 @@ class Planner:
         joint_sweeps = self.numbers.pure_joint_sweeps if pure else self.numbers.joint_sweeps
         converges = total > MANY_ROWS and signal > 10 * self.numbers.pairs_full and not pure
         mains = 1 - self.numbers.binning_share
-        if not pairs or n_columns < 2 or signal < self.numbers.pairs_from:
+        if not pairs or n_columns < 2 or signal < self._pairs_from(n_columns, pure and two_classes):
             # where noise is large the model hardly moves: an early release is then worth as much as a late one
             recency = 0.0 if pure else self.openness(signal) - 1.0
             return Plan(self.numbers.binning_share, mains, 0.0, 0.0, 0.0, sweeps, 0, converges, recency)

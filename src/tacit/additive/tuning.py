@@ -30,6 +30,12 @@ class Planning:
     pure_sweeps: int = 4
     pure_joint_sweeps: int = 3
 
+    # At delta 0 what counts is rows times epsilon, per column: two classes are learned by trees alone up to the first,
+    # and pairs are tried from the second on. Where the number of rows is private, finding it costs this share first.
+    pure_trees_upto: float = 800.0
+    pure_pairs_from: float = 2000.0
+    pure_counting: float = 0.01
+
     # Signal-to-noise ``q = n mu / sqrt(d)`` from which pairs are tried, and at which they get their full share.
     pairs_from: float = 140.0
     pairs_full: float = 1000.0
