@@ -2,8 +2,8 @@
 
 Trees are grown as gradient trees of several classes are, on clipped residuals as the additive regressor has them, which
 are looked at anew after every few trees. Share of the variance explained, on random fifths. ``--data columns`` has
-numeric columns of the sixty tables as labels, on which the numbers below were chosen; ``--data threes`` is a made table
-that nothing but three columns together explain. ``_pure`` is delta = 0.
+numeric columns of the sixty tables as labels, on most of which the numbers below were chosen; ``--data threes`` is a
+made table that nothing but three columns together explain. ``_pure`` is delta = 0.
 """
 
 from __future__ import annotations
