@@ -38,6 +38,7 @@ from tacit.additive.trees import Grown, StateRounds
 from tacit.binning.measure import Column
 from tacit.curator.budget import Budget
 from tacit.curator.rows import PrivateRows
+from tacit.growing.gradient_trees import laplace_plan
 from tacit.growing.kernel_trees import KernelPlan, kernel_plan, within_time
 from tacit.growing.newton_trees import NewtonPlan
 from tacit.growing.random_trees import RandomStructures
@@ -50,7 +51,6 @@ from tacit.models.tree import ScoreTree
 from tacit.privacy.budget import Allowance
 from tacit.privacy.request import Request
 from tacit.schema import Schema
-from tacit.trees.gradient import laplace_plan
 from tacit.trees.tuning import SEVERAL_CLASSES
 
 NAME = "number_trees"
