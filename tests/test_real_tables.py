@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tacit.additive.tuning import TUNING
-from tools.real_tables import RULE, differences, left_out, tuned
+from tools.real_tables import RULE, differences, left_out, rules, tuned
 
 
 def test_a_value_that_helps_everywhere_keeps_its_gain_and_one_study_alone_buys_none() -> None:
@@ -24,6 +24,15 @@ def test_tables_of_one_study_count_once() -> None:
         for value, loss in zip((RULE, "a"), losses, strict=True)
     ]
     assert differences(pd.DataFrame(lines), ["a"], "log_loss")["a"].tolist() == [1.0, 1.0]
+
+
+def test_several_fits_of_the_rule_are_one_rule() -> None:
+    lines = [
+        {"study": "x", "data": "x1", "seed": 0, "epsilon": 1.0, "value": value, "log_loss": loss}
+        for value, loss in zip([*rules(3), "a"], (1.0, 2.0, 6.0, 5.0), strict=True)
+    ]
+    assert differences(pd.DataFrame(lines), ["a"], "log_loss")["a"].tolist() == [2.0]
+    assert all(tuned(value) == TUNING for value in rules(3))
 
 
 def test_numbers_are_replaced_by_name() -> None:

@@ -76,7 +76,7 @@ def page(lines: pd.DataFrame, figure: str) -> list[str]:
     groups = [(low, high, lines[(lines["q"] >= low) & (lines["q"] < high)]) for low, high in pairwise(SIGNALS)]
     heads = [f"q {low:g} to {high:g} ({part['study'].nunique()})" for low, high, part in groups]
     out = [f"| without | {' | '.join(heads)} | time | lines |", "|---" * (3 + len(heads)) + "|"]
-    seconds = lines.groupby("value")["seconds"].sum()
+    seconds = lines.groupby("value")["seconds"].mean()
     values = [part.without for part in PARTS.values()]
     found = [differences(part, values, figure) for _, _, part in groups]
     for name, part in PARTS.items():
@@ -88,7 +88,9 @@ def page(lines: pd.DataFrame, figure: str) -> list[str]:
 
 def main(given: Sequence[str] | None = None) -> None:
     """The command."""
-    args = arguments(__doc__).parse_args(given)
+    parser = arguments(__doc__)
+    parser.set_defaults(repeats=4)
+    args = parser.parse_args(given)
     lines = gathered(args, [part.without for part in PARTS.values()])
     for figure in ("log_loss", "auc"):
         print(f"\n{figure}\n")

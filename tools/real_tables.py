@@ -41,7 +41,7 @@ SIGNALS = (0.0, 25.0, 70.0, 140.0, 400.0, math.inf)
 def tuned(changes: str) -> Tuning:
     """The rule's numbers with some replaced: ``"group.number=value"``, also in groups of groups, joined by ``+``."""
     tuning = TUNING
-    for change in changes.split("+") if changes != RULE else ():
+    for change in changes.split("+") if not changes.startswith(RULE) else ():
         name, value = change.split("=")
         tuning = with_number(tuning, name.split("."), ast.literal_eval(value))
     return tuning
@@ -65,7 +65,13 @@ def differences(lines: pd.DataFrame, values: Sequence[str], figure: str) -> pd.D
     """What each value exceeds the rule by: a row per study, the mean over its tables, splits and epsilons."""
     cells = lines.pivot_table(index=["study", "data", "seed", "epsilon"], columns="value", values=figure).dropna()
     by_study = cells.groupby("study").mean()
-    return by_study[list(values)].sub(by_study[RULE], axis=0)
+    rule = by_study[[value for value in by_study if value.startswith(RULE)]].mean(axis=1)
+    return by_study[list(values)].sub(rule, axis=0)
+
+
+def rules(repeats: int) -> list[str]:
+    """What fits of the rule are called: noise in one alone would be in every difference."""
+    return [RULE, *(f"{RULE}, fit {number}" for number in range(2, repeats + 1))]
 
 
 def left_out(excess: pd.DataFrame) -> pd.Series:
@@ -93,7 +99,7 @@ def table(lines: pd.DataFrame, values: Sequence[str]) -> list[str]:
             continue
         for figure in ("log_loss", "auc"):
             excess = differences(part, values, figure)
-            rule = part[part["value"] == RULE].groupby("study")[figure].mean().mean()
+            rule = part[part["value"].str.startswith(RULE)].groupby("study")[figure].mean().mean()
             cells = [shown(excess[v].mean(), excess[v].sem()) for v in values]
             chosen = left_out(excess) if figure == "log_loss" else None
             last = "" if chosen is None else shown(float(chosen.mean()), float(chosen.sem()))
@@ -110,6 +116,7 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=2, help="splits of each table")
     parser.add_argument("--interactions", default="True", choices=["True", "False", "pairs"])
     parser.add_argument("--most-rows", type=int, default=100_000, help="leave larger tables out")
+    parser.add_argument("--repeats", type=int, default=1, help="fits of the rule for each split and epsilon")
     parser.add_argument("--results", type=Path, default=RESULTS)
     return parser
 
@@ -124,7 +131,7 @@ def gathered(args: argparse.Namespace, values: Sequence[str]) -> pd.DataFrame:
             known[tuple(line[field] for field in fields)] = line
     lines, now = [], version()
     for name in (name for name, task in data.table_tasks().items() if task["n"] <= args.most_rows):
-        for seed, epsilon, value in product(range(args.seeds), args.epsilon, (RULE, *values)):
+        for seed, epsilon, value in product(range(args.seeds), args.epsilon, [*rules(args.repeats), *values]):
             key = (now, name, seed, epsilon, value, args.interactions)
             if key not in known:
                 known[key] = {**dict(zip(fields, key, strict=True)), **fit(*key[1:5], interactions)}
