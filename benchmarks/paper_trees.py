@@ -31,13 +31,13 @@ from tacit.binning.tree_bins import grid
 from tacit.curator.budget import Budget
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
+from tacit.growing.gradient_trees import learn_gradient_trees
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.trees.budget import SplitBudget
 from tacit.trees.forest import ForestSettings, learn_forest
-from tacit.growing.gradient_trees import learn_gradient_trees
 from tacit.trees.m_alpha_boost import BoostSettings, MAlphaBoost
 from tacit.trees.paper import PaperBoost
 from tacit.trees.splits import SplitCandidates
