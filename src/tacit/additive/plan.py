@@ -423,7 +423,7 @@ class Planner:
         joint_sweeps = self.numbers.pure_joint_sweeps if pure else self.numbers.joint_sweeps
         converges = total > MANY_ROWS and signal > 10 * self.numbers.pairs_full and not pure
         mains = 1 - self.numbers.binning_share
-        if not pairs or n_columns < 2 or signal < self._pairs_from(n_columns, pure and two_classes):
+        if not pairs or n_columns < 2 or signal < self._pairs_from(n_columns, pure):
             # where noise is large the model hardly moves: an early release is then worth as much as a late one
             recency = 0.0 if pure else self.openness(signal) - 1.0
             return Plan(self.numbers.binning_share, mains, 0.0, 0.0, 0.0, sweeps, 0, converges, recency)

@@ -31,7 +31,8 @@ class Planning:
     pure_joint_sweeps: int = 3
 
     # At delta 0 what counts is rows times epsilon, per column: two classes are learned by trees alone up to the first,
-    # and pairs are tried from the second on. Where the number of rows is private, finding it costs this share first.
+    # and pairs of any loss are tried from the second on. Where the number of rows is private, finding it costs this
+    # share first.
     pure_trees_upto: float = 800.0
     pure_pairs_from: float = 2000.0
     pure_counting: float = 0.01
