@@ -1,0 +1,541 @@
+"""Sensitivities, units and tables of every query as numbers, worked out by hand.
+
+The searches for neighbours say that a bound is large enough, and nearly reached; these say what it is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.models.fourier_features import LENGTH, FourierFeatures
+from tacit.models.tree import TreeShape
+from tacit.privacy.charges import Gaussian
+from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
+from tacit.queries.dense.capped_scaling import TICKS, entitlements
+from tacit.queries.dense.capped_sum import CappedSum
+from tacit.queries.dense.halfspace_log import (
+    RADIUS_16,
+    RADIUS_32,
+    VECTOR_NORM,
+    HalfspaceLog,
+    Levels,
+    MarginCounts,
+    MeasureSize,
+    quantise,
+)
+from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.vector_sum import WEIGHT_LIMIT, VectorSum, norm_ball
+from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
+from tacit.queries.histogram import CellFunction, Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
+from tacit.queries.joint_bound import FINE, JointBound, JointPart, joint_sensitivity
+from tacit.queries.keys import KEY_UNIT, KeyCounts, gaussian_tail, laplace_tail
+from tacit.queries.log_link import FACTOR_BITS, LARGEST_MEAN, MEAN_BITS, SHARE_BITS, LogLink
+from tacit.queries.margins import Margins, Scores
+from tacit.queries.row_weights import N_LEVELS, OCTAVES, STEPS, LabelWeights, level_weights, weight_levels
+from tacit.queries.rules import COUNT_UNIT, LEVELS, WEIGHT_UNIT, RowRule, fine_class_count_rule, signed_margin_rule
+from tacit.queries.score_rules import (
+    EXP_BITS,
+    LARGEST_BOUND,
+    LOWEST_OFFSET,
+    LevelRule,
+    ResidualRule,
+    SoftmaxRule,
+    TargetScale,
+    exponentials,
+)
+from tacit.queries.selection import Selection, floored, floored_movement, per_query
+from tacit.queries.sensitivity import Sensitivity, largest_difference, largest_vector
+from tacit.queries.tree_cells import (
+    SplitHistogram,
+    TreeCells,
+    class_weight_rule,
+    logistic_gradient_rule,
+    middle_margins,
+)
+
+ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
+
+
+def moves(query: object, relation: Neighbouring) -> tuple[int, int]:
+    """L1 and squared L2."""
+    found: Sensitivity = query.sensitivity(relation)  # type: ignore[attr-defined]
+    return found.l1, found.l2_squared
+
+
+def rule_of(*lines: tuple[int, ...], unit: int = 3) -> RowRule:
+    """A rule that does not look at margins: a line per label."""
+    return RowRule(np.array(lines, np.int32)[:, None, :], unit)
+
+
+# sensitivities and norms
+
+
+def test_l2_is_the_root_rounded_up() -> None:
+    assert Sensitivity(1, 49, "x").l2 == 7.0
+    for square in (2, 3, 48, 50, 10**15 + 1, (1 << 52) + 1):
+        root = Sensitivity(1, square, "x").l2
+        assert root > math.sqrt(square) or root == math.nextafter(math.sqrt(square), math.inf)
+        assert root <= math.nextafter(math.sqrt(square), math.inf)
+    # the double nearest to this root is a whole number below it
+    assert Sensitivity(1, (1 << 54) + 2, "x").l2 > float(1 << 27)
+
+
+def test_rows_of_a_unit_add_up() -> None:
+    one = Sensitivity(5, 13, "x")
+    assert one.times(1) is one
+    assert (one.times(3).l1, one.times(3).l2_squared) == (15, 117)
+    assert one.times(3).theorem == "x; 3 rows per unit"
+
+
+def test_norms_of_lines() -> None:
+    assert largest_vector(np.array([[3, -4], [6, 0], [-2, -3]])) == (7, 36)
+    assert largest_vector(np.zeros((0, 2), np.int64)) == (0, 0)
+    assert largest_difference(np.array([[3, -4, 0], [6, 0, 1], [-2, -3, 0]])) == (12, 74)
+    assert largest_difference(np.array([[3], [-4], [5]])) == (9, 81)
+
+
+def test_many_lines_are_bounded_by_range_and_by_the_longest() -> None:
+    """Beyond 512 lines: the smaller of the range per number, and of what two of the longest are apart."""
+    spread = np.zeros((600, 3), np.int64)
+    spread[:200, 0], spread[200:400, 1], spread[400:, 2] = (np.arange(1, 201) for _ in range(3))
+    assert largest_difference(spread) == (400, 2 * 200**2)  # the range says 600 and 3 * 200**2
+    signed = spread.copy()
+    signed[200:400] *= -1
+    assert largest_difference(signed) == (400, 3 * 200**2)  # the longest says 4 * 200**2
+    both = np.concatenate([spread, -spread])
+    assert largest_difference(both) == (400, 4 * 200**2)  # the range says 3 * 400**2
+    assert largest_difference(np.arange(-300, 400)[:, None]) == (699, 699**2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_in_the_plane_many_points_are_exact(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    points = generator.integers(-40, 40, (700, 2)) * (1 if seed else np.array([1, 3]))
+    gaps = points[:, None, :] - points[None, :, :]
+    exact = int(np.abs(gaps).sum(axis=2).max()), int((gaps * gaps).sum(axis=2).max())
+    assert largest_difference(points.astype(np.int64)) == exact
+
+
+def test_a_ball_of_several_dimensions() -> None:
+    assert (norm_ball(7, 1, "x").l1, norm_ball(7, 1, "x").l2_squared) == (7, 49)
+    assert (norm_ball(7, 3, "x").l1, norm_ball(7, 3, "x").l2_squared) == (13, 49)  # 12.1, rounded up
+    assert norm_ball(7, 4, "x").l1 == 15  # 14 and one more: no need to know that the root is whole
+
+
+# histograms
+
+
+def test_histograms() -> None:
+    rule = rule_of((3, -4), (1, 1))
+    cells = column_cells(0, 4)
+    assert moves(Histogram(cells, rule), ADD) == (7, 25)
+    assert moves(Histogram(cells, rule), REPLACE) == (14, 50)
+    one = Histogram(OneCell(), rule)
+    assert moves(one, ADD) == (7, 25)
+    assert moves(one, REPLACE) == (7, 29)  # (3, -4) and (1, 1), or nothing: 7 and 25; (2, -5): 7 and 29
+    assert (one.shape, one.unit, Histogram(cells, rule).shape) == ((1, 2), 3, (4, 2))
+    assert Histogram(cells, rule).longest == 25
+
+
+def test_a_difference_in_one_cell_may_be_the_larger_one() -> None:
+    opposite = rule_of((3, -4), (-3, 4))
+    assert moves(Histogram(column_cells(0, 2), opposite), REPLACE) == (14, 100)
+    assert moves(Histogram(OneCell(), opposite), REPLACE) == (14, 100)
+
+
+def test_histograms_through_a_map() -> None:
+    positive, signed = rule_of((3, 4), (1, 1)), rule_of((3, -4), (1, 1))
+    plain = ReleaseMap(np.array([[1, 2, 0], [2, 1, 2]]), 5)
+    minus = ReleaseMap(np.array([[1, 2, 0], [2, -1, 2]]), 5)
+    assert plain.column_norms == (3, 5)
+    cells = column_cells(0, 3)
+    for rule in (positive, signed):
+        for public in (plain, minus):
+            asked = Histogram(cells, rule, release_map=public)
+            apart = 2 if rule is positive and public is plain else 4
+            assert moves(asked, ADD) == (21, 125)
+            assert moves(asked, REPLACE) == (42, apart * 125)
+            assert (asked.shape, asked.unit) == ((2, 2), 15)
+    assert ReleaseMap.from_floats(np.array([[0.9999, -0.9999]]), 10).matrix.tolist() == [[9, -9]]
+    assert ReleaseMap.from_floats(np.eye(1)).matrix.tolist() == [[4096]]
+
+
+def test_histograms_of_scores_and_their_weights() -> None:
+    cells, scores = column_cells(0, 3), Scores(3)
+    rule, weights = SoftmaxRule(3), LabelWeights.of((1.0, 0.5, 0.25), level_weights())
+    one = WEIGHT_UNIT
+    l1 = math.ceil(math.sqrt(3) * one)
+    plain, weighted = ScoreHistogram(cells, rule, scores), ScoreHistogram(cells, rule, scores, None, weights)
+    assert moves(plain, ADD) == (l1, one**2)
+    assert moves(plain, REPLACE) == (2 * l1, 4 * one**2)  # opposite vectors in one cell
+    assert moves(weighted, ADD) == (64 * l1, (64 * one) ** 2)
+    assert moves(ScoreHistogram(OneCell(), rule, scores), REPLACE) == (2 * l1, 4 * one**2)
+    assert moves(ScoreHistogram(OneCell(), rule, scores, None, weights), REPLACE) == (128 * l1, 4 * (64 * one) ** 2)
+    public = ReleaseMap(np.array([[1, 2, 0], [2, 1, 2]]), 5)
+    mapped = ScoreHistogram(cells, rule, scores, public, weights)
+    assert moves(mapped, ADD) == (3 * 64 * l1, 5 * (64 * one) ** 2)
+    assert moves(mapped, REPLACE) == (6 * 64 * l1, 20 * (64 * one) ** 2)
+    assert (plain.unit, weighted.unit, mapped.unit) == (one, 64 * one, 320 * one)
+    assert (plain.longest, weighted.longest) == (one**2, (64 * one) ** 2)
+    assert (plain.shape, mapped.shape) == ((3, 3), (2, 3))
+
+
+def test_counts_by_residual() -> None:
+    scale = TargetScale(1 << 23, 1 << 14)
+    plain = ResidualLevels(scale, np.array([-5, 0, 9]), Scores(1))
+    weighted = ResidualLevels(scale, np.array([-5, 0, 9]), Scores(1), LabelWeights.of((1.0,), level_weights()))
+    for asked, unit in ((plain, COUNT_UNIT), (weighted, WEIGHT_UNIT)):
+        assert (asked.shape, asked.unit) == ((4, 1), unit)
+        assert moves(asked, ADD) == (unit, unit**2)
+        assert moves(asked, REPLACE) == (2 * unit, 2 * unit**2)
+    for edges in ([], [3, 3], [3, 2]):
+        with pytest.raises(ValueError, match="increasing edges"):
+            ResidualLevels(scale, np.array(edges, np.int64), Scores(1))
+    with pytest.raises(ValueError, match="one score"):
+        ResidualLevels(scale, np.array([0]), Scores(2))
+
+
+def test_functions_of_cells() -> None:
+    for cells, touched in ((column_cells(0, 3), 2), (OneCell(), 1)):
+        asked = CellFunction(Histogram(cells, rule_of((1,), (2,))), lambda sums: int(sums[0]), 7, 5)
+        assert moves(asked, ADD) == (14, 196)
+        assert moves(asked, REPLACE) == (14 * touched, 196 * touched)
+        assert asked.shape == (cells.size,)
+    assert asked.finish(np.array([[8], [-8], [6]])).tolist() == [7, -7, 6]
+    CellFunction(Histogram(OneCell(), rule_of((1,), (2,))), lambda _: 0, 1, 1)
+    for bound, unit in ((0, 5), (7, 0)):
+        with pytest.raises(ValueError, match="positive"):
+            CellFunction(Histogram(OneCell(), rule_of((1,), (2,))), lambda _: 0, bound, unit)
+
+
+def test_split_histograms() -> None:
+    shape = TreeShape(np.zeros(0, np.int64), np.zeros((0, 32), np.uint8), np.zeros((0, 2), np.int64))
+    asked = SplitHistogram(TreeCells(shape), (0, 2, 5), (4, 3, 2), rule_of((5,), (7,)), Margins())
+    assert moves(asked, ADD) == (21, 3 * 49)
+    assert moves(asked, REPLACE) == (42, 6 * 49)
+    assert (asked.shape, asked.offsets.tolist(), asked.unit) == ((1, 9, 2), [0, 4, 7], 3)
+
+
+# what rows contribute
+
+
+def test_what_a_residual_contributes() -> None:
+    scale = TargetScale(1 << 23, 1 << 14)
+    assert scale.codes_per_unit == 2.0**26
+    plain, curved = ResidualRule(scale, 0, -3, 5), ResidualRule(scale, 0, -7, 5, 2)
+    assert (plain.longest, plain.diameter, plain.channels) == ((5, 25), (8, 64), 1)
+    assert (curved.longest, curved.diameter, curved.channels) == ((9, 53), (14, 148), 2)
+    assert plain.unit == 65536
+    ResidualRule(scale, 2 * LARGEST_BOUND, -LARGEST_BOUND, LARGEST_BOUND, LARGEST_BOUND)
+    ResidualRule(scale, 0, 0, 1)
+    ResidualRule(scale, 0, -1, 0)
+    for asked in (
+        (0, -LARGEST_BOUND - 1, 1),
+        (0, -1, LARGEST_BOUND + 1),
+        (0, 0, 0),
+        (0, 1, 2),
+        (2 * LARGEST_BOUND + 1, -1, 1),
+        (0, -1, 1, -1),
+        (0, -1, 1, LARGEST_BOUND + 1),
+    ):
+        with pytest.raises(ValueError, match=r"clip|low <= 0 <= high"):
+            ResidualRule(scale, *asked)
+    assert LARGEST_BOUND * 2**28 < 2**63 / 2**12  # sums of the largest bounds fit, and so do their images
+
+
+def test_what_softmax_residuals_contribute() -> None:
+    one = WEIGHT_UNIT
+    for rule, channels in ((SoftmaxRule(4), 4), (SoftmaxRule(4, 2, 9), 5)):
+        l1 = math.ceil(math.sqrt(channels) * one)
+        assert (rule.channels, rule.longest, rule.diameter) == (channels, (l1, one**2), (2 * l1, 4 * one**2))
+    pure = SoftmaxRule(4, 1, 9)
+    assert (pure.longest, pure.diameter) == ((one, one**2), (2 * one, 4 * one**2))
+    SoftmaxRule(2, 1, 1024)
+    for labels, norm, curvature in ((1, 2, 0), (2, 3, 0), (2, 0, 0), (2, 2, -1), (2, 2, 1025)):
+        with pytest.raises(ValueError, match="two classes"):
+            SoftmaxRule(labels, norm, curvature)
+
+
+def test_what_is_looked_up_by_level_contributes() -> None:
+    table = np.zeros((2, LEVELS, 2), np.int32)
+    table[0, 5], table[1, 9] = (3, -4), (6, 0)
+    rule = LevelRule(table, 8)
+    assert (rule.longest, rule.diameter, rule.channels, rule.n_labels) == ((7, 36), (14, 144), 2, 2)
+
+
+def test_exponentials_are_those_of_the_middle_of_a_level() -> None:
+    table = exponentials()
+    assert table[0] == math.floor(2**EXP_BITS * math.exp(-0.5 / 128))
+    assert table[999] == math.floor(2**EXP_BITS * math.exp(-999.5 / 128))
+    assert (EXP_BITS, len(table)) == (30, LEVELS)
+
+
+def test_scales_of_targets_have_public_limits() -> None:
+    for offset, numerator in ((LOWEST_OFFSET, 1), (1 << 24, 1 << 26)):
+        TargetScale(offset, numerator)
+    for offset, numerator in ((LOWEST_OFFSET - 1, 1), ((1 << 24) + 1, 1), (0, 0), (0, (1 << 26) + 1)):
+        with pytest.raises(ValueError, match="offset"):
+            TargetScale(offset, numerator)
+
+
+def test_tables_of_a_log_link() -> None:
+    link = LogLink(1.5, 3 << 16)
+    for level in (0, 700, 1024, 1500, 2047):
+        score = (level - 1024) / 128
+        assert link.means[level] == round(3 * 2**MEAN_BITS * math.exp(score))
+        assert link.factors[level] == round(2**FACTOR_BITS * math.exp(-0.5 * score))
+        share = min(1.0, math.exp(0.5 * (score - math.log(2))))
+        assert link.shares[level] == math.floor(2**SHARE_BITS * share)
+    assert link.largest == pytest.approx(3 * math.sqrt(2))
+    for power, mean in ((1, 1), (2, LARGEST_MEAN)):
+        LogLink(power, mean)
+    for power, mean in ((0.99, 5), (2.01, 5), (1.5, 0), (1.5, LARGEST_MEAN + 1)):
+        with pytest.raises(ValueError, match="need a power"):
+            LogLink(power, mean)
+
+
+def test_margins_of_levels_and_what_a_newton_leaf_is_told() -> None:
+    middles = middle_margins()
+    assert (middles[0], middles[1024], middles[2047]) == (-8 + 0.5 / 128, 0.5 / 128, 8 - 0.5 / 128)
+    for norm in (1, 2):
+        for variance in (False, True):
+            rule = logistic_gradient_rule(0.6, 1.3, norm, variance)
+            for level in (200, 1024, 1600):
+                p = 1 / (1 + math.exp(-middles[level]))
+                longest = max(
+                    np.linalg.norm([1 - p, 1.3 * p * (1 - p)], norm), np.linalg.norm([p, 1.3 * p * (1 - p)], norm)
+                )
+                w = min(1.0, 0.6 / longest)
+                expected = [(1 - p) * w, 1.3 * p * (1 - p) * w ** (2 if variance else 1)]
+                assert rule.table[1, level] == pytest.approx([WEIGHT_UNIT * x for x in expected], abs=1.0)
+                assert rule.table[0, level, 0] == pytest.approx(-WEIGHT_UNIT * p * w, abs=1.0)
+    logistic_gradient_rule(1.0, 0.1, 2)
+    for clip, scale, norm in ((0.0, 1.0, 2), (1.01, 1.0, 2), (0.5, 0.0, 2), (0.5, 1.0, 3)):
+        with pytest.raises(ValueError, match="clip"):
+            logistic_gradient_rule(clip, scale, norm)
+
+
+def test_boosting_weights_by_class() -> None:
+    def weight(margin: np.ndarray) -> np.ndarray:
+        return np.exp(-np.maximum(margin, 0.0)) * 1.5 - 0.2
+
+    middles = middle_margins()
+    together, split = class_weight_rule(weight, False), class_weight_rule(weight, True)
+    for label, sign in ((0, -1), (1, 1)):
+        for level in (3, 1000, 1100, 2040):
+            value = min(max(float(weight(sign * middles[level])), 0.0), 1.0)
+            assert together.table[label, level, 0] == math.floor(value * WEIGHT_UNIT)
+            assert split.table[label, level, label] == together.table[label, level, 0]
+            assert split.table[label, level, 1 - label] == 0
+            signed = signed_margin_rule(weight).table[label, level, 0]
+            assert signed == sign * together.table[label, level, 0]
+    assert fine_class_count_rule(3).table[:, 0, :].tolist() == (64 * np.eye(3, dtype=int)).tolist()
+
+
+# dense rows
+
+
+def test_sums_of_dense_rows() -> None:
+    levels = Levels(10, 4)
+    log = HalfspaceLog(9, 100)
+    asked = VectorSum(log, levels, np.array([0, -6, 3, 2]), 8)
+    assert moves(asked, ADD) == (3 * 600 + 1, 600**2)
+    assert moves(asked, REPLACE) == (3 * 1200 + 1, 1200**2)
+    assert (asked.unit, asked.shape) == (800, (9,))
+    VectorSum(log, levels, np.array([0, -WEIGHT_LIMIT, 0, 0]), 8)
+    with pytest.raises(ValueError, match="exceed"):
+        VectorSum(log, levels, np.array([0, -WEIGHT_LIMIT - 1, 0, 0]), 8)
+    capped = CappedSum(log, levels, np.arange(4), 20, 3)
+    assert moves(capped, ADD) == moves(capped, REPLACE) == (3 * 1600 + 1, 1600**2)
+    assert capped.unit == 800
+    for total, bits in ((0, 3), (20, 0), (20, 16)):
+        with pytest.raises(ValueError, match=r"total|bits"):
+            CappedSum(log, levels, np.arange(4), total, bits)
+    for bits in (1, 15):
+        CappedSum(log, levels, np.arange(4), 1, bits)
+    size = MeasureSize(log, levels, np.array([1, 9, 3, 0]), 10)
+    assert moves(size, ADD) == moves(size, REPLACE) == (9, 81)
+    counts = MarginCounts(log, levels)
+    assert (counts.unit, counts.shape) == (1024, (4, 2))
+    assert moves(counts, ADD) == (1024, 1024**2)
+    assert moves(counts, REPLACE) == (2048, 2 * 1024**2)
+
+
+def test_moments_of_dense_rows() -> None:
+    plain, squares = MomentSum(1, 9, 100), MomentSum(2, 9, 100)
+    assert moves(plain, ADD) == (301, 100**2)
+    assert moves(plain, REPLACE) == (601, 200**2)
+    assert moves(squares, ADD) == (100**2, 100**4)
+    assert moves(squares, REPLACE) == (2 * 100**2, 2 * 100**4)
+    assert moves(MomentSum(2, 1, 100), REPLACE) == (100**2, 100**4)
+    assert (plain.unit, squares.unit) == (100, 100**2)
+    assert [MomentSum(2, 9, radius).square_shift for radius in (RADIUS_16, RADIUS_32)] == [0, 15]
+    wide = MomentSum(2, 9, RADIUS_32)
+    assert wide.unit == 1 << 29
+    assert moves(wide, ADD) == (1 << 29, 1 << 58)
+
+
+def test_entitlements_fall_from_one_to_nothing() -> None:
+    table = entitlements(10)
+    assert (table[0], table[-1]) == (1024, 0)
+    for ticks in (1, TICKS, 5 * TICKS + 17):
+        assert table[ticks] == math.floor(1024 * math.exp(-ticks / TICKS))
+    assert len(table) == math.ceil(11 * math.log(2) * TICKS) + 2
+
+
+def test_levels_of_margins() -> None:
+    levels = Levels(13, 8)
+    assert levels.middles.tolist() == [(place - 4 + 0.5) / 8 for place in range(8)]
+    for limit, shift in ((0.5, 13), (0.51, 14), (4.0, 16), (1e-9, 0)):
+        assert Levels.covering(limit, 8).shift == shift
+    for shift, count in ((-1, 8), (0, 0), (0, 7), (0, (1 << 16) + 2)):
+        with pytest.raises(ValueError, match="levels need"):
+            Levels(shift, count)
+    Levels(0, 2)
+    Levels(0, 1 << 16)
+
+
+def test_vectors_as_integers_and_the_steps_they_make() -> None:
+    integers, unit = quantise(np.array([3.0, -4.0]))
+    assert unit == pytest.approx(5 / 32766, rel=1e-12)
+    assert integers.tolist() == [19659, -26212]
+    assert math.hypot(*integers.astype(float)) <= VECTOR_NORM
+    assert quantise(np.zeros(2))[1] == 1.0
+    log = HalfspaceLog(2, RADIUS_16)
+    log.add([3.0, -4.0], 0.25)
+    [step] = log.steps
+    assert step.limit == 16384
+    assert step.multiplier / 2.0**step.shift == pytest.approx(unit * 0.25 * 65536 / RADIUS_16, rel=1e-6)
+    assert 1 << 23 < step.multiplier <= 1 << 24
+    log.add_sign(np.array([1, 2]))
+    assert (log.steps[1].limit, log.steps[1].multiplier, log.steps[1].shift) == (65536, 1, 0)
+    assert log.reach == 1.25
+    log.add([3.0, -4.0], 1024.0)
+    for step_length in (0.0, 1024.5):
+        with pytest.raises(ValueError, match="step must"):
+            log.add([3.0, -4.0], step_length)
+    log.add_sign(np.array([VECTOR_NORM, 0]))
+    with pytest.raises(ValueError, match="length at most"):
+        log.add_sign(np.array([VECTOR_NORM, 1]))
+
+
+# features
+
+
+def test_sums_of_features() -> None:
+    features = FourierFeatures((0, 1), (np.arange(4.0), np.arange(3.0)), np.ones((6, 2)))
+    rule = RowRule(np.full((2, LEVELS, 1), -5, np.int32), 10)
+    pair = math.isqrt(2 * 127**2) + 1
+    asked = FourierSum(features, rule, Margins())
+    assert moves(asked, ADD) == (5 * pair * 6, (5 * 127) ** 2 * 6)
+    assert moves(asked, REPLACE) == (10 * pair * 6, (10 * 127) ** 2 * 6)
+    assert (asked.unit, asked.shape, LENGTH) == (1270, (12,), 127)
+    one = WEIGHT_UNIT
+    for weights, finer in ((None, 1), (LabelWeights.of((1.0,) * 4, level_weights()), 64)):
+        scored = ScoreFourierSum(features, SoftmaxRule(4), Scores(4), weights)
+        assert moves(scored, ADD) == (2 * one * finer * pair * 6, (one * finer * 127) ** 2 * 6)
+        assert moves(scored, REPLACE) == (4 * one * finer * pair * 6, (2 * one * finer * 127) ** 2 * 6)
+        assert (scored.unit, scored.shape) == (one * finer * 127, (12, 4))
+
+
+def test_scatter() -> None:
+    scores = tuple(np.arange(4) for _ in range(3))
+    asked = ScatterSum((0, 1, 2), scores, 10, rule_of((2,), (3,), unit=7))
+    assert moves(asked, ADD) == (3 * 7 * 100 * 3, (3 * 5 * 100) ** 2)
+    assert moves(asked, REPLACE) == (2 * 3 * 7 * 100 * 3, 2 * (3 * 5 * 100) ** 2)
+    assert (asked.shape, asked.unit) == ((6,), 7 * 5 * 100)
+    found = asked.matrix(np.array([1.0, 7.0, 14.0, 2.0, 21.0, 3.0]))
+    assert found == pytest.approx(np.array([[1.0, 5.0, 10.0], [5.0, 2.0, 15.0], [10.0, 15.0, 3.0]]))
+
+
+# cells, weights, choices, keys
+
+
+def test_cells_of_several_columns_are_numbered_row_by_row() -> None:
+    cells = ProductCells((4, 1, 0), tuple(np.arange(n) for n in (2, 3, 5)), (2, 3, 5))
+    assert cells.size == 30
+    assert [offsets.tolist() for offsets in cells.offsets] == [[0, 15], [0, 5, 10], [0, 1, 2, 3, 4]]
+    assert mapped_cells(0, [2, 0, 1, 2]).size == 3
+    for mapping in ([0, 3], [-1, 0], []):
+        with pytest.raises(ValueError, match="values in 0"):
+            ProductCells((0,), (np.array(mapping, np.int64),), (3,))
+
+
+def test_levels_of_weights() -> None:
+    weights = level_weights()
+    assert (STEPS, OCTAVES, N_LEVELS) == (10, 12, 121)
+    assert (weights[0], weights[120], weights[110], weights[1]) == (0.0, 1.0, 0.5, 2.0**-11.9)
+    assert weight_levels([1.0, 0.5, 2.0**-11.9, 2.0**-12, 7.0, -1.0, math.nan]).tolist() == [120, 110, 1, 0, 120, 0, 0]
+    made = LabelWeights.of((1.0, 0.25), np.array([0.0, 0.7, 1.0]))
+    assert made.classes.tolist() == [0, 0, 0, 1, 1, 1]
+    floors = [0, math.floor(0.7 * WEIGHT_UNIT), WEIGHT_UNIT, 0, math.floor(0.175 * WEIGHT_UNIT), WEIGHT_UNIT // 4]
+    assert made.factors.tolist() == floors
+    for factor in (-1, WEIGHT_UNIT + 1):
+        with pytest.raises(ValueError, match="factor"):
+            LabelWeights(np.zeros(1, np.uint8), np.array([factor]))
+
+
+def test_rows_bounded_together() -> None:
+    """Two parts of precisions 1 and 1/4: shares 4/5 and 1/5; squared lengths (25, 4) and (9, 16, 0)."""
+    parts = (
+        JointPart("a", column_cells(0, 2), ReleaseMap(np.array([[3, 2], [4, 0]]), 6), Gaussian(1.0)),
+        JointPart("b", column_cells(1, 3), ReleaseMap(np.array([[3, -4, 0]]), 6), Gaussian(2.0)),
+    )
+    bound = JointBound(parts, 10)
+    assert FINE == 16
+    costs = [made.tolist() for made in bound.costs]
+    assert costs == [[321, 52], [29, 52, 0]]  # 320, 51.2; 28.8, 51.2, rounded up after a safe step
+    assert len(bound.lengths) == N_LEVELS - 1
+    assert bound.lengths[0] == 159  # 160, but for a safe step
+    assert bound.lengths[5] == 319
+    assert bound.lengths[7] == math.floor(160 * 2**1.4)
+    assert bound.levels(np.array([159, 160, 319, 320, 1 << 62])).tolist() == [120, 119, 115, 114, 0]
+    for relation, times in ((ADD, 1), (REPLACE, 4)):
+        found = joint_sensitivity(bound, 49, relation)
+        assert (found.l1, found.l2_squared) == (times * 490, times * 490)
+    JointBound(parts, 1)
+
+
+def test_choices() -> None:
+    query = Histogram(OneCell(), rule_of((1,), (1,)))
+
+    def selection(nodes: int, replaced: int | None = None, movement: int = 5) -> Selection:
+        return Selection((query,), lambda _: np.zeros((1, 2), np.int64), (nodes, 2), movement, "x", replaced)
+
+    assert [selection(1).score_range(relation) for relation in (ADD, REPLACE)] == [5, 10]
+    assert [selection(1, 7).score_range(relation) for relation in (ADD, REPLACE)] == [5, 7]
+    assert [selection(2, 7).score_range(REPLACE), selection(2, 11).score_range(REPLACE)] == [10, 11]
+    selection(1, 1, 1)
+    for nodes, replaced, movement in ((0, None, 5), (1, 0, 5), (1, None, 0)):
+        with pytest.raises(ValueError, match=r"positive|at least one"):
+            selection(nodes, replaced, movement)
+    side_by_side = per_query(lambda position, answer: (position + 1) * answer)
+    assert side_by_side(iter([np.array([[1, 2]]), np.array([[3]])])).tolist() == [[1, 2, 6]]
+
+
+def test_real_scores_as_integers() -> None:
+    values = np.array([0.99, -0.01, math.inf, -math.inf, math.nan, 1e300])
+    assert floored(values, 10).tolist() == [9, -1, -(2**62), -(2**62), -(2**62), 2**62]
+    assert floored_movement(-0.5, 1.25, 8, 0.0) == 11 + 5  # 10 and -4, each a step outwards
+    assert floored_movement(0.0, 1.0, 10, 0.25) == 16 + 6  # 15 and -5
+    floored_movement(1.0, 1.0, 8, 0.0)
+    with pytest.raises(ValueError, match="must not exceed"):
+        floored_movement(1.1, 1.0, 8, 0.0)
+
+
+def test_keys() -> None:
+    assert moves(KeyCounts(), ADD) == (KEY_UNIT, KEY_UNIT**2)
+    assert moves(KeyCounts(), REPLACE) == (2 * KEY_UNIT, 2 * KEY_UNIT**2)
+    assert gaussian_tail(20.0, 31) == pytest.approx(0.5 * math.erfc(1.5 / math.sqrt(2)))
+    assert laplace_tail(20.0, 30) == pytest.approx(math.exp(-1.5) / (1 + math.exp(-0.05)))
+    for tail in (gaussian_tail, laplace_tail):
+        assert (tail(20.0, 0), tail(20.0, -5)) == (1.0, 1.0)
+        assert tail(20.0, 1) < 1.0
+    # of three rows a unit may hold one key three times, or three keys once
+    flat, steep = (KeyCounts.leak(500, lambda least, base=base: base ** (-least / 64), 3) for base in (1.2, 16.0))
+    assert flat == pytest.approx(3 * 1.2 ** (1 - 500 / 64))
+    assert steep == pytest.approx(16.0 ** (3 - 500 / 64))
