@@ -1,0 +1,143 @@
+"""Moments of features of normal rows against quadrature, which is exact here, and descent along them by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.arrays import Floats
+from tacit.growing.fourier import VARIANCES, Directions, _powers, believed_way, evidence
+from tacit.growing.normal_rows import NormalRows
+from tacit.growing.tuning import SMOOTH
+
+FREQUENCIES = np.array([[0.5, 0.2], [-0.3, 1.1], [1.4, 0.6]])
+COVARIANCE = np.array([[0.8, 0.5], [0.5, 1.5]])
+ROWS = NormalRows(FREQUENCIES, COVARIANCE)
+
+
+def quadrature() -> tuple[Floats, Floats, Floats]:
+    """Points of the plane, their weights under ``N(0, C)``, and their vectors of features."""
+    nodes, each = np.polynomial.hermite_e.hermegauss(60)
+    points = np.stack(np.meshgrid(nodes, nodes), axis=-1).reshape(-1, 2) @ np.linalg.cholesky(COVARIANCE).T
+    phases = points @ FREQUENCIES.T
+    vectors = np.concatenate([np.cos(phases), np.sin(phases)], axis=1) / math.sqrt(3)
+    return points, np.multiply.outer(each, each).ravel() / (2 * math.pi), vectors
+
+
+POINTS, WEIGHTS, VECTORS = quadrature()
+
+
+def test_one_feature_by_hand() -> None:
+    """``w'Cw = 2 * 2 * 0.7``: the mean of a cosine is ``exp(-1.4)``, that of its square ``(1 + exp(-5.6)) / 2``."""
+    rows = NormalRows(np.array([[2.0]]), np.array([[0.7]]))
+    assert rows.mean == pytest.approx([math.exp(-1.4), 0.0])
+    cosines, sines = rows.products
+    assert (cosines[0, 0], sines[0, 0]) == (
+        pytest.approx((1 + math.exp(-5.6)) / 2),
+        pytest.approx((1 - math.exp(-5.6)) / 2),
+    )
+    variance = 9 * ((1 + math.exp(-5.6)) / 2 - math.exp(-2.8)) + 25 * (1 - math.exp(-5.6)) / 2
+    assert rows.variance(np.array([3.0, 5.0])) == pytest.approx(variance)
+
+
+def test_moments_are_those_of_quadrature() -> None:
+    assert ROWS.mean == pytest.approx(WEIGHTS @ VECTORS, abs=1e-12)
+    products = (VECTORS * WEIGHTS[:, None]).T @ VECTORS
+    for block, part in zip(ROWS.products, (slice(0, 3), slice(3, 6)), strict=True):
+        assert block == pytest.approx(products[part, part], abs=1e-12)
+    assert products[:3, 3:] == pytest.approx(np.zeros((3, 3)), abs=1e-12)
+    some = np.random.default_rng(0).normal(size=(6, 2))
+    scores = VECTORS @ some
+    spread = WEIGHTS @ scores**2 - (WEIGHTS @ scores) ** 2
+    assert ROWS.variance(some) == pytest.approx(float(spread.sum()))
+    assert ROWS.variance(some[:, 1]) == pytest.approx(float(spread[1]))
+    assert ROWS.variance(np.zeros(6)) == 0.0
+
+
+@pytest.mark.parametrize("powers", [1, 2, 3, 4])
+def test_polynomials_of_one_column_are_those_of_quadrature(powers: int) -> None:
+    """Even powers in cosines, beginning with the constant, odd ones in sines; columns side by side, of length 1."""
+    hermite = np.polynomial.hermite_e.HermiteE
+    blocks = ROWS.of_single_columns(powers)
+    degrees = ([0, *range(2, powers + 1, 2)], [*range(1, powers + 1, 2)])
+    for block, some, part in zip(blocks, degrees, (slice(0, 3), slice(3, 6)), strict=True):
+        expected = []
+        for degree in some:
+            for column in (0,) if degree == 0 else (0, 1):
+                standard = POINTS[:, column] / math.sqrt(COVARIANCE[column, column])
+                answer = (WEIGHTS * hermite.basis(degree)(standard)) @ VECTORS[:, part]
+                expected.append(answer / np.linalg.norm(answer))
+        assert block.shape == (3, len(expected))
+        for found, one in zip(block.T, expected, strict=True):
+            assert found == pytest.approx(one * np.sign(found @ one), abs=1e-9)
+
+
+def test_a_column_that_no_feature_looks_at_answers_nothing() -> None:
+    blind = NormalRows(np.array([[1.0, 0.0]]), np.eye(2))
+    assert blind.of_single_columns(1)[1].tolist() == [[1.0, 0.0]]
+
+
+def one_direction(**more: float) -> Directions:
+    return Directions(np.eye(2), np.array([100.0, 4.0]), 0.2, **more)
+
+
+def test_steps_are_shorter_where_rows_would_answer() -> None:
+    assert one_direction().lengths(0.5) == pytest.approx([1 / 27, 1 / 3])
+    assert one_direction(steepest=1.0).lengths(0.5) == pytest.approx([1 / 102, 1 / 6])
+    assert one_direction().kept(0.5) == pytest.approx([1 - 20 / 27, 1 - 0.8 / 3])
+    turned = Directions(np.array([[0.6, -0.8], [0.8, 0.6]]), np.array([100.0, 4.0]), 0.2)
+    expected = np.array([[0.36, 0.48], [0.48, 0.64]]) / 27 + np.array([[0.64, -0.48], [-0.48, 0.36]]) / 3
+    assert turned.steps(0.5) == pytest.approx(expected)
+
+
+def test_likelihoods_of_a_sum_by_hand() -> None:
+    """Along the two directions rows answer by 20 and 0.8."""
+    found = one_direction(own=1.5).likelihood(np.array([3.0, -2.0]), 0.5)
+    for place in (0, 7, 41):
+        v = VARIANCES[place]
+        spreads = (400 * v + 30 + 0.25, 0.64 * v + 1.2 + 0.25)
+        expected = -0.5 * sum(x * x / s + math.log(s) for x, s in zip((3.0, -2.0), spreads, strict=True))
+        assert found[place] == pytest.approx(expected)
+    exact = Directions(np.eye(1), np.zeros(1), 0.2).likelihood(np.zeros(1), 0.0)
+    assert exact == pytest.approx(np.full(42, -math.log(1e-9)))
+
+
+def test_how_far_to_go_by_hand() -> None:
+    """All variances alike likely: of 42, the first has what nothing was given beforehand."""
+    assert VARIANCES[[0, 1, 9, 41]] == pytest.approx([0.0, 1e-4, 1e-3, 10.0])
+    flat = np.zeros(42)
+    some = np.minimum(SMOOTH.of_the_likely * VARIANCES[1:], 0.3)
+    assert believed_way(flat, 0.3) == pytest.approx((1 - SMOOTH.nothing) * some.mean())
+    assert evidence(flat) == pytest.approx(0.0)
+    sure = flat.copy()
+    sure[21] = 50.0
+    assert believed_way(sure, 10.0) == pytest.approx(2.0 * VARIANCES[21])
+    assert evidence(sure) == pytest.approx(50.0 - math.log(41))
+    sure[0] = 3.0
+    assert evidence(sure) == pytest.approx(47.0 - math.log(41))
+
+
+def test_powers_of_columns() -> None:
+    assert [_powers(columns, 512, SMOOTH) for columns in (36, 37, 60, 128, 200)] == [7, 6, 4, 2, 2]
+
+
+def test_directions_of_all_blocks_and_beyond_single_columns() -> None:
+    """Scatter times rows; what is orthogonal to a constant and to lines of two columns has one direction less each."""
+    every = Directions.of(ROWS, 50.0, 0.2)
+    cosines, sines = ROWS.products
+    assert np.sort(every.rows) == pytest.approx(
+        np.sort(50 * np.concatenate([np.linalg.eigvalsh(cosines), np.linalg.eigvalsh(sines)]))
+    )
+    assert (every.vectors * every.rows) @ every.vectors.T == pytest.approx(
+        50 * np.block([[cosines, np.zeros((3, 3))], [np.zeros((3, 3)), sines]])
+    )
+    beyond = Directions.beyond_single_columns(ROWS, 50.0, 0.2, 1)
+    assert beyond.vectors.shape == (6, 2 + 1)
+    even, odd = ROWS.of_single_columns(1)
+    assert beyond.vectors[:3].T @ even == pytest.approx(np.zeros((3, 1)), abs=1e-12)
+    assert beyond.vectors[3:].T @ odd == pytest.approx(np.zeros((3, 2)), abs=1e-12)
+    scatter = beyond.vectors.T @ np.block([[cosines, np.zeros((3, 3))], [np.zeros((3, 3)), sines]]) @ beyond.vectors
+    assert beyond.rows == pytest.approx(50 * np.diag(scatter))
+    assert scatter == pytest.approx(np.diag(np.diag(scatter)), abs=1e-12)
