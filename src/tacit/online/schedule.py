@@ -179,17 +179,25 @@ def _theorem(request: WinnowRequest) -> tuple[WinnowStream, float]:
         theory.batch_updates(request.potential, request.margin, confidence) + 1
     )  # above-thresholds, one after another
     slack = accuracy(noise, request.horizon, request.beta / most) + 1  # the round of the stop may add a mistake
-    rate = (1.0 - confidence) * request.margin  # per update
-    batch = 4 * slack
-    for _ in range(60):
-        epochs, samples, threshold, mistakes = theory.batch_theorem(
-            request.potential, request.margin, batch, slack, request.comparisons, request.beta, confidence
+    rate, margin = (1.0 - confidence) * request.margin, request.margin  # the rate is per update
+
+    def planned(batch: int) -> tuple[int, int, int, float]:
+        return theory.batch_theorem(
+            request.potential, margin, batch, slack, request.comparisons, request.beta, confidence
         )
-        per_mistake = largest_range(request, threshold_epsilon, epochs * samples) / _score_range(request)
-        needed = math.ceil(rate / per_mistake)
-        if needed <= batch:
-            break
-        batch = needed
+
+    def is_paid_for(batch: int) -> bool:
+        """True from some batch on: larger ones have fewer updates, and a mistake moves weights by less."""
+        epochs, samples, _, _ = planned(batch)
+        return largest_range(request, threshold_epsilon, epochs * samples) / _score_range(request) * batch >= rate
+
+    too_small, batch = 4 * slack - 1, 4 * slack
+    while not is_paid_for(batch):
+        too_small, batch = batch, 2 * batch
+    while batch - too_small > 1:
+        middle = (too_small + batch) // 2
+        too_small, batch = (too_small, middle) if is_paid_for(middle) else (middle, batch)
+    epochs, samples, threshold, mistakes = planned(batch)
     stream = _stream(request, threshold_epsilon, threshold, epochs, samples, rate / batch)
     return stream, mistakes
 
