@@ -12,6 +12,7 @@ from tacit.curator.weighted import WeightedCurator
 from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.charges import Gaussian
+from tacit.privacy.label import Stage
 from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells, ProductCells, column_cells
@@ -102,6 +103,9 @@ def test_everything_is_recorded_before_anything_is_read():
     opened = curator.open_jointly(joint, 3)
     assert [entry.label for entry in reservation.entries] == [
         f"c{j}, sweep {t + 1}" for t in range(3) for j in range(2)
+    ]
+    assert [(entry.stage, entry.subject, entry.round) for entry in reservation.entries] == [
+        (Stage.JOINT_SWEEP, f"c{j}", t + 1) for t in range(3) for j in range(2)
     ]
     assert all("rows bounded together" in entry.theorem for entry in reservation.entries)
     opened.measure(1, RULE, Margins())
