@@ -8,6 +8,9 @@ from tools import mutants
 
 CODE = '''
 """A module."""
+@dataclass(frozen=True, eq=False)
+class C:
+    pass
 def f(x: int | None, y: float = 1.0) -> float | None:
     """Words."""
     if x < 2:
@@ -23,6 +26,8 @@ def f(x: int | None, y: float = 1.0) -> float | None:
         ("float | None", "float - None", False),
         ("Words", "Other words", False),
         ("{x - 1}", "{x + 1}", False),
+        ("frozen=True", "frozen=False", False),
+        ("eq=False", "eq=True", True),
         ("x < 2", "x <= 2", True),
         ("3 * y", "3 + y", True),
         ("= 1.0", "= 2.0", True),
@@ -51,3 +56,15 @@ def test_the_tests_that_the_page_names_come_first() -> None:
 def test_an_unknown_part_is_refused() -> None:
     with pytest.raises(SystemExit, match="no room and no module nonsense"):
         mutants.files_of("nonsense")
+
+
+def test_mutants_that_make_no_difference_are_known_by_their_lines() -> None:
+    for (file, line, changed), why in mutants.equivalent().items():
+        code = (mutants.ROOT / file).read_text("utf-8")
+        assert line in [text.strip() for text in code.splitlines()], f"{file} has no such line any more: {line}"
+        assert line != changed
+        assert len(why) > 20
+        mutant = code.replace(line, changed, 1)
+        assert mutants.is_equivalent(file, code, mutant)
+        assert not mutants.is_equivalent(file, code, mutant + "x = 1\n")
+        assert not mutants.is_equivalent("src/tacit/another.py", code, mutant)

@@ -3,7 +3,7 @@
 cosmic-ray changes one place of a module at a time (a number, an operator, a comparison, a branch). The tests that the
 papers page names for the module run first, then those of its room; a mutant that all of them pass is a survivor. With a
 time budget it is a random sample, the same for one seed. What cannot matter (annotations, docstrings, messages) is not
-changed. Everything happens in a copy of the tree.
+changed, nor what ``equivalent_mutants.toml`` says makes no difference. Everything happens in a copy of the tree.
 
 The last line printed is one JSON object: mutants, killed, killed by a named test, survivors.
 """
@@ -20,9 +20,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +66,23 @@ def difference(before: str, after: str) -> str:
     return "\n".join(line for line in lines if line[:3] not in {"---", "+++"})
 
 
+@lru_cache(maxsize=1)
+def equivalent() -> dict[tuple[str, str, str], str]:
+    """By file, line, and what it was changed to: why that makes no difference that a test could see."""
+    found = tomllib.loads((ROOT / "tools" / "equivalent_mutants.toml").read_text("utf-8"))["mutant"]
+    return {(one["file"], one["line"], one["changed"]): one["why"] for one in found}
+
+
+def is_equivalent(file: str, code: str, mutant: str) -> bool:
+    """Whether all lines that a mutant changes are known to make no difference."""
+    lines = difference(code, mutant).splitlines()
+    before, after = ([line[1:].strip() for line in lines if line[0] == sign] for sign in "-+")
+    pairs = zip(before, after, strict=False)
+    return len(before) == len(after) and all((file, *pair) in equivalent() for pair in pairs)
+
+
 def what_matters(code: str) -> str:
-    """The program without annotations, docstrings and the words of errors: equal where a change cannot matter."""
+    """The program without annotations, docstrings, the words of errors, and whether dataclasses are frozen."""
     tree = ast.parse(code)
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
@@ -76,6 +93,8 @@ def what_matters(code: str) -> str:
             node.annotation = ast.Constant(None)
         elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             node.exc.args = []
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dataclass":
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg != "frozen"]
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             node.value = ast.Constant(None)
     return ast.dump(tree)
@@ -189,7 +208,7 @@ def run(arguments: argparse.Namespace) -> dict[str, object]:
                 break
             code = codes[place.file]
             mutant = place.mutant(code)
-            if mutant is None:
+            if mutant is None or is_equivalent(place.file, code, mutant):
                 continue
             named, room = tests_of(place.file)
             limits = [bench.usual(tests) for tests in (named, room)]
