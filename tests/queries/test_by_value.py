@@ -35,8 +35,26 @@ from tacit.queries.joint_bound import FINE, JointBound, JointPart, joint_sensiti
 from tacit.queries.keys import KEY_UNIT, KeyCounts, gaussian_tail, laplace_tail
 from tacit.queries.log_link import FACTOR_BITS, LARGEST_MEAN, MEAN_BITS, SHARE_BITS, LogLink
 from tacit.queries.margins import Margins, Scores
-from tacit.queries.row_weights import N_LEVELS, OCTAVES, STEPS, LabelWeights, level_weights, weight_levels
-from tacit.queries.rules import COUNT_UNIT, LEVELS, WEIGHT_UNIT, RowRule, fine_class_count_rule, signed_margin_rule
+from tacit.queries.query import Layout
+from tacit.queries.row_weights import (
+    N_LEVELS,
+    OCTAVES,
+    STEPS,
+    LabelWeights,
+    level_weights,
+    weight_levels,
+    weighted_rule,
+)
+from tacit.queries.rules import (
+    COUNT_UNIT,
+    LEVELS,
+    WEIGHT_UNIT,
+    RowRule,
+    class_count_rule,
+    count_rule,
+    fine_class_count_rule,
+    signed_margin_rule,
+)
 from tacit.queries.score_rules import (
     EXP_BITS,
     LARGEST_BOUND,
@@ -477,6 +495,25 @@ def test_levels_of_weights() -> None:
     for factor in (-1, WEIGHT_UNIT + 1):
         with pytest.raises(ValueError, match="factor"):
             LabelWeights(np.zeros(1, np.uint8), np.array([factor]))
+
+
+def test_units_of_weighted_rules() -> None:
+    """As fine as fits WEIGHT_UNIT, so that small weights survive; a rule that is finer already stays as it is."""
+    assert (count_rule(2).unit, class_count_rule(2).unit) == (1, 1)
+    assert count_rule(2).table.ravel().tolist() == [1, 1]
+    counts = weighted_rule(count_rule(2), (1.0, 0.5), np.array([0.25, 1.0]))
+    assert counts.unit == WEIGHT_UNIT
+    assert counts.table.ravel().tolist() == [WEIGHT_UNIT // 4, WEIGHT_UNIT, WEIGHT_UNIT // 8, WEIGHT_UNIT // 2]
+    fives = weighted_rule(rule_of((5,), (3,)), (1.0, 1.0), np.ones(1))
+    assert (fives.unit, fives.longest[0]) == (3 * (WEIGHT_UNIT // 5), 5 * (WEIGHT_UNIT // 5))
+    large = weighted_rule(rule_of((3 * WEIGHT_UNIT,), (1,)), (0.5, 1.0), np.ones(1))
+    assert (large.unit, large.table.ravel().tolist()) == (3, [3 * WEIGHT_UNIT // 2, 1])
+
+
+def test_layouts() -> None:
+    layout = Layout((4, 9), 2)
+    assert (layout.n_columns, layout.n_dense) == (2, 0)
+    assert layout.coarsened(1, np.array([0, 2, 1])) == Layout((4, 3), 2, 0)
 
 
 def test_rows_bounded_together() -> None:
