@@ -63,7 +63,7 @@ def test_mutants_that_make_no_difference_are_known_by_their_lines() -> None:
         code = (mutants.ROOT / file).read_text("utf-8")
         assert line in [text.strip() for text in code.splitlines()], f"{file} has no such line any more: {line}"
         assert line != changed
-        assert len(why) > 20
+        assert len(why) > 15
         mutant = code.replace(line, changed, 1)
         assert mutants.is_equivalent(file, code, mutant)
         assert not mutants.is_equivalent(file, code, mutant + "x = 1\n")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit.arrays import Floats
-from tacit.growing.fourier import VARIANCES, Directions, _powers, believed_way, evidence
+from tacit.growing.fourier import VARIANCES, Directions, _powers, _rest, believed_way, evidence
 from tacit.growing.normal_rows import NormalRows
 from tacit.growing.tuning import SMOOTH
 
@@ -121,6 +121,15 @@ def test_how_far_to_go_by_hand() -> None:
 
 def test_powers_of_columns() -> None:
     assert [_powers(columns, 512, SMOOTH) for columns in (36, 37, 60, 128, 200)] == [7, 6, 4, 2, 2]
+
+
+def test_what_is_orthogonal_to_dependent_columns() -> None:
+    """Three columns of two directions leave two of four."""
+    columns = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 2.0], [0.0, 2.0, 2.0], [0.0, 0.0, 0.0]])
+    rest = _rest(columns)
+    assert rest.shape == (4, 2)
+    assert rest.T @ rest == pytest.approx(np.eye(2))
+    assert rest.T @ columns == pytest.approx(np.zeros((2, 3)), abs=1e-12)
 
 
 def test_directions_of_all_blocks_and_beyond_single_columns() -> None:

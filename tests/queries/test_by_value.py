@@ -15,7 +15,7 @@ from tacit.models.tree import TreeShape
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
-from tacit.queries.dense.capped_scaling import TICKS, entitlements
+from tacit.queries.dense.capped_scaling import TICKS, capped_scaling, entitlements
 from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import (
     RADIUS_16,
@@ -236,6 +236,10 @@ def test_split_histograms() -> None:
     assert moves(asked, ADD) == (21, 3 * 49)
     assert moves(asked, REPLACE) == (42, 6 * 49)
     assert (asked.shape, asked.offsets.tolist(), asked.unit) == ((1, 9, 2), [0, 4, 7], 3)
+    SplitHistogram(TreeCells(shape), (0,), (4,), rule_of((0,), (7,)), Margins())
+    for wrong in (rule_of((-1,), (7,)), rule_of((1, 1), (7, 7)), rule_of((1,), (7,), (7,))):
+        with pytest.raises(ValueError, match="one weight per row"):
+            SplitHistogram(TreeCells(shape), (0,), (4,), wrong, Margins())
 
 
 # what rows contribute
@@ -309,6 +313,7 @@ def test_tables_of_a_log_link() -> None:
         share = min(1.0, math.exp(0.5 * (score - math.log(2))))
         assert link.shares[level] == math.floor(2**SHARE_BITS * share)
     assert link.largest == pytest.approx(3 * math.sqrt(2))
+    assert LARGEST_MEAN == 64 << 16
     for power, mean in ((1, 1), (2, LARGEST_MEAN)):
         LogLink(power, mean)
     for power, mean in ((0.99, 5), (2.01, 5), (1.5, 0), (1.5, LARGEST_MEAN + 1)):
@@ -405,6 +410,36 @@ def test_entitlements_fall_from_one_to_nothing() -> None:
     assert len(table) == math.ceil(11 * math.log(2) * TICKS) + 2
 
 
+def handed_out(rows: list[int], ticks: list[int], total: int, bits: int) -> list[int]:
+    """Units of every row: tick by tick, level by level, row by row, until all are gone."""
+    left, held = total << bits, [0] * sum(rows)
+    owners = np.repeat(np.arange(len(rows)), rows)
+    for clock in range(min(ticks) - len(entitlements(bits)), max(ticks) + 1):
+        due = [int(entitlements(bits)[min(max(tick - clock, 0), len(entitlements(bits)) - 1)]) for tick in ticks]
+        for row, level in enumerate(owners):
+            more = min(due[level] - held[row], left)
+            held[row], left = held[row] + more, left - more
+        if left == 0:
+            break
+    return held
+
+
+@pytest.mark.parametrize("total", [1, 3, 4, 8, 9, 20])
+def test_capped_scaling_hands_out_units_one_by_one(total: int) -> None:
+    rows, ticks = [2, 3, 0, 4], [0, 900, 1000, 2500]
+    weights = capped_scaling(np.array(rows), np.array(ticks), total, 3)
+    levels = np.repeat(np.arange(4), rows)
+    held = weights.per_row(levels)
+    assert held.tolist() == handed_out(rows, ticks, total, 3)
+    assert held.sum() == min(total, 9) << 3
+    assert held.max() <= 8
+    for wrong in (np.array(rows[:3]), np.array([rows, rows])):
+        with pytest.raises(ValueError, match="one tick per level"):
+            capped_scaling(wrong, np.array(ticks), total, 3)
+    with pytest.raises(ValueError, match="must not be negative"):
+        capped_scaling(np.array(rows), np.array(ticks), -1, 3)
+
+
 def test_levels_of_margins() -> None:
     levels = Levels(13, 8)
     assert levels.middles.tolist() == [(place - 4 + 0.5) / 8 for place in range(8)]
@@ -436,6 +471,12 @@ def test_vectors_as_integers_and_the_steps_they_make() -> None:
     for step_length in (0.0, 1024.5):
         with pytest.raises(ValueError, match="step must"):
             log.add([3.0, -4.0], step_length)
+    for wrong in ([3.0], [3.0, 4.0, 5.0], [[3.0, 4.0]]):
+        with pytest.raises(ValueError, match="that many"):
+            log.add(wrong)
+        with pytest.raises(ValueError, match="that many"):
+            log.add_sign(np.array(wrong, np.int64))
+    assert (RADIUS_16, RADIUS_32, VECTOR_NORM) == (32767, 4194304, 32767)
     log.add_sign(np.array([VECTOR_NORM, 0]))
     with pytest.raises(ValueError, match="length at most"):
         log.add_sign(np.array([VECTOR_NORM, 1]))

@@ -10,7 +10,7 @@ import pytest
 from tacit.privacy import accountants
 from tacit.privacy.charges import ZCDP, ApproxDP, NonPrivate, PrivacyLoss, Pure, Renyi
 from tacit.privacy.neighbouring import Neighbouring
-from tacit.queries.covers.candidates import Conjunctions, FirstMatch
+from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions, TooManyCandidates
 from tacit.queries.covers.charges import (
     ORDERS,
     Accounting,
@@ -98,6 +98,8 @@ def test_the_bound_of_the_paper_and_twice() -> None:
     assert twice.epsilon == pytest.approx(0.4 * (math.log(1 / used) + 1.5))
     assert used * (1 + math.exp(twice.epsilon / 2)) == pytest.approx(1e-6)
     assert twice.delta == 1e-6
+    with pytest.raises(ValueError, match=r"reaches no delta of 0\.0"):
+        paper_charge(STEPS, True, 0.0)
     with pytest.raises(ValueError, match="reaches no delta"):
         paper_charge([CoverStep(1.0, 0, 1)], True, 1e-6)
 
@@ -136,11 +138,12 @@ def test_steps_by_hand() -> None:
     assert step.scores(np.array([[4, 1], [0, 2]]), ()).tolist() == [[12 - 5, 3 - 20], [-10, 6]]
     CoverStep(1e-9, 0, 1)
     CoverStep(1e-9, 1, 0)
-    for scale, reward, penalty in ((0.0, 1, 1), (1.0, -1, 2), (1.0, 2, -1), (1.0, 0, 0)):
+    for scale, reward, penalty in ((0.0, 1, 1), (-1.0, 1, 1), (1.0, -1, 2), (1.0, 2, -1), (1.0, 0, 0)):
         with pytest.raises(ValueError, match=r"scale|reward"):
             CoverStep(scale, reward, penalty)
-    with pytest.raises(ValueError, match="scale"):
-        ScoredStep(0.0, step)
+    for scale in (0.0, -1.0):
+        with pytest.raises(ValueError, match="scale"):
+            ScoredStep(scale, step)
 
 
 def test_covers_by_hand() -> None:
@@ -164,6 +167,27 @@ def test_covers_by_hand() -> None:
             Cover(candidates, 2, (CoverStep(0.5, 0, 5),), log_prior=wrong)
     with pytest.raises(ValueError, match="at least one step"):
         Cover(candidates, 2, ())
+
+
+def test_how_many_rules_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three conjunctions of two classes are six rules; streamed, two conjunctions begin with the first of two."""
+    truths = (np.array([False, True]), np.array([False, True]))
+    candidates = Conjunctions((0, 1), truths, np.array([[-1], [0], [1]], np.int32))
+    for most, refused in ((6, False), (5, True)):
+        monkeypatch.setattr("tacit.queries.covers.cover.MOST_RULES", most)
+        if refused:
+            with pytest.raises(TooManyCandidates, match="more than 5"):
+                Cover(candidates, 2, (CoverStep(0.5, 0, 5),))
+        else:
+            Cover(candidates, 2, (CoverStep(0.5, 0, 5),))
+    three = (np.array([False, True]),) * 3
+    for most, refused in ((4, False), (3, True)):
+        monkeypatch.setattr("tacit.queries.covers.candidates.MOST_RULES", most)
+        if refused:
+            with pytest.raises(TooManyCandidates, match="2 conjunctions begin with one"):
+                StreamedConjunctions((0, 1, 2), three, 2, True, 2)
+        else:
+            assert len(StreamedConjunctions((0, 1, 2), three, 2, True, 2)) == 1 + 3 + 3
 
 
 # the theory of covers
