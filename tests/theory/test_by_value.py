@@ -1,0 +1,354 @@
+"""Bounds of the papers as numbers, each formula written once more: a factor, a log or a step that goes is seen."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.theory import boosting, dartboard, decision_lists, generalisation, halfspaces, resampling, trees
+from tacit.theory.certified_error import certified_error, noise_of_counts, occam_bound
+from tacit.theory.closure.constructions import random_pairs
+from tacit.theory.closure.formula import TruthTable
+from tacit.theory.closure.limit import Limit
+from tacit.theory.cost import Cost
+from tacit.theory.resampling import RoundCost
+from tacit.theory.winnow import batch_samples, batch_updates
+
+LOG, ROOT = math.log, math.sqrt
+
+
+# boosting
+
+
+def test_rounds_and_rates_of_lazy_bregman() -> None:
+    assert boosting.lazy_bregman_rounds(0.1, 0.05) == math.ceil(200 * LOG(20))
+    assert boosting.lazy_bregman_rounds(0.1, 0.05, "errors") == math.floor(50 * LOG(20)) + 1
+    assert boosting.lazy_bregman_rounds(0.1, 0.05, analysis="paper") == math.ceil(1600 * LOG(20))
+    assert boosting.lazy_bregman_rounds(0.5, 0.05, "errors") == math.floor(LOG(20) / (0.5 - 1 / 8)) + 1  # at rate 1
+    assert boosting.lazy_bregman_learning_rate(0.1) == pytest.approx(0.2)
+    assert boosting.lazy_bregman_learning_rate(0.1, "errors") == pytest.approx(0.4)
+    assert boosting.lazy_bregman_learning_rate(0.4, "errors") == 1.0
+    assert boosting.lazy_bregman_learning_rate(0.1, analysis="paper") == pytest.approx(0.025)
+    for advantage, density in ((0.0, 0.1), (0.51, 0.1), (0.1, 0.0), (0.1, 1.0)):
+        with pytest.raises(ValueError, match="must lie"):
+            boosting.lazy_bregman_rounds(advantage, density)
+    for call in (
+        lambda: boosting.lazy_bregman_rounds(0.1, 0.1, analysis="loose"),  # type: ignore[arg-type]
+        lambda: boosting.lazy_bregman_learning_rate(0.1, "all"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ValueError, match=r"analysis|aim"):
+            call()
+
+
+def test_regret_and_margin_of_lazy_bregman() -> None:
+    regret = boosting.lazy_bregman_regret(0.3, 7.0, 0.2, 100.0, 40)
+    assert regret == pytest.approx(0.3 / 8 + 7 / (0.3 * 0.2 * 100 * 40))
+    assert boosting.lazy_bregman_regret(0.3, 7.0, 0.2, 100.0, 40, "paper") == pytest.approx(regret + 0.3 * 7 / 8)
+    assert boosting.lazy_bregman_margin(0.2, 0.1, 0.25, 900) == pytest.approx(2 * (0.2 - 0.0125 - LOG(4) / 90))
+    assert boosting.smoothness(0.2, 50) == pytest.approx(0.1)
+    assert [boosting.lazy_bregman_slickness(0.2, 50, a) for a in ("sharp", "paper")] == pytest.approx([0.1, 0.2])  # type: ignore[arg-type]
+
+
+def test_centering() -> None:
+    assert [boosting.centering_sensitivity(0.2, 50, a) for a in ("sharp", "paper")] == pytest.approx([0.2, 0.4])  # type: ignore[arg-type]
+    assert boosting.centering_zcdp(0.2, 50, 0.3) == pytest.approx(0.04 / 0.18)
+    assert boosting.centering_zcdp(0.2, 50, 0.3, "paper") == pytest.approx(0.16 / 0.18)
+    assert boosting.centering_advantage(0.4, 0.05, 0.01) == pytest.approx(0.1 - ROOT(0.5) * 0.05 * ROOT(LOG(100)))
+    assert boosting.centering_advantage(0.4) == pytest.approx(0.1)
+    assert boosting.undivided_centering_advantage(0.4) == pytest.approx(0.02)
+    length = ROOT(30) + ROOT(2 * LOG(20))
+    assert boosting.average_noise_length(0.3, 30, 16, 0.05) == pytest.approx(0.3 / 4 * length)
+    assert boosting.divided_noise_length(0.3, 0.2, 30, 16, 0.05) == pytest.approx(3.0 * (1 + length / 4))
+
+
+def test_stopping_rules() -> None:
+    assert boosting.smooth_boost_rounds(0.1, 0.05) == math.ceil(2 / (0.05 * 0.01 * ROOT(0.9)))
+    assert boosting.smooth_boost_margin(0.1) == pytest.approx(0.1 / 2.1)
+    assert boosting.smooth_boost_slickness(0.2, 50) == pytest.approx(0.2)
+    for advantage in (0.0, 0.5):
+        with pytest.raises(ValueError, match="advantage"):
+            boosting.smooth_boost_rounds(advantage, 0.1)
+    assert boosting.end_test_threshold(0.5, 1e-3) == pytest.approx(2 + 2 * LOG(1000))
+    assert boosting.tested_round(0.2, 1e-6) == pytest.approx((0.4, math.exp(0.2) * 1e-6))
+    assert boosting.advanced_composition(0.2, 1e-6, 50, 1e-4) == pytest.approx(
+        (50 * 0.02 + 0.2 * ROOT(100 * LOG(1e4)), 5e-5 + 1e-4)
+    )
+    sharp = boosting.stopping_rule_privacy(0.2, 1e-6, 50, 1e-4)
+    assert sharp == pytest.approx((50 * 0.08 + 0.4 * ROOT(100 * LOG(1e4)), 50 * math.exp(0.2) * 1e-6 + 1e-4))
+    assert boosting.stopping_rule_privacy(0.2, 1e-6, 50, 1e-4, "paper") == pytest.approx(
+        (2 * 50 * 0.04 + 0.4 * ROOT(50 * LOG(1e4)), sharp[1])
+    )
+
+
+# halfspaces
+
+
+def test_the_strong_learner() -> None:
+    for aim, analysis, rounds, rate in (
+        ("margin", "sharp", 2 * LOG(40) * 256, 0.125),
+        ("errors", "sharp", LOG(40) / 2 * 256, 0.25),
+        ("margin", "paper", 16 * LOG(40) * 256, 0.0625),
+    ):
+        found = halfspaces.strong_halfspace(0.1, 0.05, 0.5, aim, analysis)  # type: ignore[arg-type]
+        assert (found.density, found.advantage, found.learning_rate) == (0.025, 0.0625, pytest.approx(rate))
+        assert found.rounds == math.ceil(rounds)
+        assert found.sigma == pytest.approx(0.5 / (8 * ROOT(0.5) * ROOT(LOG(60 * found.rounds))))
+    for wrong in ((0.0, 0.1, 0.1), (0.1, 1.0, 0.1), (0.1, 0.1, 1.0)):
+        with pytest.raises(ValueError, match="must lie in"):
+            halfspaces.strong_halfspace(*wrong)
+
+
+def test_rows_that_halfspaces_need() -> None:
+    made = halfspaces.strong_halfspace(0.1, 0.05, 0.5)
+    spread = 0.5 / (2 * made.sigma) - 1
+    wide = (spread * ROOT(made.rounds) - ROOT(2 * LOG(120))) ** 2
+    assert halfspaces.largest_dimension(made, 0.05) == math.floor(wide)
+    assert halfspaces.tolerated_noise(0.1, 0.5) == pytest.approx(0.1 * 0.5 / 32)
+    assert halfspaces.label_noise_rows(0.1, 0.05, 0.5) == math.ceil(96 * LOG(80) / 0.05)
+    assert halfspaces.label_noise_rows(0.1, 0.05, 0.5, 3.0) == math.ceil(96 * LOG(60) / 0.05)
+    assert halfspaces.bad_noise_probability(50, 0.05) == pytest.approx(1 - (1 - 0.05 / 150) ** 50)
+    rho = halfspaces.zcdp_for(0.7, 1e-5)
+    assert rho + 2 * ROOT(rho * LOG(1e5)) == pytest.approx(0.7)
+    for analysis, times in (("sharp", 2), ("paper", 4)):
+        rows = halfspaces.privacy_rows(made, 3.0, analysis)  # type: ignore[arg-type]
+        assert rows == math.ceil(3 * ROOT(made.rounds) * times / 0.025 / made.sigma)
+    noise = 0.1 * 0.5 / 32
+    assert halfspaces.error_on_noisy_rows(0.1, 0.5) == pytest.approx(min(0.1, 0.1 * (1 - 2 * noise) + noise))
+    assert halfspaces.error_on_noisy_rows(0.9, 0.9) < 0.9
+    assert halfspaces.transfer_privacy(0.1, 0.05, 1.0, 1e-3) == pytest.approx((0.1 / 36, 0.1 / 36 * 0.05 / 4))
+    assert halfspaces.transfer_privacy(0.1, 0.05, 1e-3, 1e-9) == (1e-3, 1e-9)
+    assert halfspaces.johnson_lindenstrauss_order(0.1, 0.05, 0.5, 0.2) == pytest.approx(LOG(20) / (0.2 * 0.1 * 0.25))
+
+
+def test_parts_of_sample_sizes() -> None:
+    found = halfspaces.sample_size(0.1, 0.05, 0.5, 3.0)
+    made = halfspaces.strong_halfspace(0.1, 0.05, 0.5)
+    bounds = generalisation.new_rows(halfspaces.error_on_noisy_rows(0.1, 0.5), 0.025, 0.0625, 0.0125)
+    assert found.privacy == halfspaces.privacy_rows(made, 3.0)
+    assert found.label_noise == halfspaces.label_noise_rows(0.1, 0.05, 0.5)
+    assert (found.generalisation, found.bound) == (min(bounds.values()), "PAC-Bayes")
+    assert found.rows == max(found.privacy, found.label_noise, found.generalisation)
+    strict, strict_delta = halfspaces.transfer_privacy(0.1, 0.05, 1.0, 1e-6)
+    private = halfspaces.sample_size_by_privacy(0.1, 0.05, 0.5, 1.0, 1e-6)
+    signs = halfspaces.strong_halfspace(0.1, 0.05, 0.5, "errors")
+    assert private.generalisation == math.ceil(LOG(4 * strict / strict_delta) / strict**2)
+    multiplier = 1 / ROOT(2 * halfspaces.zcdp_for(strict, strict_delta))
+    assert private.privacy == halfspaces.privacy_rows(signs, multiplier)
+    assert halfspaces.sample_size_by_privacy(
+        0.1, 0.05, 0.5, 1.0, 1e-6, noise_multiplier=3.0
+    ).privacy == halfspaces.privacy_rows(signs, 3.0)
+
+
+# generalisation
+
+
+def test_bounds_on_new_rows() -> None:
+    assert generalisation.fat_shattering_halfspaces(0.1, 3.0) == pytest.approx(900.0)
+    assert generalisation.fat_shattering_halfspaces(0.1) == pytest.approx(400.0)
+    n, dimension = 10**9, (2 * 16 / 0.5) ** 2
+    capacity = dimension * LOG(34 * math.e * n / dimension) * math.log2(578 * n)
+    assert generalisation.margin_bound(0.01, n, 0.5, 0.05) == pytest.approx(0.01 + ROOT(2 / n * (capacity + LOG(80))))
+    assert generalisation.margin_bound(0.0, 100, 0.5, 0.05) == 1.0
+    ramp = generalisation.rademacher_margin_bound(0.01, 10**6, 0.5, 0.05, 3.0)
+    assert ramp == pytest.approx(0.01 + 6 / (0.5 * 1000) + ROOT(LOG(20) / 2e6))
+    assert generalisation.transfer_rows(0.1, 1e-3) == math.ceil(LOG(400) * 100)
+    assert generalisation.transfer_bound(0.1, 1e-3) == pytest.approx((1.8, 1e-2))
+    assert generalisation.private_boosting_error(0.05, 0.02, 0.01, 1e-4) == pytest.approx((0.23, 0.03))
+    assert generalisation.private_boosting_error(0.95, 0.99, 0.1, 2e-3) == (1.0, 1.0)
+    for epsilon, delta in ((0.0, 1e-3), (1 / 3, 1e-3), (0.1, 0.0), (0.1, 0.025)):
+        with pytest.raises(ValueError, match="needs"):
+            generalisation.transfer_rows(epsilon, delta)
+    for budget in (0.01, 0.3):
+        found = float(generalisation.largest_within(np.array([0.1]), np.array([budget]))[0])
+        divergence = 0.1 * LOG(0.1 / found) + 0.9 * LOG(0.9 / (1 - found))
+        assert divergence == pytest.approx(budget)
+    assert [generalisation._least(lambda n, least=least: n >= least) for least in (1, 2, 3, 1000)] == [1, 2, 3, 1000]
+
+
+def test_certified_errors() -> None:
+    s = np.linspace(0.005, 0.995, 100_001)
+    exact = 3 / ROOT(2) * ((LOG(20) - 7 * np.log(1 - s**2)) / s).min()
+    assert exact <= noise_of_counts(3.0, 7, 0.05) <= 1.001 * exact
+    assert (noise_of_counts(0.0, 7, 0.05), noise_of_counts(3.0, 0, 0.05)) == (0.0, 0.0)
+    found = occam_bound(30.0, 170.0, 5.0, 0.05)
+    assert 0.15 * LOG(0.15 / found) + 0.85 * LOG(0.85 / (1 - found)) == pytest.approx((5 + LOG(20)) / 200)
+    assert (occam_bound(3.0, 0.0, 5.0, 0.05), occam_bound(3.0, -1.0, 5.0, 0.05)) == (1.0, 1.0)
+    most, fewest = 30 + noise_of_counts(3.0, 2, 0.0125), 170 - noise_of_counts(3.0, 7, 0.0125)
+    assert certified_error(30.0, 170.0, (2, 7), 3.0, 5.0, 0.05) == pytest.approx(occam_bound(most, fewest, 5.0, 0.025))
+
+
+# resampling
+
+
+def test_rounds_of_resampling() -> None:
+    base = RoundCost(0.4, 1e-6)
+    found = resampling.sampling_amplification(base, 0.01, 30)
+    assert (found.epsilon, found.delta) == (pytest.approx(4 * 0.4 * 0.3), pytest.approx(1e-6 * (1 + math.exp(0.6))))
+    with pytest.raises(ValueError, match=r"at most 0\.5"):
+        resampling.sampling_amplification(RoundCost(0.51, 0.0), 0.01, 30)
+    resampling.sampling_amplification(RoundCost(0.5, 0.0), 0.01, 30)
+    sharp = resampling.sampled_round(base, 0.01, 30)
+    up = 30 * LOG(1 + 0.01 * math.expm1(0.4))
+    assert (sharp.epsilon, sharp.delta) == (pytest.approx(up), pytest.approx(1e-6 * math.expm1(up) / math.expm1(0.4)))
+    wide = resampling.sampled_round(base, 0.1, 30)
+    apart = 30 * LOG(1 + 0.1 * math.expm1(0.4)) - 30 * LOG(1 + 0.1 * math.expm1(-0.4))
+    assert wide.epsilon == pytest.approx(apart)
+    assert resampling.sampled_round(RoundCost(0.0, 1e-6), 0.01, 30) == RoundCost(0.0, pytest.approx(3e-7))
+    assert resampling.sampled_round(RoundCost(30.0, 1e-6), 1.0, 30) == RoundCost(pytest.approx(1800.0, rel=1e-4), 1.0)
+    assert resampling.sampled_round(RoundCost(30.0, 0.0), 1.0, 30).delta == 0.0
+    for distance in (-0.01, 1.01):
+        with pytest.raises(ValueError, match="total variation"):
+            resampling.sampled_round(base, distance, 30)
+    assert resampling.cost_of_draws(Cost(0.4, 1e-6), 0.01, 30, "sharp") == Cost(sharp.epsilon, sharp.delta)
+    assert resampling.cost_of_draws(Cost(0.4, 1e-6), 0.01, 30, "paper") == Cost(found.epsilon, found.delta)
+    printed = resampling.printed_round(base, 0.2, 500, 30)
+    assert printed.epsilon == pytest.approx(found.epsilon)
+    assert printed.delta == pytest.approx(1e-6 * (1 + math.exp(2 * 0.4 * 0.3)))
+    rows = resampling.boost_s_sample_size(0.1, 1e-5, 0.4, 30, 0.7, 0.2)
+    assert rows == pytest.approx(ROOT(LOG(10) * LOG(1e5)) * 0.4 * 30 / (0.7 * 0.2 * 0.1))
+    people = resampling.boost_for_people_sample_size(0.1, 1e-5, 0.4, 30, 0.7, 0.2, 3.0)
+    assert people == pytest.approx(rows * 3 * LOG(10) / 0.04)
+    assert resampling.boost_s_rounds(0.1, 0.05) == boosting.lazy_bregman_rounds(0.1, 0.05, "errors")
+
+
+# decision lists
+
+
+def test_bounds_on_decision_lists() -> None:
+    assert decision_lists.exponential_mechanism_loss(50, 0.2, 0.1) == pytest.approx(LOG(500) / 0.2)
+    assert decision_lists.greedy_cover_errors(41, 0.2, 0.1) == pytest.approx(410 * LOG(41 * ROOT(20)))
+    assert decision_lists.vc_sample_size(5, 0.1, 0.05) == pytest.approx(640 * (5 * LOG(640) + LOG(320)))
+    divergence = 0.05 * LOG(0.5) + 0.95 * LOG(0.95 / 0.9)
+    assert decision_lists.occam_sample_size(30.0, 0.1, 0.05) == pytest.approx((30 + LOG(20)) / divergence)
+    assert decision_lists.list_sample_size(41, 0.1, 0.05, 0.2) == pytest.approx(
+        20 * decision_lists.greedy_cover_errors(41, 0.2, 0.05)
+    )
+    assert decision_lists.list_vc_bound(5) == pytest.approx(math.log2(120) + 5)
+    assert decision_lists.conjunction_count(6, 2) == 1 + 12 + 4 * 15
+    assert decision_lists.conjunction_bound(6, 2) == pytest.approx(math.e**2 * 36)
+    for scale in (0.001, 0.2, 1e6):
+        rows = decision_lists.paper_learner_rows(41, 0.1, 0.05, scale)
+        occam = decision_lists.occam_sample_size(LOG(2) * decision_lists.list_vc_bound(41), 0.1, 0.025)
+        assert rows == pytest.approx(max(occam, decision_lists.list_sample_size(41, 0.1, 0.025, scale)))
+    privacy = decision_lists.list_sample_size(41, 0.1, 0.05, 0.9 / (2 * (LOG(1e6) + 1.5)))
+    assert decision_lists.theorem_3_5(41, 0.1, 0.05, 0.9, 1e-6, 3.0) == pytest.approx(
+        max(decision_lists.vc_sample_size(3.0, 0.1, 0.05), privacy)
+    )
+    assert decision_lists.corollary_a_8(6, 2, 0.1, 0.05, 0.9, 1e-6) == pytest.approx(
+        decision_lists.theorem_3_5(73, 0.1, 0.05, 0.9, 1e-6)
+    )
+    for variables, k in ((-1, 2), (3, -1)):
+        with pytest.raises(ValueError, match="negative"):
+            decision_lists.conjunction_count(variables, k)
+
+
+# samples that are kept
+
+
+def test_samples_that_are_kept() -> None:
+    series = sum(0.3**k / math.factorial(k) * (ROOT(1 + k) + ROOT(k)) for k in range(1, 50))
+    assert dartboard.contraction(0.3) == pytest.approx(series / math.expm1(1.5))
+    assert dartboard.contraction(0.3, 2.0) == pytest.approx(series / math.expm1(0.6))
+    assert dartboard.samples(0.3, 12, 700, 0.05) == math.ceil(63.0**2 * LOG(4 * 13 * 701 / 0.05))
+    mean = 90 * 12 * (1 - math.exp(-6 * 0.2))
+    cap = 90 + mean + ROOT(2 * mean * LOG(20)) + 2 / 3 * LOG(20)
+    assert dartboard.fresh_draws(90, 12, 0.2, 0.05) == math.ceil(cap)
+    each, order = dartboard.keep_loss(0.01, 0.2, 2.0)
+    room = math.expm1(0.8)
+    assert each == pytest.approx(math.exp(1.04) / 2 * 0.0004 / room)
+    assert order == pytest.approx(2 + 1 / (0.02 * max(1.0, 1 / room)))
+    assert dartboard.keep_loss(0.01, 0.05)[1] == pytest.approx(2 + math.expm1(0.2) / 0.01)
+    fresh = dartboard.promised(400, 0.3, 0.01, 5, 1000, 0.05, False)
+    epochs = batch_updates(400, 0.3)
+    count = batch_samples(0.3, epochs, 1000, 0.05)
+    assert (fresh.epochs, fresh.n_samples, fresh.draws) == (epochs, count, count * epochs)
+    assert fresh.batch == pytest.approx(max(20.0, 0.2 * ROOT(fresh.draws / 0.02)))
+    assert fresh.mistakes == pytest.approx((epochs + 1) * fresh.batch)
+    kept = dartboard.promised(400, 0.3, 0.01, 5, 1000, 0.05, True)
+    assert kept.n_samples == dartboard.samples(0.3, epochs, 1000, 0.05)
+    assert kept.draws == dartboard.fresh_draws(kept.n_samples, epochs, 0.2, 0.05)
+
+    def enough(batch: float) -> bool:
+        each, order = dartboard.keep_loss(0.2 / batch, 0.2)
+        needed = 1 + ROOT(LOG(1e6) / 0.01)
+        return kept.draws * (0.2 / batch) ** 2 / 2 + kept.n_samples * each <= 0.01 and order >= needed
+
+    assert enough(kept.batch)
+    assert not enough(kept.batch / 1.0011)
+
+
+# trees
+
+
+def test_bounds_on_trees() -> None:
+    def gini(u: float) -> float:
+        return 4 * u * (1 - u)
+
+    assert trees.paper_sensitivity(gini, 9) == pytest.approx(1 + 10 * gini(0.1))
+    assert trees.paper_sensitivity(lambda u: 2 * min(u, 1 - u), 9) == 3.0
+    assert trees.paper_m_alpha_sensitivity(0.3, 100) == pytest.approx(3 + 0.6 * 9)
+    assert (trees.node_risk_range(gini, 10), trees.node_risk_range(gini, 1)) == (pytest.approx(3.6), 0.0)
+    assert trees.node_risk_range(gini, 2) == 2.0
+    assert trees.perspective_slope(8.0, 10) == pytest.approx(0.04)
+    assert trees.edge(3.0, 10.0, 2.0, 20.0) == pytest.approx(0.2)
+    assert trees.risk_factor(0.6) == pytest.approx(0.8)
+    assert trees.grown_error_bound([0.5, 1.0], 0.6) == pytest.approx(0.5 * 0.9 * 0.8)
+    assert trees.tree_error_bound([0.5, 1.0], [0.8, 0.5], 0.6) == pytest.approx(0.5 * 0.92 * 0.9)
+    assert trees.tree_error_bound([0.5, 1.0], [0.5, 0.505], 0.6) == pytest.approx(
+        0.5 * math.exp(-0.18 * (0.25 + 0.505))
+    )
+    assert trees.tree_error_bound([0.5, 1.0], [0.8, 0.5], 0.6, False) == pytest.approx(math.exp(-0.0225 * 0.9))
+    with pytest.raises(ValueError, match="grow too fast"):
+        trees.tree_error_bound([0.5, 1.0], [0.5, 0.6], 0.6)
+    assert trees.is_monotonic([0.5, 0.5 * math.exp(0.1 * 0.4 * 0.5)], [0.9, 0.4], 0.1)
+    assert not trees.is_monotonic([0.5, 0.5001 * math.exp(0.1 * 0.4 * 0.5)], [0.9, 0.4], 0.1)
+    assert trees.splits_for_error(0.1, 0.5, 0.6) == pytest.approx(5 ** (1 / 0.1))
+    assert trees.splits_for_error(0.1, 0.5, 0.6, False) == pytest.approx(10 ** (16 / 0.18))
+    assert trees.levels_for_error(0.1, 0.5, 0.6) == pytest.approx(LOG(5) / -LOG(0.9))
+    assert trees.tree_efficiency(0.3, 0.2, 4) == pytest.approx(8 * 0.3 * 0.04 / 16)
+    assert trees.good_split_probability(0.4, 2.0, 3.0, 2, 30) == pytest.approx(1 / (1 + 15 * math.exp(-0.8 / 3)))
+    assert trees.assumed_gap(0.6, 0.5, 0.3, 0.2, 50.0) == pytest.approx(0.75 * 0.36 * 0.3 * 0.2 / 16 * 50)
+    assert trees.selection_constant(0.6, 0.5, 0.3, 0.2) == pytest.approx(0.3 * 0.2 * 0.75 * 0.36 / 256)
+    least = trees.smallest_efficiency(0.01, 0.7, 900, 40, 0.05)
+    assert least == pytest.approx(LOG(900) / (0.01 * 0.7 * 30) * LOG(800))
+    assert trees.smallest_good_ratio(0.01, 0.2, 0.7, 900) == pytest.approx(math.exp(-0.01 * 0.2 * 0.7 * 30 / LOG(900)))
+    trees.smallest_efficiency(0.01, 0.7, 3, 40, 0.05)
+    with pytest.raises(ValueError, match="at least 3"):
+        trees.smallest_efficiency(0.01, 0.7, 2, 40, 0.05)
+    for alpha, z in ((0.3, 3.0), (0.3, -1.2), (1.0, -0.5)):
+        beyond = max(abs(z) / 2 - (1 - alpha), 0.0)
+        expected = 0.5 + 0.5 * math.copysign(beyond / math.hypot(alpha, beyond), z)
+        assert float(trees.m_alpha_inverse_link(alpha, z)) == pytest.approx(expected)
+    assert trees.m_alpha_inverse_link(0.0, [-2.5, -1.5, 1.5, 2.5]).tolist() == [0.0, 0.5, 0.5, 1.0]
+
+
+# closure
+
+
+def test_truth_tables_by_hand() -> None:
+    table = TruthTable((0, 1, 1, 0, 1, 0, 0, 0))
+    assert table.negated().values == (1, 0, 0, 1, 0, 1, 1, 1)
+    assert [table((a, b, c)) for a, b, c in ((1, 0, 0), (0, 1, 0), (1, 1, 0), (0, 0, 1), (1, 1, 1))] == [1, 1, 0, 1, 0]
+    assert TruthTable.of(lambda bits: bits[0] > bits[1], 2).values == (0, 1, 0, 0)
+    assert table.arity == 3
+
+
+@pytest.mark.parametrize(("bound", "points"), [(4, 1), (5, 2), (14, 4), (15, 8)])
+def test_random_pairs_make_thresholds(bound: int, points: int) -> None:
+    """Twice as many functions as points; two by two their ORs are 1 up to the point on which they meet."""
+    found = random_pairs(bound, np.random.default_rng(0))
+    assert found.shape == (2 * points, points)
+    assert ((found[:points] | found[points:]) == np.tri(points, dtype=int)).all()
+    assert not (found[:points] & found[points:]).any()
+
+
+def test_limits_of_searches() -> None:
+    Limit(1, 1e-3)
+    for nodes, seconds in ((0, 1.0), (1, 0.0), (1, math.nan)):
+        with pytest.raises(ValueError, match="positive cap"):
+            Limit(nodes, seconds)
+    limit = Limit(5, math.inf)
+    assert [limit.reached(work) for work in (5, 6, 1)] == [False, True, True]
+    assert Limit(5, 1e-9).reached(0)
