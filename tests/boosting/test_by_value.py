@@ -1,0 +1,164 @@
+"""Weights, tables and games of boosting as numbers, each rule written once more."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.boosting.game import diagnose, divergence, iterated_play, lazy_dense_updates, pythia, soft_punishments
+from tacit.boosting.measures.bregman import bregman_measures, capped_scaling, lazy_measures, project
+from tacit.boosting.measures.lazy_bregman import LazyBregman
+from tacit.boosting.measures.logistic import REACH, LogisticMeasure
+from tacit.boosting.measures.mada_boost import mada_boost, mada_boost_rule
+from tacit.boosting.measures.measure import DENSE_WEIGHT_UNIT, stateless_sum
+from tacit.boosting.measures.proportional_odds import class_rule, ordered_rule
+from tacit.boosting.measures.smooth import SmoothMeasure
+from tacit.boosting.stopping import EndTest
+from tacit.privacy.charges import Laplace
+from tacit.queries.dense.capped_scaling import TICKS
+from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels
+from tacit.queries.rules import WEIGHT_UNIT
+
+LOG = HalfspaceLog(3, 100)
+
+
+def test_lazy_bregman_by_hand() -> None:
+    measure = LazyBregman(0.2, 0.3, 1234.0)
+    assert (measure.step, measure.rows_at_cap, measure.total(5.0)) == (1.0, 247, 247.0)
+    assert LazyBregman(0.2, 0.3, 1.0).rows_at_cap == 1
+    query = measure.weighted_sum(LOG, 4, 12.0)
+    levels = Levels.covering(12.0)
+    assert query.ticks.tolist() == [round(0.15 * TICKS * middle) for middle in levels.middles]
+    assert (query.total, query.levels) == (247, levels)
+    LazyBregman(0.999, 1.0, 5.0)
+    for wrong in ((0.0, 0.3, 5.0), (1.0, 0.3, 5.0), (0.2, 0.0, 5.0), (0.2, 1.01, 5.0), (0.2, 0.3, math.inf)):
+        with pytest.raises(ValueError, match="must"):
+            LazyBregman(*wrong)
+
+
+def test_smooth_boost_by_hand() -> None:
+    measure = SmoothMeasure(0.2)
+    assert measure.theta == pytest.approx(0.2 / 2.2)
+    assert SmoothMeasure(0.2, 0.0).theta == 0.0
+    assert (measure.step, measure.total(7.0), measure.total(-3.0)) == (1.0, 7.0, 1.0)
+    lead = 3.0 - 5 * 0.2 / 2.2
+    assert measure.weights(np.array([3.0, 0.1]), 5) == pytest.approx([0.8 ** (lead / 2), 1.0])
+    for query in (measure.weighted_sum(LOG, 5, 12.0), measure.size(LOG, 5, 12.0)):
+        expected = [math.floor(1024 * w) for w in measure.weights(Levels.covering(12.0).middles, 5)]
+        assert query.table.tolist() == expected
+        assert query.weight_unit == DENSE_WEIGHT_UNIT == 1024
+    SmoothMeasure(0.2, 0.2)
+    for wrong in ((0.0,), (0.5,), (0.2, -0.01), (0.2, 0.21)):
+        with pytest.raises(ValueError, match="must lie"):
+            SmoothMeasure(*wrong)
+
+
+def test_logistic_weights_by_hand() -> None:
+    measure = LogisticMeasure(0.5)
+    assert (measure.step, measure.total(7.0), measure.total(-3.0), REACH) == (0.5, 7.0, 1.0, 16.0)
+    assert measure.weights(np.array([1.5])) == pytest.approx([1 / (1 + math.exp(1.5))])
+    for reach in (3.0, 99.0):
+        for query in (measure.weighted_sum(LOG, 5, reach), measure.size(LOG, 5, reach)):
+            levels = Levels.covering(min(reach, 16.0))
+            assert query.levels == levels
+            assert query.table.tolist() == [math.floor(1024 / (1 + math.exp(m))) for m in levels.middles]
+    LogisticMeasure(1024.0)
+    for step in (0.0, 1024.1):
+        with pytest.raises(ValueError, match="step"):
+            LogisticMeasure(step)
+
+
+def test_measures_of_ones_own_by_hand() -> None:
+    def weight(margins: np.ndarray) -> np.ndarray:
+        return 1 / (2 + np.maximum(margins, 0))
+
+    query = stateless_sum(LOG, weight, 12.0)
+    assert query.table.tolist() == [math.floor(1024 * w) for w in weight(Levels.covering(12.0).middles)]
+    assert query.unit == 1024 * 100
+    stateless_sum(LOG, np.zeros_like, 12.0)
+    stateless_sum(LOG, np.ones_like, 12.0)
+    for wrong in (lambda m: np.full_like(m, -1e-9), lambda m: np.full_like(m, 1 + 1e-9), lambda m: m[:-1] * 0):
+        with pytest.raises(ValueError, match="weight in"):
+            stateless_sum(LOG, wrong, 12.0)
+
+
+def test_mada_boost_by_hand() -> None:
+    assert mada_boost(np.array([-2.0, 0.0, 1.5])) == pytest.approx([1.0, 1.0, math.exp(-1.5)])
+    table = mada_boost_rule().table
+    middle = (1300 - 1024 + 0.5) / 128
+    assert table[1, 1300, 0] == math.floor(WEIGHT_UNIT * math.exp(-middle))
+    assert table[0, 1300, 0] == -WEIGHT_UNIT
+
+
+def chances_at(cuts: list[float], score: float) -> np.ndarray:
+    upto = [1 / (1 + math.exp(score - cut)) for cut in cuts]
+    return np.diff([0.0, *upto, 1.0])
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("cuts", [[0.3], [-0.5, 1.0], [-2.0, 0.1, 0.7]])
+def test_proportional_odds_by_differences(cuts: list[float], norm: int) -> None:
+    """Slopes of log chances by finite differences, scaled by the longest over the classes."""
+    plain, curved = ordered_rule(np.array(cuts)), ordered_rule(np.array(cuts), 0.7, norm)
+    classes = class_rule(np.array(cuts), norm)
+    for level in (600, 1020, 1100, 1500):
+        score, h = (level - 1024 + 0.5) / 128, 1e-5
+        p = chances_at(cuts, score)
+        slopes = (np.log(chances_at(cuts, score + h)) - np.log(chances_at(cuts, score - h))) / (2 * h)
+        assert plain.table[:, level, 0] == pytest.approx(WEIGHT_UNIT * slopes / np.abs(slopes).max(), abs=1.5)
+        more = 0.7 * float(p @ slopes**2)
+        longest = max(float(np.linalg.norm([s, more], norm)) for s in slopes)
+        assert curved.table[:, level, 0] == pytest.approx(WEIGHT_UNIT * slopes / longest, abs=1.5)
+        assert curved.table[:, level, 1] == pytest.approx(WEIGHT_UNIT * more / longest, abs=1.5)
+        vectors = np.eye(len(p)) - p
+        longest = max(float(np.linalg.norm(v, norm)) for v in vectors)
+        assert classes.table[:, level] == pytest.approx(WEIGHT_UNIT * vectors / longest, abs=1.5)
+
+
+def test_projections_by_hand() -> None:
+    """Of .5, .4, .1 to a total of 2: the first is capped, then the second; the third keeps what is left."""
+    logs = np.log(np.array([0.5, 0.4, 0.1]))
+    assert capped_scaling(logs, 1.0) == pytest.approx([0.5, 0.4, 0.1])
+    assert capped_scaling(logs, 1.8) == pytest.approx([0.9, 0.72, 0.18])
+    assert capped_scaling(logs, 2.0) == pytest.approx([1.0, 0.8, 0.2])
+    assert capped_scaling(logs, 2.5) == pytest.approx([1.0, 1.0, 0.5])
+    assert capped_scaling(logs, 3.0) == pytest.approx([1.0, 1.0, 1.0])
+    assert project(np.array([0.5, 0.4, 0.1]), 0.9).tolist() == [0.5, 0.4, 0.1]
+    assert project(np.array([0.5, 0.4, 0.1]), 2.0) == pytest.approx([1.0, 0.8, 0.2])
+    losses = np.array([[0.0, 1.0, 1.0], [1.0, 0.5, 0.0]])
+    lazy = lazy_measures(losses, 0.4, 0.6)
+    for played in (0, 1, 2):
+        past = losses[:played].sum(axis=0)
+        assert lazy[played] == pytest.approx(capped_scaling(-0.6 * past, 1.2))
+    eager = bregman_measures(losses, 0.4, 0.6)
+    assert eager[0] == pytest.approx([0.4, 0.4, 0.4])
+    assert eager[1] == pytest.approx(project(0.4 * np.exp(-0.6 * losses[0]), 1.2))
+    assert eager[2] == pytest.approx(project(eager[1] * np.exp(-0.6 * losses[1]), 1.2))
+
+
+def test_games_by_hand() -> None:
+    assert soft_punishments([-1.0, 0.0, 0.5]).tolist() == [0.0, 0.5, 0.75]
+    with pytest.raises(ValueError, match="clip"):
+        soft_punishments([1.01])
+    assert divergence(np.array([0.0, 0.5]), np.array([0.2, 0.25])) == pytest.approx(0.5 * math.log(2) + 0.45 - 0.5)
+    margins = np.array([0.3, -0.1, 0.2, 0.05, 0.9])
+    assert (pythia(margins, 0.6).bad.tolist(), pythia(margins, 0.6).theta) == ([1, 3, 2], 0.2)
+    assert (pythia(margins, 0.2).bad.tolist(), pythia(margins, 0.2).theta) == ([1], 0.0)
+    assert pythia(margins, 0.41).bad.tolist() == [1, 3, 2]
+    play = iterated_play(lazy_dense_updates(0.5, 0.4), lambda measure: 1.0 - measure, 4, 3)
+    assert play.measures[0] == pytest.approx(np.full(4, 0.5))
+    assert play.average_loss == pytest.approx(0.5)
+    assert play.average_loss_of(np.array([1.0, 0, 0, 1.0])) == pytest.approx(0.5)
+    found = diagnose([[0.5, -0.6, 1.0, 0.2], [0.5, 0.2, 0.0, 0.4]], 0.5)
+    assert (found.bad_share, found.theta, found.mistakes) == (0.5, pytest.approx(0.3), 0.25)
+    assert found.pythia_loss == pytest.approx(((1 - 0.2) / 2 + (1 + 0.3) / 2) / 2)
+    assert not found.releasable
+
+
+def test_end_tests_by_hand() -> None:
+    made = EndTest.of_paper(LOG, 50.0, 0.5, 1e-3, 12.0)
+    assert made.charge == Laplace(2.0)
+    assert (made.threshold, made.reach, made.surplus) == (50.0, 12.0, pytest.approx(2 + 2 * math.log(1000)))
+    assert EndTest(LOG, 50.0, Laplace(2.0), 12.0).surplus == 0.0
