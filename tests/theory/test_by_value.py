@@ -9,6 +9,7 @@ import pytest
 
 from tacit.theory import boosting, dartboard, decision_lists, generalisation, halfspaces, resampling, trees
 from tacit.theory.certified_error import certified_error, noise_of_counts, occam_bound
+from tacit.theory.closure.chains import irreducible
 from tacit.theory.closure.constructions import random_pairs
 from tacit.theory.closure.formula import TruthTable
 from tacit.theory.closure.limit import Limit
@@ -352,3 +353,9 @@ def test_limits_of_searches() -> None:
     limit = Limit(5, math.inf)
     assert [limit.reached(work) for work in (5, 6, 1)] == [False, True, True]
     assert Limit(5, 1e-9).reached(0)
+
+
+def test_rows_that_are_no_intersection_of_others() -> None:
+    """The third is that of the first two; the whole holds no point back, and is that of none."""
+    rows = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 1, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1]], np.uint8)
+    assert irreducible(rows).tolist() == rows[[0, 1, 4]].tolist()
