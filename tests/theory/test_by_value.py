@@ -7,13 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from tacit.theory import boosting, dartboard, decision_lists, generalisation, halfspaces, resampling, trees
+from tacit.theory import boosting, dartboard, decision_lists, generalisation, halfspaces, resampling, tree_rows, trees
 from tacit.theory.certified_error import certified_error, noise_of_counts, occam_bound
 from tacit.theory.closure.chains import irreducible
 from tacit.theory.closure.constructions import random_pairs
 from tacit.theory.closure.formula import TruthTable
 from tacit.theory.closure.limit import Limit
 from tacit.theory.cost import Cost
+from tacit.theory.halfspace_code import CODE, HalfspaceCode
 from tacit.theory.resampling import RoundCost
 from tacit.theory.winnow import batch_samples, batch_updates
 
@@ -359,3 +360,79 @@ def test_rows_that_are_no_intersection_of_others() -> None:
     """The third is that of the first two; the whole holds no point back, and is that of none."""
     rows = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 1, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1]], np.uint8)
     assert irreducible(rows).tolist() == rows[[0, 1, 4]].tolist()
+
+
+# codes of halfspaces
+
+
+def test_shapes_of_weights_by_hand() -> None:
+    """0; 1; 4 = 100; 5 = 101 and 6 = 110: place of the first 1 less one, times five, and the digits after it."""
+    assert (CODE.places, CODE.digits, CODE.concentration, CODE.n_shapes) == (15, 5, 0.125, 76)
+    weights = np.array([0, 1, -4, 5, 6, 21, 1 << 14])
+    shapes = CODE.shapes(weights)
+    assert shapes.tolist() == [0, 1, 1 + 10, 1 + 10 + 2, 1 + 10 + 1, 1 + 20 + 4, 1 + 70]
+    bits = [0, 1, 1, 2, 1, 4, 1]  # a sign, and the digits between the first and the last
+    assert CODE.tail_nats(shapes) == pytest.approx(LOG(2) * np.array(bits))
+
+
+@pytest.mark.parametrize("weights", [[0, 0, 0], [3, 0, -3, 5], [1, 2, 4, 8, 16], [7]])
+def test_the_code_of_a_halfspace_weight_by_weight(weights: list[int]) -> None:
+    """Shapes come from an urn: each is as likely as it was before, with an eighth of one of each to begin with."""
+    nats, seen = 0.0, []
+    for weight in weights:
+        shape = int(CODE.shapes(np.array([weight]))[0])
+        nats -= LOG((seen.count(shape) + 0.125) / (len(seen) + 76 / 8))
+        nats += LOG(2) * (0 if weight == 0 else 1 + max(len(bin(abs(weight)).strip("0b")) - 2, 0))
+        seen.append(shape)
+    assert CODE.log_halfspaces(np.array(weights)) == pytest.approx(nats)
+
+
+def test_a_code_is_a_prior() -> None:
+    """Over all pairs of integers of two places: what is missing is the shape of one place with two digits."""
+    small = HalfspaceCode(2, 2, 0.5)
+    pairs = [(a, b) for a in range(-3, 4) for b in range(-3, 4)]
+    whole = sum(math.exp(-small.log_halfspaces(np.array(pair))) for pair in pairs)
+    assert whole == pytest.approx((2.0 * 3.0) / (2.5 * 3.5))
+    for wrong in ([4, 0], [0, -5]):
+        with pytest.raises(ValueError, match="2 places"):
+            small.log_halfspaces(np.array(wrong))
+    with pytest.raises(ValueError, match="at most 1 digits"):
+        HalfspaceCode(2, 1).log_halfspaces(np.array([3, 0]))
+
+
+# rows for private splits
+
+
+def test_bounds_on_private_trees_by_hand() -> None:
+    assert tree_rows.level_shares(3) == pytest.approx(np.array([1, ROOT(2), 2]) / (3 + ROOT(2)))
+    assert tree_rows.largest_loss(1, 41, 0.05) == pytest.approx(LOG(40) + LOG(20))
+    assert tree_rows.largest_loss(1, 1, 0.05) == pytest.approx(LOG(20))
+    assert tree_rows.gini_descent(0.5, 0.4) == pytest.approx(0.5 - 0.16 * 0.25)
+    assert tree_rows.gini_descent(1.0, 0.9) == pytest.approx(0.25 / 0.81)
+    for risk, movement, descent in (
+        (tree_rows.GINI, 3.96, 0.8 - 0.25 * 0.64),
+        (tree_rows.MATSUSHITA, 2 * ROOT(99), 0.8 * ROOT(0.75)),
+        (tree_rows.PAPER, 2 * (3 + 2 * 9), 0.8 * (1 - 0.25 / 16)),
+    ):
+        assert risk.movement(100) == pytest.approx(movement)
+        assert risk.descent(0.8, 0.5) == pytest.approx(descent)
+    for risk, nodes in ((tree_rows.MATSUSHITA, 1), (tree_rows.MATSUSHITA_BY_NODE, 2)):
+        rows, shares = 10**7, (0.4, 0.6)
+        first = ROOT(0.75) + 2 * ROOT(rows - 1) * tree_rows.largest_loss(1, 41, 0.025) / (0.4 * rows)
+        lost = 2 * ROOT(rows - 1) * tree_rows.largest_loss(2, 41, 0.025) / (0.6 / nodes * rows)
+        found = tree_rows.private_error_bound(risk, rows, 1.0, 0.5, 41, 0.05, shares)
+        assert found == pytest.approx(0.5 * (first * ROOT(0.75) + lost))
+    assert tree_rows.private_error_bound(tree_rows.GINI, 2, 1e-6, 0.5, 41, 0.05, (1.0,)) == 0.5
+    for wrong in ((1, 0.5, 0.05), (2, 0.0, 0.05), (2, 1.01, 0.05), (2, 0.5, 0.0), (2, 0.5, 1.0), (2, 0.5, 1.5)):
+        with pytest.raises(ValueError, match="at least 2 rows"):
+            tree_rows.private_error_bound(tree_rows.GINI, wrong[0], 1.0, wrong[1], 41, wrong[2], (1.0,))
+    rows, depth = tree_rows.rows_for_error(0.3, tree_rows.GINI, 1.0, 0.5, 41, 0.05)
+
+    def bound(rows: int, depth: int) -> float:
+        return tree_rows.private_error_bound(tree_rows.GINI, rows, 1.0, 0.5, 41, 0.05, tree_rows.level_shares(depth))
+
+    assert bound(rows, depth) <= 0.3
+    assert min(bound(rows - 1, deep) for deep in range(1, 12)) > 0.3
+    for error in (0.0, 0.5):
+        with pytest.raises(ValueError, match="error must lie"):
+            tree_rows.rows_for_error(error, tree_rows.GINI, 1.0, 0.5, 41, 0.05)
