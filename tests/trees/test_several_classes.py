@@ -12,6 +12,7 @@ from tacit import BoostedTreesClassifier, load_model, save_model
 from tacit.encoding.frames import columns_of
 from tacit.models.tree_classes import TreeClassesModel
 from tacit.models.tree_importance import partial_effects
+from tacit.privacy.budget import Allowance
 from tacit.privacy.label import Stage
 from tacit.privacy.request import RequestError
 from tacit.report.page import render
@@ -158,3 +159,21 @@ def test_the_report_draws_a_row_per_class() -> None:
     page = render(found.model_, found.certificate_.to_dict())
     assert "a score for each of 3 classes" in page
     assert all(f">{name}<" in page for name in [*CLASSES, *COLUMNS])
+
+
+def test_shares_of_the_budget_by_stage() -> None:
+    """Counts 3 %, histograms 9 %, two steps of constants half a per cent each, and trees alike what is left."""
+    found = fitted(500, epsilon=1.0, n_trees=3).certificate_
+    whole, shares = math.fsum(entry.charge.precision for entry in found.entries), {}
+    for entry in found.entries:
+        shares.setdefault(entry.stage, []).append(entry.charge.precision / whole)
+    assert whole == pytest.approx(Allowance.of(1.0, 1e-6).mu ** 2)
+    assert sum(shares.pop(Stage.COUNTS)) == pytest.approx(0.03)
+    assert shares.pop(Stage.INTERCEPT) == pytest.approx([0.005, 0.005])
+    assert shares.pop(Stage.TREE) == pytest.approx([(1 - 0.03 - 0.09 - 0.01) / 3] * 3)
+    assert math.fsum(share for some in shares.values() for share in some) == pytest.approx(0.09)
+    pure = fitted(500, epsilon=1.0, delta=0.0, n_trees=3).certificate_
+    by_stage = {stage: [e.charge.epsilon for e in pure.entries if e.stage is stage] for stage in Stage}
+    assert by_stage[Stage.COUNTS] == pytest.approx([0.06])
+    assert by_stage[Stage.INTERCEPT] == pytest.approx([0.01, 0.01])
+    assert by_stage[Stage.TREE] == pytest.approx([(1 - 0.06 - 0.02) / 3] * 3)  # noise would drown histograms
