@@ -15,25 +15,11 @@ from tacit.models.tree import TreeShape
 from tacit.privacy.charges import Gaussian
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
-from tacit.queries.dense.capped_scaling import TICKS, capped_scaling, entitlements
-from tacit.queries.dense.capped_sum import CappedSum
-from tacit.queries.dense.halfspace_log import (
-    RADIUS_16,
-    RADIUS_32,
-    VECTOR_NORM,
-    HalfspaceLog,
-    Levels,
-    MarginCounts,
-    MeasureSize,
-    quantise,
-)
-from tacit.queries.dense.moments import MomentSum
-from tacit.queries.dense.vector_sum import WEIGHT_LIMIT, VectorSum, norm_ball
+from tacit.queries.dense.vector_sum import norm_ball
 from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import CellFunction, Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import FINE, JointBound, JointPart, joint_sensitivity
 from tacit.queries.keys import KEY_UNIT, KeyCounts, gaussian_tail, laplace_tail
-from tacit.queries.log_link import FACTOR_BITS, LARGEST_MEAN, MEAN_BITS, SHARE_BITS, LogLink
 from tacit.queries.margins import Margins, Scores
 from tacit.queries.query import Layout
 from tacit.queries.row_weights import (
@@ -52,27 +38,16 @@ from tacit.queries.rules import (
     RowRule,
     class_count_rule,
     count_rule,
-    fine_class_count_rule,
-    signed_margin_rule,
 )
 from tacit.queries.score_rules import (
-    EXP_BITS,
-    LARGEST_BOUND,
-    LOWEST_OFFSET,
-    LevelRule,
-    ResidualRule,
     SoftmaxRule,
     TargetScale,
-    exponentials,
 )
 from tacit.queries.selection import Selection, floored, floored_movement, per_query
 from tacit.queries.sensitivity import Sensitivity, largest_difference, largest_vector
 from tacit.queries.tree_cells import (
     SplitHistogram,
     TreeCells,
-    class_weight_rule,
-    logistic_gradient_rule,
-    middle_margins,
 )
 
 ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
@@ -240,246 +215,6 @@ def test_split_histograms() -> None:
     for wrong in (rule_of((-1,), (7,)), rule_of((1, 1), (7, 7)), rule_of((1,), (7,), (7,))):
         with pytest.raises(ValueError, match="one weight per row"):
             SplitHistogram(TreeCells(shape), (0,), (4,), wrong, Margins())
-
-
-# what rows contribute
-
-
-def test_what_a_residual_contributes() -> None:
-    scale = TargetScale(1 << 23, 1 << 14)
-    assert scale.codes_per_unit == 2.0**26
-    plain, curved = ResidualRule(scale, 0, -3, 5), ResidualRule(scale, 0, -7, 5, 2)
-    assert (plain.longest, plain.diameter, plain.channels) == ((5, 25), (8, 64), 1)
-    assert (curved.longest, curved.diameter, curved.channels) == ((9, 53), (14, 148), 2)
-    assert plain.unit == 65536
-    ResidualRule(scale, 2 * LARGEST_BOUND, -LARGEST_BOUND, LARGEST_BOUND, LARGEST_BOUND)
-    ResidualRule(scale, 0, 0, 1)
-    ResidualRule(scale, 0, -1, 0)
-    for asked in (
-        (0, -LARGEST_BOUND - 1, 1),
-        (0, -1, LARGEST_BOUND + 1),
-        (0, 0, 0),
-        (0, 1, 2),
-        (2 * LARGEST_BOUND + 1, -1, 1),
-        (0, -1, 1, -1),
-        (0, -1, 1, LARGEST_BOUND + 1),
-    ):
-        with pytest.raises(ValueError, match=r"clip|low <= 0 <= high"):
-            ResidualRule(scale, *asked)
-    assert LARGEST_BOUND * 2**28 < 2**63 / 2**12  # sums of the largest bounds fit, and so do their images
-
-
-def test_what_softmax_residuals_contribute() -> None:
-    one = WEIGHT_UNIT
-    for rule, channels in ((SoftmaxRule(4), 4), (SoftmaxRule(4, 2, 9), 5)):
-        l1 = math.ceil(math.sqrt(channels) * one)
-        assert (rule.channels, rule.longest, rule.diameter) == (channels, (l1, one**2), (2 * l1, 4 * one**2))
-    pure = SoftmaxRule(4, 1, 9)
-    assert (pure.longest, pure.diameter) == ((one, one**2), (2 * one, 4 * one**2))
-    SoftmaxRule(2, 1, 1024)
-    for labels, norm, curvature in ((1, 2, 0), (2, 3, 0), (2, 0, 0), (2, 2, -1), (2, 2, 1025)):
-        with pytest.raises(ValueError, match="two classes"):
-            SoftmaxRule(labels, norm, curvature)
-
-
-def test_what_is_looked_up_by_level_contributes() -> None:
-    table = np.zeros((2, LEVELS, 2), np.int32)
-    table[0, 5], table[1, 9] = (3, -4), (6, 0)
-    rule = LevelRule(table, 8)
-    assert (rule.longest, rule.diameter, rule.channels, rule.n_labels) == ((7, 36), (14, 144), 2, 2)
-
-
-def test_exponentials_are_those_of_the_middle_of_a_level() -> None:
-    table = exponentials()
-    assert table[0] == math.floor(2**EXP_BITS * math.exp(-0.5 / 128))
-    assert table[999] == math.floor(2**EXP_BITS * math.exp(-999.5 / 128))
-    assert (EXP_BITS, len(table)) == (30, LEVELS)
-
-
-def test_scales_of_targets_have_public_limits() -> None:
-    for offset, numerator in ((LOWEST_OFFSET, 1), (1 << 24, 1 << 26)):
-        TargetScale(offset, numerator)
-    for offset, numerator in ((LOWEST_OFFSET - 1, 1), ((1 << 24) + 1, 1), (0, 0), (0, (1 << 26) + 1)):
-        with pytest.raises(ValueError, match="offset"):
-            TargetScale(offset, numerator)
-
-
-def test_tables_of_a_log_link() -> None:
-    link = LogLink(1.5, 3 << 16)
-    for level in (0, 700, 1024, 1500, 2047):
-        score = (level - 1024) / 128
-        assert link.means[level] == round(3 * 2**MEAN_BITS * math.exp(score))
-        assert link.factors[level] == round(2**FACTOR_BITS * math.exp(-0.5 * score))
-        share = min(1.0, math.exp(0.5 * (score - math.log(2))))
-        assert link.shares[level] == math.floor(2**SHARE_BITS * share)
-    assert link.largest == pytest.approx(3 * math.sqrt(2))
-    assert LARGEST_MEAN == 64 << 16
-    for power, mean in ((1, 1), (2, LARGEST_MEAN)):
-        LogLink(power, mean)
-    for power, mean in ((0.99, 5), (2.01, 5), (1.5, 0), (1.5, LARGEST_MEAN + 1)):
-        with pytest.raises(ValueError, match="need a power"):
-            LogLink(power, mean)
-
-
-def test_margins_of_levels_and_what_a_newton_leaf_is_told() -> None:
-    middles = middle_margins()
-    assert (middles[0], middles[1024], middles[2047]) == (-8 + 0.5 / 128, 0.5 / 128, 8 - 0.5 / 128)
-    for norm in (1, 2):
-        for variance in (False, True):
-            rule = logistic_gradient_rule(0.6, 1.3, norm, variance)
-            for level in (200, 1024, 1600):
-                p = 1 / (1 + math.exp(-middles[level]))
-                longest = max(
-                    np.linalg.norm([1 - p, 1.3 * p * (1 - p)], norm), np.linalg.norm([p, 1.3 * p * (1 - p)], norm)
-                )
-                w = min(1.0, 0.6 / longest)
-                expected = [(1 - p) * w, 1.3 * p * (1 - p) * w ** (2 if variance else 1)]
-                assert rule.table[1, level] == pytest.approx([WEIGHT_UNIT * x for x in expected], abs=1.0)
-                assert rule.table[0, level, 0] == pytest.approx(-WEIGHT_UNIT * p * w, abs=1.0)
-    logistic_gradient_rule(1.0, 0.1, 2)
-    for clip, scale, norm in ((0.0, 1.0, 2), (1.01, 1.0, 2), (0.5, 0.0, 2), (0.5, 1.0, 3)):
-        with pytest.raises(ValueError, match="clip"):
-            logistic_gradient_rule(clip, scale, norm)
-
-
-def test_boosting_weights_by_class() -> None:
-    def weight(margin: np.ndarray) -> np.ndarray:
-        return np.exp(-np.maximum(margin, 0.0)) * 1.5 - 0.2
-
-    middles = middle_margins()
-    together, split = class_weight_rule(weight, False), class_weight_rule(weight, True)
-    for label, sign in ((0, -1), (1, 1)):
-        for level in (3, 1000, 1100, 2040):
-            value = min(max(float(weight(sign * middles[level])), 0.0), 1.0)
-            assert together.table[label, level, 0] == math.floor(value * WEIGHT_UNIT)
-            assert split.table[label, level, label] == together.table[label, level, 0]
-            assert split.table[label, level, 1 - label] == 0
-            signed = signed_margin_rule(weight).table[label, level, 0]
-            assert signed == sign * together.table[label, level, 0]
-    assert fine_class_count_rule(3).table[:, 0, :].tolist() == (64 * np.eye(3, dtype=int)).tolist()
-
-
-# dense rows
-
-
-def test_sums_of_dense_rows() -> None:
-    levels = Levels(10, 4)
-    log = HalfspaceLog(9, 100)
-    asked = VectorSum(log, levels, np.array([0, -6, 3, 2]), 8)
-    assert moves(asked, ADD) == (3 * 600 + 1, 600**2)
-    assert moves(asked, REPLACE) == (3 * 1200 + 1, 1200**2)
-    assert (asked.unit, asked.shape) == (800, (9,))
-    VectorSum(log, levels, np.array([0, -WEIGHT_LIMIT, 0, 0]), 8)
-    with pytest.raises(ValueError, match="exceed"):
-        VectorSum(log, levels, np.array([0, -WEIGHT_LIMIT - 1, 0, 0]), 8)
-    capped = CappedSum(log, levels, np.arange(4), 20, 3)
-    assert moves(capped, ADD) == moves(capped, REPLACE) == (3 * 1600 + 1, 1600**2)
-    assert capped.unit == 800
-    for total, bits in ((0, 3), (20, 0), (20, 16)):
-        with pytest.raises(ValueError, match=r"total|bits"):
-            CappedSum(log, levels, np.arange(4), total, bits)
-    for bits in (1, 15):
-        CappedSum(log, levels, np.arange(4), 1, bits)
-    size = MeasureSize(log, levels, np.array([1, 9, 3, 0]), 10)
-    assert moves(size, ADD) == moves(size, REPLACE) == (9, 81)
-    counts = MarginCounts(log, levels)
-    assert (counts.unit, counts.shape) == (1024, (4, 2))
-    assert moves(counts, ADD) == (1024, 1024**2)
-    assert moves(counts, REPLACE) == (2048, 2 * 1024**2)
-
-
-def test_moments_of_dense_rows() -> None:
-    plain, squares = MomentSum(1, 9, 100), MomentSum(2, 9, 100)
-    assert moves(plain, ADD) == (301, 100**2)
-    assert moves(plain, REPLACE) == (601, 200**2)
-    assert moves(squares, ADD) == (100**2, 100**4)
-    assert moves(squares, REPLACE) == (2 * 100**2, 2 * 100**4)
-    assert moves(MomentSum(2, 1, 100), REPLACE) == (100**2, 100**4)
-    assert (plain.unit, squares.unit) == (100, 100**2)
-    assert [MomentSum(2, 9, radius).square_shift for radius in (RADIUS_16, RADIUS_32)] == [0, 15]
-    wide = MomentSum(2, 9, RADIUS_32)
-    assert wide.unit == 1 << 29
-    assert moves(wide, ADD) == (1 << 29, 1 << 58)
-
-
-def test_entitlements_fall_from_one_to_nothing() -> None:
-    table = entitlements(10)
-    assert (table[0], table[-1]) == (1024, 0)
-    for ticks in (1, TICKS, 5 * TICKS + 17):
-        assert table[ticks] == math.floor(1024 * math.exp(-ticks / TICKS))
-    assert len(table) == math.ceil(11 * math.log(2) * TICKS) + 2
-
-
-def handed_out(rows: list[int], ticks: list[int], total: int, bits: int) -> list[int]:
-    """Units of every row: tick by tick, level by level, row by row, until all are gone."""
-    left, held = total << bits, [0] * sum(rows)
-    owners = np.repeat(np.arange(len(rows)), rows)
-    for clock in range(min(ticks) - len(entitlements(bits)), max(ticks) + 1):
-        due = [int(entitlements(bits)[min(max(tick - clock, 0), len(entitlements(bits)) - 1)]) for tick in ticks]
-        for row, level in enumerate(owners):
-            more = min(due[level] - held[row], left)
-            held[row], left = held[row] + more, left - more
-        if left == 0:
-            break
-    return held
-
-
-@pytest.mark.parametrize("total", [1, 3, 4, 8, 9, 20])
-def test_capped_scaling_hands_out_units_one_by_one(total: int) -> None:
-    rows, ticks = [2, 3, 0, 4], [0, 900, 1000, 2500]
-    weights = capped_scaling(np.array(rows), np.array(ticks), total, 3)
-    levels = np.repeat(np.arange(4), rows)
-    held = weights.per_row(levels)
-    assert held.tolist() == handed_out(rows, ticks, total, 3)
-    assert held.sum() == min(total, 9) << 3
-    assert held.max() <= 8
-    for wrong in (np.array(rows[:3]), np.array([rows, rows])):
-        with pytest.raises(ValueError, match="one tick per level"):
-            capped_scaling(wrong, np.array(ticks), total, 3)
-    with pytest.raises(ValueError, match="must not be negative"):
-        capped_scaling(np.array(rows), np.array(ticks), -1, 3)
-
-
-def test_levels_of_margins() -> None:
-    levels = Levels(13, 8)
-    assert levels.middles.tolist() == [(place - 4 + 0.5) / 8 for place in range(8)]
-    for limit, shift in ((0.5, 13), (0.51, 14), (4.0, 16), (1e-9, 0)):
-        assert Levels.covering(limit, 8).shift == shift
-    for shift, count in ((-1, 8), (0, 0), (0, 7), (0, (1 << 16) + 2)):
-        with pytest.raises(ValueError, match="levels need"):
-            Levels(shift, count)
-    Levels(0, 2)
-    Levels(0, 1 << 16)
-
-
-def test_vectors_as_integers_and_the_steps_they_make() -> None:
-    integers, unit = quantise(np.array([3.0, -4.0]))
-    assert unit == pytest.approx(5 / 32766, rel=1e-12)
-    assert integers.tolist() == [19659, -26212]
-    assert math.hypot(*integers.astype(float)) <= VECTOR_NORM
-    assert quantise(np.zeros(2))[1] == 1.0
-    log = HalfspaceLog(2, RADIUS_16)
-    log.add([3.0, -4.0], 0.25)
-    [step] = log.steps
-    assert step.limit == 16384
-    assert step.multiplier / 2.0**step.shift == pytest.approx(unit * 0.25 * 65536 / RADIUS_16, rel=1e-6)
-    assert 1 << 23 < step.multiplier <= 1 << 24
-    log.add_sign(np.array([1, 2]))
-    assert (log.steps[1].limit, log.steps[1].multiplier, log.steps[1].shift) == (65536, 1, 0)
-    assert log.reach == 1.25
-    log.add([3.0, -4.0], 1024.0)
-    for step_length in (0.0, 1024.5):
-        with pytest.raises(ValueError, match="step must"):
-            log.add([3.0, -4.0], step_length)
-    for wrong in ([3.0], [3.0, 4.0, 5.0], [[3.0, 4.0]]):
-        with pytest.raises(ValueError, match="that many"):
-            log.add(wrong)
-        with pytest.raises(ValueError, match="that many"):
-            log.add_sign(np.array(wrong, np.int64))
-    assert (RADIUS_16, RADIUS_32, VECTOR_NORM) == (32767, 4194304, 32767)
-    log.add_sign(np.array([VECTOR_NORM, 0]))
-    with pytest.raises(ValueError, match="length at most"):
-        log.add_sign(np.array([VECTOR_NORM, 1]))
 
 
 # features

@@ -9,10 +9,6 @@ import pytest
 
 from tacit.theory import boosting, dartboard, decision_lists, generalisation, halfspaces, resampling, tree_rows, trees
 from tacit.theory.certified_error import certified_error, noise_of_counts, occam_bound
-from tacit.theory.closure.chains import irreducible
-from tacit.theory.closure.constructions import random_pairs
-from tacit.theory.closure.formula import TruthTable
-from tacit.theory.closure.limit import Limit
 from tacit.theory.cost import Cost
 from tacit.theory.halfspace_code import CODE, HalfspaceCode
 from tacit.theory.resampling import RoundCost
@@ -324,42 +320,6 @@ def test_bounds_on_trees() -> None:
         expected = 0.5 + 0.5 * math.copysign(beyond / math.hypot(alpha, beyond), z)
         assert float(trees.m_alpha_inverse_link(alpha, z)) == pytest.approx(expected)
     assert trees.m_alpha_inverse_link(0.0, [-2.5, -1.5, 1.5, 2.5]).tolist() == [0.0, 0.5, 0.5, 1.0]
-
-
-# closure
-
-
-def test_truth_tables_by_hand() -> None:
-    table = TruthTable((0, 1, 1, 0, 1, 0, 0, 0))
-    assert table.negated().values == (1, 0, 0, 1, 0, 1, 1, 1)
-    assert [table((a, b, c)) for a, b, c in ((1, 0, 0), (0, 1, 0), (1, 1, 0), (0, 0, 1), (1, 1, 1))] == [1, 1, 0, 1, 0]
-    assert TruthTable.of(lambda bits: bits[0] > bits[1], 2).values == (0, 1, 0, 0)
-    assert table.arity == 3
-
-
-@pytest.mark.parametrize(("bound", "points"), [(4, 1), (5, 2), (14, 4), (15, 8)])
-def test_random_pairs_make_thresholds(bound: int, points: int) -> None:
-    """Twice as many functions as points; two by two their ORs are 1 up to the point on which they meet."""
-    found = random_pairs(bound, np.random.default_rng(0))
-    assert found.shape == (2 * points, points)
-    assert ((found[:points] | found[points:]) == np.tri(points, dtype=int)).all()
-    assert not (found[:points] & found[points:]).any()
-
-
-def test_limits_of_searches() -> None:
-    Limit(1, 1e-3)
-    for nodes, seconds in ((0, 1.0), (1, 0.0), (1, math.nan)):
-        with pytest.raises(ValueError, match="positive cap"):
-            Limit(nodes, seconds)
-    limit = Limit(5, math.inf)
-    assert [limit.reached(work) for work in (5, 6, 1)] == [False, True, True]
-    assert Limit(5, 1e-9).reached(0)
-
-
-def test_rows_that_are_no_intersection_of_others() -> None:
-    """The third is that of the first two; the whole holds no point back, and is that of none."""
-    rows = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 1, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1]], np.uint8)
-    assert irreducible(rows).tolist() == rows[[0, 1, 4]].tolist()
 
 
 # codes of halfspaces
