@@ -253,6 +253,8 @@ def test_samples_that_are_kept() -> None:
     mean = 90 * 12 * (1 - math.exp(-6 * 0.2))
     cap = 90 + mean + ROOT(2 * mean * LOG(20)) + 2 / 3 * LOG(20)
     assert dartboard.fresh_draws(90, 12, 0.2, 0.05) == math.ceil(cap)
+    rare = 90 + mean + ROOT(2 * mean * LOG(1e9)) + 2 / 3 * LOG(1e9)
+    assert dartboard.fresh_draws(90, 12, 0.2, 1e-9) == math.ceil(rare)
     each, order = dartboard.keep_loss(0.01, 0.2, 2.0)
     room = math.expm1(0.8)
     assert each == pytest.approx(math.exp(1.04) / 2 * 0.0004 / room)
@@ -383,7 +385,15 @@ def test_bounds_on_private_trees_by_hand() -> None:
         found = tree_rows.private_error_bound(risk, rows, 1.0, 0.5, 41, 0.05, shares)
         assert found == pytest.approx(0.5 * (first * ROOT(0.75) + lost))
     assert tree_rows.private_error_bound(tree_rows.GINI, 2, 1e-6, 0.5, 41, 0.05, (1.0,)) == 0.5
-    for wrong in ((1, 0.5, 0.05), (2, 0.0, 0.05), (2, 1.01, 0.05), (2, 0.5, 0.0), (2, 0.5, 1.0), (2, 0.5, 1.5)):
+    for wrong in (
+        (1, 0.5, 0.05),
+        (2, 0.0, 0.05),
+        (2, 1.01, 0.05),
+        (2, 0.5, 0.0),
+        (2, 0.5, 1.0),
+        (2, 0.5, 1.5),
+        (2, 0.5, -0.1),
+    ):
         with pytest.raises(ValueError, match="at least 2 rows"):
             tree_rows.private_error_bound(tree_rows.GINI, wrong[0], 1.0, wrong[1], 41, wrong[2], (1.0,))
     rows, depth = tree_rows.rows_for_error(0.3, tree_rows.GINI, 1.0, 0.5, 41, 0.05)
