@@ -136,6 +136,13 @@ def test_candidates_by_hand() -> None:
     assert [len(category_splits(n)) for n in (1, 2, 3, 4, 5, 6, 9)] == [0, 1, 3, 7, 15, 6, 9]
     assert category_splits(3).astype(int).tolist() == [[0, 1, 0], [0, 0, 1], [0, 1, 1]]
     assert category_splits(6).astype(int).tolist() == np.eye(6, dtype=int).tolist()
+    both = SplitCandidates((4, 7), (thresholds(3, True), category_splits(3)))
+    assert (both.n_codes, both.owners.tolist(), both.right.shape) == ((3, 3), [4, 4, 7, 7, 7], (5, 32))
+    assert both.right[:, 0].tolist() == [0b110, 0b100, 0b010, 0b100, 0b110]
+    assert not both.right[:, 1:].any()
+    histogram = np.arange(12).reshape(1, 6, 2)
+    assert both.right_weights(histogram).tolist() == [[[6, 8], [4, 5], [8, 9], [10, 11], [18, 20]]]
+    assert both.totals(histogram).tolist() == [[6, 9]]
 
 
 # plans
