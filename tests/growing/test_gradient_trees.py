@@ -376,3 +376,37 @@ def test_probabilities_of_a_rare_class_are_about_as_large_as_it_is_frequent() ->
         model = BoostedTreesClassifier(epsilon=4.0, schema=schema, random_state=seed).fit(X, y)
         ratios.append(model.predict_proba(X)[:, 1].mean() / y.mean())
     assert 0.8 < np.mean(ratios) < 1.25
+
+
+class Asked(Exception):  # noqa: N818 - ends a fit before its trees
+    """What trees are to be grown by."""
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "norm"), [(1.0, 0.0, 1), (1.0, 1e-6, 2), (math.inf, 0.0, 2)])
+def test_trees_are_told_the_norm_that_noise_follows(
+    epsilon: float, delta: float, norm: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """L1 under Laplace noise; and the prior of a step is that of chances, by the curvature at the start."""
+
+    def asked(*given: object) -> None:
+        raise Asked(given[2])
+
+    def ruled(clip: float, scale: float, by: int) -> object:
+        norms.append(by)
+        return logistic_gradient_rule(clip, scale, by)
+
+    norms: list[int] = []
+    monkeypatch.setattr("tacit.growing.gradient_trees.grow_trees", asked)
+    monkeypatch.setattr("tacit.growing.gradient_trees.logistic_gradient_rule", ruled)
+    codes, _ = toy(400, 1)
+    y = (np.arange(400) < 40).astype(np.uint8)
+    allowance = Allowance.of(epsilon, delta)
+    with pytest.raises(Asked) as found:
+        learn_gradient_trees(Budget(gate(codes, y, allowance)[0], allowance), COLUMNS, n_trees=2, depth=2)
+    assert norms == [norm]
+    if math.isinf(epsilon):
+        by_rule, (plan,) = gaussian_plan(400.0, math.inf, False), found.value.args
+        rate = BaseRate(Totals(400.0, 0.1, 400.0, -320.0, 0.0))
+        rate.start(Margins(), logistic_gradient_rule(plan.clip, plan.hessian_scale, 2))
+        assert plan.prior == pytest.approx(by_rule.prior * 0.25 / rate.curvature_at_start)
+        assert (plan.trees, plan.depth) == (2, 2)

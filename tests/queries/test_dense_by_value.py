@@ -159,3 +159,17 @@ def test_vectors_as_integers_and_the_steps_they_make() -> None:
     log.add_sign(np.array([VECTOR_NORM, 0]))
     with pytest.raises(ValueError, match="length at most"):
         log.add_sign(np.array([VECTOR_NORM, 1]))
+
+
+def test_capped_scaling_hands_out_the_last_units_too() -> None:
+    """At 15 bits a tick is worth two units of a row: one row may get one of them."""
+    parts = []
+    for rows in (5, 7, 11):
+        for total in range(1, rows):
+            weights = capped_scaling(np.array([rows]), np.array([0]), total, 15)
+            held = weights.per_row(np.zeros(rows, np.int64))
+            assert held.sum() == total << 15
+            assert np.ptp(held) <= 2
+            assert (np.diff(held) <= 0).all()
+            parts.append(weights.partial)
+    assert max(parts) == 1

@@ -260,6 +260,9 @@ def test_trees_tell_of_the_base_rate_while_scores_are_near_the_start() -> None:
     now = rate.rows
     rate.add_tree(LeafSums(np.array([3.0, 5.0]), np.array([60.0, 45.0]), 2.0, 1.5), np.array([0.1, 0.1]))
     assert rate.rows == now
+    apart = BaseRate(Totals(400.0, 0.5, 400.0, 20.0, 10.0))
+    apart.add_tree(LeafSums(np.array([3.0, 5.0]), np.array([60.0, 45.0]), 2.0, 1.5), np.array([0.1, -0.3]))
+    assert apart._square == pytest.approx(float((0.01 * weights[0] + 0.09 * weights[1]) / weights.sum()))
     average = [1.0, 2.0]
     average_in(average, 5.0, 3.0, 4, 0.5)
     assert average == pytest.approx([1 + 2.5 / 9, 2 + 1 / 9])
