@@ -181,13 +181,13 @@ def test_how_many_rules_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
         else:
             Cover(candidates, 2, (CoverStep(0.5, 0, 5),))
     three = (np.array([False, True]),) * 3
-    for most, refused in ((4, False), (3, True)):
+    for most, refused in ((6, False), (5, True)):
         monkeypatch.setattr("tacit.queries.covers.candidates.MOST_RULES", most)
         if refused:
             with pytest.raises(TooManyCandidates, match="2 conjunctions begin with one"):
-                StreamedConjunctions((0, 1, 2), three, 2, True, 2)
+                StreamedConjunctions((0, 1, 2), three, 2, True, 3)
         else:
-            assert len(StreamedConjunctions((0, 1, 2), three, 2, True, 2)) == 1 + 3 + 3
+            assert len(StreamedConjunctions((0, 1, 2), three, 2, True, 3)) == 1 + 3 + 3
 
 
 # the theory of covers
