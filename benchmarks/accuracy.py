@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
-from benchmarks import accuracy_report, accuracy_tables, data, outside, peers
+from benchmarks import accuracy_report, accuracy_tables, data, outside, peers, synthetic
 from benchmarks.accuracy_report import EPSILONS, LIMIT
 
 HERE = Path(__file__).resolve().parent
@@ -33,6 +34,7 @@ S_BDT = {0.01: 0.787, 0.02: 0.831, 0.03: 0.849, 0.1: 0.876, 0.5: 0.893}
 """S-BDT's published AUC on Adult's complete rows (tuned on the test set), by epsilon, at delta 5e-8."""
 
 DELTA, S_BDT_DELTA = 1e-6, 5e-8
+NOT_PRIVATE = (*peers.CEILING, synthetic.NOT_PRIVATE)
 CALIBRATION_GROUPS = 15
 
 
@@ -61,7 +63,7 @@ def jobs(args: argparse.Namespace) -> Iterator[tuple[dict[str, Any], data.Table,
                     job["protocol"] = "s-bdt"
                 if who in peers.OURS:
                     job["version"] = args.version
-                if who not in peers.CEILING:
+                if who not in NOT_PRIVATE:
                     yield from (({**job, "epsilon": epsilon, "delta": delta}, train, test) for epsilon in args.epsilon)
                 elif name != "adult" or seed == 0:
                     yield job, train, test
@@ -81,11 +83,15 @@ def scored(y: np.ndarray, log_odds: np.ndarray) -> dict[str, float]:
 
 
 def run(job: dict[str, Any], train: data.Table, test: data.Table, learner: peers.Learner) -> dict[str, Any]:
-    """Trains, scores, and returns the job with its result."""
-    start = time.perf_counter()
-    scores = learner(train, test, job["epsilon"] or math.inf, job["delta"] or 0.0, job["seed"])
-    seconds = time.perf_counter() - start
-    return {**job, **scored(test.y, scores), "seconds": round(seconds, 3), "n": len(train.y)}
+    """Trains, scores, and returns the job with its result, or with ``failed`` where a limit was met."""
+    start, used, scores, failed = time.perf_counter(), sum(os.times()[:4]), None, {}
+    try:
+        scores = learner(train, test, job["epsilon"] or math.inf, job["delta"] or 0.0, job["seed"])
+    except TimeoutError as error:
+        failed = {"failed": str(error)}
+    seconds, processor = time.perf_counter() - start, sum(os.times()[:4]) - used
+    figures = failed if scores is None else scored(test.y, scores)
+    return {**job, **figures, "seconds": round(seconds, 3), "processor": round(processor, 3), "n": len(train.y)}
 
 
 def key(job: dict[str, Any]) -> tuple[Any, ...]:
@@ -103,7 +109,7 @@ def known(results: Path) -> dict[tuple[Any, ...], dict[str, Any]]:
 
 
 def arguments() -> argparse.Namespace:
-    everyone = [*peers.PRIVATE, *outside.NAMES, *peers.CEILING]
+    everyone = [*peers.PRIVATE, *outside.NAMES, *synthetic.PEERS, *peers.CEILING]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", nargs="+", default=["all"], help="data sets, or 'large' or 'all'")
     parser.add_argument("--tables", action="store_true", help="the sixty tables, two splits, in every mode")
@@ -115,6 +121,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--limit", action="store_true", help=f"epsilon {LIMIT:g} alone: the non-private limit")
     parser.add_argument("--protocol", choices=["default", "s-bdt"], default="default")
     parser.add_argument("--peer-python", type=Path, help=f"a Python with what {', '.join(outside.NAMES)} need")
+    parser.add_argument("--seconds", type=float, default=synthetic.SECONDS, help="of one fit on synthetic rows")
     parser.add_argument("--version", default=None, help="name of our version; the last commit of src/tacit")
     parser.add_argument("--again", action="store_true", help="run even what is known")
     parser.add_argument("--no-save", action="store_true", help="keep nothing")
@@ -144,7 +151,7 @@ def main() -> None:
         print(json.dumps({"benchmark": "accuracy", **accuracy_report.write(list(known(RESULTS).values()), S_BDT)}))
         return
     kept = TABLES if args.tables else RESULTS
-    learners = {**peers.PRIVATE, **peers.CEILING}
+    learners = {**peers.PRIVATE, **peers.CEILING, **synthetic.learners(args.seconds)}
     if args.peer_python is not None:
         learners |= outside.learners(args.peer_python)
     done, results = ({} if args.again else known(kept)), []
@@ -156,8 +163,8 @@ def main() -> None:
                 with kept.open("a") as file:
                     file.write(json.dumps(line) + "\n")
             shown = (line["who"], line["data"], f"eps {line['epsilon']}", f"seed {line['seed']}")
-            print(*shown, f"auc {line['auc']:.4f}", f"{line['seconds']} s", flush=True)
-        results.append(line)
+            print(*shown, line.get("failed") or f"auc {line['auc']:.4f}", f"{line['seconds']} s", flush=True)
+        results += [line] if "auc" in line else []
     if args.tables:
         print(json.dumps({"benchmark": "tables", "version": args.version, **accuracy_tables.summary(results)}))
         return

@@ -13,6 +13,7 @@ import pandas as pd
 
 from benchmarks.adassp import boosted_adassp, unit_rows
 from benchmarks.data import Table, splittable
+from benchmarks.dp_ftrl import dp_ftrl as ftrl_coefficients
 from benchmarks.outside import scaled
 
 Learner = Callable[[Table, Table, float, float, int], np.ndarray]
@@ -68,6 +69,13 @@ def adassp(train: Table, test: Table, epsilon: float, delta: float, seed: int) -
     cells, found = unit_rows(scaled(train)), np.random.default_rng(seed)
     coefficients = boosted_adassp(cells, 2.0 * train.y - 1.0, epsilon, delta, found)
     return np.asarray(2.0 * np.clip(unit_rows(scaled(test)) @ coefficients, -1.0, 1.0))
+
+
+def dp_ftrl(train: Table, test: Table, epsilon: float, delta: float, seed: int) -> np.ndarray:
+    """Logistic regression by DP-FTRL; a row's cells lie in [-1, 1], one number or one category to a column."""
+    norm = np.sqrt(len(train.schema.columns) + 1.0)
+    rows, others = (np.column_stack([cells, np.ones(len(cells))]) / norm for cells in (scaled(train), scaled(test)))
+    return np.asarray(others @ ftrl_coefficients(rows, train.y, epsilon, delta, np.random.default_rng(seed)))
 
 
 def _without_gaps(table: Table) -> pd.DataFrame:
@@ -143,6 +151,7 @@ PRIVATE: dict[str, Learner] = {
     "trees": trees,
     "dp_ebm": dp_ebm,
     "boosted_adassp": adassp,
+    "dp_ftrl": dp_ftrl,
 }
 OURS = ("additive", "additive_pairs", "additive_columns", "trees")
 CEILING: dict[str, Learner] = {"boosted_trees": boosted_trees, "forest": forest, "logistic": logistic}
