@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks import accuracy_report as report
-from benchmarks import data, peers
+from benchmarks import data, peers, synthetic_page
 from benchmarks.accuracy_plots import EPSILONS, MEAN, SETS, STYLES
 
 INTRODUCTION = """\
@@ -31,6 +31,7 @@ Calibration is the expected calibration error in 15 groups of equally many rows.
 """
 PEER_NAMES = {
     **{who: style[0] for who, style in STYLES.items()},
+    "dp_ftrl": "DP-FTRL logistic",
     "boosted_trees": "boosted trees, no privacy",
     "forest": "forest, no privacy",
     "logistic": "logistic, no privacy",
@@ -54,7 +55,7 @@ def page(facts: dict[str, Any]) -> str:
     """The whole page."""
     heads = [f"{float(epsilon):g}" for epsilon in EPSILONS]
     versions = ", ".join(f"{what} at `{version}`" for what, version in facts["versions"].items())
-    splits = ", ".join(f"{PEER_NAMES[who]} {count}" for who, count in facts["splits"].items())
+    splits = ", ".join(f"{PEER_NAMES[who]} {count}" for who, count in facts["splits"].items() if who in PEER_NAMES)
     parts = [INTRODUCTION, f"Versions: {versions}. Splits: {splits}.\n", f"![Mean AUC]({MEAN})\n"]
     parts += ["## Gap closed\n", _gaps(facts, heads)]
     parts += ["## AUC, log loss and calibration, means over the sets\n", _means(facts, heads)]
@@ -62,6 +63,8 @@ def page(facts: dict[str, Any]) -> str:
     parts += ["## Does more budget always help?\n", _falls(facts)]
     parts += ["## Without privacy\n", _limit(facts)]
     parts += ["## Adult, and S-BDT's protocol\n", _adult(facts, heads)]
+    if facts.get("synthetic"):
+        parts += ["## Synthetic rows, and DP-FTRL\n", synthetic_page.section(facts["synthetic"])]
     parts += ["## Every set\n", f"![AUC per set]({SETS})\n", _sets(facts, heads)]
     return "\n".join(parts)
 

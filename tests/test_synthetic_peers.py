@@ -161,6 +161,21 @@ class Transformer:
 
 
 class Synthesizer:
+    """As snsynth's MST: a model that makes rows of merged codes, their columns in its own order."""
+
+    @property
+    def synthesizer(self) -> Synthesizer:
+        return self
+
+    def synthetic_data(self, rows: int, method: str) -> Synthesizer:
+        assert method == "sample"  # by rounding, columns come out sorted alike
+        self.df = pd.DataFrame({"col2": [1] * rows, "col0": [3] * rows, "col1": [0] * rows})
+        return self
+
+    def undo_compress_fn(self, made: Synthesizer) -> Synthesizer:
+        made.df["col0"] += 1
+        return made
+
     @staticmethod
     def create(kind: str, epsilon: float, delta: float) -> Synthesizer:
         assert (kind, epsilon, delta) == ("mst", 1.0, 1e-6)
@@ -169,11 +184,10 @@ class Synthesizer:
     def fit(self, rows: np.ndarray, transformer: Transformer) -> None:
         assert [column.seen for column in transformer.columns] == [{0, 1, 2, 3, 4}, {0, 1, 2}, {0, 1}]
 
-    def sample(self, rows: int) -> list[tuple[int, ...]]:
-        return [(1, 1, 1)] * rows
 
-
-def test_smartnoise_is_told_the_declared_codes_not_those_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_smartnoise_is_told_the_declared_codes_and_its_columns_are_put_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     library, transform = types.ModuleType("snsynth"), types.ModuleType("snsynth.transform")
     library.Synthesizer = Synthesizer  # type: ignore[attr-defined]
     transform.LabelTransformer, transform.TableTransformer = Label, Transformer  # type: ignore[attr-defined]
@@ -181,7 +195,7 @@ def test_smartnoise_is_told_the_declared_codes_not_those_of_the_rows(monkeypatch
     monkeypatch.setitem(sys.modules, "snsynth.transform", transform)
     job = {"kind": "mst", "epsilon": 1.0, "delta": 1e-6, "sizes": [5, 3, 2]}
     made = synthetic_worker.smartnoise(job, np.array([[0, 0, 1], [1, 2, 0]]))
-    assert made.tolist() == [[1, 1, 1], [1, 1, 1]]
+    assert made.tolist() == [[4, 0, 1], [4, 0, 1]]
 
 
 def test_rows_of_one_class_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
