@@ -58,7 +58,7 @@ What these figures are not:
 
 * *Many.* Adult and {tables} of the sixty tables, one split, one draw of the noise: a difference below about .02 says
   nothing. The tables were named for their sizes before any of them was run. Where a cell is empty, a fit was not run,
-  for want of time; where it says "late", it met the limit and was ended.
+  for want of time (of dpmm's AIM none was); where it says "late", it met the limit and was ended.
 * *Tuned.* Other numbers of bins, bins that are paid for (dpmm's PrivTree) and a tuned LightGBM were not tried.
 * *Checked claims.* Their budgets are taken at the libraries' word. dpmm's PrivBayes chooses parents by information
   divided by the entropies of the rows, while its noise is that of undivided information, so its claim is doubtful.
