@@ -47,7 +47,10 @@ BINS = 16
 """Of a number."""
 
 SECONDS = 600.0
-"""Of the processor, for one fit, by default; ten times as long by the clock."""
+"""Of the processor, for one fit, by default."""
+
+CLOCK = 10.0
+"""How many times as long a fit may take by the clock."""
 
 
 def python_of(library: str, folder: Path = CACHE) -> Path:
@@ -109,9 +112,9 @@ class SyntheticLearner:
             command = [str(python), str(WORKER), *map(str, paths)]
             one_core = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
             try:
-                subprocess.run(command, check=True, timeout=10 * self._seconds, env={**os.environ, **one_core})
+                subprocess.run(command, check=True, timeout=CLOCK * self._seconds, env={**os.environ, **one_core})
             except subprocess.TimeoutExpired:
-                raise TimeoutError(f"longer than {10 * self._seconds:g} s by the clock") from None
+                raise TimeoutError(f"longer than {CLOCK * self._seconds:g} s by the clock") from None
             except subprocess.CalledProcessError as error:
                 if error.returncode == -signal.SIGXCPU:
                     raise TimeoutError(f"longer than {self._seconds:g} s of the processor") from None
