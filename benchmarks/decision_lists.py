@@ -1,7 +1,7 @@
 """Decision lists: `python -m benchmarks.decision_lists [--parts ...] [--peer-python PYTHON]`.
 
 * ``real``: accuracy, number of rules and proved error on real sets, by epsilon, beside private trees of the same size
-  (ours, diffprivlib's, and its forest of ten) and rule lists without privacy (imodels').
+  (ours, one by the idea of PrivaTree, diffprivlib's, and its forest of ten) and rule lists without privacy (imodels').
 * ``synthetic``: error on lists by length, columns and label noise.
 * ``samples``: the rows at which the paper's learner errs on 1 %, with the paper's accounting and with ours.
 
@@ -26,6 +26,7 @@ import numpy as np
 
 from benchmarks import data, list_peers
 from benchmarks.lines import Line, Lines
+from benchmarks.privatree import privatree_labels
 from tacit.decision_lists.estimator import DecisionListClassifier
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier
@@ -36,7 +37,7 @@ DELTA = 1e-6
 TREE_DEPTH = 3
 """A tree of eight leaves, beside lists of up to eight rules and a default."""
 
-PRIVATE = ("list, k=1", "list, k=2", "our tree", "diffprivlib tree", "diffprivlib forest")
+PRIVATE = ("list, k=1", "list, k=2", "our tree", "PrivaTree", "diffprivlib tree", "diffprivlib forest")
 EXACT = ("usual class", "list, k=2, no privacy", "imodels greedy list", "imodels Bayesian list")
 FOREIGN = ("diffprivlib", "imodels")
 BAYESIAN_SETS, BAYESIAN_SEEDS = ("tic_tac_toe", "congressional_voting"), 2
@@ -54,6 +55,9 @@ def play(who: str, train: data.Table, test: data.Table, epsilon: float) -> Line:
         said = {} if bound is None else {"error_bound": round(bound, 4)}
         right = float((labels == test.y).mean())
         return {"accuracy": right, "rules": len(model.model_.rules) - 1, **said}
+    elif who == "PrivaTree":
+        labels = privatree_labels(train, test, epsilon, TREE_DEPTH, np.random.default_rng())
+        rules = 2**TREE_DEPTH
     else:
         tree = BoostedTreesClassifier(
             epsilon=epsilon,
