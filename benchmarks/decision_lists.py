@@ -1,8 +1,8 @@
 """Decision lists: `python -m benchmarks.decision_lists [--parts ...] [--peer-python PYTHON]`.
 
 * ``real``: accuracy, number of rules and proved error on real sets, by epsilon, beside private trees of the same size
-  (ours, of 10 and of 50 cells a column; by the idea of PrivaTree; diffprivlib's, and its forest of ten) and rule lists
-  without privacy (imodels').
+  (ours, of 10 and of 50 cells a column; by the idea of PrivaTree; diffprivlib's, and its forest of ten), a list
+  by noisy Gini impurity and smooth sensitivity, and rule lists without privacy (imodels').
 * ``synthetic``: error on lists by length, columns and label noise.
 * ``samples``: the rows at which the paper's learner errs on 1 %, with the paper's accounting and with ours.
 
@@ -28,6 +28,7 @@ import numpy as np
 from benchmarks import data, list_peers
 from benchmarks.lines import Line, Lines
 from benchmarks.privatree import privatree_labels
+from benchmarks.smooth_lists import SmoothRuleList, smooth_list_labels
 from tacit.decision_lists.estimator import DecisionListClassifier
 from tacit.schema import Schema
 from tacit.trees.estimator import BoostedTreesClassifier
@@ -45,6 +46,7 @@ FINE_CELLS = 50
 PRIVATE = (
     "list, k=1",
     "list, k=2",
+    "smooth list",
     "our tree",
     "our tree, fine",
     "PrivaTree",
@@ -68,6 +70,8 @@ def play(who: str, train: data.Table, test: data.Table, epsilon: float) -> Line:
         said = {} if bound is None else {"error_bound": round(bound, 4)}
         right = float((labels == test.y).mean())
         return {"accuracy": right, "rules": len(model.model_.rules) - 1, **said}
+    elif who == "smooth list":
+        labels, rules = smooth_list_labels(train, test, epsilon, DELTA), SmoothRuleList.rules
     elif who == "PrivaTree":
         labels = privatree_labels(train, test, epsilon, TREE_DEPTH, np.random.default_rng())
         rules = 2**TREE_DEPTH

@@ -66,6 +66,14 @@ def numbers(table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.concatenate(parts, axis=1), np.array(lower), np.array(upper)
 
 
+def numeric_columns(table: Table) -> list[bool]:
+    """Of the columns of :func:`numbers`, which are numbers of the table's own and no indicators."""
+    kinds: list[bool] = []
+    for column in table.schema.columns.values():
+        kinds += [True] if column.kind == "numeric" else [False] * (len(column.categories) + 1)
+    return kinds
+
+
 def foreign(
     python: str, tasks: Sequence[Mapping[str, object]], train: Table, test: Table, seed: int
 ) -> list[tuple[np.ndarray, int]]:

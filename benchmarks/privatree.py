@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from benchmarks.data import Table
-from benchmarks.list_peers import numbers
+from benchmarks.list_peers import numbers, numeric_columns
 
 BINS = 8
 """Of a numeric column: three levels of medians of parts."""
@@ -182,14 +182,6 @@ def privatree_labels(
 ) -> np.ndarray:
     """Labels of the test rows; gaps are at the lower bound, categories one column each, as other peers have them."""
     X, lower, upper = numbers(train)
-    kinds = _numeric(train)
+    kinds = numeric_columns(train)
     bounds = [(low, high) if is_number else None for low, high, is_number in zip(lower, upper, kinds, strict=True)]
     return PrivaTree(epsilon, depth, generator).fit(X, train.y, bounds).predict(numbers(test)[0])
-
-
-def _numeric(table: Table) -> list[bool]:
-    """Of the columns of :func:`numbers`, which are numbers of the table's own."""
-    kinds: list[bool] = []
-    for column in table.schema.columns.values():
-        kinds += [True] if column.kind == "numeric" else [False] * (len(column.categories) + 1)
-    return kinds
