@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tacit.encoding.grid import NumericGrid
-from tacit.models.additive import Feature
+from tacit.models.feature import Feature
 from tacit.models.tree import Tree, complete_shape, threshold_sets
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending
 from tacit.report import svg

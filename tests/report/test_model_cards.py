@@ -12,8 +12,9 @@ import pytest
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import BooleanIndex, CategoryIndex
-from tacit.models.additive import SMOOTH, AdditiveModel, Feature, MainEffect, PairEffect
+from tacit.models.additive import SMOOTH, AdditiveModel, MainEffect, PairEffect
 from tacit.models.base import ClassModel
+from tacit.models.feature import Feature
 from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.halfspace import HalfspaceModel
 from tacit.models.rule import ComposedModel, RuleModel, VoteModel

@@ -10,8 +10,9 @@ import pytest
 
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import CategoryIndex
-from tacit.models.additive import SMOOTH, AdditiveScores, Feature, MainEffect, PairEffect
+from tacit.models.additive import SMOOTH, AdditiveScores, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveRegressionModel
+from tacit.models.feature import Feature
 from tacit.models.fourier_features import FourierFeatures, FourierTerm
 from tacit.models.tree import ScoreTree, complete_shape, threshold_sets
 from tacit.report.class_drawing import class_bars, class_curves

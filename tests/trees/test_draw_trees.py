@@ -9,7 +9,7 @@ import pytest
 
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.values import CategoryIndex
-from tacit.models.additive import Feature
+from tacit.models.feature import Feature
 from tacit.models.files import model_from_dict
 from tacit.models.tree import Tree, complete_shape, threshold_sets
 from tacit.models.tree_ensemble import Link, TreeEnsembleModel, TreeSpending

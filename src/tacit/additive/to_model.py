@@ -18,7 +18,8 @@ from tacit.additive.term import Directions, Term
 from tacit.binning.measure import Bins, Column
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.table import TableEncoding
-from tacit.models.additive import AdditiveModel, AdditiveScores, Feature, MainEffect, PairEffect
+from tacit.models.additive import AdditiveModel, AdditiveScores, MainEffect, PairEffect
+from tacit.models.feature import Feature
 from tacit.models.tree import ScoreTree, Tree
 
 

@@ -16,7 +16,8 @@ from tacit.encoding.errors import FrameError
 from tacit.encoding.numbers import number_or_nan
 from tacit.encoding.read import column_names, is_parquet, read_columns
 from tacit.encoding.table import encoder_of
-from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex, as_tokens, is_missing
+from tacit.encoding.tokens import as_tokens
+from tacit.encoding.values import DROPPED, BooleanIndex, CategoryIndex, LabelIndex, is_missing
 from tacit.schema import Column, DateColumn, Label, NumericColumn, Schema, Unit
 
 NOTABLE = 0.01

@@ -21,7 +21,8 @@ from tacit.encoding.inputs import is_boolean
 from tacit.encoding.labels import NumericLabelIndex
 from tacit.encoding.numbers import as_numbers, is_object, number_or_nan
 from tacit.encoding.table import Encoder, TableEncoding
-from tacit.encoding.values import LabelIndex, ValueIndex, as_tokens, is_missing, plain
+from tacit.encoding.tokens import as_tokens
+from tacit.encoding.values import LabelIndex, ValueIndex, is_missing, plain
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import ApproxDP, Charge
 from tacit.privacy.label import Label, Stage

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from tacit.arrays import Ints
 from tacit.encoding.arrow import dictionary_of, listed, positions
-from tacit.encoding.values import as_tokens, is_missing, plain
+from tacit.encoding.tokens import as_tokens
+from tacit.encoding.values import is_missing, plain
 from tacit.schema.values import identity, meaning
 
 K = TypeVar("K", bound=Hashable)
@@ -90,7 +91,7 @@ def codes_by(
 
     Args:
         told_apart: by what, from a value alone.
-        tokens: from :func:`tacit.encoding.values.as_tokens`. Distinct values are asked once where Arrow knows them.
+        tokens: from :func:`tacit.encoding.tokens.as_tokens`. Distinct values are asked once where Arrow knows them.
     """
     known: dict[K, int] = {}
 

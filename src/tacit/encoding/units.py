@@ -13,7 +13,8 @@ import numpy as np
 from tacit.arrays import Bools, Ints
 from tacit.encoding.errors import FrameError
 from tacit.encoding.keys import NO_KEY, codes_by
-from tacit.encoding.values import as_tokens, is_missing
+from tacit.encoding.tokens import as_tokens
+from tacit.encoding.values import is_missing
 
 _WHOLE = re.compile(r"(0|-?[1-9][0-9]{0,299})(\.0+)?")
 """How a whole number is written that loses nothing by being read."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
@@ -17,10 +16,8 @@ from scipy.special import expit
 
 from tacit.arrays import Floats, Ints
 from tacit.encoding.frames import Frame
-from tacit.encoding.grid import NumericGrid
-from tacit.encoding.table import Encoder, encoder_from_dict
-from tacit.encoding.values import BooleanIndex
 from tacit.models.base import ClassModel, floats, ints, of_any_table
+from tacit.models.feature import Feature
 from tacit.models.fourier_features import FourierTerm
 from tacit.models.tree import ScoreTree, Tree
 from tacit.models.tree_leaves import add_values
@@ -28,94 +25,6 @@ from tacit.models.tree_leaves import add_values
 SMOOTH = "smooth function of all columns"
 TREES = "trees over the residual"
 """What the function of all columns, and the trees together, are called among the terms."""
-
-
-@dataclass(frozen=True, eq=False)
-class Feature:
-    """A column of the model: its name, its public encoding, and the released map from codes to bins.
-
-    Attributes:
-        name: the column.
-        encoder: the public encoding.
-        mapping: code -> bin, shape ``(encoder.n_codes,)``.
-        ordered: whether bins are intervals; then the last one is "missing".
-        monotone: ``"increasing"`` or ``"decreasing"`` where the effect was declared to be.
-    """
-
-    name: str
-    encoder: Encoder
-    mapping: Ints
-    ordered: bool
-    monotone: str | None = None
-
-    @property
-    def n_bins(self) -> int:
-        return int(self.mapping.max()) + 1
-
-    def bins(self, frame: Frame) -> Ints:
-        """The bin of every row."""
-        if isinstance(self.encoder, NumericGrid):
-            return self.mapping[self.encoder.codes(frame, self.name)]
-        return self.mapping[self.encoder.encode(frame.column(self.name), self.name)]
-
-    def edges(self) -> Floats:
-        """The edges of an ordered column's bins, "missing" left out: ``(n_bins,)``, from lower to upper bound."""
-        assert isinstance(self.encoder, NumericGrid)
-        starts = np.flatnonzero(np.diff(self.mapping[:-1])) + 1
-        return np.concatenate([self.encoder.edges(np.append(0, starts)), [self.encoder.upper]])
-
-    def edge_text(self, edge: float, form: str = ".4g") -> str:
-        """An edge for people: a number in this form, or the date that begins there."""
-        encoder = self.encoder
-        return encoder.text(edge) if isinstance(encoder, NumericGrid) and encoder.dates else format(edge, form)
-
-    @property
-    def missing_bin(self) -> int | None:
-        """The bin that holds missing values and no others; None if there is none."""
-        if self.ordered:
-            return int(np.count_nonzero(np.diff(self.mapping[:-1]))) + 1
-        labels = self.bin_labels()
-        return labels.index("missing") if "missing" in labels else None
-
-    def bin_labels(self) -> list[str]:
-        """What to call every bin."""
-        if self.ordered:
-            edges = [self.edge_text(edge) for edge in self.edges()]
-            return [f"[{a}, {b})" for a, b in pairwise(edges)] + ["missing"]
-        names = code_names(self.encoder)
-        groups: list[list[str]] = [[] for _ in range(self.n_bins)]
-        for name, group in zip(names, self.mapping, strict=True):
-            groups[group].append(name)
-        return [group[0] if len(group) == 1 else f"{len(group)} rare ones" for group in groups]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data; the map is written as the codes at which the bin changes."""
-        changes = np.flatnonzero(np.diff(self.mapping)) + 1
-        return {
-            "name": self.name,
-            "encoder": self.encoder.to_dict(),
-            "ordered": self.ordered,
-            "starts": [0, *changes.tolist()],
-            "bins": [int(self.mapping[0]), *self.mapping[changes].tolist()],
-            **({} if self.monotone is None else {"monotone": self.monotone}),
-        }
-
-    @staticmethod
-    def from_dict(data: Mapping[str, Any]) -> Feature:
-        """The inverse of :meth:`to_dict`."""
-        encoder = encoder_from_dict(data["encoder"])
-        starts = ints(data["starts"])
-        lengths = np.diff(np.append(starts, encoder.n_codes))
-        mapping = np.repeat(ints(data["bins"]), lengths)
-        return Feature(data["name"], encoder, mapping, bool(data["ordered"]), data.get("monotone"))
-
-
-def code_names(encoder: Encoder) -> list[str]:
-    """What to call every code of an encoding that is not a grid."""
-    if isinstance(encoder, BooleanIndex):
-        return ["false", "true", "missing"]
-    assert not isinstance(encoder, NumericGrid)
-    return [*(str(value) for value in encoder.categories), "other", "missing"]
 
 
 @dataclass(frozen=True, eq=False)

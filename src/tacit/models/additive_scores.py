@@ -10,8 +10,9 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.encoding.frames import Frame
-from tacit.models.additive import AdditiveScores, Feature
+from tacit.models.additive import AdditiveScores
 from tacit.models.base import ClassModel, Model, ModelError, NumberModel, floats, of_any_table
+from tacit.models.feature import Feature
 from tacit.models.log_linked import means
 from tacit.models.ordered import LEAST, OrderedChances
 from tacit.models.softmax import SoftmaxModel

@@ -15,9 +15,9 @@ from tacit.arrays import Bools, Floats, Ints
 from tacit.encoding.frames import Frame
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
-from tacit.models.additive import code_names
 from tacit.models.base import ClassModel, floats, of_any_table
 from tacit.models.evidence import FAILURE, CountedErrors
+from tacit.models.feature import code_names
 
 AT_LEAST, BELOW, IS, IS_NOT = "at_least", "below", "is", "is_not"
 TESTS = (AT_LEAST, BELOW, IS, IS_NOT)

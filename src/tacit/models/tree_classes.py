@@ -9,8 +9,8 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from tacit.arrays import Bytes, Floats
-from tacit.models.additive import Feature
 from tacit.models.base import floats
+from tacit.models.feature import Feature
 from tacit.models.softmax import SoftmaxModel
 from tacit.models.tree import ScoreTree
 from tacit.models.tree_ensemble import BinnedTrees

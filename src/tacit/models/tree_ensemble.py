@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from tacit.arrays import Bools, Bytes, Floats
 from tacit.encoding.frames import Frame
-from tacit.models.additive import Feature
 from tacit.models.base import ClassModel, of_any_table, tree_variance
+from tacit.models.feature import Feature
 from tacit.models.tree import Tree
 from tacit.models.tree_importance import total_effects
 from tacit.models.tree_leaves import add_values

@@ -12,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.arrays import Floats, Ints
-from tacit.models.additive import SMOOTH, TREES, AdditiveModel, AdditiveScores, Feature, MainEffect, PairEffect
+from tacit.models.additive import SMOOTH, TREES, AdditiveModel, AdditiveScores, MainEffect, PairEffect
 from tacit.models.additive_scores import AdditiveClassesModel, AdditiveOrderedModel, AdditiveRegressionModel
 from tacit.models.base import Model
+from tacit.models.feature import Feature
 from tacit.models.tree_importance import total_effects
 from tacit.report import svg
 from tacit.report.class_drawing import class_bars, class_curves

@@ -1,0 +1,98 @@
+"""Columns of any library as tokens: Arrow's data, or Python's objects where a column holds several types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tacit.encoding.errors import FrameError
+from tacit.encoding.numbers import is_object
+
+
+def _refuse_complex(values: Any, name: str) -> None:
+    """Raises for a dtype that Arrow has not."""
+    if str(getattr(values, "dtype", "")).startswith("complex"):
+        raise FrameError(f"{_column(name)} has complex numbers, which stand for no category")
+
+
+def as_tokens(values: Any, name: str = "") -> pa.ChunkedArray | npt.NDArray[np.object_]:
+    """A column as Arrow data, or as an object vector if it holds Python objects of several types.
+
+    Raises:
+        FrameError: for dates, times, lists and structs.
+    """
+    _refuse_complex(values, name)
+    if isinstance(values, pa.Array):
+        values = pa.chunked_array([values])
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    tokens = _of_series(series, name) if isinstance(series, nw.Series) else _of_vector(values, name)
+    if isinstance(tokens, np.ndarray):
+        return tokens
+    kind = tokens.type.value_type if pa.types.is_dictionary(tokens.type) else tokens.type
+    if pa.types.is_nested(kind) or pa.types.is_temporal(kind) or isinstance(kind, pa.BaseExtensionType):
+        raise _wrong_dtype(name, str(kind))
+    return tokens
+
+
+def _of_series(series: nw.Series[Any], name: str) -> pa.ChunkedArray | npt.NDArray[np.object_]:
+    native = series.to_native()
+    dtype = str(getattr(native, "dtype", ""))
+    if dtype == "category" and not _holds_texts(native.dtype.categories):
+        # What a categorical lists was made from rows, and so was its type: every value is read by itself.
+        return _from_objects(np.array([*native.to_list(), None], object)[:-1])
+    if dtype.startswith("Sparse["):
+        return as_tokens(np.asarray(native), name)
+    if dtype.lower() not in ("object", "int128", "uint128"):  # Arrow has no type for them
+        try:
+            arrow = series.to_arrow()
+            return arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
+        except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
+            pass  # for one value's sake, a category or a text that is not UTF-8: each is read by itself
+    return _from_objects(np.array([*native.to_list(), None], object)[:-1])
+
+
+def _holds_texts(categories: Any) -> bool:
+    """Whether the categories of pandas are a vector of texts, which Arrow takes as they are."""
+    return isinstance(nw.from_native(categories.to_series(), series_only=True).dtype, nw.String) and not is_object(
+        categories
+    )
+
+
+def _of_vector(values: Any, name: str) -> pa.ChunkedArray | npt.NDArray[np.object_]:
+    if isinstance(values, np.ma.MaskedArray):
+        hidden, values = np.ma.getmaskarray(values), np.ma.getdata(values).astype(object)
+        values[hidden] = None
+    if isinstance(values, list | tuple):
+        return _from_objects(np.fromiter(values, object, len(values)))
+    array = np.asarray(values, None if isinstance(values, np.ndarray) else object)
+    if array.ndim != 1:
+        raise FrameError(f"{_column(name)} has shape {array.shape}; a column is a vector")
+    if array.dtype == object:
+        return _from_objects(array)
+    if array.dtype.kind not in "fiubSU":
+        raise _wrong_dtype(name, str(array.dtype))
+    if array.dtype == np.longdouble:
+        array = array.astype(np.float64)
+    try:
+        return pa.chunked_array([pa.array(array.astype(array.dtype.newbyteorder("="), copy=False))])
+    except UnicodeError:  # one text that cannot be written in UTF-8 must not stop the others
+        return _from_objects(array.astype(object))
+
+
+def _from_objects(values: npt.NDArray[np.object_]) -> pa.ChunkedArray | npt.NDArray[np.object_]:
+    try:
+        return pa.chunked_array([pa.array(values, pa.large_string(), from_pandas=True)])
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
+        return values
+
+
+def _column(name: str) -> str:
+    return f"column '{name}'" if name else "the column"
+
+
+def _wrong_dtype(name: str, dtype: str) -> FrameError:
+    return FrameError(f"{_column(name)} has dtype {dtype}; declared values are texts, numbers or booleans: convert it")
