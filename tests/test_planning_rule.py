@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tacit.additive.boost import AdditiveBoost
-from tacit.additive.plan import Planner
+from tacit.additive.planner import Planner
 from tacit.additive.tuning import TUNING
 from tools.fit_planning_rule import CHOICES, NUMBERS, loss, signal, table, varied, version
 from tools.synthetic_tables import (

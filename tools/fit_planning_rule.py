@@ -32,7 +32,8 @@ import numpy as np
 from tacit.additive import plan
 from tacit.additive.boost import AdditiveBoost
 from tacit.additive.estimator import AdditiveBoostClassifier
-from tacit.additive.plan import Planner, Rest
+from tacit.additive.plan import Rest
+from tacit.additive.planner import Planner
 from tacit.additive.tuning import TUNING, Tuning
 from tacit.growing import gradient_trees
 from tacit.privacy.budget import Allowance

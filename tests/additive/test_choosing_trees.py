@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from tacit.additive.learn import Learned, learn
 from tacit.additive.losses import TwoClassLoss
-from tacit.additive.plan import Planner
+from tacit.additive.planner import Planner
 from tacit.additive.tuning import PLANNING
 from tacit.binning.measure import Column
 from tacit.binning.tuning import MANY_ROWS

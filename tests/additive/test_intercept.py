@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit
 
 from tacit.additive.intercept import _GRID, PosteriorIntercept, curvature, expected_push
-from tacit.additive.plan import Planner
+from tacit.additive.planner import Planner
 from tacit.additive.term import Directions
 from tacit.additive.tuning import EFFECTS, PLANNING
 from tacit.binning.measure import release_total

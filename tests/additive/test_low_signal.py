@@ -10,7 +10,8 @@ import pytest
 from scipy.special import expit
 
 from tacit.additive.intercept import PosteriorIntercept
-from tacit.additive.plan import Pace, Planner
+from tacit.additive.plan import Pace
+from tacit.additive.planner import Planner
 from tacit.additive.posterior import SCALES
 from tacit.additive.sweeps import HyperPrior, step_length
 from tacit.additive.term import ReleaseAverage

@@ -14,7 +14,7 @@ from tacit import AdditiveBoostClassifier
 from tacit.additive.first_look import first_look
 from tacit.additive.losses import TwoClassLoss
 from tacit.additive.outlook import outlook
-from tacit.additive.plan import Planner
+from tacit.additive.planner import Planner
 from tacit.additive.tuning import PLANNING
 from tacit.binning.measure import Column
 from tacit.curator.budget import Budget

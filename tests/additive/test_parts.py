@@ -13,7 +13,8 @@ from scipy.stats import multivariate_normal
 
 from tacit.additive.intercept import PosteriorIntercept, curvature
 from tacit.additive.intercept import scatter as scatter_of_rows
-from tacit.additive.plan import Planner, Rest
+from tacit.additive.plan import Rest
+from tacit.additive.planner import Planner
 from tacit.additive.posterior import (
     SCALES,
     Posterior,

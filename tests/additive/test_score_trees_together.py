@@ -12,7 +12,7 @@ from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor, Schema
 from tacit.additive.first_look import FirstLook
 from tacit.additive.intercept import NewtonIntercept
 from tacit.additive.losses import ScoreLoss, SoftmaxLoss
-from tacit.additive.plan import Planner
+from tacit.additive.planner import Planner
 from tacit.additive.residual_loss import SquaredLoss
 from tacit.additive.sweeps import HyperPrior, State
 from tacit.additive.trees import StateRounds

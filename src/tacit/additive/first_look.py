@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tacit.additive.losses import Loss
-from tacit.additive.plan import Plan, Planner, signal_to_noise
+from tacit.additive.plan import Plan
+from tacit.additive.planner import Planner, signal_to_noise
 from tacit.binning.measure import Bins, Column, measure_bins, release_total
 from tacit.binning.tuning import BINNING, Binning
 from tacit.curator.budget import Budget

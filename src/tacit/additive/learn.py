@@ -23,7 +23,8 @@ from tacit.additive.pairs import (
     pair_terms,
     screen_pairs,
 )
-from tacit.additive.plan import Pace, Plan, Planner
+from tacit.additive.plan import Pace, Plan
+from tacit.additive.planner import Planner
 from tacit.additive.posterior import categorical_covariances, numeric_covariances
 from tacit.additive.sweeps import HyperPrior, State, sweep
 from tacit.additive.term import Directions, Prior, Term

@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import Any
 
-from tacit.additive.plan import Planner, signal_to_noise
+from tacit.additive.planner import Planner, signal_to_noise
 from tacit.additive.tuning import Planning
 from tacit.privacy.budget import Allowance
 

@@ -17,7 +17,7 @@ from tacit.growing.tuning import GRADIENT, GROWING, SOFTMAX, Gradient, Growing
 
 @dataclass(frozen=True)
 class Planning:
-    """How the budget is divided (:mod:`tacit.additive.plan`)."""
+    """How the budget is divided (:mod:`tacit.additive.planner`)."""
 
     binning_share: float = 0.12
 

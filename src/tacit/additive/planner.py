@@ -1,0 +1,316 @@
+"""The planning rule: how the budget is divided, from public numbers alone.
+
+``docs/planning.md`` explains the rule and names the script that fits it; its numbers are in
+:mod:`tacit.additive.tuning`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from tacit.additive.plan import Plan, Rest
+from tacit.additive.tuning import PLANNING, Planning
+from tacit.binning.tuning import MANY_ROWS
+from tacit.growing.chosen_trees import columns_to_cut
+from tacit.growing.tuning import CUTTING, Cutting
+
+
+def between(value: float, low: float, high: float) -> float:
+    """How much of the way from ``low``, which is 0, to ``high``, which is 1, a value has come, by its logarithm."""
+    return math.log(max(value, 1e-9) / low) / math.log(high / low)
+
+
+def part_of_way(value: float, low: float, high: float) -> float:
+    """The same, kept from 0 to 1."""
+    return min(max(between(value, low, high), 0.0), 1.0)
+
+
+def on_the_way(first: float, last: float, way: float) -> float:
+    """A number that is ``first`` where the way is 0 and ``last`` where it is 1, by its logarithm."""
+    return float(first * (last / first) ** way)
+
+
+def signal_to_noise(total: float, n_columns: int, sd: float, strength: float = 1.0) -> float:
+    """``q``: the rows relative to the noise of one release of all columns.
+
+    Args:
+        total: number of rows.
+        n_columns: columns of the model.
+        sd: of the noise where one number takes the whole allowance.
+        strength: how much a row says, relative to a row of two classes.
+    """
+    return strength * total / max(sd * math.sqrt(max(n_columns, 1)), 1e-12)
+
+
+def of_all_rows(signal: float, n_columns: int) -> float:
+    """``n mu``, the rows relative to the noise of one number, from the ``q`` of so many columns."""
+    return signal * math.sqrt(max(n_columns, 1))
+
+
+@dataclass(frozen=True)
+class Planner:
+    """The rule, with its numbers."""
+
+    numbers: Planning = PLANNING
+    cutting: Cutting = CUTTING
+
+    def plan(
+        self,
+        total: float,
+        n_columns: int,
+        signal: float,
+        pure: bool,
+        pairs: bool = True,
+        trees: bool = True,
+        rest: Rest = Rest.LOOK,
+    ) -> Plan:
+        """The plan.
+
+        Args:
+            total: released number of rows.
+            n_columns: columns of the model.
+            signal: ``q``: ``total * mu / sqrt(n_columns)``, rows relative to the noise of one release of all columns.
+            pure: whether noise is Laplace, which grows with the number of releases, so that there are few.
+            pairs: whether pairs are wanted.
+            trees: whether trees over the residual are wanted.
+            rest: what may follow columns and pairs; it is a look for two classes alone.
+        """
+        whole = of_all_rows(signal, n_columns)
+        plain = self._columns_and_pairs(total, n_columns, signal, pure, pairs, rest is Rest.LOOK)
+        few = total <= MANY_ROWS and whole <= self.numbers.kernel_upto * total
+        if trees and rest is not Rest.JUDGED and not pure and few:
+            if rest is Rest.LOOK:
+                return self._with_look(plain, signal, n_columns)
+            return self._with_trees(plain, total, signal, n_columns, rest is Rest.SMOOTH)
+        if not trees or pure or whole <= self.numbers.trees_from:
+            return plain
+        ramp = min(1.0, between(whole, self.numbers.trees_from, self.numbers.trees_full))
+        n_trees = self.tree_count(total, signal)
+        depth = 5 + sum(
+            signal >= deep for deep in (self.numbers.deep_from if total <= MANY_ROWS else self.numbers.deep_from[:1])
+        )
+        left, rate = plain.scaled(1 - self.numbers.largest_tree_share * ramp), self.tree_rate(signal, n_trees)
+        enough = self.numbers.random_enough if total > MANY_ROWS else 0.0
+        return replace(
+            left,
+            n_trees=n_trees,
+            tree_depth=depth,
+            tree_rate=rate,
+            tree_columns=self.numbers.columns_per_tree,
+            tree_enough=enough,
+        )
+
+    def with_choices(self, plan: Plan, total: float, n_columns: int, signal: float) -> Plan:
+        """The plan with trees whose splits are chosen, where rows are very many and noise lets choices see.
+
+        Args:
+            plan: for the same table.
+            total: released number of rows.
+            n_columns: columns of the model.
+            signal: ``q``, as for :meth:`plan`.
+        """
+        whole = of_all_rows(signal, n_columns)
+        if not plan.n_trees or total <= MANY_ROWS or whole < self.numbers.choice_from:
+            return plan
+        wanted = min(
+            self.numbers.trees_by_root * math.sqrt(whole),
+            self.numbers.most_choosing_trees,
+            self.numbers.choosing_rows / total,
+        )
+        return replace(
+            plan,
+            n_trees=max(int(wanted), self.numbers.choosing_trees),
+            tree_depth=self.numbers.choosing_depth,
+            tree_rate=self.numbers.choosing_rate,
+            tree_columns=columns_to_cut(total, self.cutting),
+            tree_choice=self.numbers.choice_share,
+            tree_enough=self.numbers.choosing_enough,
+        )
+
+    def patient(self, plan: Plan, n_columns: int, signal: float) -> Plan:
+        """The plan where no trees follow: in little noise sweeps go on until columns that hang together are told apart.
+
+        One column takes what another should have had, and gives it back sweep by sweep. What is left of that
+        trees would learn.
+
+        Args:
+            plan: for the same table, of Gaussian noise.
+            n_columns: columns of the model.
+            signal: ``q``, as for :meth:`plan`.
+        """
+        if plan.converges or signal <= self.numbers.patient_from:
+            return plan
+        way = part_of_way(signal, self.numbers.patient_from, self.numbers.patient_full)
+        wanted = on_the_way(plan.sweeps, self.numbers.most_sweeps, way)
+        sweeps = max(int(min(wanted, self.numbers.most_swept / max(n_columns, 1))), plan.sweeps)
+        joint_sweeps = max(sweeps // 2, plan.joint_sweeps) if plan.joint_sweeps else 0
+        return replace(plan, sweeps=sweeps, joint_sweeps=joint_sweeps, recency=way)
+
+    def intercept_share(self, signal: float, n_columns: int) -> float:
+        """What the intercept's releases cost relative to a column's: 1, or more where class shares are in doubt.
+
+        An error in the intercept costs log loss ``1 / (2 P (1 - P) m**2 f)``, ``m`` the rows relative to the noise of
+        the whole budget and ``f`` the part of it that is spent; in much noise that is more than columns can gain.
+
+        Args:
+            signal: ``q``, as for :meth:`plan`.
+            n_columns: columns of the model.
+        """
+        whole = max(signal**2 * max(n_columns, 1), 1e-9)
+        part = min(
+            self.numbers.intercept_care / whole,
+            self.numbers.intercept_doubt / math.sqrt(whole),
+            self.numbers.largest_intercept_part,
+        )
+        return max(part / (1 - part) * n_columns, 1.0)
+
+    def pseudo_terms(self, signal: float) -> float:
+        """How many terms the initial hyper-prior counts for: many in much noise, few in little.
+
+        Args:
+            signal: ``q``, as for :meth:`plan`.
+        """
+        return on_the_way(self.numbers.pooled_terms, self.numbers.open_terms, self.openness(signal))
+
+    def openness(self, signal: float) -> float:
+        """From 0 to 1, how much of the way the signal has come from ``pooled_below`` to ``open_from``.
+
+        Args:
+            signal: ``q``, as for :meth:`plan`.
+        """
+        return part_of_way(signal, self.numbers.pooled_below, self.numbers.open_from)
+
+    def tree_count(self, total: float, signal: float) -> int:
+        """How many trees: more where noise is little, fewer where rows are so many that each takes long.
+
+        Args:
+            total: released number of rows.
+            signal: ``q``, as for :meth:`plan`.
+        """
+        way = part_of_way(signal, self.numbers.fast_from, self.numbers.clear_from)
+        wanted = on_the_way(self.numbers.trees, self.numbers.most_trees, way)
+        return max(int(min(wanted, self.numbers.tree_rows / total)), self.numbers.least_trees)
+
+    def tree_rate(self, signal: float, n_trees: int) -> float:
+        """How far a tree steps: slowly where noise is felt, further where trees are few.
+
+        Args:
+            signal: ``q``, as for :meth:`plan`.
+            n_trees: how many there are.
+        """
+        way = part_of_way(signal, self.numbers.slow_upto, self.numbers.fast_from)
+        rate = on_the_way(self.numbers.slow_tree_rate, self.numbers.tree_rate, way)
+        return min(rate * math.sqrt(max(self.numbers.trees / n_trees, 1.0)), 0.5)
+
+    def kernel_share(self, mu: float) -> float:
+        """The full share of trees of several scores, or of numbers, that are averaged as a kernel.
+
+        Args:
+            mu: of the whole budget.
+        """
+        way = between(mu, self.numbers.noisy_mu, self.numbers.clear_mu)
+        rise = self.numbers.largest_kernel_share - self.numbers.kernel_share if way > 0 else self.numbers.kernel_share
+        return max(self.numbers.kernel_share + rise * min(way, 1.0), 0.0)
+
+    def _with_look(self, plain: Plan, signal: float, n_columns: int) -> Plan:
+        """The plan that looks whether columns say more together, where the budget allows; otherwise ``plain``."""
+        numbers, whole = self.numbers, of_all_rows(signal, n_columns)
+        if whole <= numbers.look_from or n_columns < 2:
+            return plain
+        first = min(numbers.first_part, plain.mains)
+        look = numbers.look_part * min(numbers.look_full / whole, 1.0)
+        rest = 1.0 - plain.binning - first - look
+        return replace(
+            plain,
+            mains=first,
+            screening=0.0,
+            pair_counts=0.0,
+            joint=0.0,
+            joint_sweeps=0,
+            look=look,
+            fourier=numbers.fourier_part * rest,
+            trees=(1.0 - numbers.fourier_part) * rest,
+            n_trees=numbers.kernel_trees,
+            tree_columns=numbers.columns_per_tree,
+            tree_noise=numbers.tree_noise,
+            fourier_noise=numbers.fourier_noise,
+        )
+
+    def least_evidence(self, signal: float, n_columns: int) -> float:
+        """The log odds from which a look says yes.
+
+        Args:
+            signal: ``q``, as for :meth:`plan`.
+            n_columns: columns of the model.
+        """
+        whole = of_all_rows(signal, n_columns)
+        return self.numbers.least_evidence * max(whole / self.numbers.sure_of_evidence, 1.0)
+
+    def without_smooth(self, chosen: Plan, plain: Plan, unexplained: float) -> Plan:
+        """The plan where a look found nothing: columns and pairs have what is left, or trees some of it at the end.
+
+        Args:
+            chosen: the plan with the look.
+            plain: the plan without one, and without trees.
+            unexplained: share of the labels' variance that columns leave.
+        """
+        numbers, left = self.numbers, chosen.fourier + chosen.trees
+        last = numbers.last_part * left if unexplained < numbers.trees_below else 0.0
+        screening, pair_counts, joint = plain.screening, plain.pair_counts, plain.joint or 1.0
+        unit = (left - last) / (screening + pair_counts + joint)
+        return replace(
+            chosen,
+            screening=screening * unit,
+            pair_counts=pair_counts * unit,
+            joint=joint * unit,
+            joint_sweeps=numbers.joint_sweeps,
+            fourier=0.0,
+            trees=last,
+            n_trees=chosen.n_trees if last else 0,
+        )
+
+    def _with_trees(self, plain: Plan, total: float, signal: float, n_columns: int, smooth: bool) -> Plan:
+        """The plan with trees of several scores, or of numbers, where the budget allows; otherwise ``plain``."""
+        whole = of_all_rows(signal, n_columns)
+        share = self.kernel_share(whole / total)
+        if whole <= self.numbers.kernel_from or n_columns < 2 or not share:
+            return plain
+        ramp = min(1.0, between(whole, self.numbers.kernel_from, self.numbers.kernel_full))
+        rest = plain.scaled(1 - share * ramp)
+        planned = replace(
+            rest.with_binning(max(rest.binning, self.numbers.least_binning_share)),
+            n_trees=self.numbers.kernel_trees,
+            tree_columns=self.numbers.columns_per_tree,
+            tree_noise=self.numbers.tree_noise * math.sqrt(ramp),
+        )
+        if not smooth or whole <= self.numbers.look_from:
+            return planned
+        fourier, noise = self.numbers.smooth_part * planned.trees, self.numbers.fourier_noise * math.sqrt(ramp)
+        return replace(planned, fourier=fourier, fourier_noise=noise, trees=planned.trees - fourier)
+
+    def _pairs_from(self, n_columns: int, pure: bool) -> float:
+        """The signal ``q`` from which pairs are tried; under Laplace noise columns need more the more there are."""
+        if not pure:
+            return self.numbers.pairs_from
+        return max(self.numbers.pairs_from, self.numbers.pure_pairs_from * math.sqrt(n_columns / 2.0))
+
+    def _columns_and_pairs(
+        self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool, two_classes: bool
+    ) -> Plan:
+        # of several classes and numbers few sweeps were no better, and quantiles too sure of themselves
+        few = two_classes and signal < self.numbers.noisy_below
+        sweeps = self.numbers.noisy_sweeps if few else self.numbers.sweeps
+        sweeps = self.numbers.pure_sweeps if pure else sweeps
+        joint_sweeps = self.numbers.pure_joint_sweeps if pure else self.numbers.joint_sweeps
+        converges = total > MANY_ROWS and signal > 10 * self.numbers.pairs_full and not pure
+        mains = 1 - self.numbers.binning_share
+        if not pairs or n_columns < 2 or signal < self._pairs_from(n_columns, pure):
+            # where noise is large the model hardly moves: an early release is then worth as much as a late one
+            recency = 0.0 if pure else self.openness(signal) - 1.0
+            return Plan(self.numbers.binning_share, mains, 0.0, 0.0, 0.0, sweeps, 0, converges, recency)
+        ramp = min(1.0, between(signal, self.numbers.pairs_from, self.numbers.pairs_full))
+        screening, pair_counts = 0.1 * (0.4 + 0.6 * ramp), 0.05
+        first = (mains - 0.1) * (1 - ramp) + 0.35 * ramp - 0.1 * (1 - ramp)
+        joint = mains - first - screening - pair_counts
+        return Plan(self.numbers.binning_share, first, screening, pair_counts, joint, sweeps, joint_sweeps, converges)
