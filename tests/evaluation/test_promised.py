@@ -16,8 +16,8 @@ from tacit.evaluation.private_selection import PrivateSelection
 from tacit.evaluation.recalibrate import recalibrate
 from tacit.evaluation.select_model import select_model
 from tacit.models.mean import MeanModel
-from tacit.privacy.certificate import UNVERIFIED
 from tacit.privacy.request import RequestError
+from tacit.privacy.verification import UNVERIFIED
 from tacit.resampling.adapters import ClaimedLearner
 
 COLUMNS = {name: {"kind": "numeric", "lower": -4.0, "upper": 4.0} for name in ("a", "b")}

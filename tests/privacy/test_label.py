@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from tacit.privacy.certificate import Certificate, CertificateError
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.certificate_format import CertificateError
 from tacit.privacy.charges import Gaussian, Laplace, Repeated
 from tacit.privacy.label import TEXTS, Label, Stage
 from tacit.privacy.ledger import Entry, Reservation

@@ -12,10 +12,11 @@ from tacit.errors import UNSPENT, TacitError
 from tacit.evaluation.number_scorer import clip_share
 from tacit.evaluation.utility import PINBALL, Criterion
 from tacit.learning.checks import check_number
-from tacit.privacy.certificate import BOTH, RELEASABLE_SOURCES, UNVERIFIED, Certificate
+from tacit.privacy.certificate import Certificate
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import RequestError, declared_schema, two_bounds
 from tacit.privacy.unit import unit_key, words_of
+from tacit.privacy.verification import BOTH, RELEASABLE_SOURCES, UNVERIFIED
 from tacit.schema import Schema
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from tacit.errors import UNSPENT
 from tacit.models.base import Model, ModelError
 from tacit.privacy.canonical import sha256_of_numbers
-from tacit.privacy.certificate import Certificate, CertificateError
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.certificate_format import CertificateError
 
 PARTS = ("format", "version", "kind", "model", "schema", "certificate")
 """What a model file may hold."""

@@ -12,7 +12,8 @@ from typing import Any
 from tacit.models.base import Model, ModelError, checked_file
 from tacit.models.binding import binding_problems, problem_of_model
 from tacit.models.files import model_from_dict, schema_of
-from tacit.privacy.certificate import Certificate, CertificateError
+from tacit.privacy.certificate import Certificate
+from tacit.privacy.certificate_format import CertificateError
 from tacit.schema import Schema, SchemaError
 
 

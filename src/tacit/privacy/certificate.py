@@ -9,24 +9,35 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Protocol, Self
 
-from tacit.errors import TacitError
 from tacit.privacy import accountants
-from tacit.privacy.canonical import canonical_json, finite, infinite, sha256
-from tacit.privacy.charges import Charge, NonPrivate, charge_from_dict
-from tacit.privacy.gathering import summarise, uncovered, versions
-from tacit.privacy.label import Label
+from tacit.privacy.canonical import canonical_json, finite, sha256
+from tacit.privacy.certificate_format import (
+    FORMAT,
+    FORMAT_VERSION,
+    CertificateError,
+    ledger_facts,
+    read_fields,
+    version_of,
+    written_names,
+)
+from tacit.privacy.charges import Charge
+from tacit.privacy.gathering import summarise, versions
 from tacit.privacy.ledger import COMPLETED, Entry, Reservation, uses
 from tacit.privacy.neighbouring import Neighbouring
-
-FORMAT = "tacit certificate"
-FORMAT_VERSION = 2
-"""2 binds a certificate to its model, and keeps what a release is for as facts beside its label; 1 has labels alone."""
+from tacit.privacy.verification import (
+    REPLAYABLE,
+    UNVERIFIED,
+    claim_problems,
+    cost_problems,
+    coverage_problems,
+    evident_reasons,
+)
 
 UNBOUND = "not bound to its model: written before 0.1"
 """What is said of a certificate of format 1, which names no model."""
@@ -34,34 +45,6 @@ UNBOUND = "not bound to its model: written before 0.1"
 OF_NO_MODEL = "of no model, so that it says nothing of one: of a score, a choice, a schema found, or a stream"
 """What is said of a certificate that names no model. A score's is not bound to the model that was judged, on purpose:
 beside that model it would promise the score's epsilon for a model that cost more."""
-
-SINCE_2 = ("unit", "target", "data", "columns", "parameters", "model_digest", "schema_digest", "ledger_digest")
-"""Fields that format 1 lacks."""
-
-OUTSIDE = ("digest", "signature", "format_version")
-"""Fields that are no part of what the digest is of, or are written under another name."""
-
-MOST_DELTA = 0.01
-"""From this delta on nothing is promised: one row in a hundred might be published as it stands."""
-
-RELEASABLE_SOURCES = ("tacit", "opendp")
-"""Sources of noise that nobody can replay, by whose samplers they use."""
-
-BOTH = " and "
-"""Between the names of sources, where there are several."""
-
-AGREEMENT = 1e-6
-"""Relative difference granted to an accountant on another machine or of another version."""
-
-NO_NOISE = "it was made without noise: epsilon is infinite"
-REPLAYABLE = "its noise came from a seed and can be subtracted by whoever knows it"
-UNVERIFIED = "it ran a foreign learner on the rows, and what that learner promises was not verified"
-UNFINISHED = "the fit did not complete"
-NO_PROMISE = f"a delta above {MOST_DELTA:g} promises nothing: rows might be published as they stand"
-
-
-class CertificateError(TacitError):
-    """Something that is not a certificate this version can read."""
 
 
 class NamedAccount(Protocol):
@@ -173,7 +156,7 @@ class Certificate:
             unverified: whether a foreign learner with an unverified claim saw rows.
         """
         promised = max(epsilon, accountants.epsilon(reservation.charges, delta))
-        evident = _reasons(promised, delta, reservation.charges, reservation.outcome or "open")
+        evident = evident_reasons(promised, delta, reservation.charges, reservation.outcome or "open")
         reasons = evident + (REPLAYABLE,) * (not noise_releasable) + (UNVERIFIED,) * unverified
         unit = None if schema is None else schema.unit
         made = cls(
@@ -288,18 +271,9 @@ class Certificate:
         Raises:
             CertificateError: if it is no certificate, or of a newer format.
         """
-        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-            raise CertificateError("this is not a certificate")
-        found = data.get("version")
-        if not isinstance(found, int) or isinstance(found, bool) or found < 1:
-            raise CertificateError(f"the certificate's format version is {found!r}, not a number")
-        if found > FORMAT_VERSION:
-            raise CertificateError(
-                f"the certificate has format {found}, and this version of tacit reads up to {FORMAT_VERSION}: "
-                "use a newer version"
-            )
+        found = version_of(data)
         try:
-            read = cls(**_read_fields(data, found))
+            read = cls(**read_fields(data, found, [item.name for item in fields(cls)]))
             same = canonical_json(read.to_dict()) == canonical_json(data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise CertificateError(f"the certificate is damaged: {type(error).__name__}: {error}") from error
@@ -326,19 +300,13 @@ class Certificate:
         An empty list means: the charges cost at most what is promised, the releases are covered by the charges, what it
         says about itself is consistent, and its text is as it was written.
         """
-        problems = [*self._cost_problems(), *self._coverage_problems()]
+        problems = cost_problems(self.epsilon, self.delta, self.charges) + coverage_problems(self.charges, self.entries)
         if self.n_public != self.neighbouring.n_is_public:
             problems.append(f"it says n_public={self.n_public}, which is not so under {self.neighbouring}")
         if self.rows_per_unit < 1:
             problems.append(f"rows_per_unit is {self.rows_per_unit}, and a person has at least one row")
-        if self.releasable and self.reasons:
-            problems.append("it says it is releasable, and gives reasons why not")
-        if not self.releasable and not self.reasons:
-            problems.append("it says it is not releasable, and gives no reason")
-        if self.releasable and (evident := _reasons(self.epsilon, self.delta, self.charges, self.outcome)):
-            problems.append(f"it says it is releasable, but {'; '.join(evident)}")
-        if self.releasable and not set(self.noise_source.split(BOTH)) <= set(RELEASABLE_SOURCES):
-            problems.append(f"it says it is releasable, but noise from {self.noise_source!r} is not")
+        evident = evident_reasons(self.epsilon, self.delta, self.charges, self.outcome)
+        problems += claim_problems(self.releasable, self.reasons, evident, self.noise_source)
         if self.model_digest is not None and self.outcome == COMPLETED and not self.entries:
             problems.append("it is of a model, and lists no release that the model could be made from")
         return [*problems, *self.integrity()]
@@ -384,26 +352,6 @@ class Certificate:
             f"releases={self.releases}, releasable={self.releasable})"
         )
 
-    def _cost_problems(self) -> list[str]:
-        if not (self.epsilon >= 0 and 0 <= self.delta < 1):
-            return [f"epsilon {self.epsilon} and delta {self.delta} are no promise"]
-        cost = accountants.epsilon(self.charges, self.delta)
-        if cost <= self.epsilon * (1 + AGREEMENT):
-            return []
-        return [
-            f"its charges cost epsilon {cost:.6g} at delta {self.delta:g}, more than the {self.epsilon:.6g} it claims"
-        ]
-
-    def _coverage_problems(self) -> list[str]:
-        """Gathering changes the order, and pure charges are packed in order: the large ones first is tried as well."""
-        missing = uncovered(self.charges, self.entries)
-        if missing:
-            by_size = sorted(self.entries, key=lambda entry: -accountants.epsilon([entry.charge], 0.0))
-            missing = uncovered(self.charges, by_size)
-        if not missing:
-            return []
-        return [f"{len(missing)} of its entries are not covered by what was reserved: {', '.join(missing[:3])}"]
-
     def _sealed(self) -> Self:
         """With the digest of what it says now."""
         return self._with(digest=self._computed_digest())
@@ -415,8 +363,8 @@ class Certificate:
         return changed
 
     def _content(self) -> dict[str, Any]:
-        left_out = (*OUTSIDE, *(SINCE_2 if self.format_version == 1 else ()))
-        written = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in left_out}
+        names = written_names([item.name for item in fields(self)], self.format_version)
+        written = {name: getattr(self, name) for name in names}
         written["neighbouring"] = str(self.neighbouring)
         written["reasons"] = list(self.reasons)
         written["versions"] = dict(self.versions)
@@ -425,21 +373,7 @@ class Certificate:
 
     @cached_property
     def _ledger(self) -> dict[str, Any]:
-        """Its releases as plain data, which nobody may change."""
-        known: dict[int, dict[str, Any]] = {}  # many releases share a charge
-
-        def facts(charge: Charge) -> dict[str, Any]:
-            if id(charge) not in known:
-                known[id(charge)] = finite(charge.to_dict())
-            return known[id(charge)]
-
-        return {
-            "charges": [facts(charge) for charge in self.charges],
-            "entries": [
-                {"label": entry.label, **entry.what.facts(), "charge": facts(entry.charge), "theorem": entry.theorem}
-                for entry in self.entries
-            ],
-        }
+        return ledger_facts(self.charges, self.entries)
 
     def _computed_ledger_digest(self) -> str:
         return sha256(self._ledger)
@@ -447,32 +381,3 @@ class Certificate:
     def _computed_digest(self) -> str:
         of_version = {} if self.format_version == 1 else {"version": self.format_version}
         return sha256({**self._content(), **of_version})
-
-
-def _reasons(epsilon: float, delta: float, charges: Sequence[Charge], outcome: str) -> tuple[str, ...]:
-    """Why a model may not be released, as far as it shows in the certificate."""
-    bare = math.isinf(epsilon) or any(isinstance(charge, NonPrivate) for charge, _ in uses(charges))
-    found = ((NO_NOISE, bare), (NO_PROMISE, delta > MOST_DELTA and not bare), (UNFINISHED, outcome != COMPLETED))
-    return tuple(reason for reason, holds in found if holds)
-
-
-def _read_fields(data: Mapping[str, Any], written_as: int) -> dict[str, Any]:
-    left_out = ("signature", "format_version", *(SINCE_2 if written_as == 1 else ()))
-    read = {item.name: data[item.name] for item in fields(Certificate) if item.name not in left_out}
-    read["format_version"], read["signature"] = written_as, data.get("signature")
-    if written_as > 1 and isinstance(read["columns"], list):
-        read["columns"] = tuple(str(name) for name in read["columns"])
-    read["epsilon"], read["delta"] = float(data["epsilon"]), float(data["delta"])
-    read["neighbouring"] = Neighbouring(data["neighbouring"])
-    read["rows_per_unit"] = int(data["rows_per_unit"])
-    read["reasons"] = tuple(str(reason) for reason in data["reasons"])
-    read["versions"] = {str(name): str(value) for name, value in data["versions"].items()}
-    read["charges"] = tuple(charge_from_dict(infinite(charge)) for charge in data["charges"])
-    read["entries"] = tuple(
-        Entry(i, Label.from_dict(entry), charge_from_dict(infinite(entry["charge"])), str(entry["theorem"]))
-        for i, entry in enumerate(data["entries"])
-    )
-    for name in ("n_public", "releasable"):
-        if not isinstance(read[name], bool):
-            raise TypeError(f"{name} must be true or false")
-    return read

@@ -1,0 +1,92 @@
+"""How a certificate is written down as plain data, and read again: format 2, and format 1 of before 0.1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tacit.errors import TacitError
+from tacit.privacy.canonical import finite, infinite
+from tacit.privacy.charges import Charge, charge_from_dict
+from tacit.privacy.label import Label
+from tacit.privacy.ledger import Entry
+from tacit.privacy.neighbouring import Neighbouring
+
+FORMAT = "tacit certificate"
+FORMAT_VERSION = 2
+"""2 binds a certificate to its model, and keeps what a release is for as facts beside its label; 1 has labels alone."""
+
+SINCE_2 = ("unit", "target", "data", "columns", "parameters", "model_digest", "schema_digest", "ledger_digest")
+"""Fields that format 1 lacks."""
+
+OUTSIDE = ("digest", "signature", "format_version")
+"""Fields that are no part of what the digest is of, or are written under another name."""
+
+
+class CertificateError(TacitError):
+    """Something that is not a certificate this version can read."""
+
+
+def written_names(names: Iterable[str], version: int) -> list[str]:
+    """Those of a certificate's fields that are written under their own names in a version of the format."""
+    left_out = (*OUTSIDE, *(SINCE_2 if version == 1 else ()))
+    return [name for name in names if name not in left_out]
+
+
+def ledger_facts(charges: Sequence[Charge], entries: Sequence[Entry]) -> dict[str, Any]:
+    """What was reserved and released as plain data, which nobody may change."""
+    known: dict[int, dict[str, Any]] = {}  # many releases share a charge
+
+    def facts(charge: Charge) -> dict[str, Any]:
+        if id(charge) not in known:
+            known[id(charge)] = finite(charge.to_dict())
+        return known[id(charge)]
+
+    return {
+        "charges": [facts(charge) for charge in charges],
+        "entries": [
+            {"label": entry.label, **entry.what.facts(), "charge": facts(entry.charge), "theorem": entry.theorem}
+            for entry in entries
+        ],
+    }
+
+
+def version_of(data: Any) -> int:
+    """The version of the format that plain data are in.
+
+    Raises:
+        CertificateError: if it is no certificate, or of a newer format.
+    """
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise CertificateError("this is not a certificate")
+    found = data.get("version")
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
+        raise CertificateError(f"the certificate's format version is {found!r}, not a number")
+    if found > FORMAT_VERSION:
+        raise CertificateError(
+            f"the certificate has format {found}, and this version of tacit reads up to {FORMAT_VERSION}: "
+            "use a newer version"
+        )
+    return found
+
+
+def read_fields(data: Mapping[str, Any], version: int, names: Iterable[str]) -> dict[str, Any]:
+    """The fields of a certificate that plain data hold; what is missing or of another kind raises as Python does."""
+    read = {name: data[name] for name in (*written_names(names, version), "digest")}
+    read["format_version"], read["signature"] = version, data.get("signature")
+    if version > 1 and isinstance(read["columns"], list):
+        read["columns"] = tuple(str(name) for name in read["columns"])
+    read["epsilon"], read["delta"] = float(data["epsilon"]), float(data["delta"])
+    read["neighbouring"] = Neighbouring(data["neighbouring"])
+    read["rows_per_unit"] = int(data["rows_per_unit"])
+    read["reasons"] = tuple(str(reason) for reason in data["reasons"])
+    read["versions"] = {str(name): str(value) for name, value in data["versions"].items()}
+    read["charges"] = tuple(charge_from_dict(infinite(charge)) for charge in data["charges"])
+    read["entries"] = tuple(
+        Entry(i, Label.from_dict(entry), charge_from_dict(infinite(entry["charge"])), str(entry["theorem"]))
+        for i, entry in enumerate(data["entries"])
+    )
+    for name in ("n_public", "releasable"):
+        if not isinstance(read[name], bool):
+            raise TypeError(f"{name} must be true or false")
+    return read

@@ -1,0 +1,79 @@
+"""What speaks against a certificate, from what it says alone: its charges accounted for again, its releases covered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tacit.privacy import accountants
+from tacit.privacy.charges import Charge, NonPrivate
+from tacit.privacy.gathering import uncovered
+from tacit.privacy.ledger import COMPLETED, Entry, uses
+
+MOST_DELTA = 0.01
+"""From this delta on nothing is promised: one row in a hundred might be published as it stands."""
+
+RELEASABLE_SOURCES = ("tacit", "opendp")
+"""Sources of noise that nobody can replay, by whose samplers they use."""
+
+BOTH = " and "
+"""Between the names of sources, where there are several."""
+
+AGREEMENT = 1e-6
+"""Relative difference granted to an accountant on another machine or of another version."""
+
+NO_NOISE = "it was made without noise: epsilon is infinite"
+REPLAYABLE = "its noise came from a seed and can be subtracted by whoever knows it"
+UNVERIFIED = "it ran a foreign learner on the rows, and what that learner promises was not verified"
+UNFINISHED = "the fit did not complete"
+NO_PROMISE = f"a delta above {MOST_DELTA:g} promises nothing: rows might be published as they stand"
+
+
+def evident_reasons(epsilon: float, delta: float, charges: Sequence[Charge], outcome: str) -> tuple[str, ...]:
+    """Why a model may not be released, as far as it shows in the certificate."""
+    bare = math.isinf(epsilon) or any(isinstance(charge, NonPrivate) for charge, _ in uses(charges))
+    found = ((NO_NOISE, bare), (NO_PROMISE, delta > MOST_DELTA and not bare), (UNFINISHED, outcome != COMPLETED))
+    return tuple(reason for reason, holds in found if holds)
+
+
+def cost_problems(epsilon: float, delta: float, charges: Sequence[Charge]) -> list[str]:
+    """Whether the charges cost more than a promise."""
+    if not (epsilon >= 0 and 0 <= delta < 1):
+        return [f"epsilon {epsilon} and delta {delta} are no promise"]
+    cost = accountants.epsilon(charges, delta)
+    if cost <= epsilon * (1 + AGREEMENT):
+        return []
+    return [f"its charges cost epsilon {cost:.6g} at delta {delta:g}, more than the {epsilon:.6g} it claims"]
+
+
+def coverage_problems(charges: Sequence[Charge], entries: Sequence[Entry]) -> list[str]:
+    """Whether the charges leave a release unpaid.
+
+    Gathering changes the order, and pure charges are packed in order: the large ones first is tried as well.
+    """
+    missing = uncovered(charges, entries)
+    if missing:
+        by_size = sorted(entries, key=lambda entry: -accountants.epsilon([entry.charge], 0.0))
+        missing = uncovered(charges, by_size)
+    if not missing:
+        return []
+    return [f"{len(missing)} of its entries are not covered by what was reserved: {', '.join(missing[:3])}"]
+
+
+def claim_problems(releasable: bool, reasons: Sequence[str], evident: Sequence[str], noise_source: str) -> list[str]:
+    """Whether what is said of releasing agrees with itself.
+
+    Args:
+        releasable: what is said.
+        reasons: those that are given.
+        evident: :func:`evident_reasons`.
+        noise_source: where the noise came from.
+    """
+    if not releasable:
+        return [] if reasons else ["it says it is not releasable, and gives no reason"]
+    problems = ["it says it is releasable, and gives reasons why not"] if reasons else []
+    if evident:
+        problems.append(f"it says it is releasable, but {'; '.join(evident)}")
+    if not set(noise_source.split(BOTH)) <= set(RELEASABLE_SOURCES):
+        problems.append(f"it says it is releasable, but noise from {noise_source!r} is not")
+    return problems
