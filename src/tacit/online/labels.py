@@ -8,6 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.online.rows import RowError
+from tacit.privacy.request import RequestError
+
+MOST_CLASSES = 1000
+"""That labels may name: each has weights of its own."""
+
+
+def check_labels(labels: tuple[Any, ...]) -> None:
+    """Raises unless labels name classes: two, or more of which each is named once."""
+    if not 2 <= len(labels) <= MOST_CLASSES:
+        raise RequestError(f"labels must name two to {MOST_CLASSES:,} classes, got {labels!r}")
+    if len(labels) > 2 and any(place_of(name, labels) != place for place, name in enumerate(labels, 1)):
+        raise RequestError(f"labels must name each class once, got {labels!r}")
 
 
 def sign_of(label: Any, classes: tuple[Any, ...]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -22,6 +22,7 @@ from tacit.encoding.numbers import number_or_nan
 from tacit.encoding.table import Encoder, TableEncoding
 from tacit.errors import TacitError
 from tacit.models.decision_list import AT_LEAST, IS, Condition
+from tacit.privacy.request import RequestError, declared_schema
 from tacit.schema import Schema
 
 
@@ -65,7 +66,12 @@ class SignRows:
         return self._signs(np.array([[sign_from(x.get(name, -1)) for name in self.names]]))
 
     def many(self, table: Any) -> tuple[npt.NDArray[np.int8], Bools]:
-        """The points of many rows, shape ``(n, width)``, and per row whether all its values are signs."""
+        """The points of many rows, shape ``(n, width)``, and per row whether all its values are signs.
+
+        Columns of a data frame are taken in the order of the names.
+        """
+        if hasattr(table, "columns"):
+            table = self._in_order(table)
         matrix: npt.NDArray[Any] = table if isinstance(table, np.ndarray) else matrix_of(table)
         if matrix.ndim != 2 or matrix.shape[1] != len(self.names):
             raise RowError(f"rows must have shape (n, {len(self.names)}), got {matrix.shape}. The stream is as it was.")
@@ -78,6 +84,14 @@ class SignRows:
         if matrix.dtype.kind == "b":
             return np.where(matrix, 1, -1).astype(np.int8), np.ones(len(matrix), np.bool_)
         return np.where(matrix > 0, 1, -1).astype(np.int8), np.asarray(np.isin(matrix, (-1, 1)).all(axis=1))
+
+    def _in_order(self, table: Any) -> npt.NDArray[Any]:
+        missing = [name for name in self.names if name not in set(table.columns)]
+        if missing and not self.declared:
+            raise RowError(f"columns are missing: {missing[:5]}. The stream is as it was.")
+        return np.column_stack(
+            [np.full(len(table), -1) if name in missing else signs_in(table[name]) for name in self.names]
+        )
 
     def _signs(self, row: Floats) -> tuple[npt.NDArray[np.int8], bool]:
         return np.where(row > 0, 1, -1).astype(np.int8), bool(np.isin(row, (-1.0, 1.0)).all())
@@ -261,3 +275,57 @@ def _points(codes: npt.NDArray[Any], encoder: Encoder, cut: Ints) -> npt.NDArray
     else:
         held = codes[:, None] == np.arange(encoder.n_codes - 1)[None, :]
     return np.where(held, 1, -1).astype(np.int8)
+
+
+RowReader = SignRows | NumberRows | SchemaRows
+
+
+def declared_rows(schema: Any, columns: Sequence[Any] | None, bins: int) -> RowReader | None:
+    """How rows are read by what was declared; None where nothing was.
+
+    Args:
+        schema: as a caller gives it, or None.
+        columns: names of signs, or None.
+        bins: of a numeric column under a schema.
+    """
+    known = declared_schema(schema)
+    if known is None:
+        return None if columns is None else SignRows(tuple(columns), declared=True)
+    if known.unit is not None:
+        raise RequestError("a stream protects single rows, and this schema declares units of several")
+    return SchemaRows.of(known, bins)
+
+
+def undeclared_rows(x: Any, without_errors: bool) -> RowReader:
+    """Rows with names are read as numbers, the names being those of the first; all others as signs.
+
+    Args:
+        x: the first row, or the first rows.
+        without_errors: no row may stop the stream, nor say what there is.
+    """
+    columns = sorted(x, key=repr) if isinstance(x, Mapping) else getattr(x, "columns", None)
+    if isinstance(x, Mapping) and without_errors:
+        raise RequestError(
+            "with invalid='null' no row may decide which features there are: name them in columns, or declare a schema"
+        )
+    if columns is None:
+        shape = matrix_of(x).shape if isinstance(x, list | tuple) else np.shape(x)
+        if len(shape) != 2:
+            raise RowError(f"rows must have shape (n, d), got {shape}. The stream is as it was.")
+        columns = range(shape[1])
+    names, signs = tuple(columns), isinstance(columns, range) or without_errors
+    if not names:
+        raise RowError("a row without features. The stream is as it was.")
+    return SignRows(names, declared=False) if signs else NumberRows(names)
+
+
+def names_of(rows: RowReader | None) -> list[Any] | None:
+    """What a suspended stream keeps of how rows are read: names, and as what; None where a schema says it."""
+    if rows is None or isinstance(rows, SchemaRows):
+        return None
+    return [list(rows.names), rows.declared if isinstance(rows, SignRows) else "numbers"]
+
+
+def named_rows(names: Sequence[Any], kind: bool | str) -> RowReader:
+    """The inverse of :func:`names_of`."""
+    return NumberRows(tuple(names)) if kind == "numbers" else SignRows(tuple(names), bool(kind))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
+from inspect import signature
 from typing import Any, Self, cast
 
 import numpy as np
@@ -15,24 +16,29 @@ import numpy.typing as npt
 from tacit.arrays import Bools, Floats, Ints
 from tacit.curator.streams.marks import Marks
 from tacit.curator.streams.open import Stream, open_row_stream
-from tacit.curator.streams.winnow import WinnowStream, WinnowUpdate
+from tacit.curator.streams.winnow import WinnowStream
 from tacit.curator.streams.winnow_log import WinnowLog
 from tacit.encoding.inputs import plain
 from tacit.errors import spending
 from tacit.learning.checks import check_choice, check_integer, check_number
-from tacit.online.labels import as_labels, code_of, codes_of, place_of
+from tacit.online.labels import as_labels, check_labels, code_of, codes_of
 from tacit.online.pipelines import learning_steps
-from tacit.online.rows import NumberRows, RowError, SchemaRows, SignRows, matrix_of, signs_in
+from tacit.online.rows import (
+    RowError,
+    RowReader,
+    declared_rows,
+    named_rows,
+    names_of,
+    undeclared_rows,
+)
 from tacit.online.schedule import WinnowRequest, schedule_of
 from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.label import Label, Stage
 from tacit.privacy.ledger import Reservation
-from tacit.privacy.request import Request, RequestError, declared_schema
+from tacit.privacy.request import Request, RequestError
 from tacit.privacy.spending import certified, reserve
-
-RowReader = SignRows | NumberRows | SchemaRows
 
 
 def _base() -> Any:
@@ -46,10 +52,6 @@ def _base() -> Any:
 
 MOST_CELLS = 1 << 26
 """Coordinates that are made at a time, rows by features."""
-
-
-MOST_CLASSES = 1000
-"""That labels may name: each has weights of its own."""
 
 
 class StreamClosed(RuntimeError):  # noqa: N818 - a state, told to whoever asks too much of it
@@ -154,8 +156,7 @@ class Winnow(_base()):  # type: ignore[misc]
 
     def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
         """One round. Raises before anything changes: for other features, values, labels, or beyond the horizon."""
-        rows = self._rows_for(x)
-        points, fine = rows.one(x)
+        points, fine = self._rows_for(x).one(x)
         self._take(points, code_of(y, self.labels), np.array([fine]))
 
     def learn_many(self, X: Any, y: Any) -> None:
@@ -165,8 +166,7 @@ class Winnow(_base()):  # type: ignore[misc]
             X: array of shape ``(n, d)`` (fastest as int8), or a data frame.
             y: labels, shape ``(n,)``: as declared; two classes may be 1 against -1 or 0.
         """
-        rows = self._rows_for(X)
-        points, fine = rows.many(self._ordered(X, rows))
+        points, fine = self._rows_for(X).many(X)
         self._take(points, codes_of(y, self.labels, len(points)), fine)
 
     def _take(self, points: npt.NDArray[np.int8], codes: npt.NDArray[Any], fine: Bools) -> None:
@@ -186,6 +186,7 @@ class Winnow(_base()):  # type: ignore[misc]
         self._expand(points[:1])  # whatever is wrong with the features shows before anything is spent
         width = self._width(points.shape[1])
         stream = self._open(width)
+        assert self.log_ is not None
         labels = np.where(fine, codes, 0).astype(codes.dtype)
         step, start = max(1, MOST_CELLS // width), 0
         while start < len(points):
@@ -194,13 +195,9 @@ class Winnow(_base()):  # type: ignore[misc]
             left = step if self.period is None else min(step, self.period - (self.rounds_ - self._began))
             part = slice(start, start + left)
             for update in stream.feed(self._expand(points[part]), labels[part]):
-                self._follow(update)
+                self.log_.end_epoch(update.round, update.weights)
             start = min(start + left, len(points))
             self.rounds_ += len(points[part])
-
-    def _follow(self, update: WinnowUpdate) -> None:
-        assert self.log_ is not None
-        self.log_.end_epoch(update.round, update.weights)
 
     def new_period(self) -> None:
         """Begins a period with the next row: all but the released weights in use is forgotten. Costs nothing.
@@ -228,8 +225,7 @@ class Winnow(_base()):  # type: ignore[misc]
     def predict_one(self, x: Mapping[Any, Any], **kwargs: Any) -> Any:
         """The likelier class under the released weights."""
         del kwargs
-        rows = self._rows_for(x) if self._rows is None else self._rows
-        points, _ = rows.one(x)
+        points, _ = self._rows_for(x).one(x)
         return self.labels[int(self._marks(points).said(self._scores(points))[0])]
 
     def predict_proba_one(self, x: Mapping[Any, Any], **kwargs: Any) -> dict[Any, float]:
@@ -240,8 +236,7 @@ class Winnow(_base()):  # type: ignore[misc]
         shares are ``1/C + (s - mean(s)) / (C - 1)``, over weights of sum 1.
         """
         del kwargs
-        rows = self._rows_for(x) if self._rows is None else self._rows
-        points, _ = rows.one(x)
+        points, _ = self._rows_for(x).one(x)
         total = max(int(np.abs(self._log_for(points).weights).sum()), 1)
         scores = self._scores(points)[0] / total
         if len(self.labels) == 2:
@@ -252,8 +247,7 @@ class Winnow(_base()):  # type: ignore[misc]
 
     def predict_many(self, X: Any) -> npt.NDArray[Any]:
         """The likelier class of every row, shape ``(n,)``."""
-        rows = self._rows_for(X) if self._rows is None else self._rows
-        points, _ = rows.many(self._ordered(X, rows))
+        points, _ = self._rows_for(X).many(X)
         predicted: npt.NDArray[Any] = as_labels(self.labels)[self._marks(points).said(self._scores(points))]
         return predicted
 
@@ -294,7 +288,7 @@ class Winnow(_base()):  # type: ignore[misc]
         content = {
             "parameters": self._public_parameters(),
             "stream": asdict(cast(WinnowStream, self._stream.spec)),
-            "names": None if isinstance(self._rows, SchemaRows | None) else [list(self._rows.names), self._kind()],
+            "names": names_of(self._rows),
             "rounds": self.rounds_,
             "began": self._began,
             "certificate": self.certificate_.to_dict(),
@@ -324,7 +318,8 @@ class Winnow(_base()):  # type: ignore[misc]
         with paid:
             stream = open_row_stream(spec, paid, made.seed, cls.__name__)
         stream.restore(content["secrets"])
-        made._rows = made._named_rows(*content["names"]) if content["names"] else made._declared_rows()
+        named = content["names"]
+        made._rows = named_rows(*named) if named else declared_rows(made.schema, made.columns, int(made.bins))
         made._stream, made.certificate_, made.rounds_ = stream, certificate, int(content["rounds"])
         made._began = int(content.get("began", 0))
         made.log_ = WinnowLog.from_dict(content["secrets"]["machine"]["log"])
@@ -353,7 +348,9 @@ class Winnow(_base()):  # type: ignore[misc]
             raise RequestError("updates at public times have no bound for a margin: leave update or margin out")
         if self.carried and self.period is None:
             raise RequestError("carried is what the next period begins with: declare period too")
-        self._check_labels()
+        check_labels(self.labels)
+        if len(self.labels) > 2 and self.update == "first":
+            raise RequestError("update='first' is the paper's, for two classes: use update='batch' for more")
         return request
 
     @property
@@ -363,66 +360,13 @@ class Winnow(_base()):  # type: ignore[misc]
             return self.update
         return "timed" if self.margin is None and self.epsilon != math.inf else "batch"
 
-    def _check_labels(self) -> None:
-        if not 2 <= len(self.labels) <= MOST_CLASSES:
-            raise RequestError(f"labels must name two to {MOST_CLASSES:,} classes, got {self.labels!r}")
-        if len(self.labels) > 2:
-            if any(place_of(name, self.labels) != place for place, name in enumerate(self.labels, 1)):
-                raise RequestError(f"labels must name each class once, got {self.labels!r}")
-            if self.update == "first":
-                raise RequestError("update='first' is the paper's, for two classes: use update='batch' for more")
-
-    def _declared_rows(self) -> RowReader | None:
-        schema = declared_schema(self.schema)
-        if schema is not None:
-            if schema.unit is not None:
-                raise RequestError("a stream protects single rows, and this schema declares units of several")
-            return SchemaRows.of(schema, int(self.bins))
-        return None if self.columns is None else SignRows(tuple(self.columns), declared=True)
-
-    def _kind(self) -> bool | str:
-        """How named rows are read: as numbers, or as signs whose names were declared, or were not."""
-        return self._rows.declared if isinstance(self._rows, SignRows) else "numbers"
-
-    def _named_rows(self, names: Sequence[Any], kind: bool | str) -> RowReader:
-        return NumberRows(tuple(names)) if kind == "numbers" else SignRows(tuple(names), bool(kind))
-
     def _rows_for(self, x: Any) -> RowReader:
         """How rows are read; settled by the declaration, or by the names in the first row."""
         if self._rows is None:
             self._request()
-            rows = self._declared_rows()
-            self._rows = self._undeclared_rows(x) if rows is None else rows
+            rows = declared_rows(self.schema, self.columns, int(self.bins))
+            self._rows = undeclared_rows(x, self.invalid == "null") if rows is None else rows
         return self._rows
-
-    def _undeclared_rows(self, x: Any) -> RowReader:
-        """Rows with names are read as numbers, the names being those of the first; all others as signs."""
-        columns = sorted(x, key=repr) if isinstance(x, Mapping) else getattr(x, "columns", None)
-        if isinstance(x, Mapping) and self.invalid == "null":  # no row may stop the stream, nor say what there is
-            raise RequestError(
-                "with invalid='null' no row may decide which features there are: name them in columns, or declare a "
-                "schema"
-            )
-        if columns is None:
-            shape = matrix_of(x).shape if isinstance(x, list | tuple) else np.shape(x)
-            if len(shape) != 2:
-                raise RowError(f"rows must have shape (n, d), got {shape}. The stream is as it was.")
-            columns = range(shape[1])
-        names, signs = tuple(columns), isinstance(columns, range) or self.invalid == "null"
-        if not names:
-            raise RowError("a row without features. The stream is as it was.")
-        return SignRows(names, declared=False) if signs else NumberRows(names)
-
-    def _ordered(self, table: Any, rows: RowReader) -> Any:
-        """A data frame's columns in the order of the names; arrays as they are."""
-        if isinstance(rows, SignRows) and hasattr(table, "columns"):
-            missing = [name for name in rows.names if name not in set(table.columns)]
-            if missing and not rows.declared:
-                raise RowError(f"columns are missing: {missing[:5]}. The stream is as it was.")
-            return np.column_stack(
-                [np.full(len(table), -1) if name in missing else signs_in(table[name]) for name in rows.names]
-            )
-        return table
 
     def _width(self, columns: int) -> int:
         return columns + int(self.constant)
@@ -472,8 +416,5 @@ class Winnow(_base()):  # type: ignore[misc]
             return stream
 
 
-PARAMETERS = (
-    "epsilon", "delta", "neighbouring", "horizon", "update", "margin", "signed", "constant", "columns", "schema",
-    "bins", "labels", "invalid", "account", "seed", "period", "carried",
-)  # fmt: skip
-"""Parameters of :class:`Winnow`."""
+PARAMETERS = tuple(signature(Winnow.__init__).parameters)[1:]
+"""Of :class:`Winnow`."""
