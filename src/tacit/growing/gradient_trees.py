@@ -8,7 +8,7 @@ and the margins of all rows follow from what was released. Everything but the ma
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -125,8 +125,6 @@ def learn_gradient_trees(
     columns: Sequence[Column],
     n_trees: int | None = None,
     depth: int | None = None,
-    progress: Callable[[str], None] | None = None,
-    plan: Callable[[NewtonPlan], NewtonPlan] = lambda by_rule: by_rule,
     tuning: Gradient = GRADIENT,
 ) -> LearnedTrees:
     """Learns a sum of trees for a binary label on the logistic loss.
@@ -136,15 +134,11 @@ def learn_gradient_trees(
         columns: the columns to use, in the order in which trees will number them; they must be the table's columns.
         n_trees: instead of the rule's number of trees; of random ones.
         depth: instead of the rule's depth; of random trees.
-        progress: told the name of every stage.
-        plan: changes what the rule made of the released number of rows.
         tuning: the numbers of the learner.
     """
-    tell = progress or (lambda _: None)
-    tell("counting")
     generator = budget.public_generator
     totals, bins, by_rule, left = _prepare(budget, columns, n_trees is None and depth is None, tuning)
-    chosen = plan(replace(by_rule, trees=n_trees or by_rule.trees, depth=depth or by_rule.depth))
+    chosen = replace(by_rule, trees=n_trees or by_rule.trees, depth=depth or by_rule.depth)
     unordered = [
         place
         for place, (column, b) in enumerate(zip(columns, bins, strict=True))
@@ -165,8 +159,7 @@ def learn_gradient_trees(
     level = None
     if not budget.is_pure:
         level = CurvatureLevel(totals.rows, math.sqrt(2.0) * totals.sd, base_rate.curvature_at_start)
-    trees = grow_trees(growing, structures, chosen, margins, progress, observe, level)
-    tell("setting the intercept")
+    trees = grow_trees(growing, structures, chosen, margins, observe, level)
     share = _intercept_share(budget, tuning)
     intercept = origin + set_intercept(budget.part(share), margins, base_rate, tuning.intercept_steps)
     trees = noise.annotate(trees, masses, generator)

@@ -213,7 +213,6 @@ def grow_trees(
     structures: RandomStructures,
     plan: NewtonPlan,
     margins: Margins,
-    progress: Callable[[str], None] | None = None,
     observe: Callable[[LeafSums, Floats], None] | None = None,
     level: CurvatureLevel | None = None,
     numbers: Growing = GROWING,
@@ -225,7 +224,6 @@ def grow_trees(
         structures: where shapes come from; columns are the table's.
         plan: how to grow.
         margins: the log; each tree is appended.
-        progress: told every tenth of the work.
         observe: told the released sums and the steps of every tree.
         level: the leaves' mean curvature is taken from all trees, and not from each alone.
         numbers: of the tuning.
@@ -236,8 +234,6 @@ def grow_trees(
     each, trees, least = budget.split(plan.trees), [], structures.trees_for_pairs(plan.columns_per_tree)
     learned = None if plan.least_prior is None else LearnedPrior(plan.least_prior, numbers)
     for number in range(plan.trees):
-        if progress is not None and number % max(plan.trees // 10, 1) == 0:
-            progress(f"tree {number + 1} of {plan.trees}")
         cells = TreeCells(structures.draw(plan.depth, plan.columns_per_tree))
         release = each.measure(Histogram(cells, rule, margins), 1.0, Label(Stage.TREE, round=number + 1))
         sd = max(release.sd, LEAST_SD)

@@ -11,7 +11,7 @@ it has fewer rows, and more sampling error.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,7 +75,6 @@ def learn_forest(
     columns: Sequence[Column],
     settings: ForestSettings,
     public_rows: int | None = None,
-    progress: Callable[[str], None] | None = None,
 ) -> Forest:
     """Learns a forest for a binary label.
 
@@ -85,7 +84,6 @@ def learn_forest(
         columns: the columns to use.
         settings: what the user chose.
         public_rows: the number of rows where it is public; asked for only if the depth is to follow from it.
-        progress: told the number of every tree.
     """
     bins = public_cells(curator, columns, settings.cells)
     left, depth, base = 1.0, settings.depth, 0.5
@@ -107,8 +105,6 @@ def learn_forest(
     generator = curator.public_generator
     shapes, released = [], []
     for number in range(settings.trees):
-        if progress is not None:
-            progress(f"tree {number + 1} of {settings.trees}")
         shapes.append(random_shape(columns, bins, depth, generator))
         released.append(_leaves(curator, budget, settings, shapes[-1], share, number + 1, base))
     return Forest(bins, _votes(shapes, released, settings), depth, left / settings.trees)

@@ -14,7 +14,7 @@ covered by its noise: the sign of the coefficient alone gives the labels away (:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -215,12 +215,10 @@ class MAlphaBoost:
         self.split_share = settings.split_share * self.left / self.trees
         self.leaf_share = (1.0 - settings.split_share) * self.left / self.trees
 
-    def run(self, progress: Callable[[str], None] | None = None) -> BoostedTrees:
+    def run(self) -> BoostedTrees:
         """Grows all trees."""
         trees, coefficients = [], []
         for number in range(self.trees):
-            if progress is not None:
-                progress(f"tree {number + 1} of {self.trees}")
             shape = self.grow(number + 1)
             tree, coefficient = self.leverage(shape, number + 1)
             trees.append(tree)
