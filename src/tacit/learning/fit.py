@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, final
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from tacit.arrays import Floats
 from tacit.curator.cluster_rows import prepare_on_cluster
@@ -141,11 +142,19 @@ def learned(
     """
     with spending():
         paying = pay(learner, task, account, rows_known_by)
-        with paying as paid, threadpool_limits(1, "blas"):  # small matrices: threads would wait
+        with paying as paid, blas().limit(limits=1, user_api="blas"):  # small matrices: threads would wait
             rows = seal_under(paid)
             known, left = find(rows, task, learner)
             model = learner.learn(rows, left, known)
         return Fitted(model, known, certify(learner, task, paid, rows, account))
+
+
+@cache
+def blas() -> ThreadpoolController:
+    """The BLAS of numpy and of scipy: found once, by a look through all libraries of the process."""
+    import scipy.linalg  # noqa: F401 - loads scipy's
+
+    return ThreadpoolController()
 
 
 def check(learner: Learner, task: Task, account: PrivacyAccount | None = None) -> None:
