@@ -11,6 +11,8 @@ BIN := .venv/bin
 # Runs a command as root when we are not.
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 BROWSERS := chromium chromium-browser google-chrome
+# Every worker of a test run, and every process that a test starts, would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check format test test-slow test-all test-lowest mutants demo bench paper-trees lock clean

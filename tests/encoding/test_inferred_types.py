@@ -36,6 +36,7 @@ SCHEMA = Schema(
         "log": NumericColumn(0.5, 2**60, spacing="log"),
     }
 )
+ENCODING = TableEncoding.of(SCHEMA)
 LABELS = {
     "texts": LabelIndex(("1", "2", "007")),
     "numbers": LabelIndex((1, 2)),
@@ -82,7 +83,7 @@ def inferred(cells: list[str], **options: Any) -> Any:
 def all_codes(column: Any) -> dict[str, list[Any]]:
     """What the column becomes under every declaration."""
     table = dict.fromkeys(SCHEMA.features, column)
-    codes = dict(zip(SCHEMA.features, TableEncoding.of(SCHEMA).encode(table), strict=True))
+    codes = dict(zip(SCHEMA.features, ENCODING.encode(table, threads=1), strict=True))
     labels = {f"label {name}": index.encode(column) for name, index in LABELS.items()}
     target = NumericLabelIndex(0, 1000).encode(np.asarray(as_numbers(column, loose=True), float))
     keyed, keys = key_codes(column)

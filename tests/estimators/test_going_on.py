@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 import tacit
 import tacit.curator.options as curator_options
 import tacit.learning.going_on as going_on
+from tacit.additive.tuning import PLANNING, TUNING
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.noise import NoiseSource, SystemSource
 from tacit.privacy.charges import Gaussian
@@ -29,8 +31,14 @@ from tacit.privacy.request import RequestError
 from tests.estimators.test_sources import LEARNERS, declared, written
 from tests.golden.case import Seen
 from tests.golden.tables import table
+from tests.habits import ADDITIVE
 
 ROWS = 3000
+
+FEW: dict[str, Any] = {"n_trees": 20}
+FEW_SWEEPS = replace(TUNING, planning=replace(PLANNING, sweeps=3, joint_sweeps=2, kernel_trees=5))
+SHORT = {"trees": FEW, "halfspaces, capped": {"rounds": 20}}
+"""Fits of some dozen releases: where one is stopped there are some before and some after."""
 
 
 class Stopped(Exception):  # noqa: N818 - no fault
@@ -122,26 +130,38 @@ def gone_on(estimator: Any, number: int, *rows: Any) -> Any:
 # The whole fit, once.
 
 
-LONG = ("additive", "additive, three classes", "additive, replace_one", "additive, balanced", "trees")
+LONG = [name for name in LEARNERS if name.startswith("additive") or name in SHORT]
 """Hundreds of releases, each of which is on the disk before the next."""
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in LEARNERS]
-)
-def test_a_fit_that_goes_on_is_the_whole_fit(name: str, drawn: list[str], tmp_path: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_fit_that_goes_on_is_the_whole_fit(name: str, drawn: list[str], tmp_path: Path) -> None:
+    goes_on(name, drawn, tmp_path)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_fit_that_goes_on_is_the_whole_fit(
+    name: str, drawn: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for learner in ADDITIVE:
+        monkeypatch.setattr(learner, "tuning", FEW_SWEEPS)
+    goes_on(name, drawn, tmp_path, **SHORT.get(name, {}))
+
+
+def goes_on(name: str, drawn: list[str], tmp_path: Path, **more: Any) -> None:
     relation = LEARNERS[name][2].get("neighbouring", "add_or_remove_one")
     payer = account(tmp_path, neighbouring=relation)
     with tacit.options(resumable=True):
-        whole = Seen.of(made(name, payer).fit(*rows_of(name)))
+        whole = Seen.of(made(name, payer, **more).fit(*rows_of(name)))
     once = len(drawn)
     releases = len(payer.reservations()[-1].entries)
     spent, payer = payer.spent, account(tmp_path, "others", relation)
     drawn.clear()
-    stopped(made(name, payer), max(2, releases * 2 // 3), *rows_of(name))
+    stopped(made(name, payer, **more), max(2, releases * 2 // 3), *rows_of(name))
     [kept] = payer.kept()
     assert payer.spent == pytest.approx(spent)
-    fitted = gone_on(made(name, payer), kept.identifier, *rows_of(name))
+    fitted = gone_on(made(name, payer, **more), kept.identifier, *rows_of(name))
     seen = Seen.of(fitted)
     assert seen.model == whole.model
     assert len(drawn) == once
@@ -203,7 +223,7 @@ def step(told):
 warnings.simplefilter("ignore")
 payer = tacit.PrivacyAccount(sys.argv[1], "people")
 with tacit.options(resumable=True, progress=step):
-    made("trees", payer).fit(*rows_of("trees"))
+    made("trees", payer, n_trees=20).fit(*rows_of("trees"))
 """
 
 
@@ -221,7 +241,7 @@ def test_a_killed_process_has_kept_its_releases(tmp_path: Path) -> None:
     [kept] = payer.kept()
     assert kept.releases == 14
     spent = payer.spent
-    fitted = gone_on(made("trees", payer), kept.identifier, *rows_of("trees"))
+    fitted = gone_on(made("trees", payer, **FEW), kept.identifier, *rows_of("trees"))
     assert payer.spent == spent
     assert fitted.certificate_.verify() == []
 
@@ -331,23 +351,23 @@ def test_what_is_no_fit_is_not_kept(tmp_path: Path) -> None:
 def test_other_rows_other_parameters_and_no_fit_are_refused(tmp_path: Path) -> None:
     payer = account(tmp_path)
     X, y = rows_of("trees")
-    stopped(made("trees", payer), 10, X, y)
+    stopped(made("trees", payer, **FEW), 10, X, y)
     [kept] = payer.kept()
     with pytest.raises(AccountError, match="began with other rows"):
-        gone_on(made("trees", payer), kept.identifier, X.iloc[1:], y[1:])
+        gone_on(made("trees", payer, **FEW), kept.identifier, X.iloc[1:], y[1:])
     with pytest.raises(AccountError, match="of other parameters"):
-        gone_on(made("trees", payer, epsilon=2.0), kept.identifier, X, y)
+        gone_on(made("trees", payer, **FEW, epsilon=2.0), kept.identifier, X, y)
     with pytest.raises(AccountError, match=r"no fit 7 that can go on \(there are: 1\)"):
-        gone_on(made("trees", payer), 7, X, y)
+        gone_on(made("trees", payer, **FEW), 7, X, y)
     spent = payer.spent
-    gone_on(made("trees", payer), kept.identifier, X, y)
+    gone_on(made("trees", payer, **FEW), kept.identifier, X, y)
     with pytest.raises(AccountError, match=r"no fit 1 that can go on \(there are: none\)"):
-        gone_on(made("trees", payer), kept.identifier, X, y)
+        gone_on(made("trees", payer, **FEW), kept.identifier, X, y)
     assert payer.spent == spent
 
 
 def test_parameters_that_cost_the_same_are_told_apart(tmp_path: Path) -> None:
     payer = account(tmp_path)
-    stopped(made("trees", payer, max_depth=3), 15, *rows_of("trees"))
+    stopped(made("trees", payer, **FEW, max_depth=3), 15, *rows_of("trees"))
     with pytest.raises(AccountError, match="of other parameters"):
-        gone_on(made("trees", payer, max_depth=4), payer.kept()[0].identifier, *rows_of("trees"))
+        gone_on(made("trees", payer, **FEW, max_depth=4), payer.kept()[0].identifier, *rows_of("trees"))

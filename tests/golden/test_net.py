@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import tacit
+import tests.golden.__main__ as command
 from tests.golden.arithmetic import here
 from tests.golden.case import Seen, canonical, run
-from tests.golden.net import GROUPS, ROOT, all_cases, group, measured, message, moved, run_pinned, stored
+from tests.golden.net import GROUPS, ROOT, all_cases, group, message, moved, stored
 
 HERE = Path(__file__).parent
 
@@ -102,14 +103,26 @@ def test_the_message_says_what_moved_and_how_to_accept_it() -> None:
     assert "python -m tests.golden --write" in said
 
 
-def test_what_a_case_is_made_of_can_be_shown(seen: Seen) -> None:
-    shown = json.loads(run_pinned("--show", ONE).stdout)
+def said(capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch, *arguments: str) -> Any:
+    """What the command of the net prints, run here: the tests of cases run it in a process of its own."""
+    patch.setattr(command, "is_pinned", lambda: True)
+    patch.setattr("sys.argv", ["tests.golden", *arguments])
+    assert command.main() == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_what_a_case_is_made_of_can_be_shown(
+    seen: Seen, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = said(capsys, monkeypatch, "--show", ONE)
     assert shown["ledger"] == seen.ledger
     assert {path for path, _ in leaves(shown["model"])} == {path for path, _ in leaves(seen.model)}
 
 
-def test_a_case_that_fails_says_so_and_the_others_are_told() -> None:
-    found, _ = measured(["no such case", ONE])
+def test_a_case_that_fails_says_so_and_the_others_are_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = said(capsys, monkeypatch, "--digests", json.dumps(["no such case", ONE]))["cases"]
     assert "KeyError" in found["no such case"]["error"]
     assert set(found[ONE]) == {"model", "ledger"}
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -15,6 +13,7 @@ import numpy.typing as npt
 
 from tacit.arrays import Codes, Floats
 from tacit.encoding import kernels
+from tacit.encoding.cores import mapping
 from tacit.encoding.errors import FrameError
 from tacit.encoding.grid import BLOCK, NumericGrid
 from tacit.encoding.table import Encoder, TableEncoding
@@ -77,8 +76,8 @@ class RowClipper:
         def stretch(start: int) -> None:
             self.clip_block(matrix[start : start + BLOCK], out[start : start + BLOCK])
 
-        with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-            list(pool.map(stretch, range(0, len(matrix), BLOCK)))
+        with mapping(matrix.size, threads) as run:
+            list(run(stretch, range(0, len(matrix), BLOCK)))
         return out
 
     def clip_block(self, block: npt.NDArray[Any], out: npt.NDArray[np.signedinteger]) -> None:
@@ -101,8 +100,8 @@ class RowClipper:
             stop = min(start + BLOCK, matrix.shape[0])
             kernels.clip_sparse_rows(indptr, data, float(self.norm), np.int64(self.radius), out, start, stop)
 
-        with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-            list(pool.map(stretch, range(0, matrix.shape[0], BLOCK)))
+        with mapping(len(data), threads) as run:
+            list(run(stretch, range(0, matrix.shape[0], BLOCK)))
         return type(matrix)((out, matrix.indices, matrix.indptr), shape=matrix.shape)
 
     def to_dict(self) -> dict[str, Any]:
@@ -179,8 +178,8 @@ class RowEncoder:
             stop = min(start + BLOCK, n_rows)
             self.clipper.clip_block(self._block(codes, start, stop), out[start:stop])
 
-        with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-            list(pool.map(stretch, range(0, n_rows, BLOCK)))
+        with mapping(out.size, threads) as run:
+            list(run(stretch, range(0, n_rows, BLOCK)))
         return out
 
     def lengths(self, data: Any) -> Floats:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -12,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.arrays import Codes
+from tacit.encoding.cores import mapping
 from tacit.encoding.errors import FrameError
 from tacit.encoding.frames import Frame, columns_of
 from tacit.encoding.grid import BLOCK, NumericGrid
@@ -112,9 +111,9 @@ class TableEncoding:
             return name, encoder.encode(frame.column(name), name)
 
         others = [pair for pair in self._pairs() if pair[0] not in numbers]
-        with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-            coded = pool.map(whole, others)
-            list(pool.map(stretch, range(0, frame.n_rows, STRETCH) if numbers else ()))
+        with mapping(frame.n_rows * len(self.names), threads) as run:
+            coded = run(whole, others)
+            list(run(stretch, range(0, frame.n_rows, STRETCH) if numbers else ()))
             codes: dict[str, Codes] = {**fine, **dict(coded)}
         return [codes[name] for name in self.names]
 
