@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from tacit.arrays import Floats
 from tacit.encoding.arrow import dictionary_of, listed, positions
+from tacit.encoding.numbers import series_of
 from tacit.schema.columns import YEAR, DateColumn
 
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})([T ].*)?", re.ASCII)
@@ -80,8 +81,8 @@ def _numbers_of_days(days: npt.NDArray[np.datetime64], granularity: str) -> Floa
 def _days(values: Any, granularity: str) -> npt.NDArray[np.datetime64]:
     if isinstance(values, pa.Array):
         values = pa.chunked_array([values])
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series) and not isinstance(values, pa.ChunkedArray):
+    series = series_of(values)
+    if series is not None and not isinstance(values, pa.ChunkedArray):
         values = _arrow_of(series)
     if isinstance(values, pa.ChunkedArray):
         return _of_arrow(values, granularity)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from tacit.arrays import Ints
 from tacit.encoding.errors import FrameError
-from tacit.encoding.numbers import as_numbers, texts_as_numbers
+from tacit.encoding.numbers import as_numbers, series_of, texts_as_numbers
 from tacit.schema.errors import nearest
 
 UNTYPED: Mapping[bytes, bytes] = {b"tacit": b"texts of a file without types"}
@@ -27,8 +27,8 @@ def without_rows(values: Any) -> Any:
     """
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values.slice(0, 0)
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
+    series = series_of(values)
+    if series is not None:
         return series.head(0).to_native()
     if isinstance(values, list | tuple):
         return []

@@ -28,6 +28,14 @@ _TRUTH = ((r"^[tT][rR][uU][eE]$", "1"), (r"^[fF][aA][lL][sS][eE]$", "0"))
 """Words for 1 and 0: a reader that makes types from rows has made 1 and 0 of them where a column holds nothing else."""
 
 
+def series_of(values: Any) -> nw.Series[Any] | None:
+    """A vector of a library of tables; None for arrays of numpy and sequences, of which nothing needs to be asked."""
+    if isinstance(values, np.ndarray | list | tuple):
+        return None
+    found = nw.from_native(values, series_only=True, pass_through=True)
+    return found if isinstance(found, nw.Series) else None
+
+
 def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[Any]:
     """A vector of numbers, shape ``(n,)``; nulls become NaN.
 
@@ -45,8 +53,8 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[
         return np.asarray(values.to_numpy())
     if isinstance(values, pa.Array):
         values = pa.chunked_array([values])
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
+    series = series_of(values)
+    if series is not None:
         found = _loosely(series) if loose else None
         return _from_series(series, name) if found is None else found
     if isinstance(values, np.ma.MaskedArray):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.encoding.errors import FrameError
-from tacit.encoding.numbers import is_object
+from tacit.encoding.numbers import is_object, series_of
 
 
 def _refuse_complex(values: Any, name: str) -> None:
@@ -28,8 +28,8 @@ def as_tokens(values: Any, name: str = "") -> pa.ChunkedArray | npt.NDArray[np.o
     _refuse_complex(values, name)
     if isinstance(values, pa.Array):
         values = pa.chunked_array([values])
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    tokens = _of_series(series, name) if isinstance(series, nw.Series) else _of_vector(values, name)
+    series = series_of(values)
+    tokens = _of_vector(values, name) if series is None else _of_series(series, name)
     if isinstance(tokens, np.ndarray):
         return tokens
     kind = tokens.type.value_type if pa.types.is_dictionary(tokens.type) else tokens.type
