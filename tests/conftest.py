@@ -15,7 +15,7 @@ settings.load_profile("untimed")
 
 @pytest.fixture
 def few_trees(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Additive fits without privacy grow few trees, for tests that do not judge how good they are; slow cases all."""
+    """Additive fits grow few trees, for tests that do not judge how good they are; slow cases all."""
     if request.node.get_closest_marker("slow") is None:
         from tests.habits import ADDITIVE, FEW_TREES
 

@@ -70,10 +70,12 @@ def test_all_batches_cost_what_one_does(account):
     assert account.spent == spent[0]
 
 
-@pytest.mark.parametrize("inner", [AdditiveBoostClassifier, BoostedTreesClassifier])
+@pytest.mark.parametrize(
+    "inner", [AdditiveBoostClassifier(), BoostedTreesClassifier(n_trees=60)], ids=["additive", "trees"]
+)
 def test_more_batches_are_a_better_model(inner):
     asked, truth = batch(4000, 99)
-    learner = BatchwiseClassifier(inner(epsilon=1.0, schema=SCHEMA, random_state=0))
+    learner = BatchwiseClassifier(clone(inner).set_params(epsilon=1.0, schema=SCHEMA, random_state=0))
     for seed in range(8):
         learner.partial_fit(*batch(800, seed))
 
