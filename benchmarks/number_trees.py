@@ -29,7 +29,7 @@ from tacit.additive.first_look import FirstLook, first_look
 from tacit.additive.learn import Learned
 from tacit.additive.losses import ScoreLoss
 from tacit.additive.pairs import cut_masses
-from tacit.additive.plan import Planner
+from tacit.additive.planner import Planner
 from tacit.additive.regressor import AdditiveBoostRegressor, AdditiveRegressionLearner
 from tacit.additive.residual_loss import SquaredLoss
 from tacit.additive.sweeps import HyperPrior, State
