@@ -30,7 +30,7 @@ from typing import Any
 
 from tools.papers_page import ROOT, rows
 
-ROOMS = ("theory", "boosting", "online", "decision_lists", "trees", "closure", "queries", "privacy")
+ROOMS = ("theory", "boosting", "online", "decision_lists", "trees", "growing", "closure", "queries", "privacy")
 LEFT_OUT = ("VariableReplacer", "VariableInserter", "RemoveDecorator", "ExceptionReplacer", "Invert", "_Is")
 """Operators whose mutants do not run, or say nothing."""
 
