@@ -40,7 +40,6 @@ PARTS = {
     "shape search in place of histograms": Part(
         "binning.searching.histogram_from=0.0", ("binning/shape_search.py", "binning/density.py")
     ),
-    "columns learn shapes from each other": Part("binning.searching.family_columns=1e9"),
     "a search inside narrow parts": Part("binning.searching.nearly_all=2.0"),
     "a third look at heavy cells": Part("binning.refining.heavy_leaf=2.0"),
     "nearly linear shapes likelier": Part("sweeping.shapes=(1.0,1.0,1.0,1.0)"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -16,16 +16,7 @@ from tacit.additive.posterior import SCALES
 from tacit.additive.sweeps import HyperPrior, step_length
 from tacit.additive.term import ReleaseAverage
 from tacit.additive.tuning import PLANNING, SWEEPING
-from tacit.binning.measure import Column, measure_bins
-from tacit.binning.tuning import BINNING, Binning, Searching
 from tacit.boosting.measures.mada_boost import mada_boost
-from tacit.curator.budget import Budget
-from tacit.curator.curator import Curator
-from tacit.engines.memory import MemoryTable
-from tacit.noise.seeded_source import SeededSource
-from tacit.privacy.budget import Allowance
-from tacit.privacy.ledger import Reservation
-from tacit.privacy.neighbouring import Neighbouring
 from tests.additive.test_intercept import observe
 
 
@@ -131,25 +122,3 @@ class Weights:
 def _start(columns: int) -> np.ndarray:
     start = 1 / (1 + SCALES * columns / SWEEPING.typical_variance)
     return start / start.sum()
-
-
-def misplaced(seed: int, tuning: Binning = BINNING) -> float:
-    """Share of the rows that bins of twelve narrow columns count in the wrong place, on average."""
-    rows, codes, allowance = 400, 4097, Allowance.of(0.1, 1e-6)
-    generator = np.random.default_rng(seed)
-    columns = [(np.clip(generator.normal(0.7, 0.02, rows), 0, 1) * (codes - 2)).astype(np.uint16) for _ in range(12)]
-    table = MemoryTable(columns, np.zeros(rows, np.uint8), [codes] * 12, 2)
-    gate = Curator(table, Reservation([allowance.whole], Neighbouring.ADD_OR_REMOVE_ONE, "test"), SeededSource(seed))
-    named = [Column(place, f"x{place}", True) for place in range(12)]
-    made, _ = measure_bins(Budget(gate, allowance).part(0.04), named, float(rows), tuning)
-    wrong = 0.0
-    for found, column in zip(made, columns, strict=True):
-        truth = np.bincount(found.mapping[column], minlength=len(found.counts))
-        wrong += np.abs(found.counts - truth).sum() / 2 / rows / 12
-    return wrong
-
-
-def test_bins_of_columns_that_look_alike_are_found_together():
-    together = np.mean([misplaced(seed) for seed in range(3)])
-    alone = replace(BINNING, searching=Searching(family_columns=1e12))
-    assert together < 0.9 * np.mean([misplaced(seed, alone) for seed in range(3)])

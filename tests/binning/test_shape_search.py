@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.binning.shape_search import ShapeSearch, _family
+from tacit.binning.shape_search import ShapeSearch
 from tacit.binning.tuning import SEARCHING
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
@@ -119,51 +119,3 @@ def test_a_window_is_made_of_whole_parts(n_codes):
     assert {first, stop} <= set(starts.tolist())
     assert first <= 0.29 * n_codes < 0.31 * n_codes <= stop
     assert stop - first <= n_codes * 4 / SEARCHING.narrow_parts + 1
-
-
-def drawn(shape: str, seed: int, rows: int = 400) -> np.ndarray:
-    """A column of that shape, as codes."""
-    return (SHAPES[shape](np.random.default_rng(seed), rows) * (CODES - 1)).astype(np.int64)
-
-
-@pytest.mark.parametrize("shape", ["narrow", "wide", "spiked"])
-def test_columns_that_look_alike_find_their_shape_together(shape):
-    """Twelve of a kind know better than each alone; a clear column of another kind is not drawn along."""
-    allowance, alone, together = Allowance.of(0.05, 1e-6), [], []
-    columns = [drawn(shape, seed) for seed in range(12)]
-    for repeat in range(6):
-        searches = [search(codes, CODES, allowance, 100 * repeat + place) for place, codes in enumerate(columns)]
-        alone += [distance(found.masses, codes) for found, codes in zip(searches, columns, strict=True)]
-        ShapeSearch.pool(searches)
-        together += [distance(found.masses, codes) for found, codes in zip(searches, columns, strict=True)]
-        other = CODES - 2 - columns[0]
-        clear = search(other, CODES, Allowance.of(2.0, 1e-6), repeat)
-        before = distance(clear.masses, other)
-        ShapeSearch.pool([*searches, clear])
-        assert distance(clear.masses, other) < before + 0.05
-    assert np.mean(together) < 0.85 * np.mean(alone)
-
-
-def test_no_column_counts_for_itself():
-    """What a column says is not said twice: alone it learns nothing, and two that were not asked stay in doubt."""
-    codes, allowance = drawn("narrow", 0, 1500), Allowance.of(0.3, 1e-6)
-    found = search(codes, CODES, allowance)
-    before = found.masses
-    ShapeSearch.pool([])
-    ShapeSearch.pool([found])
-    assert (found.masses == before).all()
-    unasked = ShapeSearch(0, CODES, 1500.0)
-    doubtful = unasked.masses
-    ShapeSearch.pool([found, unasked])
-    assert found.masses == pytest.approx(before, rel=0.3, abs=1.0)
-    assert distance(unasked.masses, codes) < distance(doubtful, codes)
-
-
-def test_pooling_leaves_the_family_to_columns_that_say_nothing():
-    searches = [ShapeSearch(place, CODES, 1500.0) for place in range(3)]
-    logs, densities = _family()
-    weights = np.exp(logs) / np.exp(logs).sum()
-    ShapeSearch.pool(searches)
-    expected = (weights @ densities)[np.arange(CODES - 1) * SEARCHING.leaves // (CODES - 1)]
-    for found in searches:
-        assert found.masses[:-1] / 1500 == pytest.approx(expected, rel=1e-6)

@@ -171,22 +171,3 @@ def test_a_narrow_column_is_searched_again() -> None:
     assert believing({1: 0.35, 2: 0.35, 10: 0.3}, 16).narrow == (0, 6)
     # where the window begins later, and its 200 codes are no multiple of eight
     assert believing({80: 0.35, 110: 0.35, 10: 0.3}, 300, (50, 250)).narrow == (50 + 50, 50 + 150)
-
-
-def test_pooling_by_hand() -> None:
-    """Three columns, of which two say nearly surely what they are; thirty rounds of expectation maximisation."""
-    numbers = FEW
-    searches = [ShapeSearch(place, 301, 1000.0, None, numbers) for place in range(3)]
-    family = np.exp(_family(numbers)[0]) / np.exp(_family(numbers)[0]).sum()
-    generator = np.random.default_rng(1)
-    for one in searches:
-        one._evidence = generator.normal(0, 2, len(family))
-    common = family
-    for _ in range(30):
-        chances = [np.exp(one._evidence) * common for one in searches]
-        chances = [chance / chance.sum() for chance in chances]
-        common = (2.0 * family + sum(chances)) / (2.0 + 3)
-    ShapeSearch.pool(searches)
-    for place, one in enumerate(searches):
-        others = sum(chance for number, chance in enumerate(chances) if number != place)
-        assert np.exp(one._prior) == pytest.approx((2.0 * family + others) / (2.0 + 2))

@@ -244,11 +244,6 @@ class _Searched:
     def take(self, release: Measurement) -> None:
         self._searches[-1].observe(release)
 
-    @property
-    def outline(self) -> ShapeSearch:
-        """The search over the whole range."""
-        return self._searches[0]
-
     def bins(self) -> Bins:
         found, widths = self._searches[0].masses, self._searches[0].widths
         for search in self._searches[1:]:
@@ -284,9 +279,7 @@ def measure_bins(
             asked, budget.curator.measure_all([question for _, question in asked]), strict=True
         ):
             look.take(release)
-        if means.planned(number):
-            ShapeSearch.pool([look.outline for look in looks if isinstance(look, _Searched)])
-        else:
+        if not means.planned(number):
             more += len(asked) * means.part(number).share
     made = [look.bins() for look in looks]
     for column, bins in zip(columns, made, strict=True):

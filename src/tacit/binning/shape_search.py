@@ -10,7 +10,6 @@ shapes are common there.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -121,7 +120,8 @@ class ShapeSearch:
         self._column, self._rows, self._n_codes, self._numbers = column, rows, n_codes, numbers
         self.window = window or (0, n_codes - 1)
         self._drawn = _drawn(self.window[1] - self.window[0], numbers)
-        self._prior, self._evidence = _family(numbers)[0], np.zeros(len(_family(numbers)[0]))
+        self._prior = _family(numbers)[0]
+        self._evidence = np.zeros(len(self._prior))
         self._asked: list[ReleaseMap] = []
         self._missing, self._precision = 0.0, 0.0
 
@@ -134,7 +134,7 @@ class ShapeSearch:
             pure: whether noise follows the L1 norm of a row's image; that is at most 1 then, else its L2 norm.
         """
         noise, numbers = (sd / self._rows) ** 2, self._numbers
-        if not self._asked and self._prior is _family(numbers)[0]:
+        if not self._asked:
             contrasts = _first_contrasts(self.window[1] - self.window[0], numbers, noise)
         else:
             contrasts = _contrasts(self._drawn, self._weights, numbers, noise)
@@ -196,29 +196,6 @@ class ShapeSearch:
     @property
     def _weights(self) -> Floats:
         return _normalised(self._prior + self._evidence)
-
-    @staticmethod
-    def pool(searches: Sequence[ShapeSearch]) -> None:
-        """Pools columns: which shapes are common in a table its other columns say.
-
-        The weights of a mixture, by expectation maximisation (empirical Bayes). They follow from what was released.
-
-        Args:
-            searches: of different columns of one table, each of the whole range.
-        """
-        if len(searches) < 2:
-            return
-        numbers = searches[0]._numbers
-        family, own = _normalised(_family(numbers)[0]), numbers.family_columns
-        likelihoods = np.exp([search._evidence - search._evidence.max() for search in searches])
-        common, beliefs = family, likelihoods
-        for _ in range(numbers.poolings):
-            beliefs = likelihoods * common
-            beliefs /= beliefs.sum(axis=1, keepdims=True)
-            common = (own * family + beliefs.sum(axis=0)) / (own + len(searches))
-        others = own * family + beliefs.sum(axis=0) - beliefs  # no column counts for itself
-        for search, seen in zip(searches, others, strict=True):
-            search._prior = np.log(seen / (own + len(searches) - 1))
 
 
 def _normalised(logs: Floats) -> Floats:

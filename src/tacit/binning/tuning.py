@@ -2,7 +2,7 @@
 
 To vary a number, replace it::
 
-    replace(Binning(), searching=replace(Searching(), family_columns=8.0))
+    replace(Binning(), searching=replace(Searching(), histogram_from=20.0))
 """
 
 from __future__ import annotations
@@ -77,10 +77,6 @@ class Searching:
     narrow_parts: int = 64
     nearly_all: float = 0.7
     spike: float = 0.4
-
-    # For how many columns the family's own weights count beside those of a table, and rounds of learning from these.
-    family_columns: float = 2.0
-    poolings: int = 30
 
     # No group of leaves is believed to be emptier than this.
     least_mass: float = 1e-5
