@@ -13,7 +13,6 @@ import pytest
 from tacit.models.fourier_features import LENGTH, FourierFeatures
 from tacit.models.tree import TreeShape
 from tacit.privacy.charges import Gaussian
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
 from tacit.queries.dense.vector_sum import norm_ball
 from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
@@ -49,20 +48,7 @@ from tacit.queries.tree_cells import (
     SplitHistogram,
     TreeCells,
 )
-
-ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
-
-
-def moves(query: object, relation: Neighbouring) -> tuple[int, int]:
-    """L1 and squared L2."""
-    found: Sensitivity = query.sensitivity(relation)  # type: ignore[attr-defined]
-    return found.l1, found.l2_squared
-
-
-def rule_of(*lines: tuple[int, ...], unit: int = 3) -> RowRule:
-    """A rule that does not look at margins: a line per label."""
-    return RowRule(np.array(lines, np.int32)[:, None, :], unit)
-
+from tests.queries.by_hand import ADD, REPLACE, moves, rule_of
 
 # sensitivities and norms
 

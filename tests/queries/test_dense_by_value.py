@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.dense.capped_scaling import TICKS, capped_scaling, entitlements
 from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import (
@@ -22,23 +21,7 @@ from tacit.queries.dense.halfspace_log import (
 )
 from tacit.queries.dense.moments import MomentSum
 from tacit.queries.dense.vector_sum import WEIGHT_LIMIT, VectorSum
-from tacit.queries.rules import (
-    RowRule,
-)
-from tacit.queries.sensitivity import Sensitivity
-
-ADD, REPLACE = Neighbouring.ADD_OR_REMOVE_ONE, Neighbouring.REPLACE_ONE
-
-
-def moves(query: object, relation: Neighbouring) -> tuple[int, int]:
-    """L1 and squared L2."""
-    found: Sensitivity = query.sensitivity(relation)  # type: ignore[attr-defined]
-    return found.l1, found.l2_squared
-
-
-def rule_of(*lines: tuple[int, ...], unit: int = 3) -> RowRule:
-    """A rule that does not look at margins: a line per label."""
-    return RowRule(np.array(lines, np.int32)[:, None, :], unit)
+from tests.queries.by_hand import ADD, REPLACE, moves
 
 
 def test_sums_of_dense_rows() -> None:
