@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import tacit
 from tacit.curator.random_stopping import best_of_random_runs
 from tacit.privacy.charges import Gaussian, NonPrivate
 from tacit.privacy.ledger import BudgetExceeded, Reservation
@@ -45,6 +46,23 @@ def test_the_number_of_runs_and_the_lottery_have_the_stated_laws(shape):
     assert abs(counts.mean() - 3.0) < 0.2
     every = np.concatenate(chosen)
     assert np.abs(np.bincount(every, minlength=4) / len(every) - 0.25).max() < 4 * math.sqrt(0.1875 / len(every))
+
+
+def test_nobody_watches_the_runs():
+    """How many there are is secret, and what a run releases is not paid for but by the best."""
+    told = []
+
+    def run(index, seed):
+        inner = Reservation([Gaussian(5.0)], Neighbouring.ADD_OR_REMOVE_ONE, "one run")
+        inner.record(Gaussian(5.0), "a release", "a theorem")
+        return None, 0.0
+
+    with tacit.options(progress=told.append):
+        for seed in range(5):
+            search(run, seed=seed)
+        after = Reservation([Gaussian(5.0)], Neighbouring.ADD_OR_REMOVE_ONE, "after")
+        after.record(Gaussian(5.0), "a release", "a theorem")
+    assert [(step.work, step.what) for step in told] == [("test", "search")] * 5 + [("after", "a release")]
 
 
 def test_only_the_best_result_comes_out_and_the_first_of_equals():

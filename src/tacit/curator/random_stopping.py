@@ -11,6 +11,7 @@ from tacit.curator.options import chosen_source
 from tacit.privacy.charges import Charge, NonPrivate
 from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
+from tacit.privacy.progress import unwatched
 from tacit.privacy.random_stopping import LOG_UNIT, THEOREM, RandomStopping
 
 T = TypeVar("T")
@@ -32,8 +33,8 @@ def best_of_random_runs(
     """Runs randomly chosen candidates a random number of times and returns the result with the highest score.
 
     Guarantee: ``charge``, if it is what ``rule`` charges for runs of these candidates. It covers the returned result
-    and nothing else: neither the number of runs, nor how long they took, nor any other result may be seen. Both draws
-    are exact up to :data:`tacit.privacy.random_stopping.SLACK`, which the charge includes. Of results with the same
+    and nothing else: neither the number of runs, nor how long they took, nor any other result may be seen, so that
+    nobody watches the runs. Both draws are exact up to :data:`tacit.privacy.random_stopping.SLACK`, which the charge includes. Of results with the same
     score the first counts, which is a random one.
 
     Args:
@@ -61,9 +62,10 @@ def best_of_random_runs(
         for _ in range(count):
             seed = None if random_state is None else int(source.public_generator().integers(1 << 31))
             rounds.append((source.exponential(alike, 1.0), seed))
-    best, best_score = run(*rounds[0])
-    for index, seed in rounds[1:]:
-        result, score = run(index, seed)
-        if score > best_score:
-            best, best_score = result, score
+    with unwatched():
+        best, best_score = run(*rounds[0])
+        for index, seed in rounds[1:]:
+            result, score = run(index, seed)
+            if score > best_score:
+                best, best_score = result, score
     return best

@@ -8,7 +8,8 @@ runs the fit: they grow with the rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import final
@@ -47,6 +48,16 @@ Watch = Callable[[Step], None]
 """Called in the thread that works. What it raises ends the work; its charge stands then."""
 
 WATCH: ContextVar[Watch | None] = ContextVar("tacit progress", default=None)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Nobody is told of what begins inside: of work whose every step would be a release of its own."""
+    watch = WATCH.set(None)
+    try:
+        yield
+    finally:
+        WATCH.reset(watch)
 
 
 class Watched:
