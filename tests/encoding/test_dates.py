@@ -101,6 +101,7 @@ def test_every_month_and_every_year_has_its_own_cell() -> None:
 BAD = [
     "2020-02-30", "2020-13-01", "0000-01-01", "20200101", "2020-W01-1", "31.12.2020", "yesterday", "", " ", "NaN",
     True, 3, 2020.5, float("inf"), b"2020-01-01", [1], {"a": 1}, object(), pd.NaT, np.datetime64("NaT"), 10**400,
+    np.datetime64(5, "as"), np.datetime64(-1, "fs"), np.timedelta64(1, "s"), np.timedelta64("NaT"),
 ]  # fmt: skip
 
 
@@ -125,6 +126,13 @@ def test_a_number_is_a_year_where_years_count() -> None:
     expected = [2019.5, 2020.5, np.nan]
     for values in ([2019, "2020", 20201], np.array([2019.0, 2020.0, -1.0]), pa.array(["2019", "2020.0", "year"])):
         np.testing.assert_array_equal(dates_as_numbers(values, "year"), expected)
+
+
+def test_no_moment_or_duration_of_numpys_makes_a_fit_fail() -> None:
+    odd = [np.timedelta64(2020, "Y"), np.timedelta64(2020, "s"), np.datetime64(5, "as"), np.datetime64(2**62, "Y")]
+    for granularity in ("year", "month", "weekday"):
+        found = dates_as_numbers([*odd, dt.date(2020, 3, 2)], granularity)
+        assert found[-1] == dates_as_numbers([dt.date(2020, 3, 2)], granularity)[0]
 
 
 def test_far_dates_are_clipped() -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tacit.curator.rows import PrivateRows
 from tacit.encoding.frames import Frame
 from tacit.encoding.table import TableEncoding
-from tacit.encoding.units import NO_UNIT, first_rows, unit_codes
+from tacit.encoding.units import NO_UNIT, first_rows, secret_units, unit_codes
 from tacit.encoding.values import LabelIndex
 from tacit.privacy.charges import NonPrivate
 from tacit.privacy.ledger import Reservation
@@ -78,12 +78,57 @@ def test_rows_without_an_identifier_have_no_unit() -> None:
         pd.Series(pd.to_datetime(["2026-01-01", "2026-01-02", None, "2026-01-01"])),
         [dt.date(2026, 1, 1), dt.date(2026, 1, 2), None, dt.date(2026, 1, 1)],
         [("a", 1), ("b", 1), None, ("a", 1)],
+        pa.array([1, 2, None, 1], pa.timestamp("s", "America/New_York")),
+        pa.array([1, 2, None, 1], pa.date32()),
+        pa.array([1, 2, None, 1], pa.duration("ns")),
+        pa.array([[1], [2], None, [1]]),
+        pl.Series([1, 2, None, 1]).cast(pl.Datetime("ns")),  # Python's times would be the same
+        np.array([1, 2, "NaT", 1], "datetime64[M]"),
     ],
     ids=lambda column: f"{type(column).__module__.split('.')[0]} {getattr(column, 'dtype', type(column[0]).__name__)}",
 )
 def test_columns_of_any_kind_identify(column: Any) -> None:
     codes = unit_codes(column)
     assert codes[0] == codes[3] != codes[1]
+    assert NO_UNIT not in codes[:2]
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("s"), pa.timestamp("ms", "UTC"), pa.date32(), pa.time64("us")], ids=str)
+def test_moments_that_are_missing_are_nobodys(kind: Any) -> None:
+    """Of Arrow's arrays, too: as one unit, persons without an identifier would push each other out."""
+    assert unit_codes(pa.array([5, None, None, 7], kind)).tolist() == [0, NO_UNIT, NO_UNIT, 1]
+
+
+FAR = np.iinfo(np.int64).max
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series([0, 1, FAR], dtype=pl.Int64).cast(pl.Datetime("us")),
+        pl.Series([0, 1, -FAR], dtype=pl.Int64).cast(pl.Datetime("ms", "UTC")),
+        pd.Series([0, 1, FAR]).astype("datetime64[s]").dt.tz_localize("UTC").dt.tz_convert("America/New_York"),
+        pd.Series([0, 1, -FAR]).astype("datetime64[ns]").dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"),
+        np.array([0, 1, FAR], "datetime64[s]"),
+    ],
+    ids=lambda column: f"{type(column).__module__.split('.')[0]} {column.dtype}",
+)
+def test_moments_beyond_all_calendars_identify(column: Any) -> None:
+    """Libraries of tables raise where they are to make Python's objects of them."""
+    assert unit_codes(column).tolist() == [0, 1, 2]
+
+
+def test_numbers_of_units_say_whose_rows_count_in_whatever_order() -> None:
+    units, moved = [1, "1.0", True, None, "007", "a"], ["a", True, None, "007", 1, "1.0"]
+    key, other = b"k" * 32, b"o" * 32
+    for most in (1, 2, 3):
+        numbers = secret_units(units, most, key)
+        assert np.count_nonzero(numbers) == most + 2
+        assert sorted(numbers) == sorted(secret_units(moved, most, key))
+    assert numbers[0] == numbers[1] == numbers[2] != numbers[4] != numbers[5]
+    assert not set(numbers[numbers != 0]) & set(secret_units(units, 3, other))
+    assert secret_units([], 1, key).shape == (0,)
+    assert len(set(secret_units(ODD[:4], 1, key)[:4])) == 4
 
 
 ODD = [10**5000, "x" * 3_000_000, "\ud800", object(), [1], {}]

@@ -143,8 +143,7 @@ def _day(value: Any, granularity: str) -> np.datetime64:
         parts = (getattr(value, name, None) for name in ("year", "month", "day"))
         return _NAT if value != value else _date(*parts)  # pandas' missing time is no time, and unlike itself
     if isinstance(value, np.datetime64):
-        day: np.datetime64 = np.array([value]).astype("datetime64[D]")[0]
-        return day
+        return _day_of(value)
     text = value.strip() if isinstance(value, str) else ""
     match = _ISO.fullmatch(text)
     if match is not None:
@@ -156,10 +155,18 @@ def _day(value: Any, granularity: str) -> np.datetime64:
     return _NAT
 
 
+def _day_of(moment: np.datetime64) -> np.datetime64:
+    try:
+        day: np.datetime64 = np.array([moment]).astype("datetime64[D]")[0]
+    except (OverflowError, ValueError):  # no day has so large a number, or the moment has no unit
+        return _NAT
+    return day
+
+
 def _year(number: Any) -> np.datetime64:
     try:
         year = float(number)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, TypeError):  # a duration is a number of numpy's, and of no year
         return _NAT
     return _date(int(year), 1, 1) if 0 < year < 10_000 and year == int(year) else _NAT
 

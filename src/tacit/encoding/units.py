@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import decimal
+import hmac
 import math
 import re
 from collections.abc import Hashable
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from tacit.arrays import Bools, Ints
 from tacit.encoding.errors import FrameError
 from tacit.encoding.keys import NO_KEY, codes_by
+from tacit.encoding.numbers import series_of
 from tacit.encoding.tokens import as_tokens
 from tacit.encoding.values import is_missing
 
@@ -33,7 +38,7 @@ def unit_of(value: Any) -> Hashable | None:
     try:
         value = value.item() if isinstance(value, np.generic) else value
         value = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
-        if is_missing(value):
+        if is_missing(value) or (isinstance(value, pa.Scalar) and not value.is_valid):
             return None
         if isinstance(value, str):
             text = value.strip()
@@ -49,11 +54,57 @@ def unit_of(value: Any) -> Hashable | None:
 
 def unit_codes(values: Any, name: str = "") -> Ints:
     """A code per row, equal where rows are of one unit, :data:`NO_UNIT` where the identifier is missing."""
+    return codes_by(unit_of, _tokens(values, name))[0]
+
+
+def secret_units(values: Any, most: int, key: bytes, name: str = "") -> Ints:
+    """A number for the unit of every row that counts, the same in whatever order rows stand; 0 for rows that do not.
+
+    Args:
+        values: identifiers.
+        most: the first so many rows of a unit count.
+        key: a secret; without it the numbers tell of nobody.
+        name: of the column, for errors.
+    """
+    codes, found = codes_by(unit_of, _tokens(values, name))
+    digests = [hmac.digest(key, _written(unit).encode("utf-8", "surrogatepass"), "sha256") for unit in found]
+    numbers = np.array([*(int.from_bytes(digest[:8], "big", signed=True) for digest in digests), 0], np.int64)
+    return np.where(first_rows(codes, most), numbers[codes], 0)
+
+
+def _written(unit: Hashable) -> str:
+    """A unit as a text: the same for 1, 1.0 and True, whichever of them came first."""
+    if isinstance(unit, bool | float) and unit == int(unit):
+        unit = int(unit)
+    return f"{unit:x}" if isinstance(unit, int) else f"{type(unit).__name__} {unit}"
+
+
+def _tokens(values: Any, name: str) -> pa.ChunkedArray | npt.NDArray[np.object_]:
     try:
-        tokens = as_tokens(values, name)
+        return as_tokens(values, name)
     except FrameError:  # dates and the like: no categories, but they can identify
-        tokens = np.fromiter(values, object, len(values))
-    return codes_by(unit_of, tokens)[0]
+        pass
+    moments = values
+    if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
+        moments = pa.array(values.astype(np.int64), mask=np.isnat(values))
+    elif (series := series_of(values)) is not None and _is_temporal(series):
+        moments = series.to_arrow()
+    chunks = moments.chunks if isinstance(moments, pa.ChunkedArray) else [moments]
+    if not all(isinstance(chunk, pa.Array) and _is_whole(chunk.type) for chunk in chunks):
+        return np.fromiter(values, object, len(values))
+    # as whole numbers: of a moment that no calendar has, a library of tables makes no Python object, but raises
+    narrow = [chunk.cast(pa.int32()) if chunk.type.bit_width == 32 else chunk for chunk in chunks]
+    return pa.chunked_array([chunk.cast(pa.int64()) for chunk in narrow], pa.int64())
+
+
+def _is_temporal(series: nw.Series[Any]) -> bool:
+    named = str(getattr(series.to_native(), "dtype", ""))  # narwhals does not know every time zone of pandas
+    return bool(series.dtype.is_temporal()) or named.startswith("datetime64")
+
+
+def _is_whole(kind: pa.DataType) -> bool:
+    """Whether values of a type are whole numbers, or moments and durations that are kept as such."""
+    return bool(pa.types.is_int64(kind) or (pa.types.is_temporal(kind) and not pa.types.is_interval(kind)))
 
 
 def first_rows(units: Ints, most: int) -> Bools:
