@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tacit
@@ -364,6 +365,30 @@ def test_other_rows_other_parameters_and_no_fit_are_refused(tmp_path: Path) -> N
     with pytest.raises(AccountError, match=r"no fit 1 that can go on \(there are: none\)"):
         gone_on(made("trees", payer, **FEW), kept.identifier, X, y)
     assert payer.spent == spent
+
+
+def test_rows_of_units_must_be_the_same_persons_and_the_first_the_same(tmp_path: Path) -> None:
+    """Only the first rows of a unit count: were they others now, a person would have a part in twice as many."""
+    schema = {
+        "label": {"column": "y", "classes": ["no", "yes"]},
+        "columns": {"a": {"kind": "numeric", "lower": 0, "upper": 400}, "who": {"kind": "id"}},
+        "unit": {"column": "who", "max_rows": 1},
+    }
+    rows = np.arange(400)
+    X, y = pd.DataFrame({"a": rows, "who": rows // 2}), np.where(rows % 3 == 0, "yes", "no")
+    payer = account(tmp_path)
+
+    def learner() -> Any:
+        return tacit.BoostedTreesClassifier(schema=schema, account=payer, **FEW)
+
+    stopped(learner(), 10, X, y)
+    [kept] = payer.kept()
+    with pytest.raises(AccountError, match="began with other rows"):
+        gone_on(learner(), kept.identifier, X[::-1], y[::-1])
+    with pytest.raises(AccountError, match="began with other rows"):  # the same rows count, and are other persons'
+        gone_on(learner(), kept.identifier, X.assign(who=np.roll(X["who"], 2)), y)
+    order = np.lexsort((rows % 2, -(rows // 2)))  # the persons in another order, and of each the same row first
+    gone_on(learner(), kept.identifier, X.iloc[order], y[order])
 
 
 def test_parameters_that_cost_the_same_are_told_apart(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tacit.arrays import Floats
 from tacit.curator.fresh_key import fresh_key
 from tacit.encoding.fingerprint import fingerprint
 from tacit.encoding.frames import Frame
+from tacit.encoding.units import secret_units
 from tacit.learning.learner import Learner
 from tacit.learning.tables import codes_of
 from tacit.learning.task import Task
@@ -84,10 +85,17 @@ WEIGHT_UNITS = 1 << 20
 
 
 def rows_of_table(frame: Frame, labels: Any, task: Task, row_weights: Floats | None) -> RowsKnownBy:
-    """What a table is known by: its codes and weights, in any order."""
+    """What a table is known by: its codes and weights, in any order, and whose rows they are if they are units'.
+
+    The first rows of a unit count. Were they others when the fit goes on, a unit would have its part in more rows than
+    are paid for: some in what was released before, some in what is released now.
+    """
+    unit = None if task.schema is None else task.schema.unit
 
     def known(key: bytes) -> str:
         columns = codes_of(frame, labels, task)
+        if unit is not None:
+            columns.append(secret_units(frame.column(unit.column), unit.max_rows, key, unit.column))
         if row_weights is not None:
             columns.append(np.rint(row_weights * WEIGHT_UNITS).astype(np.int64))
         return fingerprint(columns, key)
