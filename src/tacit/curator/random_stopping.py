@@ -34,8 +34,8 @@ def best_of_random_runs(
 
     Guarantee: ``charge``, if it is what ``rule`` charges for runs of these candidates. It covers the returned result
     and nothing else: neither the number of runs, nor how long they took, nor any other result may be seen, so that
-    nobody watches the runs. Both draws are exact up to :data:`tacit.privacy.random_stopping.SLACK`, which the charge includes. Of results with the same
-    score the first counts, which is a random one.
+    nobody watches the runs. Both draws are exact up to :data:`tacit.privacy.random_stopping.SLACK`, which the charge
+    includes. Of results with the same score the first counts, which is a random one.
 
     Args:
         rule: the distribution of the number of runs.
