@@ -10,9 +10,9 @@ from weakref import WeakSet
 import numpy as np
 
 from tacit.arrays import Ints
-from tacit.engines.cover import CoverCounts, StreamedCounts
 from tacit.engines.passes import library
 from tacit.engines.passes.base import Look, row_pass
+from tacit.engines.passes.cover import CoverSums
 from tacit.engines.protocol import CoverRows, StreamedCoverRows
 from tacit.engines.rows import FollowsCodes, Rows
 from tacit.queries.cells import Cells
@@ -102,41 +102,37 @@ class BlockTable:
 
     def open_cover(self, conjunctions: Conjunctions) -> CoverRows:
         """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
-        return _Cover([rows.cover(conjunctions) for rows in self._blocks])
+        return _Cover(self, conjunctions)
 
     def open_streamed_cover(self, conjunctions: StreamedConjunctions) -> StreamedCoverRows:
         """The same for candidates that are made block by block."""
-        return _StreamedCover([rows.streamed_cover(conjunctions) for rows in self._blocks])
+        return _Cover(self, conjunctions)
 
 
 class _Cover:
-    """The rows that are left of a cover, in blocks."""
+    """The rows that are left of a cover. Which these are follows from the conjunctions that were removed.
 
-    def __init__(self, parts: Sequence[CoverCounts]) -> None:
-        self._parts = parts
+    Args:
+        table: of all rows.
+        candidates: the conjunctions.
+    """
+
+    def __init__(self, table: BlockTable, candidates: Conjunctions | StreamedConjunctions) -> None:
+        self._table, self._candidates = table, candidates
+        self._removed: tuple[int, ...] = ()
+        self._counts: Ints | None = None
 
     @property
     def counts(self) -> Ints:
         """Class counts of every conjunction over them, shape ``(conjunctions, classes)``."""
-        return reduce(np.add, [part.counts for part in self._parts])
-
-    def remove(self, conjunction: int) -> None:
-        """Takes away the rows that a conjunction covers."""
-        for part in self._parts:
-            part.remove(conjunction)
-
-
-class _StreamedCover:
-    """The same for candidates that are made block by block."""
-
-    def __init__(self, parts: Sequence[StreamedCounts]) -> None:
-        self._parts = parts
+        if self._counts is None:
+            self._counts = self.block(0)
+        return self._counts
 
     def block(self, block: int) -> Ints:
         """Class counts of a block's conjunctions over the rows that are left, shape ``(size, classes)``."""
-        return reduce(np.add, [part.block(block) for part in self._parts])
+        return self._table.total(CoverSums(self._candidates, self._removed, block))
 
     def remove(self, conjunction: int) -> None:
         """Takes away the rows that a conjunction covers."""
-        for part in self._parts:
-            part.remove(conjunction)
+        self._removed, self._counts = (*self._removed, conjunction), None

@@ -126,7 +126,7 @@ class _Uncovered(Generic[Of]):
     def __init__(
         self, conjunctions: Of, columns: Sequence[Codes], labels: Bytes, n_labels: int, threads: int = 1
     ) -> None:
-        self._conjunctions: Of = conjunctions
+        self.conjunctions: Of = conjunctions
         self._columns = columns
         self._labels, self._n_labels, self._threads = labels, n_labels, threads
         self._left = np.ones(len(labels), np.bool_)
@@ -142,7 +142,7 @@ class CoverCounts(_Uncovered[Conjunctions]):
 
     def remove(self, conjunction: int) -> None:
         """Takes away the rows that a conjunction covers."""
-        gone = holds(self._conjunctions, conjunction, self._columns, len(self._labels)) & self._left
+        gone = holds(self.conjunctions, conjunction, self._columns, len(self._labels)) & self._left
         self._left &= ~gone
         if 2 * np.count_nonzero(gone) > np.count_nonzero(self._left):
             self.counts = self._count(np.flatnonzero(self._left))
@@ -151,12 +151,12 @@ class CoverCounts(_Uncovered[Conjunctions]):
 
     def _count(self, rows: Ints) -> Ints:
         """Class counts over some rows, shape ``(conjunctions, classes)``."""
-        counts = np.zeros((self._n_labels, len(self._conjunctions)), np.int64)
+        counts = np.zeros((self._n_labels, len(self.conjunctions)), np.int64)
         for label in range(self._n_labels):
             of_label = rows[self._labels[rows] == label]
             if len(of_label):
-                bits = literal_bits(self._conjunctions, self._columns, of_label)
-                count_in_parallel(bits, self._conjunctions.members, counts[label], self._threads)
+                bits = literal_bits(self.conjunctions, self._columns, of_label)
+                count_in_parallel(bits, self.conjunctions.members, counts[label], self._threads)
         return np.ascontiguousarray(counts.T)
 
 
@@ -169,7 +169,7 @@ class StreamedCounts(_Uncovered[StreamedConjunctions]):
 
     def block(self, block: int) -> Ints:
         """Class counts of a block's conjunctions over the rows that are left, shape ``(size, classes)``."""
-        members = self._conjunctions.members(block)
+        members = self.conjunctions.members(block)
         counts = np.zeros((self._n_labels, len(members)), np.int64)
         for bits, out in zip(self._bits, counts, strict=True):
             count_in_parallel(bits, members, out, self._threads)
@@ -177,12 +177,12 @@ class StreamedCounts(_Uncovered[StreamedConjunctions]):
 
     def remove(self, conjunction: int) -> None:
         """Takes away the rows that a conjunction covers."""
-        self._left &= ~holds(self._conjunctions, conjunction, self._columns, len(self._labels))
+        self._left &= ~holds(self.conjunctions, conjunction, self._columns, len(self._labels))
         self._bits = self._packed()
 
     def _packed(self) -> list[npt.NDArray[np.uint64]]:
         rows = np.flatnonzero(self._left)
         return [
-            literal_bits(self._conjunctions, self._columns, rows[self._labels[rows] == label])
+            literal_bits(self.conjunctions, self._columns, rows[self._labels[rows] == label])
             for label in range(self._n_labels)
         ]

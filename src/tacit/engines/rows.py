@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from tacit.arrays import Bytes, Codes, Ints
 from tacit.engines import kernels
-from tacit.engines.cover import CoverCounts, StreamedCounts, first_match
+from tacit.engines.cover import first_match
 from tacit.engines.dense import DenseRows
 from tacit.engines.joint_rows import joint_labels
 from tacit.engines.tree_rows import LeafCache
 from tacit.engines.workspace import Workspace
 from tacit.queries.cells import Cells, OneCell, ProductCells
-from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
+from tacit.queries.covers.candidates import FirstMatch
 from tacit.queries.joint_bound import JointBound
 from tacit.queries.query import Layout
 from tacit.queries.tree_cells import TreeCells
@@ -188,16 +188,6 @@ class Rows:
         self._joint[bound] = joint_labels(
             bound, self.labels, n_labels, own_levels, self.codes, self.run, self.workspace.zeros
         )
-
-    # Covers.
-
-    def cover(self, conjunctions: Conjunctions) -> CoverCounts:
-        """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
-        return CoverCounts(conjunctions, self.columns, self.classes(), self.layout.n_labels, self.threads)
-
-    def streamed_cover(self, conjunctions: StreamedConjunctions) -> StreamedCounts:
-        """The same for candidates that are made block by block."""
-        return StreamedCounts(conjunctions, self.columns, self.classes(), self.layout.n_labels, self.threads)
 
 
 def leaves_of(rows: Rows) -> LeafCache:

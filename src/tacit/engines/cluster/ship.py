@@ -17,14 +17,17 @@ from typing import Any
 from tacit.engines.numbering import ENTRIES, Numbering, entries_of
 from tacit.models.fourier_features import FourierFeatures
 from tacit.queries.cells import ProductCells
-from tacit.queries.covers.candidates import FirstMatch
+from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
 from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.joint_bound import JointBound
 from tacit.queries.row_weights import LabelWeights
 from tacit.queries.rules import RowRule
 from tacit.queries.tree_cells import TreeCells
 
-SHARED = (ProductCells, TreeCells, FirstMatch, RowRule, LabelWeights, FourierFeatures, JointBound, CappedSum, *ENTRIES)
+SHARED = (
+    ProductCells, TreeCells, FirstMatch, Conjunctions, StreamedConjunctions, RowRule, LabelWeights, FourierFeatures,
+    JointBound, CappedSum, *ENTRIES,
+)  # fmt: skip
 """What is sent once."""
 
 

@@ -9,23 +9,10 @@ from weakref import finalize
 
 from tacit.arrays import Ints
 from tacit.engines.blocks import BlockTable
-from tacit.engines.cluster.work import (
-    Ask,
-    AskCover,
-    Bind,
-    CloseCover,
-    Coarsen,
-    Derive,
-    OpenCover,
-    Remove,
-    Seal,
-    Unseal,
-)
+from tacit.engines.cluster.work import Ask, Bind, Coarsen, Derive, Seal, Unseal
 from tacit.engines.cluster.workers import Workers
 from tacit.engines.passes.base import Look
-from tacit.engines.protocol import CoverRows, StreamedCoverRows
 from tacit.queries.cells import Cells
-from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
 from tacit.queries.joint_bound import JointBound
 from tacit.queries.query import Layout
 
@@ -75,33 +62,3 @@ class ClusterTable(BlockTable):
     def bind(self, bound: JointBound, own_levels: int) -> None:
         """Weighs every row down until it keeps the bound, for as long as that lives. Codes stay as they are then."""
         self._workers.tell(Bind(self._number, bound, own_levels))
-
-    def open_cover(self, conjunctions: Conjunctions) -> CoverRows:
-        """Class counts of conjunctions over rows that leave as conjunctions are chosen."""
-        return _Cover(self._workers, self._number, conjunctions)
-
-    def open_streamed_cover(self, conjunctions: StreamedConjunctions) -> StreamedCoverRows:
-        """The same for candidates that are made block by block."""
-        return _Cover(self._workers, self._number, conjunctions)
-
-
-class _Cover:
-    """The rows that are left of a cover, on workers."""
-
-    def __init__(self, workers: Workers, table: int, conjunctions: Conjunctions | StreamedConjunctions) -> None:
-        self._workers, self._number = workers, next(_NUMBERS)
-        workers.tell(OpenCover(table, self._number, conjunctions))
-        finalize(self, workers.tell, CloseCover(self._number)).atexit = False
-
-    @property
-    def counts(self) -> Ints:
-        """Class counts of every conjunction over them, shape ``(conjunctions, classes)``."""
-        return self._workers.total(AskCover(self._number, None))
-
-    def block(self, block: int) -> Ints:
-        """Class counts of a block's conjunctions over the rows that are left, shape ``(size, classes)``."""
-        return self._workers.total(AskCover(self._number, block))
-
-    def remove(self, conjunction: int) -> None:
-        """Takes away the rows that a conjunction covers."""
-        self._workers.tell(Remove(self._number, conjunction))

@@ -15,14 +15,12 @@ import numpy as np
 
 from tacit.arrays import Ints
 from tacit.engines.cluster.ship import Receiver
-from tacit.engines.cover import CoverCounts, StreamedCounts
 from tacit.engines.passes import library
 from tacit.engines.passes.base import Look
 from tacit.engines.rows import Rows
 from tacit.engines.workspace import Workspace
 from tacit.privacy.signatures import library_version
 from tacit.queries.cells import Cells
-from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
 from tacit.queries.joint_bound import JointBound
 
 PASSES = library.LIBRARY
@@ -55,7 +53,6 @@ class Held:
         self._part, self._workspace, self._receiver = part.opened(), Workspace(threads), Receiver()
         self.position = 0
         self.tables: dict[int, Rows] = {}
-        self.covers: dict[int, CoverCounts | StreamedCounts] = {}
         self._question: Question | None = None
 
     def follow(self, messages: Sequence[bytes]) -> None:
@@ -141,43 +138,6 @@ class Bind:
         held.tables[self.table].bind(self.bound, self.own_levels)
 
 
-@dataclass(frozen=True, eq=False)
-class OpenCover:
-    """Begins to count what conjunctions cover."""
-
-    table: int
-    cover: int
-    conjunctions: Conjunctions | StreamedConjunctions
-
-    def __call__(self, held: Held) -> None:
-        rows, candidates = held.tables[self.table], self.conjunctions
-        if isinstance(candidates, StreamedConjunctions):
-            held.covers[self.cover] = rows.streamed_cover(candidates)
-        else:
-            held.covers[self.cover] = rows.cover(candidates)
-
-
-@dataclass(frozen=True)
-class Remove:
-    """Takes away the rows that a conjunction covers."""
-
-    cover: int
-    conjunction: int
-
-    def __call__(self, held: Held) -> None:
-        held.covers[self.cover].remove(self.conjunction)
-
-
-@dataclass(frozen=True)
-class CloseCover:
-    """Lets a cover go."""
-
-    cover: int
-
-    def __call__(self, held: Held) -> None:
-        held.covers.pop(self.cover, None)
-
-
 # What is asked.
 
 
@@ -197,19 +157,6 @@ class Ask:
     def __call__(self, held: Held, place: int) -> Ints:
         look = self.looks[place] if isinstance(self.looks, Sequence) else self.looks
         return look(held.tables[self.table])
-
-
-@dataclass(frozen=True)
-class AskCover:
-    """Class counts of conjunctions over the rows that are left: of all, or of a block of them."""
-
-    cover: int
-    block: int | None
-
-    def __call__(self, held: Held, place: int) -> Ints:
-        del place
-        counts = held.covers[self.cover]
-        return counts.counts if isinstance(counts, CoverCounts) else counts.block(self.block or 0)
 
 
 # What travels.

@@ -1,0 +1,64 @@
+"""What conjunctions cover: class counts over the rows that no chosen one covers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.arrays import Ints
+from tacit.engines.cover import CoverCounts, StreamedCounts
+from tacit.engines.rows import FollowsCodes, Rows
+from tacit.queries.covers.candidates import Conjunctions, StreamedConjunctions
+
+
+@dataclass(frozen=True, eq=False)
+class CoverSums:
+    """Class counts of conjunctions, shape ``(conjunctions, classes)``: no pass, as a cover is asked step by step.
+
+    Attributes:
+        candidates: the conjunctions.
+        removed: those whose rows have left, in their order.
+        block: which of streamed candidates are counted; 0 of those that are listed.
+    """
+
+    candidates: Conjunctions | StreamedConjunctions
+    removed: tuple[int, ...]
+    block: int
+
+    def __call__(self, rows: Rows) -> Ints:
+        return rows.kept(_KeptCover, _KeptCover).counts(self)
+
+
+class _KeptCover(FollowsCodes):
+    """The rows that are left of the cover that was asked last: what goes on with it counts on from there.
+
+    Args:
+        rows: all of them.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._counted: CoverCounts | StreamedCounts | None = None
+        self._removed: tuple[int, ...] = ()
+
+    def counts(self, asked: CoverSums) -> Ints:
+        """What is asked."""
+        counted, known = self._counted, len(self._removed)
+        if counted is None or counted.conjunctions is not asked.candidates or asked.removed[:known] != self._removed:
+            counted, known = _counts_of(asked.candidates, self._rows), 0
+        for conjunction in asked.removed[known:]:
+            counted.remove(conjunction)
+        self._counted, self._removed = counted, asked.removed
+        return counted.counts if isinstance(counted, CoverCounts) else counted.block(asked.block)
+
+    def before_codes_change(self, column: int) -> None:
+        """Literals are of codes."""
+        del column
+        self._counted = None
+
+
+def _counts_of(candidates: Conjunctions | StreamedConjunctions, rows: Rows) -> CoverCounts | StreamedCounts:
+    """Over all rows."""
+    facts = (rows.columns, rows.classes(), rows.layout.n_labels, rows.threads)
+    if isinstance(candidates, StreamedConjunctions):
+        return StreamedCounts(candidates, *facts)
+    return CoverCounts(candidates, *facts)
