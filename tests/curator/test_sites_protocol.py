@@ -12,19 +12,27 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.curator.recipes import Columns, Lengths, Magnitudes, Vectors
 from tacit.curator.sites.channel import Gone
 from tacit.curator.sites.errors import SitesError
 from tacit.curator.sites.parties import Parties
+from tacit.curator.sites.recipes import plain_recipe, recipe_of
 from tacit.curator.sites.shares import PairKey, Transcript, share
 from tacit.curator.sites.site import KEY_WORDS, Agreement, Site
 from tacit.curator.source_rows import prepare
+from tacit.encoding.dense import RowClipper, RowEncoder
+from tacit.encoding.grid import NumericGrid
 from tacit.encoding.source import DeclaredSource
 from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import LabelIndex
 from tacit.engines.joined.wire import Sender
+from tacit.engines.passes.base import SumsOf
+from tacit.engines.passes.cover import CoverSums
 from tacit.errors import was_spent
 from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import OneCell, column_cells
+from tacit.queries.covers.candidates import Conjunctions
+from tacit.queries.dense.moments import MomentSum
 from tacit.queries.histogram import Histogram
 from tacit.queries.rules import class_count_rule
 from tests.joining import make_parties
@@ -79,15 +87,22 @@ class Other:
         assert begun == {"begun": True}
         return ready
 
-    def ask(self, number: int, query: Any, entries: int = 1, first: bool = True) -> Message:
+    def ask(
+        self,
+        number: int,
+        query: Any,
+        entries: int = 1,
+        first: bool = True,
+        recipe: Any = {"kind": "columns"},  # noqa: B006
+    ) -> Message:
         entry = {"label": f"release {number}", "charge": CHARGE.to_dict(), "theorem": "none"}
         return {
             "ask": number,
             "entries": [entry] * entries,
             "gone": [],
-            "tell": [{"do": "seal", "table": 1, "whole": True}] if first else [],
+            "tell": [{"do": "seal", "table": 1, "recipe": recipe}] if first else [],
             "table": 1,
-            "look": {"is": "SumsOf", "of": {"query": self.sender.plain(query)}},
+            "look": self.sender.plain(query if isinstance(query, CoverSums) else SumsOf(query)),
         }
 
 
@@ -136,7 +151,7 @@ def visited(place: Path, talk: Callable[[Other], Talk], agreement: Agreement = A
     script = Script(talk(other))
     with prepare(source, encoding, index) as ready:
         parties = Parties(place / "parties", place / "north.key")
-        site = Site(ready, encoding, index, lambda: 21, SCHEMA.fingerprint(), parties, agreement)
+        site = Site(ready, encoding, index, lambda: 21, SCHEMA, parties, agreement)
         try:
             return site.take_part(script), script.sent  # type: ignore[arg-type]
         except SitesError as error:
@@ -286,6 +301,43 @@ def a_column_that_is_not_there(other: Other) -> Talk:
     yield other.ask(1, Histogram(column_cells(1, 6), class_count_rule(2)))
 
 
+RULES = Conjunctions((0,), (np.array([True, False, True, True, True, True]),), np.array([[0], [-1]], np.int32))
+
+
+def a_cover(other: Other) -> Talk:
+    yield from other.opening()
+    yield other.ask(1, CoverSums(RULES, (), 0))
+    yield other.ask(2, CoverSums(RULES, (0,), 0), entries=0, first=False)
+    yield other.ask(3, COUNTS, first=False)
+    yield END
+
+
+def a_cover_that_begins_again(other: Other) -> Talk:
+    yield from other.opening()
+    yield other.ask(1, CoverSums(RULES, (0,), 0))
+    yield other.ask(2, CoverSums(RULES, (0, 1), 0), entries=0, first=False)
+    yield other.ask(3, CoverSums(RULES, (), 0), entries=0, first=False)
+
+
+def numbers_of(norm: float = 1.25, **more: Any) -> Message:
+    return {"clipper": RowClipper(norm).to_dict(), "intercept": 0.75} | more
+
+
+def vectors(other: Other) -> Talk:
+    yield from other.opening()
+    yield other.ask(1, MomentSum(1, 2, 32767), recipe={"kind": "vectors", **numbers_of()})
+    yield END
+
+
+def made_as(recipe: Any, name: str) -> Any:
+    def talk(other: Other) -> Talk:
+        yield from other.opening()
+        yield other.ask(1, COUNTS, recipe=recipe)
+
+    talk.__name__ = name
+    return talk
+
+
 def nonsense(other: Other) -> Talk:
     yield from other.opening()
     yield {"give": "rows"}
@@ -312,7 +364,40 @@ REFUSED: dict[Any, tuple[str, bool]] = {
     an_answer_left_out: ("answer 2 is asked for", True),
     a_column_that_is_not_there: ("no such column", True),
     nonsense: ("no message", True),
+    made_as({"kind": "pickle", **numbers_of()}, "an_unknown_recipe"): ("rows become columns, vectors", True),
+    made_as(["columns"], "no_recipe"): ("no such recipe", True),
+    made_as({"kind": "vectors"}, "vectors_without_numbers"): ("no such recipe", True),
+    made_as({"kind": "vectors", **numbers_of(intercept=2)}, "a_large_intercept"): ("from 0 to 1", True),
+    made_as({"kind": "lengths", **numbers_of(grid=3)}, "lengths_without_a_grid"): ("no such recipe", True),
 }
+
+
+def test_a_cover_is_one_release_and_goes_on(place: Path) -> None:
+    visit, sent = visited(place, a_cover)
+    assert (visit.answers, visit.releases) == (3, 2)
+    assert [said["shape"] for said in answers(sent)] == [[2, 2], [2, 2], [1, 2]]
+    error, sent = visited(place, a_cover_that_begins_again)
+    assert "more is asked than was charged" in str(error)
+    assert len(answers(sent)) == 2
+
+
+def test_a_site_makes_vectors_of_its_own_schema(place: Path) -> None:
+    visit, sent = visited(place, vectors)
+    assert visit.answers == 1
+    assert [said["shape"] for said in answers(sent)] == [[2]]
+
+
+def test_recipes_arrive_as_they_were_sent() -> None:
+    encoding = TableEncoding.of(SCHEMA)
+    encoder = replace(RowEncoder.of(SCHEMA), clipper=RowClipper(0.5, 1000), intercept=0.25)
+    lengths = Lengths(encoder, NumericGrid(0.0, 2.0, spacing=(0.5, 1.0)))
+    for recipe in (Columns(encoding), Columns(TableEncoding((), ())), Vectors(encoder), lengths):
+        plain = msgpack.unpackb(msgpack.packb(plain_recipe(recipe, SCHEMA)))
+        assert recipe_of(plain, SCHEMA, encoding) == recipe
+    other = RowEncoder.of(tacit.Schema.from_dict(SCHEMA.to_dict() | {"columns": {"z": {"kind": "boolean"}}}))
+    for foreign in (Columns(other.encoding), Vectors(other), Magnitudes(encoding)):
+        with pytest.raises(TypeError, match="their schema"):
+            plain_recipe(foreign, SCHEMA)
 
 
 @pytest.mark.parametrize("talk", list(REFUSED), ids=lambda talk: talk.__name__)

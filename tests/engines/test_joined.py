@@ -10,14 +10,28 @@ import numpy as np
 import pytest
 
 from tacit.arrays import Ints
+from tacit.engines.dense import DenseRows
 from tacit.engines.joined.answers import SiteTables
 from tacit.engines.joined.table import JoinedTable
 from tacit.engines.joined.wire import Sender, WireError
 from tacit.engines.memory import MemoryTable
+from tacit.engines.passes.base import SumsOf
+from tacit.engines.passes.cover import CoverSums
 from tacit.models.fourier_features import FourierFeatures
 from tacit.models.tree import complete_shape, threshold_sets
 from tacit.privacy.charges import Gaussian
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
+from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
+from tacit.queries.dense.halfspace_log import (
+    RADIUS_16,
+    HalfspaceLog,
+    Levels,
+    MarginCounts,
+    MeasureSize,
+    fixed_margins,
+)
+from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
@@ -38,6 +52,15 @@ def rows(seed: int = 0) -> tuple[list[Any], Any, Any]:
     return columns, draw.integers(0, 2, ROWS).astype(np.uint8), draw.integers(0, 1 << 24, ROWS).astype(np.int32)
 
 
+WIDTH, RADIUS = 6, RADIUS_16
+
+
+def vectors(part: slice = slice(None)) -> MemoryTable:
+    """The same rows as vectors, and nothing else."""
+    values = np.random.default_rng(5).normal(0, RADIUS / 6, (ROWS, WIDTH)).astype(np.int16)
+    return MemoryTable([], rows()[1][part], (), 2, dense=DenseRows(values[part], RADIUS, WIDTH))
+
+
 def table(part: slice = slice(None), numbers: bool = False) -> MemoryTable:
     columns, labels, targets = rows()
     if numbers:
@@ -52,9 +75,12 @@ class Here:
         self.sender = Sender()
         self.numbers = numbers
         parts = (slice(0, 130), slice(130, None))
-        self.tables = [SiteTables(lambda _, part=part: table(part, numbers), numbers) for part in parts]
+        self.tables = [SiteTables(lambda dense, part=part: self.made(dense, part), numbers) for part in parts]
         self.told: list[Any] = []
         self.bytes = 0
+
+    def made(self, dense: Any, part: slice = slice(None)) -> MemoryTable:
+        return vectors(part) if dense else table(part, self.numbers)
 
     def tell(self, what: dict[str, Any]) -> None:
         self.told.append(what)
@@ -71,8 +97,8 @@ class Here:
             total = total + tables.answer(tables.look(message))
         return np.asarray(total)
 
-    def joined(self) -> JoinedTable:
-        return JoinedTable(self, table(numbers=self.numbers).layout, True)
+    def joined(self, dense: Any = None) -> JoinedTable:
+        return JoinedTable(self, self.made(dense).layout, dense)
 
 
 def margin_rule() -> RowRule:
@@ -167,6 +193,103 @@ def test_every_question_about_numbers() -> None:
         np.testing.assert_array_equal(joined.answer(query), whole.answer(query), err_msg=type(query).__name__)
 
 
+def halfspaces(n_features: int = WIDTH, radius: int = RADIUS) -> HalfspaceLog:
+    log = HalfspaceLog(n_features, radius)
+    log.add(np.linspace(-1, 1, n_features), 0.7)
+    return log
+
+
+def of_vectors(log: HalfspaceLog) -> list[Any]:
+    levels = Levels.covering(4.0, 64)
+    table = np.arange(64, dtype=np.int64)
+    return [
+        VectorSum(log, levels, table, 64),
+        MeasureSize(log, levels, table, 64),
+        MarginCounts(log, levels),
+        MomentSum(1, log.n_features, log.radius),
+        MomentSum(2, log.n_features, log.radius),
+        Histogram(OneCell(), class_count_rule(2)),
+    ]
+
+
+def test_every_question_about_vectors() -> None:
+    here = Here()
+    joined, whole, log = here.joined(dense=True), vectors(), halfspaces()
+    for _ in range(3):  # a log that grows
+        for query in of_vectors(log):
+            np.testing.assert_array_equal(joined.answer(query), whole.answer(query), err_msg=type(query).__name__)
+        log.add(np.linspace(1, -2, WIDTH) ** 3)
+    joined.answer(MarginCounts(log, Levels.covering(4.0, 64)))
+    for tables in here.tables:  # one log, and of each of its steps one copy
+        [known] = [each for each in tables._receiver._known.values() if isinstance(each, HalfspaceLog)]
+        assert len(known.steps) == len(log.steps) == 4
+        assert (
+            fixed_margins(known, np.eye(WIDTH, dtype=np.int64) * RADIUS).tolist()
+            == fixed_margins(log, np.eye(WIDTH, dtype=np.int64) * RADIUS).tolist()
+        )
+
+
+LITERALS = ((0, 1, (0, 2)), (np.arange(7) > 2, np.arange(30) % 2 == 0, np.indices((7, 5)).sum(axis=0) < 4))
+LISTED = Conjunctions(*LITERALS, np.array([[-1, -1], [0, 1], [2, 1], [0, -1], [2, -1]], np.int32))
+
+
+def streamed(k: int = 2) -> StreamedConjunctions:
+    return StreamedConjunctions(*LITERALS, k, True, 2)
+
+
+def test_covers_are_counted_as_in_one_place() -> None:
+    here = Here()
+    joined, whole = here.joined(), table()
+    flow = streamed()
+    for order in ((1, 4, 0), (3, 2, 0)):
+        covers = [each.open_cover(LISTED) for each in (joined, whole)]
+        flowing, alone = joined.open_streamed_cover(flow), table().open_cover(flow.listed())
+        for chosen in order:
+            np.testing.assert_array_equal(covers[0].counts, covers[1].counts)
+            assert covers[0].counts.sum() > 0
+            blocks = [flowing.block(block) for block in range(flow.n_blocks)]
+            np.testing.assert_array_equal(np.concatenate(blocks), alone.counts)
+            for each in (*covers, flowing, alone):
+                each.remove(chosen)
+        np.testing.assert_array_equal(covers[0].counts, np.zeros((5, 2)))  # the constant has left
+    decided = Histogram(FirstMatch(LISTED.take([2, 1])), class_count_rule(2))
+    np.testing.assert_array_equal(joined.answer(decided), whole.answer(decided))
+
+
+def test_a_cover_that_goes_on_is_one_release() -> None:
+    """And one that begins again, or that forgets a rule, is another."""
+    tables, sender = SiteTables(lambda _: table(), False), Sender()
+    tables.tell({"do": "seal", "table": 1})
+
+    def releases(look: Any) -> int:
+        made = tables.look(msgpack.unpackb(msgpack.packb({"table": 1, "look": sender.plain(look)})))
+        tables.answer(made)
+        return tables.sums_of(made)
+
+    other = LISTED.take([0, 1])
+    assert [
+        releases(CoverSums(LISTED, (), 0)),
+        releases(CoverSums(LISTED, (2,), 0)),
+        releases(CoverSums(LISTED, (2, 1, 0), 0)),
+        releases(CoverSums(LISTED, (2, 1, 0), 0)),
+        releases(CoverSums(LISTED, (2,), 0)),
+        releases(CoverSums(LISTED, (1,), 0)),
+        releases(CoverSums(other, (1,), 0)),
+        releases(SumsOf(Histogram(OneCell(), count_rule(2)))),
+    ] == [1, 0, 0, 0, 1, 1, 1, 1]
+
+
+def test_codes_that_change_begin_a_cover_anew() -> None:
+    found = table()
+    found.open_cover(LISTED).remove(1)
+    before = found.total(CoverSums(LISTED, (1,), 0))
+    found.coarsen(0, np.arange(7)[::-1].copy())
+    turned = [rows()[0][0] * 0 + 6 - rows()[0][0], *rows()[0][1:]]
+    expected = MemoryTable(turned, rows()[1], CODES, 2).total(CoverSums(LISTED, (1,), 0))
+    np.testing.assert_array_equal(found.total(CoverSums(LISTED, (1,), 0)), expected)
+    assert not np.array_equal(before, expected)
+
+
 def test_logs_codes_and_bounds_change_as_in_one_place() -> None:
     here = Here()
     joined, whole = here.joined(), table()
@@ -213,9 +336,8 @@ def test_what_was_sent_is_not_sent_again_and_is_forgotten() -> None:
 
 def test_only_totals_are_to_be_had() -> None:
     joined = Here().joined()
-    for asked in (lambda: joined.each(None), lambda: joined.open_cover(None), lambda: joined.open_streamed_cover(None)):
-        with pytest.raises(TypeError):
-            asked()
+    with pytest.raises(TypeError):
+        joined.each(None)
 
 
 # What a site refuses.
@@ -223,16 +345,24 @@ def test_only_totals_are_to_be_had() -> None:
 
 def asked(query: Any, change: Any = None, numbers: bool = False) -> None:
     """Asks a site, after changing what is on its way."""
-    tables, sender = SiteTables(lambda _: table(numbers=numbers), numbers), Sender()
-    tables.tell({"do": "seal", "table": 1, "whole": True})
-    look = sender.plain(query) if isinstance(query, dict) else {"is": "SumsOf", "of": {"query": sender.plain(query)}}
+    here, sender = Here(numbers), Sender()
+    tables = SiteTables(here.made, numbers)
+    tables.tell({"do": "seal", "table": 1, "recipe": isinstance(query, ABOUT_VECTORS)})
+    look = sender.plain(query if isinstance(query, CoverSums) else SumsOf(query))
     if change is not None:
         change(look)
     message = msgpack.unpackb(msgpack.packb({"table": 1, "look": look}))
     tables.answer(tables.look(message))
 
 
+ABOUT_VECTORS = (VectorSum, MeasureSize, MarginCounts, MomentSum)
+
+
 def test_what_is_well_is_answered() -> None:
+    asked(CoverSums(LISTED, (3, 1), 0))
+    asked(CoverSums(streamed(), (3, 1), 6))
+    for query in of_vectors(halfspaces()):
+        asked(query)
     for query in of_labels():
         if not isinstance(query, JointHistogram):
             asked(query)
@@ -241,6 +371,10 @@ def test_what_is_well_is_answered() -> None:
 def score_rule(n: int) -> ScoreHistogram:
     scores = Scores(n)
     return ScoreHistogram(OneCell(), SoftmaxRule(n), scores)
+
+
+def bad_literals(column: int, n_codes: int) -> Conjunctions:
+    return Conjunctions((column,), (np.ones(n_codes, np.bool_),), np.zeros((1, 1), np.int32))
 
 
 BEYOND = {
@@ -281,6 +415,19 @@ BEYOND = {
     "splits of fewer codes": SplitHistogram(
         TREE, (1,), (29,), class_weight_rule(lambda m: 0 * m, split=False), log_of(OneCell())
     ),
+    "a halfspace of fewer coordinates": MarginCounts(halfspaces(WIDTH - 1), Levels(3, 64)),
+    "an update of first matches of fewer codes": Histogram(
+        OneCell(), margin_rule(), log_of(FirstMatch(bad_literals(1, 29)))
+    ),
+    "moments of more coordinates": MomentSum(2, WIDTH + 1, RADIUS),
+    "rows that left with no conjunction": CoverSums(LISTED, (5,), 0),
+    "rows that left before the first": CoverSums(LISTED, (-1,), 0),
+    "rows that left twice": CoverSums(LISTED, (1, 1), 0),
+    "a block that is not there": CoverSums(streamed(), (), 7),
+    "a block of what is listed": CoverSums(LISTED, (), 1),
+    "a literal on no column": CoverSums(bad_literals(3, 5), (), 0),
+    "a literal on fewer codes": CoverSums(bad_literals(1, 29), (), 0),
+    "the first match of literals on fewer codes": Histogram(FirstMatch(bad_literals(1, 29)), count_rule(2)),
     "joint sums of rows that nobody bounded": JointHistogram(
         Histogram(OneCell(), RowRule(np.ones((2 * N_LEVELS, LEVELS, 1), np.int32), 1), Margins()),
         JointBound((JointPart("a", OneCell(), ReleaseMap.from_floats(np.eye(1)), Gaussian(1.0)),), 1 << 26),
@@ -326,7 +473,9 @@ DAMAGED: dict[str, Any] = {
     "a number for cells": lambda look: look["of"]["query"]["of"].update({"cells": 3}),
     "a reference to nothing": lambda look: look["of"]["query"]["of"].update({"rule": {"known": 99}}),
     "a log that begins in the middle": lambda look: look["of"]["query"]["of"]["margins"].update({"from": 1}),
-    "no log": lambda look: look["of"]["query"]["of"]["margins"].update({"n_scores": "no"}),
+    "no log": lambda look: look["of"]["query"]["of"]["margins"].update({"is": "no"}),
+    "a log of numbers too many": lambda look: look["of"]["query"]["of"]["margins"].update({"numbers": [2]}),
+    "a log of scores": lambda look: look["of"]["query"]["of"]["margins"].update({"is": "Scores", "numbers": [1]}),
     "a circle": _circle,
 }
 
@@ -339,6 +488,36 @@ def test_what_is_damaged_is_refused(what: str) -> None:
         asked(query, DAMAGED[what])
 
 
+OUT_OF_RANGE: dict[str, Any] = {
+    "a shift of too many bits": lambda facts: facts["log"]["new"][0]["of"].update({"shift": 63}),
+    "a shift the other way": lambda facts: facts["log"]["new"][0]["of"].update({"shift": -1}),
+    "a multiplier too large": lambda facts: facts["log"]["new"][0]["of"].update({"multiplier": (1 << 24) + 1}),
+    "a step of no length": lambda facts: facts["log"]["new"][0]["of"].update({"limit": 0}),
+    "a step too long": lambda facts: facts["log"]["new"][0]["of"].update({"limit": 1 << 27}),
+    "a vector too long": lambda facts: first_array(facts["log"]["new"], "<i2").update(
+        bytes=np.full(WIDTH, 30_000, np.int16).tobytes()
+    ),
+    "an entry of another log": lambda facts: facts["log"]["new"][0].update({"is": "OneCell", "of": {}}),
+    "rows of another length": lambda facts: facts["log"].update({"numbers": [WIDTH, RADIUS - 1]}),
+    "more coordinates than rows have": lambda facts: facts["log"].update({"numbers": [WIDTH + 1, RADIUS]}),
+    "levels of too many bits": lambda facts: facts["levels"]["of"].update({"shift": 63}),
+}
+
+
+@pytest.mark.parametrize("what", list(OUT_OF_RANGE))
+def test_halfspaces_out_of_range_are_refused(what: str) -> None:
+    query = VectorSum(halfspaces(), Levels.covering(4.0, 64), np.arange(64, dtype=np.int64), 64)
+    asked(query)
+    with pytest.raises(ValueError):
+        asked(query, lambda look: OUT_OF_RANGE[what](look["of"]["query"]["of"]))
+
+
+@pytest.mark.parametrize("facts", [{"k": 65}, {"k": 0}, {"n_labels": 0}, {"n_labels": 257}])
+def test_conjunctions_that_a_site_would_make_without_end_are_refused(facts: dict[str, int]) -> None:
+    with pytest.raises(WireError, match="too many literals"):
+        asked(CoverSums(streamed(), (), 0), lambda look: look["of"]["candidates"]["of"].update(facts))
+
+
 def test_codes_that_change_leave_no_update_behind() -> None:
     """Cells made for 30 codes of a column are refused once it has 5, also in updates that are to come."""
     tables, sender = SiteTables(lambda _: table(), False), Sender()
@@ -347,7 +526,7 @@ def test_codes_that_change_leave_no_update_behind() -> None:
     def looked(query: Any) -> None:
         tables.look({"table": 1, "look": {"is": "SumsOf", "of": {"query": sender.plain(query)}}})
 
-    tables.tell({"do": "seal", "table": 1, "whole": True})
+    tables.tell({"do": "seal", "table": 1, "recipe": {}})
     looked(Histogram(cells, count_rule(2)))
     tables.tell({"do": "coarsen", "table": 1, "logs": [], "column": 1, "mapping": sender.plain(np.arange(30) // 6)})
     for query in (Histogram(cells, count_rule(2)), Histogram(OneCell(), margin_rule(), log_of(column_cells(1, 30)))):
@@ -358,7 +537,7 @@ def test_codes_that_change_leave_no_update_behind() -> None:
 @pytest.mark.parametrize(
     "what",
     [
-        {"do": "seal", "table": 1, "whole": True},
+        {"do": "seal", "table": 1, "recipe": {}},
         {"do": "coarsen", "table": 1, "column": 9, "mapping": Sender().plain(np.zeros(5, np.int64))},
         {"do": "coarsen", "table": 1, "column": 0, "mapping": Sender().plain(np.zeros(7))},
         {"do": "coarsen", "table": 1, "column": 0, "mapping": Sender().plain(np.zeros(3, np.int64))},
@@ -371,7 +550,7 @@ def test_codes_that_change_leave_no_update_behind() -> None:
 )
 def test_what_cannot_be_done_is_refused(what: Any) -> None:
     tables = SiteTables(lambda _: table(), False)
-    tables.tell({"do": "seal", "table": 1, "whole": True})
+    tables.tell({"do": "seal", "table": 1, "recipe": {}})
     with pytest.raises(ValueError):
         tables.tell(what)
 

@@ -38,6 +38,7 @@ LEARNERS: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "forest, exponential": (tacit.RandomTreesClassifier, "two", {"n_trees": 3, "mechanism": "exponential"}),
     "halfspaces, capped": (tacit.HalfspaceBoostClassifier, "two", {"measure": "lazy_bregman", "epsilon": 4.0}),
     "halfspaces, smooth": (tacit.HalfspaceBoostClassifier, "two", {"measure": "smooth", "row_norm": 1.5}),
+    "halfspaces, stopping": (tacit.HalfspaceBoostClassifier, "two", {"measure": "smooth", "stop_density": 0.2}),
     "lists": (tacit.DecisionListClassifier, "two", {"k": 2}),
     "lists, paper": (tacit.DecisionListClassifier, "two", {"k": 1, "analysis": "paper"}),
 }

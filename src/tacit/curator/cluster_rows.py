@@ -74,9 +74,7 @@ class ClusterSource:
 
     def table(self, recipe: Recipe, label_index: Labels) -> ClusterTable:
         """The rows as a recipe says, on the workers."""
-        encoder: Any = getattr(recipe, "encoder", None)
-        dense = encoder.width if encoder is not None and not recipe.n_codes else 0
-        layout = Layout(recipe.n_codes, label_index.n_classes, dense)
+        layout = Layout(recipe.n_codes, label_index.n_classes, recipe.n_dense)
         return ClusterTable(self._workers, layout, (recipe, label_index))
 
 

@@ -26,6 +26,10 @@ class Recipe(Protocol):
     def n_codes(self) -> tuple[int, ...]:
         """How many codes each column has."""
 
+    @property
+    def n_dense(self) -> int:
+        """How many coordinates there are beside them."""
+
     def columns(self, frame: Frame) -> list[Codes]:
         """Codes of every column."""
 
@@ -38,6 +42,8 @@ class Columns:
     """The codes of an encoding."""
 
     encoding: TableEncoding
+
+    n_dense = 0
 
     @property
     def n_codes(self) -> tuple[int, ...]:
@@ -57,6 +63,10 @@ class Vectors:
     encoder: RowEncoder | MatrixEncoder
 
     n_codes = ()
+
+    @property
+    def n_dense(self) -> int:
+        return self.encoder.width
 
     def columns(self, frame: Frame) -> list[Codes]:
         del frame
@@ -79,6 +89,8 @@ class Lengths:
     encoder: RowEncoder
     grid: NumericGrid
 
+    n_dense = 0
+
     @property
     def n_codes(self) -> tuple[int, ...]:
         return (self.grid.n_codes,)
@@ -99,6 +111,8 @@ class Magnitudes:
     """
 
     encoding: TableEncoding
+
+    n_dense = 0
 
     @property
     def middle(self) -> int:

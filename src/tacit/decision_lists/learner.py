@@ -50,6 +50,7 @@ class DecisionListLearner(Learner):
 
     name = "DecisionListClassifier"
     streams = True
+    joins = True
 
     def __post_init__(self) -> None:
         check_integer("k", self.k)

@@ -58,6 +58,7 @@ class HalfspaceLearner(Learner):
 
     name = "HalfspaceBoostClassifier"
     streams = True
+    joins = True
     least_budget = 1e-4
 
     def __post_init__(self) -> None:
@@ -68,6 +69,15 @@ class HalfspaceLearner(Learner):
             return
         if isinstance(norm, bool) or not isinstance(norm, Real) or not 1e-100 < float(norm) < 1e100:
             raise RequestError(f"row_norm must be None or a positive number, got {norm!r}")
+
+    @property
+    def refuses_sites(self) -> str:
+        if self.options.measure != "lazy_bregman":
+            return ""
+        return (
+            "measure='lazy_bregman' gives the last of its weight to the first rows of a level, and no site may know "
+            "how many stand before its own: take measure='smooth', 'logistic' or 'auto'"
+        )
 
     def rounds_noise(self) -> float:
         """The noise multiplier of all rounds together; 0 without privacy."""

@@ -55,6 +55,11 @@ class Learner(ABC):
     """Whether it learns from sites that keep their rows: from sums over all rows alone, whatever their order."""
 
     @property
+    def refuses_sites(self) -> str:
+        """Why this one cannot learn from sites, although others of its kind do; empty if it can."""
+        return ""
+
+    @property
     def least_rows(self) -> int:
         """Fewer rows, where their number is public, are refused."""
         return 0

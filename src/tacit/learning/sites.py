@@ -96,7 +96,9 @@ def fit_sites(
 def _joinable(learner: Learner, declared: Declared) -> Schema:
     schema = declared.schema
     if not learner.joins:
-        raise RequestError(f"{learner.name} does not learn from sites: take one of the additive or tree learners")
+        raise RequestError(f"{learner.name} does not learn from sites: docs/many_sites.md says which learners do")
+    if learner.refuses_sites:
+        raise RequestError(learner.refuses_sites)
     if schema is None or schema.label is None:
         what = "a schema" if schema is None else "a schema with a [label]"
         raise RequestError(f"sites need {what}: nothing about their columns may come from their rows")
@@ -170,7 +172,7 @@ def serve_site(
     if isinstance(index, LabelIndex):
         check_labels(source.labels(source.without_rows), index, label.column, "a site")
     with prepare(source, encoding, index) as ready:
-        site = Site(ready, encoding, index, lambda: source.n_rows, declared.fingerprint(), known, agreement)
+        site = Site(ready, encoding, index, lambda: source.n_rows, declared, known, agreement)
         return site.take_part(_reached(connect, known, wait))
 
 

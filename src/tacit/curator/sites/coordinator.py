@@ -18,12 +18,13 @@ import numpy as np
 
 from tacit.arrays import Ints
 from tacit.curator.fresh_key import fresh_key
-from tacit.curator.recipes import Columns, Recipe
+from tacit.curator.recipes import Recipe
 from tacit.curator.rows import PrivateRows
 from tacit.curator.sites.channel import PROTOCOL, Channel, Gone, address_of, packed, secured
 from tacit.curator.sites.errors import SitesError
 from tacit.curator.sites.gathering import Sites
 from tacit.curator.sites.parties import COORDINATOR, Parties
+from tacit.curator.sites.recipes import plain_recipe
 from tacit.curator.sites.shares import opened
 from tacit.encoding.frames import Frame
 from tacit.encoding.labels import NumericLabelIndex
@@ -281,11 +282,11 @@ class JoinedRows(PrivateRows):
         raise TypeError("the values of sites are declared")
 
     def _table(self, recipe: Recipe, label_index: LabelIndex | NumericLabelIndex, levels: int = 1) -> SealedTable:
-        names = recipe.encoding.names if isinstance(recipe, Columns) else None
-        if levels != 1 or label_index != self._index or names not in (self.names, ()):
-            raise TypeError("sites seal the columns of their schema, or their label alone")
-        layout = Layout(recipe.n_codes, label_index.n_classes)
-        return JoinedTable(self._session, layout, whole=bool(names))
+        if levels != 1 or label_index != self._index:
+            raise TypeError("sites seal their rows with the label of their schema, and without weights")
+        plain = plain_recipe(recipe, self._schema)
+        layout = Layout(recipe.n_codes, label_index.n_classes, recipe.n_dense)
+        return JoinedTable(self._session, layout, plain)
 
 
 def _plain(entry: Entry) -> dict[str, Any]:

@@ -16,10 +16,10 @@ from typing import Any, final
 
 import numpy as np
 
-from tacit.curator.recipes import Columns
 from tacit.curator.sites.channel import PROTOCOL, Channel, Gone, packed
 from tacit.curator.sites.errors import SitesError
 from tacit.curator.sites.parties import Parties
+from tacit.curator.sites.recipes import recipe_of
 from tacit.curator.sites.shares import PairKey, Transcript, share
 from tacit.curator.source_rows import PreparedSource
 from tacit.encoding.labels import NumericLabelIndex
@@ -36,6 +36,7 @@ from tacit.privacy.label import Label
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.signatures import library_version
+from tacit.schema import Schema
 
 KEY_WORDS = b"tacit pair key\0"
 """What a signed key begins with: a signature of anything else is no signature of a key."""
@@ -104,7 +105,7 @@ class Site:
         encoding: of all columns of the schema.
         label_index: of its label.
         n_rows: counts the rows, where the relation makes their number public.
-        schema: the fingerprint of the schema.
+        schema: of the rows.
         parties: who takes part; this is a site.
         agreement: what it is ready to take part in.
     """
@@ -115,12 +116,12 @@ class Site:
         encoding: TableEncoding,
         label_index: LabelIndex | NumericLabelIndex,
         n_rows: Callable[[], int],
-        schema: str,
+        schema: Schema,
         parties: Parties,
         agreement: Agreement,
     ) -> None:
-        def seal(whole: bool) -> BlockTable:
-            return ready.table(Columns(encoding if whole else TableEncoding((), ())), label_index)
+        def seal(recipe: Any) -> BlockTable:
+            return ready.table(recipe_of(recipe, schema, encoding), label_index)
 
         self._tables = SiteTables(seal, isinstance(label_index, NumericLabelIndex))
         self._n_rows, self._schema, self._parties, self._agreement = n_rows, schema, parties, agreement
@@ -140,7 +141,7 @@ class Site:
             "hello": PROTOCOL,
             "version": library_version(),
             "parties": self._parties.digest,
-            "schema": self._schema,
+            "schema": self._schema.fingerprint(),
         }
         with channel, self._stack:
             try:
@@ -245,7 +246,7 @@ class Site:
         for what in message["tell"]:
             self._tables.tell(what)
         look = self._tables.look(message)
-        self._asked_for += len(look.queries) if hasattr(look, "queries") else 1
+        self._asked_for += self._tables.sums_of(look)
         if self._asked_for > self.visit.releases:
             raise SitesError("more is asked than was charged")
         self.visit.answers += 1
@@ -258,7 +259,7 @@ class Site:
         """A line for the officer: what was asked, and never what was answered."""
         if self._agreement.record is None:
             return
-        queries = look.queries if hasattr(look, "queries") else (look.query,)
+        queries = look.queries if hasattr(look, "queries") else (getattr(look, "query", look),)
         line = {
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
             "answer": number,

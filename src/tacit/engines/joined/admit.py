@@ -14,15 +14,27 @@ import numpy as np
 
 from tacit.engines.blocks import BlockTable
 from tacit.engines.joined.wire import WireError
+from tacit.engines.passes.cover import CoverSums
 from tacit.models.fourier_features import FourierFeatures
 from tacit.queries.cells import Cells, OneCell, ProductCells
+from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
+from tacit.queries.dense.halfspace_log import (
+    MULTIPLIER_BITS,
+    VECTOR_NORM,
+    HalfspaceLog,
+    HalfspaceStep,
+    MarginCounts,
+    MeasureSize,
+)
+from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram
 from tacit.queries.margins import FINEST_SHIFT, FourierUpdate, ScoreUpdate, Update
 from tacit.queries.query import Layout
 from tacit.queries.row_weights import N_LEVELS, LabelWeights
-from tacit.queries.rules import RowRule
+from tacit.queries.rules import MARGIN_BITS, RowRule
 from tacit.queries.score_rules import LevelRule, SoftmaxRule
 from tacit.queries.tree_cells import SplitHistogram, TreeCells
 
@@ -31,6 +43,9 @@ MOST_SUMS = 1 << 27
 
 MOST_CELLS = 1 << 16
 """Cells that the code of a row can name."""
+
+MOST_SHIFT = 62
+"""Bits that a 64-bit number can be shifted by."""
 
 
 def _require(holds: Any, what: str) -> None:
@@ -80,10 +95,25 @@ class Admission:
         _require(len(lines) <= 1 and all(lines), "weights have a line for each score, or are of margins")
         _require(0 <= value.shift <= FINEST_SHIFT, "the shift of an update is out of range")
 
+    @part.register
+    def _(self, value: HalfspaceLog) -> None:
+        _require(value.n_features == self.layout.n_dense, "a log of halfspaces is over the coordinates of the rows")
+
+    @part.register
+    def _(self, value: HalfspaceStep) -> None:
+        vector = value.vector.astype(np.int64)
+        _require(vector.shape == (self.layout.n_dense,), "a halfspace needs a weight for each coordinate")
+        _require(int(vector @ vector) <= VECTOR_NORM**2, f"a halfspace of integers has length at most {VECTOR_NORM}")
+        sizes = 0 <= value.multiplier <= 1 << MULTIPLIER_BITS and 0 <= value.shift <= MOST_SHIFT
+        _require(sizes and 0 < value.limit <= 1024 << MARGIN_BITS, "the sizes of a halfspace are out of range")
+
     # Questions.
 
     def look(self, look: Any) -> None:
         """Checks what is to be summed; raises :class:`WireError`."""
+        if isinstance(look, CoverSums):
+            self._cover(look)
+            return
         for query in look.queries if hasattr(look, "queries") else (look.query,):
             self._query(query, self.layout.n_labels)
 
@@ -154,6 +184,19 @@ class Admission:
         )
         _fits(math.prod(query.shape))
 
+    @_query.register(VectorSum)
+    @_query.register(MeasureSize)
+    @_query.register(MarginCounts)
+    def _(self, query: VectorSum | MeasureSize | MarginCounts, n_labels: int) -> None:
+        del n_labels
+        self.part(query.log)
+        _require(query.levels.shift <= MOST_SHIFT, "the levels of margins are out of range")
+
+    @_query.register
+    def _(self, query: MomentSum, n_labels: int) -> None:
+        del n_labels
+        _require(query.n_features == self.layout.n_dense, "moments are of the coordinates of the rows")
+
     def bound(self, bound: JointBound) -> None:
         """Checks what weighs rows down; raises :class:`WireError`."""
         for part in bound.parts:
@@ -168,8 +211,30 @@ class Admission:
     def _columns(self, columns: tuple[int, ...]) -> None:
         _require(all(0 <= column < self.layout.n_columns for column in columns), "there is no such column")
 
+    def _cover(self, look: CoverSums) -> None:
+        candidates, removed, block = look.candidates, look.removed, look.block
+        self._conjunctions(candidates)
+        known = all(0 <= each < len(candidates) for each in removed) and len(set(removed)) == len(removed)
+        _require(known, "rows leave with conjunctions that there are, each once")
+        blocks, size = 1, len(candidates)
+        if isinstance(candidates, StreamedConjunctions):
+            blocks, size = candidates.n_blocks, max(map(candidates.size, range(candidates.n_blocks)), default=0)
+        _require(0 <= block < blocks, "there is no such block of conjunctions")
+        _fits(size * self.layout.n_labels)
+
+    def _conjunctions(self, candidates: Conjunctions | StreamedConjunctions) -> None:
+        n_codes = self.layout.n_codes
+        for where, truth in zip(candidates.columns, candidates.truths, strict=True):
+            columns = where if isinstance(where, tuple) else (where,)
+            self._columns(columns)
+            _require(truth.shape == tuple(n_codes[column] for column in columns), "a literal was made for other codes")
+
     def _cells(self, cells: Cells) -> None:
         if isinstance(cells, OneCell) or self._table.is_derived(cells):  # kept codes stay when those of columns change
+            return
+        if isinstance(cells, FirstMatch):
+            self._conjunctions(cells.conjunctions)
+            _require(cells.size <= MOST_CELLS, f"a code can name {MOST_CELLS} cells, not {cells.size}")
             return
         _require(isinstance(cells, ProductCells | TreeCells), f"rows are not told apart by {type(cells).__name__}")
         if isinstance(cells, TreeCells):

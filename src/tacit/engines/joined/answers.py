@@ -11,11 +11,13 @@ import numpy as np
 from tacit.arrays import Ints
 from tacit.engines.blocks import BlockTable
 from tacit.engines.joined.admit import Admission
-from tacit.engines.joined.wire import LOOKS, Receiver, WireError, array_of
+from tacit.engines.joined.wire import LOGS, LOOKS, Log, Receiver, WireError, array_of
 from tacit.engines.margin_rows import MarginRows
+from tacit.engines.passes.cover import CoverSums
 from tacit.engines.rows import Rows
 from tacit.engines.score_rows import ScoreRows
 from tacit.queries.cells import OneCell, ProductCells
+from tacit.queries.dense.halfspace_log import HalfspaceLog
 from tacit.queries.joint_bound import JointBound
 from tacit.queries.margins import Margins, Scores
 
@@ -38,14 +40,15 @@ class SiteTables:
     """The sealed rows of a site, as the coordinator knows them.
 
     Args:
-        seal: makes a table of all columns, or of the label alone.
+        seal: makes a table as a recipe says, in plain data.
         has_targets: whether labels are numbers.
     """
 
-    def __init__(self, seal: Callable[[bool], BlockTable], has_targets: bool) -> None:
+    def __init__(self, seal: Callable[[Any], BlockTable], has_targets: bool) -> None:
         self._seal, self._has_targets = seal, has_targets
         self._tables: dict[int, BlockTable] = {}
         self._current: tuple[BlockTable, Admission] | None = None
+        self._cover: CoverSums | None = None
         self._receiver = Receiver(self._admit, self._catch_up)
 
     def forget(self, numbers: Any) -> None:
@@ -64,13 +67,13 @@ class SiteTables:
         if do == "seal":
             if number in self._tables:
                 raise WireError("a table came under a number that is taken")
-            self._tables[number] = self._seal(bool(what.get("whole")))
+            self._tables[number] = self._seal(what.get("recipe"))
         elif do == "unseal":
             self._tables.pop(number, None)
         elif do == "coarsen":
             table, _ = self._use(number)
             for log in what.get("logs", ()):
-                self._receiver.object(log, (Margins, Scores))
+                self._receiver.object(log, tuple(LOGS))
             column, mapping = what.get("column"), array_of(what.get("mapping", {}))
             if not isinstance(column, int) or not 0 <= column < table.layout.n_columns or mapping.dtype != np.int64:
                 raise WireError("there is no such column")
@@ -99,6 +102,14 @@ class SiteTables:
         admission.look(look)
         return look
 
+    def sums_of(self, look: Any) -> int:
+        """How many releases a look that may be asked is for: none more if it goes on with the last cover."""
+        if not isinstance(look, CoverSums):
+            return len(look.queries) if hasattr(look, "queries") else 1
+        last, self._cover = self._cover, look
+        goes_on = last is not None and last.candidates is look.candidates
+        return 0 if goes_on and last is not None and look.removed[: len(last.removed)] == last.removed else 1
+
     def answer(self, look: Any) -> Ints:
         """The exact sums over the rows of this site."""
         table, _ = self._of_use()
@@ -119,5 +130,6 @@ class SiteTables:
     def _admit(self, value: Any) -> None:
         self._of_use()[1].part(value)
 
-    def _catch_up(self, log: Margins | Scores) -> None:
-        self._of_use()[0].total(CatchUp(log))
+    def _catch_up(self, log: Log) -> None:
+        if not isinstance(log, HalfspaceLog):  # those are of rows whose numbers stay what they are
+            self._of_use()[0].total(CatchUp(log))

@@ -39,14 +39,14 @@ class JoinedTable(BlockTable):
     Args:
         sites: which hold the rows.
         layout: what is public about them.
-        whole: whether they keep all columns of the schema, or the label alone.
+        recipe: what sites make of their rows, in plain data.
     """
 
-    def __init__(self, sites: Sites, layout: Layout, whole: bool) -> None:
+    def __init__(self, sites: Sites, layout: Layout, recipe: dict[str, Any]) -> None:
         super().__init__([])
         self._sites, self._public = sites, layout
         self._number = next(_NUMBERS)
-        sites.tell({"do": "seal", "table": self._number, "whole": whole})
+        sites.tell({"do": "seal", "table": self._number, "recipe": recipe})
         finalize(self, sites.tell, {"do": "unseal", "table": self._number}).atexit = False
 
     @property
@@ -80,16 +80,6 @@ class JoinedTable(BlockTable):
         if own_levels != 1:
             raise TypeError("rows at sites have no weights of their own")
         self._tell("bind", bound=self._sites.sender.plain(bound))
-
-    def open_cover(self, conjunctions: Any) -> NoReturn:
-        """Not over sites: which rows are left of a cover is no sum."""
-        del conjunctions
-        raise TypeError("covers are made of rows in one place")
-
-    def open_streamed_cover(self, conjunctions: Any) -> NoReturn:
-        """The same."""
-        del conjunctions
-        raise TypeError("covers are made of rows in one place")
 
     def _tell(self, what: str, **facts: Any) -> None:
         self._sites.tell({"do": what, "table": self._number, **facts})

@@ -18,8 +18,9 @@ from typing import Any, Protocol, get_args, get_origin
 
 import numpy as np
 
-from tacit.engines.numbering import Numbering
+from tacit.engines.numbering import Numbering, entries_of
 from tacit.engines.passes.base import SumsOf
+from tacit.engines.passes.cover import CoverSums
 from tacit.engines.passes.histogram import CodeCounts, ProductSums
 from tacit.engines.passes.splits import LeftSums
 from tacit.errors import TacitError
@@ -27,6 +28,10 @@ from tacit.models.fourier_features import FourierFeatures
 from tacit.models.tree import TreeShape
 from tacit.privacy.charges import Charge, charge_from_dict
 from tacit.queries.cells import OneCell, ProductCells
+from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
+from tacit.queries.dense.halfspace_log import HalfspaceLog, HalfspaceStep, Levels, MarginCounts, MeasureSize
+from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointHistogram, JointPart
@@ -42,28 +47,41 @@ class WireError(TacitError):
     """What came from the other side is not what may come."""
 
 
-SHARED = (ProductCells, TreeCells, RowRule, LevelRule, LabelWeights, FourierFeatures, JointBound)
+SHARED = (
+    ProductCells, TreeCells, FirstMatch, Conjunctions, StreamedConjunctions, RowRule, LevelRule, LabelWeights,
+    FourierFeatures, JointBound,
+)  # fmt: skip
 """Sent once, under a number."""
 
-LOGS = (Margins, Scores)
-"""The same, and of each only what is new."""
+LOGS: dict[type, tuple[str, ...]] = {Margins: (), Scores: ("n_scores",), HalfspaceLog: ("n_features", "radius")}
+"""The same, and of each only what is new; and the numbers that an empty one is made of."""
+
+Log = Margins | Scores | HalfspaceLog
 
 BY_VALUE = (
-    SumsOf, CodeCounts, ProductSums, LeftSums,
+    SumsOf, CodeCounts, ProductSums, LeftSums, CoverSums,
     Histogram, ScoreHistogram, ResidualLevels, JointHistogram, FourierSum, ScoreFourierSum, ScatterSum, SplitHistogram,
     OneCell, TreeShape, ReleaseMap, JointPart, SoftmaxRule, ResidualRule, TargetScale, LogLink,
     Update, FourierUpdate, ScoreUpdate,
+    VectorSum, MeasureSize, MarginCounts, MomentSum, Levels, HalfspaceStep,
 )  # fmt: skip
 
 KINDS: dict[str, type] = {kind.__name__: kind for kind in (*SHARED, *BY_VALUE)}
-LOOKS = (SumsOf, CodeCounts, ProductSums, LeftSums)
+LOOKS = (SumsOf, CodeCounts, ProductSums, LeftSums, CoverSums)
 """What a site may be asked to do with its rows."""
+
+MOST_LITERALS = 64
+"""Literals in one of the conjunctions that a site makes itself."""
+
+MOST_OF_LOG = 1 << 24
+"""Scores, features or units of length that a log can be of."""
 
 LEFT_OUT = {(Histogram, "release_map"), (ScoreHistogram, "release_map")}
 """Sums do not need them: maps are of totals."""
 
 ANY_QUERY = (
     Histogram, ScoreHistogram, ResidualLevels, JointHistogram, FourierSum, ScoreFourierSum, ScatterSum, SplitHistogram,
+    VectorSum, MeasureSize, MarginCounts, MomentSum,
 )  # fmt: skip
 
 
@@ -93,7 +111,7 @@ class Sender:
             return [self.plain(each) for each in value]
         if isinstance(value, Charge):
             return {"charge": value.to_dict()}
-        if isinstance(value, LOGS):
+        if type(value) in LOGS:
             return self._log(value)
         if type(value) in SHARED:
             number, known = self._numbering.of(value)
@@ -122,8 +140,8 @@ class Sender:
         number, _ = self._numbering.of(log)
         start, entries = self._numbering.new_entries(log)
         new = [self.plain(update) for update in entries]
-        n_scores = log.n_scores if isinstance(log, Scores) else 0
-        return {"log": number, "n_scores": n_scores, "from": start, "new": new}
+        numbers = [getattr(log, name) for name in LOGS[type(log)]]
+        return {"log": number, "is": type(log).__name__, "numbers": numbers, "from": start, "new": new}
 
 
 class Admits(Protocol):
@@ -141,7 +159,7 @@ class Receiver:
         grown: told of every log that has grown, before anything else happens.
     """
 
-    def __init__(self, admits: Admits, grown: Callable[[Margins | Scores], None]) -> None:
+    def __init__(self, admits: Admits, grown: Callable[[Log], None]) -> None:
         self._admits, self._grown = admits, grown
         self._known: dict[int, Any] = {}
 
@@ -188,6 +206,8 @@ class Receiver:
                 raise WireError(f"the part {name} of a {kind.__name__} is of another type")
         if kind is TreeShape:
             _check_children(values["children"])
+        if kind is StreamedConjunctions and not (1 <= values["k"] <= MOST_LITERALS and 1 <= values["n_labels"] <= 256):
+            raise WireError("conjunctions are of too many literals, or of no classes")
         try:
             made = kind(**values)
         except (ValueError, TypeError, IndexError, KeyError) as error:
@@ -205,28 +225,44 @@ class Receiver:
             raise WireError("an object was referred to that never came")
         return self._known[number]
 
-    def _log(self, data: dict[str, Any]) -> Margins | Scores:
-        number, n_scores, start, new = (data.get(name) for name in ("log", "n_scores", "from", "new"))
-        if not (isinstance(number, int) and isinstance(n_scores, int) and 0 <= n_scores <= 256):
+    def _log(self, data: dict[str, Any]) -> Log:
+        number, start, new = (data.get(name) for name in ("log", "from", "new"))
+        if not isinstance(number, int) or not isinstance(new, list):
             raise WireError("a log is damaged")
-        if number not in self._known:
-            self._known[number] = Scores(n_scores) if n_scores else Margins()
-        log = self._known[number]
-        if (
-            not isinstance(log, Scores if n_scores else Margins)
-            or start != len(log.updates)
-            or not isinstance(new, list)
-        ):
+        empty = _empty_log(data.get("is"), _whole_numbers(data.get("numbers")))
+        log = self._known.setdefault(number, empty)
+        if type(log) is not type(empty) or _numbers_of(log) != _numbers_of(empty) or start != len(entries_of(log)):
             raise WireError("a log does not go on where it ended")
-        kinds = (ScoreUpdate, FourierUpdate) if n_scores else (Update, FourierUpdate)
+        self._admits(log)
         for each in new:
-            update = self.object(each, kinds)
-            if _scores_of(update) != n_scores:
+            update = self.object(each, UPDATES[type(log)])
+            if not isinstance(log, HalfspaceLog) and _scores_of(update) != sum(_numbers_of(log)):
                 raise WireError("an update has another number of scores than its log")
-            log.updates.append(update)
+            entries_of(log).append(update)
         if new:
             self._grown(log)
         return log
+
+
+UPDATES: dict[type, tuple[type, ...]] = {
+    Margins: (Update, FourierUpdate),
+    Scores: (ScoreUpdate, FourierUpdate),
+    HalfspaceLog: (HalfspaceStep,),
+}
+"""What logs are of."""
+
+
+def _empty_log(name: Any, numbers: list[int]) -> Log:
+    """A log of a kind without entries."""
+    kind: Any = {kind.__name__: kind for kind in LOGS}.get(name)
+    if kind is None or len(numbers) != len(LOGS[kind]) or not all(0 < each <= MOST_OF_LOG for each in numbers):
+        raise WireError("a log is of no known kind")
+    made: Log = kind(*numbers)
+    return made
+
+
+def _numbers_of(log: Log) -> list[int]:
+    return [getattr(log, name) for name in LOGS[type(log)]]
 
 
 def _scores_of(update: Any) -> int:
@@ -307,6 +343,8 @@ def _fits(value: Any, hint: Any) -> bool:
         return any(_fits(value, each) for each in get_args(hint))
     if origin is np.ndarray:
         return isinstance(value, np.ndarray) and value.dtype == get_args(get_args(hint)[1])[0]
+    if origin is typing.Literal:
+        return type(value) is int and value in get_args(hint)
     if origin is tuple:
         inner = get_args(hint)[0]
         return isinstance(value, tuple) and all(_fits(each, inner) for each in value)
