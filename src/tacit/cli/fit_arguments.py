@@ -58,11 +58,11 @@ class FitArguments:
     query: shared.SqlQuery = None
     engine: Annotated[
         str | None,
-        typer.Option("--engine", help="streamed: keep rows in compact files, not in memory; memory; or dask."),
+        typer.Option("--engine", help="streamed: keep rows in compact files, not in memory; memory; dask; or ray."),
     ] = None
     cluster: Annotated[
         str | None,
-        typer.Option("--cluster", help="Of dask: the address of a scheduler; else processes on this machine."),
+        typer.Option("--cluster", help="Of dask or Ray: the address; else processes on this machine."),
     ] = None
     directory: Annotated[
         Path | None, typer.Option("--directory", help="Where these files are made; readable by their owner alone.")

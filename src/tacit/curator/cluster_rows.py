@@ -12,8 +12,10 @@ from tacit.curator.rows import PrivateRows
 from tacit.curator.source_rows import Labels, PreparedSource, SourceRows, rows_of
 from tacit.encoding.source import DeclaredSource
 from tacit.encoding.table import TableEncoding
+from tacit.engines.cluster.ray_workers import RayWorkers
+from tacit.engines.cluster.rounds import ClusterError, Rounds
 from tacit.engines.cluster.table import ClusterTable
-from tacit.engines.cluster.workers import ClusterError, Workers
+from tacit.engines.cluster.workers import Workers
 from tacit.engines.rows import Rows
 from tacit.engines.workspace import Workspace
 from tacit.privacy.ledger import Reservation
@@ -65,7 +67,7 @@ class ClusterSource:
         workers: which hold them.
     """
 
-    def __init__(self, source: DeclaredSource, workers: Workers) -> None:
+    def __init__(self, source: DeclaredSource, workers: Rounds) -> None:
         self._source, self._workers = source, workers
 
     def rows(self, reservation: Reservation, random_state: int | None) -> PrivateRows:
@@ -86,8 +88,10 @@ def prepare_on_cluster(source: DeclaredSource, encoding: TableEncoding, label_in
         ClusterError: if there is no cluster, or none with workers.
         DataError: if a part of the source cannot be read.
     """
-    with _client_of(source.source.cluster) as client:
-        workers = Workers(client, _parts_of(source), PATIENCE)
+    connected = _ray_of if source.source.engine == "ray" else _client_of
+    with connected(source.source.cluster) as system:
+        make: Any = RayWorkers if source.source.engine == "ray" else Workers
+        workers: Rounds = make(system, _parts_of(source), PATIENCE)
         try:
             ready = ClusterSource(source, workers)
             table = ready.table(Columns(encoding), label_index)
@@ -131,3 +135,28 @@ def _client_of(cluster: Any) -> Iterator[Any]:
             yield client
     else:
         yield cluster
+
+
+@contextmanager
+def _ray_of(cluster: Any) -> Iterator[Any]:
+    """Ray, connected: as this process is already, or to an address, or to one on this machine for as long as it takes.
+
+    Raises:
+        ClusterError: if there is no Ray, or none at that address.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise ClusterError("the engine 'ray' needs it: pip install 'tacit[ray]'") from None
+    untyped: Any = ray
+    if untyped.is_initialized():
+        yield untyped
+        return
+    try:
+        untyped.init(address=cluster or "local", include_dashboard=None if cluster else False, log_to_driver=False)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ClusterError(f"there is no Ray at {cluster} ({type(error).__name__})") from None
+    try:
+        yield untyped
+    finally:
+        untyped.shutdown()

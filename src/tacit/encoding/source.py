@@ -19,8 +19,11 @@ from tacit.encoding.sql_sources import DUCKDB, DuckReader, SqlReader, as_query
 from tacit.privacy.request import RequestError
 from tacit.schema import NumericColumn, Schema
 
-ENGINES = ("streamed", "memory", "dask")
+ENGINES = ("streamed", "memory", "dask", "ray")
 """Where rows can be while a model is learned."""
+
+CLUSTERS = ("dask", "ray")
+"""Those that workers of a cluster hold."""
 
 
 @final
@@ -30,12 +33,12 @@ class Source:
 
     Attributes:
         reader: of the rows.
-        engine: what answers: ``"streamed"`` from compact files on disk, ``"memory"`` from memory, ``"dask"`` on the
-            workers of a cluster.
+        engine: what answers: ``"streamed"`` from compact files on disk, ``"memory"`` from memory, ``"dask"`` or
+            ``"ray"`` on the workers of a cluster.
         directory: where these files are made; None for the system's directory of temporary files.
         keep: whether they stay there for the next fit.
-        cluster: of dask, for the engine of that name: the address of a scheduler, or a ``distributed.Client``; None
-            for one on this machine.
+        cluster: of dask, for the engine of that name: the address of a scheduler, or a ``distributed.Client``; of Ray
+            the address; None for one on this machine.
     """
 
     reader: Reader
@@ -49,9 +52,11 @@ class Source:
             raise RequestError(f"engine must be one of {', '.join(map(repr, ENGINES))}, got {self.engine!r}")
         if self.keep and (self.directory is None or self.engine != "streamed"):
             raise RequestError("keep = True needs the directory that the engine 'streamed' keeps its files in")
-        if self.cluster is not None and self.engine != "dask":
-            raise RequestError("a cluster is what the engine 'dask' runs on: add engine='dask'")
-        if self.directory is not None and self.engine == "dask":
+        if self.cluster is not None and self.engine not in CLUSTERS:
+            raise RequestError("a cluster is what the engine 'dask' runs on: add engine='dask', or 'ray'")
+        if self.engine == "ray" and not isinstance(self.cluster, str | None):
+            raise RequestError(f"a cluster of Ray is an address, got {type(self.cluster).__name__}")
+        if self.directory is not None and self.engine in CLUSTERS:
             raise RequestError("workers keep their parts in memory: leave directory out")
         if self.keep and self.reader.state() is None:
             raise RequestError(
@@ -86,15 +91,16 @@ def read_source(
         engine: ``"streamed"``: the rows are encoded once to compact files (about two bytes a number, one a category),
             from which every pass is answered; memory stays the same however many there are. ``"memory"``: they are
             encoded into memory. ``"dask"``: every worker of a cluster encodes its own files into its memory, and
-            answers for them; they must be where all workers can read them.
+            answers for them; they must be where all workers can read them. ``"ray"``: the same on Ray.
         directory: where the compact files are made, on a disk with room for them; by default the system's directory of
             temporary files. Only their owner can read them.
         keep: whether they stay there, so that the next fit under the same schema need not read the source again. They
             hold private rows.
         encoding: of CSV files.
         cluster: of the engine ``"dask"``: the address of a scheduler such as ``"tcp://10.0.0.1:8786"``, or a
-            ``distributed.Client`` (with its TLS). By default one is made on this machine, a process per core, for as
-            long as the fit takes.
+            ``distributed.Client`` (with its TLS); of ``"ray"``: an address that ``ray.init`` takes, unless this
+            process is connected already. By default one is made on this machine, a process per core, for as long as
+            the fit takes.
 
     Raises:
         ValueError: if there is nothing there to read; one sentence.

@@ -21,7 +21,7 @@ from tacit.curator.source_rows import prepare
 from tacit.discovery.bounds import BOUNDS_SHARE
 from tacit.discovery.undeclared import Undeclared
 from tacit.encoding.frames import Frame
-from tacit.encoding.source import DeclaredSource
+from tacit.encoding.source import CLUSTERS, DeclaredSource
 from tacit.encoding.values import LabelIndex
 from tacit.errors import spending
 from tacit.learning.going_on import RowsKnownBy, check_keeping, pay_and_keep, rows_of_table
@@ -113,7 +113,7 @@ def fit_source(learner: Learner, task: Task, source: DeclaredSource, account: Pr
             whole_charge(learner, task), f"fit of {learner.name}", learner.request.neighbouring, unit_of(task)
         )
     assert task.encoding is not None
-    making = prepare_on_cluster if source.source.engine == "dask" else prepare
+    making = prepare_on_cluster if source.source.engine in CLUSTERS else prepare
     with making(source, task.encoding, task.label_codes) as ready:
         return learned(
             learner,

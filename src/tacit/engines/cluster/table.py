@@ -9,8 +9,8 @@ from weakref import finalize
 
 from tacit.arrays import Ints
 from tacit.engines.blocks import BlockTable
+from tacit.engines.cluster.rounds import Rounds
 from tacit.engines.cluster.work import Ask, Bind, Coarsen, Derive, Seal, Unseal
-from tacit.engines.cluster.workers import Workers
 from tacit.engines.passes.base import Look
 from tacit.queries.cells import Cells
 from tacit.queries.joint_bound import JointBound
@@ -28,7 +28,7 @@ class ClusterTable(BlockTable):
         recipe: what they make of their rows.
     """
 
-    def __init__(self, workers: Workers, layout: Layout, recipe: Any) -> None:
+    def __init__(self, workers: Rounds, layout: Layout, recipe: Any) -> None:
         super().__init__([])
         self._workers, self._public = workers, layout
         self._number = next(_NUMBERS)

@@ -199,7 +199,7 @@ class Answers:
 
 
 class Holder:
-    """All parts of one fit that a worker holds: an actor of dask, which lives as long as the curator refers to it.
+    """All parts of one fit that a worker holds: an actor of dask or Ray, which lives as long as the fit.
 
     Args:
         threads: how many cores to use.
@@ -208,6 +208,10 @@ class Holder:
     def __init__(self, threads: int) -> None:
         self._threads = threads
         self._parts: dict[int, Held] = {}
+
+    def version(self) -> str:
+        """The version of the library here."""
+        return version()
 
     def answer(self, errand: Errand) -> Answers:
         """Brings parts up to date, and answers."""

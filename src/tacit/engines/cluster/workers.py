@@ -1,39 +1,22 @@
-"""The curator's side of a cluster: who holds which part, and how all of them are asked.
-
-A round is one message to all workers and one sum back, without a word to the scheduler. Parts of a worker that is gone
-are given to others, which read them again from the source and go through all messages so far
-(:mod:`tacit.engines.cluster.work`): the answer is the same.
-"""
+"""The workers of a dask cluster: who holds which part. Rounds go without a word to the scheduler."""
 
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
 
-from tacit.arrays import Ints
-from tacit.engines.cluster.ship import Shipper
-from tacit.engines.cluster.work import Answers, Command, Errand, Holder, Part, Question, joined, version
-from tacit.errors import UNSPENT, TacitError
+from tacit.engines.cluster.rounds import ClusterError, Rounds
+from tacit.engines.cluster.work import Answers, Errand, Holder, Part, version
 from tacit.privacy.signatures import library_version
 
 LOOK_AGAIN = 1.0
 """Seconds after which it is asked again who is there."""
 
-MOST_LOSSES = 20
-"""Workers that may be lost in one round: more, and it is the round that kills them."""
 
-
-class ClusterError(TacitError):
-    """A cluster that is not there, or has no workers left."""
-
-    usual = UNSPENT
-
-
-class Workers:
+class Workers(Rounds):
     """The workers of a cluster, for one fit.
 
     Args:
@@ -46,86 +29,18 @@ class Workers:
     """
 
     def __init__(self, client: Any, parts: Sequence[Part], patience: float) -> None:
-        self._client, self._parts, self._patience = client, tuple(parts), patience
-        self._shipper, self._pending = Shipper(), deque[Command]()
-        self._history: list[bytes] = []
+        super().__init__(parts)
+        self._client, self._patience = client, patience
         self._holders: dict[str, Any] = {}
         self._futures: dict[str, Any] = {}  # a holder lives as long as that
-        self._homes: dict[int, str] = {}
         self._looked = 0.0
         self.moves = 0
         self._check_versions()
-
-    def open_logs(self) -> list[Any]:
-        """Logs that have grown since they were sent."""
-        return self._shipper.open_logs()
-
-    def tell(self, command: Command) -> None:
-        """Has all parts do something before they answer next."""
-        self._pending.append(command)  # finalizers tell as well, in whatever thread
-
-    def tell_now(self) -> None:
-        """Has all parts do what they were told: what cannot be done is known then."""
-        self._asked(None, together=False)
-
-    def total(self, question: Question) -> Ints:
-        """The sum of the answers of all parts."""
-        sums = self._asked(question, together=True).sums
-        assert sums is not None
-        return sums
-
-    def each(self, question: Question) -> list[Ints]:
-        """The answers of all parts, in their order."""
-        found = self._asked(question, together=False).each
-        return [found[place] for place in range(len(self._parts))]
 
     def close(self) -> None:
         """Lets the workers forget the rows."""
         self._holders.clear()
         self._futures.clear()
-
-    # One round.
-
-    def _asked(self, question: Question | None, together: bool) -> Answers:
-        commands = [self._pending.popleft() for _ in range(len(self._pending))]
-        self._history.append(self._shipper.packed((commands, question)))
-        places, first, sends, losses = frozenset(range(len(self._parts))), len(self._history) - 1, False, 0
-        found: list[Answers] = []
-        while places:
-            answers, lost = self._sent(places, first, sends, together)
-            found.append(answers)
-            losses += len(lost)
-            if losses > MOST_LOSSES:
-                raise ClusterError(
-                    f"{losses} workers died while they answered: they may have too little memory for their parts; "
-                    "take more workers, or smaller files"
-                )
-            places, sends = frozenset(answers.behind) | lost, True
-            first = 0 if lost else min(answers.behind.values(), default=0)
-        return joined(found)
-
-    def _sent(self, places: frozenset[int], first: int, sends: bool, together: bool) -> tuple[Answers, frozenset[int]]:
-        """The answers of these parts, and which of them were lost on the way."""
-        self._find_homes()
-        calls, messages = [], self._history[first:]
-        for home in sorted(set(self._homes.values())):
-            keeps = frozenset(place for place, where in self._homes.items() if where == home)
-            parts = {place: self._parts[place] if sends else None for place in sorted(keeps & places)}
-            if parts:
-                errand = Errand(parts, first, messages, keeps, together)
-                calls.append((home, frozenset(parts), self._call(home, errand)))
-        found: list[Answers] = []
-        lost: frozenset[int] = frozenset()
-        for home, asked, call in calls:
-            answers = None if call is None else self._result(home, call)
-            if answers is None:
-                lost |= asked
-                self._lose(home)
-            elif answers.failure is not None:
-                raise answers.failure
-            else:
-                found.append(answers)
-        return joined(found), lost
 
     def _call(self, home: str, errand: Errand) -> Any:
         """What will be the answer; None if the worker is gone."""
