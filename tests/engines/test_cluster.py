@@ -19,8 +19,10 @@ import pytest
 import tacit
 import tacit.curator.cluster_rows as cluster_rows
 from tacit.encoding.errors import DataError
+from tacit.engines.cluster.rounds import ClusterError, Rounds
 from tacit.engines.cluster.ship import Receiver, Shipper
-from tacit.engines.cluster.workers import ClusterError, Workers
+from tacit.engines.cluster.work import Answers, Errand, Holder, joined
+from tacit.engines.cluster.workers import Workers
 from tacit.privacy.request import RequestError
 from tacit.queries.cells import column_cells
 from tacit.queries.dense.halfspace_log import HalfspaceLog
@@ -106,6 +108,42 @@ def test_parts_and_workers_change_no_bit(parts: int, n_workers: int, tmp_path: P
     with made_of(n_workers) as cluster, distributed.Client(cluster) as client:
         for name in ("halfspaces, smooth", "lists", "m-alpha"):
             assert facts(made(name).fit(on(client, folder))) == facts(in_memory(name))
+
+
+class Forgetful(Rounds):
+    """Workers that forget everything after each answer; every second one is lost."""
+
+    closed = False
+    asked = 0
+
+    def sent(self, places: frozenset[int], first: int, sends: bool, together: bool) -> tuple[Answers, frozenset[int]]:
+        del first, sends
+        answers, lost = [], []
+        for place in sorted(places):
+            self.asked += 1
+            errand = Errand({place: self.parts[place]}, 0, self.history, frozenset({place}), together)
+            if self.asked % 2:
+                answers.append(Holder(1).answer(errand))
+            else:
+                lost.append(place)
+        return joined(answers), frozenset(lost)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize("name", ["forest", "lists"])
+def test_workers_of_ones_own_may_forget_and_get_lost(name: str, tmp_path: Path) -> None:
+    found: list[Forgetful] = []
+
+    def make(parts: Any) -> Forgetful:
+        found.append(Forgetful(parts))
+        return found[0]
+
+    source = tacit.read_source(written(tmp_path, "two", 2), engine="workers", cluster=make)
+    assert facts(made(name).fit(source)) == facts(in_memory(name))
+    assert found[0].closed
+    assert found[0].asked > 2 * len(found[0].history)
 
 
 # Workers come and go.
@@ -255,6 +293,8 @@ def test_a_file_that_changed_is_not_taken_for_what_was_lost(tmp_path: Path) -> N
         ({"cluster": "tcp://1.2.3.4:5"}, "add engine='dask'"),
         ({"engine": "dask", "directory": "x"}, "leave directory out"),
         ({"engine": "spark"}, "'streamed', 'memory', 'dask'"),
+        ({"engine": "workers"}, "needs a cluster that makes workers"),
+        ({"engine": "workers", "cluster": "tcp://1.2.3.4:5"}, "needs a cluster that makes workers"),
     ],
 )
 def test_options_that_say_nothing_are_refused(asked: dict[str, Any], message: str, tmp_path: Path) -> None:

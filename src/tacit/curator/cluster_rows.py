@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from tacit.curator.recipes import Columns, Recipe
 from tacit.curator.rows import PrivateRows
 from tacit.curator.source_rows import Labels, PreparedSource, SourceRows, rows_of
-from tacit.encoding.source import DeclaredSource
+from tacit.encoding.source import DeclaredSource, Source
 from tacit.encoding.table import TableEncoding
 from tacit.engines.cluster.ray_workers import RayWorkers
 from tacit.engines.cluster.rounds import ClusterError, Rounds
@@ -88,10 +88,7 @@ def prepare_on_cluster(source: DeclaredSource, encoding: TableEncoding, label_in
         ClusterError: if there is no cluster, or none with workers.
         DataError: if a part of the source cannot be read.
     """
-    connected = _ray_of if source.source.engine == "ray" else _client_of
-    with connected(source.source.cluster) as system:
-        make: Any = RayWorkers if source.source.engine == "ray" else Workers
-        workers: Rounds = make(system, _parts_of(source), PATIENCE)
+    with _workers_of(source.source, _parts_of(source)) as workers:
         try:
             ready = ClusterSource(source, workers)
             table = ready.table(Columns(encoding), label_index)
@@ -100,6 +97,19 @@ def prepare_on_cluster(source: DeclaredSource, encoding: TableEncoding, label_in
             yield ready
         finally:
             workers.close()
+
+
+@contextmanager
+def _workers_of(source: Source, parts: Sequence[SourcePart]) -> Iterator[Rounds]:
+    """Workers for these parts, of the system that the user named."""
+    if source.engine == "workers":
+        yield source.cluster(parts)
+    elif source.engine == "ray":
+        with _ray_of(source.cluster) as ray:
+            yield RayWorkers(ray, parts, PATIENCE)
+    else:
+        with _client_of(source.cluster) as client:
+            yield Workers(client, parts, PATIENCE)
 
 
 def _parts_of(source: DeclaredSource) -> list[SourcePart]:

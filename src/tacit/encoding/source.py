@@ -19,10 +19,10 @@ from tacit.encoding.sql_sources import DUCKDB, DuckReader, SqlReader, as_query
 from tacit.privacy.request import RequestError
 from tacit.schema import NumericColumn, Schema
 
-ENGINES = ("streamed", "memory", "dask", "ray")
+ENGINES = ("streamed", "memory", "dask", "ray", "workers")
 """Where rows can be while a model is learned."""
 
-CLUSTERS = ("dask", "ray")
+CLUSTERS = ("dask", "ray", "workers")
 """Those that workers of a cluster hold."""
 
 
@@ -38,7 +38,7 @@ class Source:
         directory: where these files are made; None for the system's directory of temporary files.
         keep: whether they stay there for the next fit.
         cluster: of dask, for the engine of that name: the address of a scheduler, or a ``distributed.Client``; of Ray
-            the address; None for one on this machine.
+            the address; None for one on this machine. Of the engine ``"workers"``: what makes workers of parts.
     """
 
     reader: Reader
@@ -56,6 +56,8 @@ class Source:
             raise RequestError("a cluster is what the engine 'dask' runs on: add engine='dask', or 'ray'")
         if self.engine == "ray" and not isinstance(self.cluster, str | None):
             raise RequestError(f"a cluster of Ray is an address, got {type(self.cluster).__name__}")
+        if self.engine == "workers" and not callable(self.cluster):
+            raise RequestError("the engine 'workers' needs a cluster that makes workers of parts: see docs/cluster.md")
         if self.directory is not None and self.engine in CLUSTERS:
             raise RequestError("workers keep their parts in memory: leave directory out")
         if self.keep and self.reader.state() is None:
@@ -92,6 +94,7 @@ def read_source(
             from which every pass is answered; memory stays the same however many there are. ``"memory"``: they are
             encoded into memory. ``"dask"``: every worker of a cluster encodes its own files into its memory, and
             answers for them; they must be where all workers can read them. ``"ray"``: the same on Ray.
+            ``"workers"``: on what ``cluster`` makes of the parts, a :class:`tacit.engines.cluster.rounds.Rounds`.
         directory: where the compact files are made, on a disk with room for them; by default the system's directory of
             temporary files. Only their owner can read them.
         keep: whether they stay there, so that the next fit under the same schema need not read the source again. They

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.engines.cluster.rounds import ClusterError, Rounds
+from tacit.engines.cluster.rounds import MOST_LOSSES, ClusterError, Homes
 from tacit.engines.cluster.work import Answers, Errand, Holder, Part
 from tacit.privacy.signatures import library_version
 
 
-class RayWorkers(Rounds):
+class RayWorkers(Homes):
     """Actors of Ray, for one fit: as many as there are cores, or parts.
 
     One that dies is started again by Ray, which asks it once more what it was asked: it says which parts it has not
@@ -29,8 +29,8 @@ class RayWorkers(Rounds):
         super().__init__(parts)
         self._ray = ray
         cores = int(ray.cluster_resources().get("CPU", 1))
-        made = ray.remote(Holder).options(num_cpus=1, max_restarts=-1, max_task_retries=-1)
-        self._names = [str(number) for number in range(max(1, min(cores, len(self._parts))))]
+        made = ray.remote(Holder).options(num_cpus=1, max_restarts=-1, max_task_retries=MOST_LOSSES)
+        self._names = [str(number) for number in range(max(1, min(cores, len(self.parts))))]
         self._actors = {name: made.remote(1) for name in self._names}
         self._check_versions(patience)
 
@@ -40,7 +40,7 @@ class RayWorkers(Rounds):
         self._actors.clear()
 
     def _find_homes(self) -> None:
-        for place in range(len(self._parts)):
+        for place in range(len(self.parts)):
             self._homes.setdefault(place, self._names[place % len(self._names)])
 
     def _call(self, home: str, errand: Errand) -> Any:
@@ -51,7 +51,10 @@ class RayWorkers(Rounds):
         try:
             found: Answers = self._ray.get(call)
         except self._ray.exceptions.RayActorError as error:
-            raise ClusterError(f"a worker of the cluster does not come back ({type(error).__name__})") from None
+            raise ClusterError(
+                f"a worker died again and again while it answered ({type(error).__name__}): it may have too little "
+                "memory for its parts; take more workers, or smaller files"
+            ) from None
         return found
 
     def _lose(self, home: str) -> None:

@@ -32,13 +32,16 @@ class Rounds(ABC):
 
     Args:
         parts: of the rows, in their order.
+
+    Attributes:
+        parts: the same.
+        history: all messages so far; every part has to go through them in their order.
     """
 
     def __init__(self, parts: Sequence[Part]) -> None:
-        self._parts = tuple(parts)
+        self.parts = tuple(parts)
         self._shipper, self._pending = Shipper(), deque[Command]()
-        self._history: list[bytes] = []
-        self._homes: dict[int, str] = {}
+        self.history: list[bytes] = []
 
     def open_logs(self) -> list[Any]:
         """Logs that have grown since they were sent."""
@@ -61,11 +64,53 @@ class Rounds(ABC):
     def each(self, question: Question) -> list[Ints]:
         """The answers of all parts, in their order."""
         found = self._asked(question, together=False).each
-        return [found[place] for place in range(len(self._parts))]
+        return [found[place] for place in range(len(self.parts))]
 
     @abstractmethod
     def close(self) -> None:
         """Lets the workers forget the rows."""
+
+    @abstractmethod
+    def sent(self, places: frozenset[int], first: int, sends: bool, together: bool) -> tuple[Answers, frozenset[int]]:
+        """Asks workers what the last message of the history asks.
+
+        Args:
+            places: of the parts whose answers are wanted.
+            first: the place in the history of the first message that some worker may not have seen.
+            sends: whether workers may lack the parts themselves.
+            together: whether the sum over the parts is wanted, and not each answer.
+
+        Returns:
+            The answers, and which parts were lost on the way: they are asked for again.
+        """
+
+    # One round.
+
+    def _asked(self, question: Question | None, together: bool) -> Answers:
+        commands = [self._pending.popleft() for _ in range(len(self._pending))]
+        self.history.append(self._shipper.packed((commands, question)))
+        places, first, sends, losses = frozenset(range(len(self.parts))), len(self.history) - 1, False, 0
+        found: list[Answers] = []
+        while places:
+            answers, lost = self.sent(places, first, sends, together)
+            found.append(answers)
+            losses += len(lost)
+            if losses > MOST_LOSSES:
+                raise ClusterError(
+                    f"{losses} workers died while they answered: they may have too little memory for their parts; "
+                    "take more workers, or smaller files"
+                )
+            places, sends = frozenset(answers.behind) | lost, True
+            first = 0 if lost else min(answers.behind.values(), default=0)
+        return joined(found)
+
+
+class Homes(Rounds):
+    """Rounds in which every part is at home at a worker, which keeps what it knows of it."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        super().__init__(parts)
+        self._homes: dict[int, str] = {}
 
     # What a system of workers does.
 
@@ -85,33 +130,12 @@ class Rounds(ABC):
     def _lose(self, home: str) -> None:
         """Forgets a worker that is gone: its parts have none."""
 
-    # One round.
-
-    def _asked(self, question: Question | None, together: bool) -> Answers:
-        commands = [self._pending.popleft() for _ in range(len(self._pending))]
-        self._history.append(self._shipper.packed((commands, question)))
-        places, first, sends, losses = frozenset(range(len(self._parts))), len(self._history) - 1, False, 0
-        found: list[Answers] = []
-        while places:
-            answers, lost = self._sent(places, first, sends, together)
-            found.append(answers)
-            losses += len(lost)
-            if losses > MOST_LOSSES:
-                raise ClusterError(
-                    f"{losses} workers died while they answered: they may have too little memory for their parts; "
-                    "take more workers, or smaller files"
-                )
-            places, sends = frozenset(answers.behind) | lost, True
-            first = 0 if lost else min(answers.behind.values(), default=0)
-        return joined(found)
-
-    def _sent(self, places: frozenset[int], first: int, sends: bool, together: bool) -> tuple[Answers, frozenset[int]]:
-        """The answers of these parts, and which of them were lost on the way."""
+    def sent(self, places: frozenset[int], first: int, sends: bool, together: bool) -> tuple[Answers, frozenset[int]]:
         self._find_homes()
-        calls, messages = [], self._history[first:]
+        calls, messages = [], self.history[first:]
         for home in sorted(set(self._homes.values())):
             keeps = frozenset(place for place, where in self._homes.items() if where == home)
-            parts = {place: self._parts[place] if sends else None for place in sorted(keeps & places)}
+            parts = {place: self.parts[place] if sends else None for place in sorted(keeps & places)}
             if parts:
                 errand = Errand(parts, first, messages, keeps, together)
                 calls.append((home, frozenset(parts), self._call(home, errand)))

@@ -8,7 +8,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
 
-from tacit.engines.cluster.rounds import ClusterError, Rounds
+from tacit.engines.cluster.rounds import ClusterError, Homes
 from tacit.engines.cluster.work import Answers, Errand, Holder, Part, version
 from tacit.privacy.signatures import library_version
 
@@ -16,7 +16,7 @@ LOOK_AGAIN = 1.0
 """Seconds after which it is asked again who is there."""
 
 
-class Workers(Rounds):
+class Workers(Homes):
     """The workers of a cluster, for one fit.
 
     Args:
@@ -72,7 +72,7 @@ class Workers(Rounds):
     def _find_homes(self) -> None:
         """Gives every part a worker: as evenly as can be, and where it is if that is even."""
         waits = time.monotonic() + self._patience
-        while len(self._homes) < len(self._parts) or time.monotonic() - self._looked > LOOK_AGAIN:
+        while len(self._homes) < len(self.parts) or time.monotonic() - self._looked > LOOK_AGAIN:
             there = self._look()
             for home in self._holders.keys() - there.keys():
                 self._lose(home)
@@ -89,7 +89,7 @@ class Workers(Rounds):
 
     def _spread(self) -> None:
         """Gives parts to the workers that are there."""
-        count, parts = len(self._holders), len(self._parts)
+        count, parts = len(self._holders), len(self.parts)
         held: dict[str, list[int]] = {name: [] for name in sorted(self._holders)}
         homeless: list[int] = []
         for place in range(parts):
