@@ -475,6 +475,9 @@ DAMAGED: dict[str, Any] = {
     "a log that begins in the middle": lambda look: look["of"]["query"]["of"]["margins"].update({"from": 1}),
     "no log": lambda look: look["of"]["query"]["of"]["margins"].update({"is": "no"}),
     "a log of numbers too many": lambda look: look["of"]["query"]["of"]["margins"].update({"numbers": [2]}),
+    "a log of too many scores": lambda look: look["of"]["query"]["of"]["margins"].update(
+        {"is": "Scores", "numbers": [257]}
+    ),
     "a log of scores": lambda look: look["of"]["query"]["of"]["margins"].update({"is": "Scores", "numbers": [1]}),
     "a circle": _circle,
 }

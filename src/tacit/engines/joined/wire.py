@@ -53,8 +53,12 @@ SHARED = (
 )  # fmt: skip
 """Sent once, under a number."""
 
-LOGS: dict[type, tuple[str, ...]] = {Margins: (), Scores: ("n_scores",), HalfspaceLog: ("n_features", "radius")}
-"""The same, and of each only what is new; and the numbers that an empty one is made of."""
+LOGS: dict[type, dict[str, int]] = {
+    Margins: {},
+    Scores: {"n_scores": 256},
+    HalfspaceLog: {"n_features": 1 << 24, "radius": 1 << 24},
+}
+"""The same, and of each only what is new; and the numbers that an empty one is made of, with what they are at most."""
 
 Log = Margins | Scores | HalfspaceLog
 
@@ -72,9 +76,6 @@ LOOKS = (SumsOf, CodeCounts, ProductSums, LeftSums, CoverSums)
 
 MOST_LITERALS = 64
 """Literals in one of the conjunctions that a site makes itself."""
-
-MOST_OF_LOG = 1 << 24
-"""Scores, features or units of length that a log can be of."""
 
 LEFT_OUT = {(Histogram, "release_map"), (ScoreHistogram, "release_map")}
 """Sums do not need them: maps are of totals."""
@@ -255,7 +256,8 @@ UPDATES: dict[type, tuple[type, ...]] = {
 def _empty_log(name: Any, numbers: list[int]) -> Log:
     """A log of a kind without entries."""
     kind: Any = {kind.__name__: kind for kind in LOGS}.get(name)
-    if kind is None or len(numbers) != len(LOGS[kind]) or not all(0 < each <= MOST_OF_LOG for each in numbers):
+    most = () if kind is None else LOGS[kind].values()
+    if kind is None or len(numbers) != len(most) or not all(0 < n <= m for n, m in zip(numbers, most, strict=True)):
         raise WireError("a log is of no known kind")
     made: Log = kind(*numbers)
     return made
