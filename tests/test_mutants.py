@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from tools import mutants
+from tools.touched_lines import TouchedLines
 
 CODE = '''
 """A module."""
@@ -68,3 +75,48 @@ def test_mutants_that_make_no_difference_are_known_by_their_lines() -> None:
         assert mutants.is_equivalent(file, code, mutant)
         assert not mutants.is_equivalent(file, code, mutant + "x = 1\n")
         assert not mutants.is_equivalent("src/tacit/another.py", code, mutant)
+
+
+def test_the_lines_that_a_test_runs_are_noted(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("def f(x):\n    if x:\n        return 1\n    return 2\n")
+    f = runpy.run_path(str(tmp_path / "one.py"))["f"]
+    noted = TouchedLines(tmp_path, ["one.py"], tmp_path / "lines.json")
+    for answer in (1, 0):
+        test: Any = SimpleNamespace(nodeid=f"test_{answer}")
+        around = noted.pytest_runtest_protocol(test)
+        next(around)
+        f(answer)
+        around.close()
+    f(1)
+    noted.pytest_sessionfinish()
+    found = json.loads((tmp_path / "lines.json").read_text())
+    assert {name: test["lines"] for name, test in found.items()} == {
+        "test_1": {"one.py": [2, 3]},
+        "test_0": {"one.py": [2, 4]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [(1, range(1, 2)), (2, range(2, 3)), (3, range(3, 5)), (4, range(3, 5)), (5, range(5, 6)), (6, range(6, 7))],
+)
+def test_a_statement_is_its_lines_without_those_in_it(line: int, lines: range) -> None:
+    code = "def f(x):\n    if x:\n        return [\n            1]\n    x = 2\n    return x\n"
+    assert mutants.statement_at(code, line) == lines
+
+
+def test_tests_that_run_a_line_go_first() -> None:
+    touched = {
+        "tests/a.py::test_slow[1]": {"seconds": 3.0, "lines": {"m.py": [1, 2, 3]}},
+        "tests/a.py::test_fast": {"seconds": 1.0, "lines": {"m.py": [3]}},
+        "tests/a.py::test_named[x]": {"seconds": 9.0, "lines": {"m.py": [2, 3]}},
+        "tests/a.py::test_other": {"seconds": 0.0, "lines": {"n.py": [3]}},
+    }
+    slow, fast, named, _ = touched
+    page = ["tests/a.py::test_named", "tests/b.py::test_b"]
+    assert mutants.fast_tests(touched, "m.py", range(3, 4), page) == [named, fast, slow]
+    assert mutants.fast_tests(touched, "m.py", range(1, 3), page) == [named, slow]
+    assert mutants.fast_tests(touched, "m.py", range(9, 10), page) == [named, fast, slow]
+    assert mutants.fast_tests(touched, "o.py", range(9, 10), page) == []
+    assert mutants.is_one_of("tests/b.py", page)
+    assert not mutants.is_one_of("tests/a.py::test_named_too", page)

@@ -1,9 +1,11 @@
 """Breaks the library on purpose and says what no test notices: ``make mutants ARGS="theory --minutes 10"``.
 
-cosmic-ray changes one place of a module at a time (a number, an operator, a comparison, a branch). The tests that the
-papers page names for the module run first, then those of its room; a mutant that all of them pass is a survivor. With a
-time budget it is a random sample, the same for one seed. What cannot matter (annotations, docstrings, messages) is not
-changed, nor what ``equivalent_mutants.toml`` says makes no difference. Everything happens in a copy of the tree.
+cosmic-ray changes one place of a module at a time (a number, an operator, a comparison, a branch). The tests of its
+room run once unchanged, to see which lines each of them runs. Of a mutant, those that run the changed statement go
+first (of them, those that the papers page names for the module, then the fast), and if all pass, the whole room: a
+mutant that passes that as well is a survivor. With a time budget or a number it is a random sample, the same for one
+seed. What cannot matter (annotations, docstrings, messages) is not changed, nor what ``equivalent_mutants.toml`` says
+makes no difference. Everything happens in a copy of the tree.
 
 The last line printed is one JSON object: mutants, killed, killed by a named test, survivors.
 """
@@ -15,22 +17,26 @@ import ast
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import lru_cache
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
 from tools.papers_page import ROOT, rows
 
-ROOMS = ("theory", "boosting", "online", "decision_lists", "trees", "growing", "closure", "queries", "privacy")
+ROOMS = (
+    "theory", "boosting", "halfspaces", "online", "decision_lists", "trees", "growing", "closure", "queries", "privacy",
+)  # fmt: skip
 LEFT_OUT = ("VariableReplacer", "VariableInserter", "RemoveDecorator", "ExceptionReplacer", "Invert", "_Is")
 """Operators whose mutants do not run, or say nothing."""
 
@@ -145,80 +151,123 @@ class Bench:
 
     Args:
         python: the interpreter that has the library's dependencies.
+        files: what will be changed.
     """
 
-    def __init__(self, python: Path, folder: Path) -> None:
+    def __init__(self, python: Path, folder: Path, files: list[str]) -> None:
         self.python, self.folder = python, folder
-        self._usual: dict[tuple[str, ...], float] = {}
         for part in ("src", "tests", "tools", "benchmarks", "docs", "pyproject.toml", "README.md"):
             source, target = ROOT / part, folder / part
             if source.is_dir():
                 shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "results"))
             else:
                 shutil.copy(source, target)
-        paths = f"{folder / 'src'}{os.pathsep}{folder}"
-        self.environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+        self.environment = {**os.environ, "PYTHONPATH": f"{folder / 'src'}{os.pathsep}{folder}"}
+        noted = folder / "touched_lines.json"
+        tests = sorted({test for file in files for test in tests_of(file)[1]})
+        options = ["-p", "tools.touched_lines", f"--lines-to={noted}", *(f"--lines-of={file}" for file in files)]
+        failed = self.first_failure([*options, *tests])
+        if failed is not None:
+            raise SystemExit(f"a test fails as it is: {failed}")
+        self.touched: dict[str, Any] = json.loads(noted.read_text("utf-8"))
 
-    def usual(self, tests: list[str]) -> float:
-        """The seconds that tests of the unchanged tree may take as a mutant's."""
-        key = tuple(tests)
-        if key and key not in self._usual:
-            start = time.monotonic()
-            if not self.passes(tests):
-                raise SystemExit(f"the tests fail as they are: {' '.join(tests)}")
-            self._usual[key] = 60.0 + SLOWER * (time.monotonic() - start)
-        return self._usual.get(key, 0.0)
+    def killer(self, file: str, mutant: str, lines: range) -> str | None:
+        """The first test that fails with a mutant: of those that run its lines, and of its whole room otherwise."""
+        path = self.folder / file
+        before = path.read_text("utf-8")
+        path.write_text(mutant, "utf-8")
+        Path(cache_from_source(str(path))).unlink(missing_ok=True)  # it knows a file by its size and whole seconds
+        try:
+            tests = fast_tests(self.touched, file, lines, tests_of(file)[0])
+            failed = self.first_failure(tests, self._limit(tests)) if tests else None
+            # Kernels of other modules may have been compiled with what was changed: the room compiles its own.
+            with tempfile.TemporaryDirectory() as compiled:
+                room = tests_of(file)[1]
+                return failed or self.first_failure(room, self._limit(self.touched), NUMBA_CACHE_DIR=compiled)
+        finally:
+            path.write_text(before, "utf-8")
 
-    def passes(self, tests: list[str], seconds: float | None = None) -> bool:
-        """Whether tests pass, in that time."""
+    def _limit(self, tests: Iterable[str]) -> float:
+        """The seconds that tests may take with a mutant."""
+        return 60.0 + SLOWER * sum(self.touched[test]["seconds"] for test in tests)
+
+    def first_failure(self, tests: list[str], seconds: float | None = None, **environment: str) -> str | None:
+        """The first test that fails, or takes too long; None where all pass."""
         command = [
             self.python,
             "-m",
             "pytest",
-            "-q",
-            "-x",
+            "-qx",
+            "--tb=no",
             "-p",
             "no:cacheprovider",
             "-m",
             "not slow and not bench",
-            *tests,
         ]
         try:
             done = subprocess.run(
-                command, cwd=self.folder, env=self.environment, capture_output=True, timeout=seconds, check=False
+                [*command, *tests],
+                cwd=self.folder,
+                env=self.environment | environment,
+                capture_output=True,
+                text=True,
+                timeout=seconds,
+                check=False,
             )
         except subprocess.TimeoutExpired:
-            return False
-        return done.returncode == 0
+            return "the clock"
+        found = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", done.stdout, re.MULTILINE)
+        return None if done.returncode == 0 else next(iter(found), done.stdout[-200:] + done.stderr[-200:])
+
+
+def fast_tests(touched: dict[str, Any], file: str, lines: range, named: list[str]) -> list[str]:
+    """The tests that run some of the lines, or else some of the file: those that the page names, then the fast."""
+    runs = {test: set(seen["lines"].get(file, ())) for test, seen in touched.items()}
+    found = [test for test, seen in runs.items() if not seen.isdisjoint(lines)] or [t for t in runs if runs[t]]
+    return sorted(found, key=lambda test: (not is_one_of(test, named), touched[test]["seconds"]))
+
+
+def is_one_of(test: str, named: list[str]) -> bool:
+    """Whether a test, or the file it stands in, is one that the page names."""
+    function = test.partition("[")[0]
+    return any(function == name.partition("[")[0] or name.startswith(f"{test}::") for name in named)
+
+
+def statement_at(code: str, line: int) -> range:
+    """The lines of the innermost statement around a line, without the statements in it."""
+    around = ast.parse(code).body[0]
+    for node in ast.walk(ast.parse(code)):  # outer ones first
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0):
+            around = node
+    inner = getattr(around, "body", None)
+    return range(around.lineno, inner[0].lineno if inner else (around.end_lineno or 0) + 1)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, object]:
-    """Goes through mutants of the files asked for until the time is up."""
+    """Goes through mutants of the files asked for until the time is up, or there are enough."""
     chosen = [str(p.relative_to(ROOT)) for part in arguments.parts for p in files_of(part)]
     codes = {file: (ROOT / file).read_text("utf-8") for file in chosen}
     places = [place for file, code in codes.items() for place in places_of(file, code)]
     random.Random(arguments.seed).shuffle(places)
     print(f"{len(places)} places in {len(chosen)} files", flush=True)
-    end = time.monotonic() + 60 * arguments.minutes
     survived = by_name = done = 0
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(arguments.python, Path(folder))
+        bench = Bench(arguments.python, Path(folder), chosen)
+        end = time.monotonic() + 60 * arguments.minutes
         for place in places:
-            if time.monotonic() > end:
+            if time.monotonic() > end or done == arguments.number:
                 break
             code = codes[place.file]
             mutant = place.mutant(code)
             if mutant is None or is_equivalent(place.file, code, mutant):
                 continue
-            named, room = tests_of(place.file)
-            limits = [bench.usual(tests) for tests in (named, room)]
-            (bench.folder / place.file).write_text(mutant, "utf-8")
-            found_by_name = bool(named) and not bench.passes(named, limits[0])
-            alive = not found_by_name and bench.passes(room, limits[1])
-            (bench.folder / place.file).write_text(code, "utf-8")
-            done, by_name, survived = done + 1, by_name + found_by_name, survived + alive
+            pairs = zip(code.splitlines(), mutant.splitlines(), strict=False)
+            changed = next(number for number, (old, new) in enumerate(pairs, 1) if old != new)
+            killer = bench.killer(place.file, mutant, statement_at(code, changed))
+            found_by_name = killer is not None and is_one_of(killer, tests_of(place.file)[0])
+            done, by_name, survived = done + 1, by_name + found_by_name, survived + (killer is None)
             if not found_by_name:
-                word = "SURVIVED" if alive else "killed by a neighbour"
+                word = "SURVIVED" if killer is None else f"killed by {killer}:"
                 print(f"{word} {place.file} {place.operator}\n{difference(code, mutant)}", flush=True)
     return {"mutants": done, "killed": done - survived, "killed_by_name": by_name, "survived": survived}
 
@@ -237,6 +286,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=list(ROOMS), help="rooms, or modules such as theory/trees")
     parser.add_argument("--minutes", type=float, default=30.0, help="the time budget")
+    parser.add_argument("--number", type=int, help="of mutants at most; without it, as many as there is time for")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--python", type=Path, default=ROOT / ".venv" / "bin" / "python", help="runs the tests")
     print(json.dumps(run(parser.parse_args())))
