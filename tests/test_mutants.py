@@ -18,6 +18,7 @@ CODE = '''
 @dataclass(frozen=True, eq=False)
 class C:
     pass
+@lru_cache(maxsize=9)
 def f(x: int | None, y: float = 1.0) -> float | None:
     """Words."""
     if x < 2:
@@ -34,6 +35,7 @@ def f(x: int | None, y: float = 1.0) -> float | None:
         ("Words", "Other words", False),
         ("{x - 1}", "{x + 1}", False),
         ("frozen=True", "frozen=False", False),
+        ("maxsize=9", "maxsize=8", False),
         ("eq=False", "eq=True", True),
         ("x < 2", "x <= 2", True),
         ("3 * y", "3 + y", True),

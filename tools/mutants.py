@@ -88,7 +88,7 @@ def is_equivalent(file: str, code: str, mutant: str) -> bool:
 
 
 def what_matters(code: str) -> str:
-    """The program without annotations, docstrings, the words of errors, and whether dataclasses are frozen."""
+    """The program without annotations, docstrings, words of errors, whether dataclasses are frozen and caches large."""
     tree = ast.parse(code)
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
@@ -99,8 +99,12 @@ def what_matters(code: str) -> str:
             node.annotation = ast.Constant(None)
         elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             node.exc.args = []
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dataclass":
-            node.keywords = [keyword for keyword in node.keywords if keyword.arg != "frozen"]
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in {"dataclass", "lru_cache"}
+        ):
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in {"frozen", "maxsize"}]
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             node.value = ast.Constant(None)
     return ast.dump(tree)

@@ -144,4 +144,5 @@ def test_diagnoses_say_that_they_are_not_private() -> None:
     diagnosis = diagnose(np.array([[0.5, -0.5, 0.1]]), 0.3)
     assert not diagnosis.releasable
     assert "NOT PRIVATE" in str(diagnosis)
+    assert f"loss is {diagnosis.pythia_loss:.4f} (bound {(1 + diagnosis.theta) / 2:.4f})" in str(diagnosis)
     assert not pythia(np.array([0.1]), 0.5).releasable

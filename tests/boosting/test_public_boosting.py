@@ -75,6 +75,12 @@ def test_a_block_that_fails_has_spent_its_reservation() -> None:
     assert found[0].certificate is None
 
 
+def test_rows_are_counted_and_no_count_is_below_one() -> None:
+    for labels, count in (([0.0, 1.0, 1.0], 3.0), ([0.0, 2.0, 2.0], 1.0), ([2.0, 2.0, 2.0], 1.0)):
+        with private_rows(np.eye(3), np.array(labels), row_norm=1.0, epsilon=math.inf) as private:
+            assert private.count(0.1) == count
+
+
 def test_a_measure_of_one_s_own_has_the_sensitivity_of_its_largest_weight() -> None:
     """The query reads it off the table: a row of norm 1 at the largest weight moves the sum by exactly that much."""
     log = HalfspaceLog(2)

@@ -27,6 +27,8 @@ def test_the_exact_test_compares_the_size_with_the_threshold() -> None:
     size = 60 * 0.8 ** ((3 - 3 * measure.theta) / 2)
     assert EndTest(log, size + 0.2, NonPrivate(), 5.0)(curator, measure, 3)
     assert not EndTest(log, size - 0.2, NonPrivate(), 5.0)(curator, measure, 3)
+    size = float(curator.measure(measure.size(log, 3, 5.0), NonPrivate(), "size").value[0])
+    assert EndTest(log, size, NonPrivate(), 5.0)(curator, measure, 3)  # at the threshold a run ends
 
 
 def test_the_paper_s_test_is_algorithm_11() -> None:

@@ -94,6 +94,7 @@ def test_what_a_plan_charges() -> None:
     assert plan.cover == cover_charge(plan.steps, ADD, Accounting.MOMENTS)
     assert accountants.epsilon(plan.charges, 1e-6) == pytest.approx(1.0, rel=1e-3)
     assert accountants.epsilon(plan.charges, 1e-6) <= 1.0
+    assert len(plan_of(budget(n_steps=1, errors_only=True)).steps) == 1
     silent = plan_of(budget(counts_share=0.0, errors_only=True))
     assert (silent.counts, silent.rows) == (None, None)
     paper = plan_of(budget(errors_only=True, counts_share=0.0, analysis="paper"))
