@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tacit import DecisionListClassifier
+from tacit.decision_lists.learner import DecisionListLearner
 from tacit.decision_lists.literals import (
     candidates,
     check_enumerable,
@@ -19,7 +21,9 @@ from tacit.decision_lists.literals import (
     threshold_codes,
 )
 from tacit.encoding.grid import NumericGrid
+from tacit.encoding.table import TableEncoding
 from tacit.encoding.values import BooleanIndex
+from tacit.privacy.request import Request
 from tacit.queries.covers.candidates import MOST_STREAMED, StreamedConjunctions, TooManyCandidates
 
 
@@ -76,3 +80,17 @@ def test_scikit_learn_is_told_of_several_classes(classes: Any, several: bool) ->
     tags = DecisionListClassifier(classes=classes).__sklearn_tags__()
     assert tags.classifier_tags is not None
     assert tags.classifier_tags.multi_class is several
+
+
+@pytest.mark.parametrize(
+    ("objective", "counts_share", "constant"),
+    [("errors", 0.2, True), ("errors", 0.0, True), ("coverage", 0.2, False), ("coverage", 0.0, True)],
+)
+def test_the_constant_is_a_candidate_unless_counts_say_what_it_says(
+    objective: str, counts_share: float, constant: bool
+) -> None:
+    request = Request.of(1.0, 1e-6, "add_or_remove_one", None)
+    learner = DecisionListLearner(request, objective=objective, counts_share=counts_share)
+    task: Any = SimpleNamespace(label_index=SimpleNamespace(n_classes=2))
+    found = learner.candidates(task, TableEncoding(("x",), (BooleanIndex(),)))
+    assert len(found.conjunctions.constant) == constant
