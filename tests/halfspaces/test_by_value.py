@@ -1,0 +1,243 @@
+"""Plans, scalings, steps and counts of halfspaces as numbers, each rule written once more."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from tacit.boosting.schema import Ensemble
+from tacit.halfspaces.base_rate import BaseRate, count_rows
+from tacit.halfspaces.calibration import Calibration, Prior, Spread, fit_curve, prior_of, spread_of
+from tacit.halfspaces.centering import Centering, Centre
+from tacit.halfspaces.expectation import made_rows
+from tacit.halfspaces.learn import average, constant_direction, round_charge, sum_of_steps
+from tacit.halfspaces.plan import Descent, Options
+from tacit.halfspaces.row_norm import length_grid, quantile_cell
+from tacit.halfspaces.scaling import Scaling, make_scaling
+from tacit.halfspaces.tuning import TUNING
+from tacit.privacy.charges import Gaussian, Laplace, NonPrivate
+from tacit.privacy.request import RequestError
+
+SCALING = Scaling(np.array([0.3, 0.2, 0.05]), np.array([0.4, -0.1, 0.2]))
+SECOND = np.diag(SCALING.variances) + np.outer(SCALING.mean, SCALING.mean)
+INVERSE = np.linalg.inv(SECOND)
+
+
+def test_shares_by_hand() -> None:
+    whole = Options(constant=0.5, stop_density=0.2).shares
+    assert whole == pytest.approx(
+        {"count": 0.04, "scaling": 0.1, "calibration": 0.05, "errors": 0.01, "stopping": 0.1, "rounds": 0.7}
+    )
+    assert Options(scaling=False, calibrate=False).shares == {"count": 0.02, "rounds": 0.98}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"measure": "steep"}, {"rounds": 0}, {"density": 0.0}, {"density": 1.0}, {"advantage": 0.0},
+        {"advantage": 0.5}, {"stop_density": 0.0}, {"stop_density": 1.0}, {"learning_rate": 0.0},
+        {"learning_rate": 1.01}, {"shortest_centre": -0.01}, {"shortest_centre": 1.01}, {"analysis": "loose"},
+        {"scaling": 2}, {"calibrate": "no"}, {"analysis": "paper"}, {"analysis": "paper", "measure": "smooth"},
+        {"measure": "lazy_bregman", "stop_density": 0.5},
+    ],
+)  # fmt: skip
+def test_options_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(RequestError):
+        Options(**wrong).checked()
+
+
+def test_options_at_their_limits_are_taken() -> None:
+    given = Options("lazy_bregman", np.int64(1), 0.01, 1, 0.49, analysis="paper", shortest_centre=1)  # type: ignore[arg-type]
+    assert given.checked() == Options("lazy_bregman", 1, 0.01, 1.0, 0.49, analysis="paper", shortest_centre=1.0)
+    assert Options(stop_density=0.99, shortest_centre=0.0).checked().stop_density == 0.99
+
+
+def test_the_inverse_of_a_scaling_and_its_traces() -> None:
+    vector = np.array([0.3, -1.0, 2.0])
+    assert SCALING.solve(vector) == pytest.approx(INVERSE @ vector)
+    assert SCALING.trace == pytest.approx(np.trace(INVERSE))
+    assert SCALING.trace_of_square == pytest.approx(np.trace(INVERSE @ INVERSE))
+    # of rows with A as their second moment, and of their distance from the mean
+    mean = SCALING.mean
+    size = np.trace(INVERSE @ INVERSE) / 3
+    assert SCALING.noise_spread(False) == pytest.approx(math.sqrt(np.trace(INVERSE) / size))
+    around = np.trace(INVERSE @ (SECOND - np.outer(mean, mean)) @ INVERSE)
+    assert SCALING.noise_spread(True) == pytest.approx(math.sqrt(around / size))
+    assert Scaling.none(4).solve(np.arange(4.0)).tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_a_scaling_from_noisy_moments_by_hand() -> None:
+    """Shrunk by one less the share of noise in the squared length; floors by tuning."""
+    mean, squares, mean_sd, square_sd = np.array([0.3, -0.1]), np.array([0.5, 0.1]), 0.1, 0.05
+    drawn = mean * (1 - 2 * 0.1**2 / (0.3**2 + 0.1**2))
+    kept = 1 - 2 * 0.05**2 / (2 * 0.2**2)
+    common = 0.3 + 0.05 / math.sqrt(2)
+    variances = common + kept * np.array([0.2, -0.2]) - drawn**2
+    found = make_scaling(mean, squares, mean_sd, square_sd)
+    assert found.mean == pytest.approx(drawn)
+    assert found.variances == pytest.approx(np.maximum(variances, kept * 0.05) + kept * 0.05)
+    # all of it noise: what is left is what the coordinates have in common
+    alike = make_scaling(mean, squares, 1.0, 1.0)
+    assert alike.mean.tolist() == [0.0, 0.0]
+    assert alike.variances == pytest.approx(0.3 + 1 / math.sqrt(2))
+    # a coordinate that never varies keeps a millionth of the mean squared length of a row
+    flat = make_scaling(np.array([0.5, 0.5]), np.array([0.25, 0.5]), 0.0, 0.0)
+    assert flat.variances == pytest.approx([0.75e-6, 0.25])
+    below = make_scaling(np.array([0.5, 0.0]), np.array([0.1, 0.1]), 0.0, 0.2, replace(TUNING, shared_floor=0.3))
+    assert below.variances[0] == pytest.approx(0.3 * (0.1 + 0.2 / math.sqrt(2)))
+
+
+def test_averages_and_sums_of_hypotheses() -> None:
+    ensemble = Ensemble((Centre(np.array([1.0, 2.0]), 0.3), Centre(np.array([3.0, 0.0]), 0.4)))
+    weights, noise = average(ensemble, 2)
+    assert (weights.tolist(), noise) == ([2.0, 1.0], pytest.approx(0.25))
+    weights, noise = sum_of_steps(ensemble, 2, 10.0, 0.5)
+    # the first gradient moves the second step by half of itself, and the look ahead by a quarter
+    assert weights.tolist() == [40.0, 20.0]
+    assert noise == pytest.approx(10 * math.hypot(0.3 * 1.75, 0.4 * 1.5))
+    for empty in (average(Ensemble(()), 2), sum_of_steps(Ensemble(()), 2, 1.0, 0.5)):
+        assert (empty[0].tolist(), empty[1]) == ([0.0, 0.0], 0.0)
+    assert constant_direction(3, 0.5).tolist() == [0.0, 0.0, 0.5]
+
+
+def test_rounds_of_the_paper_have_twice_the_noise() -> None:
+    for charge in (Gaussian(3.0), Laplace(3.0), NonPrivate()):
+        budget: Any = SimpleNamespace(charge=lambda share, charge=charge: charge)
+        assert round_charge(budget, 0.1, Options()) is charge
+        doubled = round_charge(budget, 0.1, Options("lazy_bregman", analysis="paper"))
+        assert doubled == (charge if isinstance(charge, NonPrivate) else type(charge)(6.0))
+
+
+def centering(**more: Any) -> Centering:
+    nothing: Any = None
+    return Centering(nothing, NonPrivate(), 100.0, 1.0, SCALING, **more)
+
+
+def test_lengths_of_centres_by_hand() -> None:
+    """``z^T A^-1 z`` less what noise adds to it, and no less than a floor."""
+    centre = np.array([1.0, 2.0, -1.0])
+    direction = INVERSE @ centre
+    noise = np.trace(INVERSE) * 0.01
+    length = math.sqrt(centre @ direction - noise)
+    assert centering()._length(centre, direction, 0.1) == pytest.approx(length)
+    assert centering()._length(centre, direction, 10.0) == pytest.approx(0.5 * math.sqrt(np.trace(INVERSE) * 100))
+    told = centering(shortest=0.3)
+    cut = 4 * 0.01 * math.sqrt(2 * np.trace(INVERSE @ INVERSE))
+    assert told._length(centre, direction, 0.1) == pytest.approx(math.sqrt(centre @ direction - noise - cut))
+    assert told._length(centre, direction, 10.0) == pytest.approx(0.3)
+    even = centering(even_steps=True)
+    assert centering()._divisor(centre, direction, 0.1, []) == pytest.approx(length)
+    assert even._divisor(centre, direction, 0.1, []) == pytest.approx(length / math.sqrt(10 / math.sqrt(3)))
+    assert even._divisor(centre, direction, 0.0, []) == pytest.approx(math.sqrt(centre @ direction) / 4)
+    assert even._divisor(centre, direction, 0.1, [Centre(centre, 0.0, 7.0), Centre(centre, 0.0, 8.0)]) == 7.0
+
+
+def test_a_step_with_momentum_by_hand() -> None:
+    descent, gradient = Descent(0.5, 0.8), np.array([2.0])
+    first = Centering._step(descent, gradient, 0.3, 4.0, [])
+    assert first.velocity is not None
+    assert (first.velocity.tolist(), first.direction.tolist()) == ([1.0], [(1.0 + 0.8 * 1.0) / 4])
+    assert first.noise_sd == 0.3 * 0.5 / 4
+    second = Centering._step(descent, gradient, 0.3, 4.0, [first])
+    assert second.velocity is not None
+    assert second.velocity.tolist() == [1.8]
+    assert second.direction == pytest.approx([(1.8 + 0.8 * 0.8) / 4])
+
+
+def test_spreads_and_priors_by_hand() -> None:
+    weights = np.array([1.0, -2.0, 0.5])
+    width, centre = math.sqrt(0.3 + 0.8 + 0.0125), 0.4 + 0.2 + 0.1
+    assert spread_of(weights, SCALING, 0.5) == Spread(pytest.approx(centre), pytest.approx(width))
+    assert spread_of(weights, SCALING, 0.0) == Spread(0.0, pytest.approx(math.hypot(width, centre)))
+    assert spread_of(0 * weights, SCALING, 0.5) == spread_of(0 * weights, SCALING, 0.0) == Spread(0.0, 1.0)
+    prior = prior_of(Spread(3.0, 2.0), 1.2, BaseRate(100.0, -2.0, 0.3))
+    offset = -2.0 * math.sqrt(1 + math.pi / 8 * 1.6**2)
+    assert (prior.slope, prior.offset) == (pytest.approx(1.6), pytest.approx(offset))
+    assert prior.offset_sd == pytest.approx(math.hypot(0.3, 0.1 * (1 - offset)))
+    assert prior_of(Spread(3.0, 2.0), 2.1, BaseRate(100.0, -2.0, 3.0)) == Prior(0.0, -2.0, 1.0)
+
+
+@pytest.mark.parametrize("with_offset", [True, False])
+def test_a_fitted_curve_is_where_likelihood_and_prior_pull_alike(with_offset: bool) -> None:
+    scores, counts = np.array([-1.5, -0.2, 0.7, 1.0]), np.array([[9.0, 2.0], [-1.0, 5.0], [4.0, 6.0], [1.0, 7.0]])
+    prior, sd = Prior(1.0, -0.5, 0.4), 2.0
+    found = fit_curve(scores, counts, sd, with_offset, prior)
+    share = float(expit(-0.5))
+    noise = sd**2 * (share**2 + (1 - share) ** 2) / max(1.0, 33 * share * (1 - share))
+    pull_slope, pull_offset = 1 + noise * scores @ scores, (1 + 4 * noise) / 0.4**2
+    slack = counts[:, 1] - counts.sum(axis=1) * expit(found.slope * scores + found.offset)
+    assert slack @ scores == pytest.approx(pull_slope * (found.slope - 1.0), abs=1e-3)
+    if with_offset:
+        assert slack.sum() == pytest.approx(pull_offset * (found.offset + 0.5), abs=1e-3)
+    else:
+        assert found.offset == 0.0
+
+
+def test_slopes_and_offsets_have_bounds() -> None:
+    scores = np.array([-1.0, 1.0])
+    steep = fit_curve(scores, np.array([[1e9, 0.0], [0.0, 1e9]]), 0.0, True, Prior(2.0, 0.0))
+    flat = fit_curve(scores, np.array([[0.0, 1e9], [1e9, 0.0]]), 0.0, True, Prior(2.0, 0.0))
+    assert steep.slope <= 50.0
+    assert flat == Calibration(0.02, pytest.approx(0.0, abs=1e-6))
+
+
+@pytest.mark.parametrize(
+    ("counts", "sd", "rows", "share"),
+    [
+        ([900.0, 100.0], 0.0, 1000.0, 0.1),
+        ([999.0, 1.0], 0.0, 1000.0, 0.01),
+        ([-50.0, 20.0], 9.0, 1.0, None),
+        ([60.0, 40.0], 10.0, 100.0, 0.5 - 0.1 * 0.08 / 0.09),
+        ([100.0, 0.0], 40.0, 100.0, 0.5 - 0.5 * 0.08 / 0.24),
+    ],
+)
+def test_the_base_rate_by_hand(counts: list[float], sd: float, rows: float, share: float | None) -> None:
+    asked: list[float] = []
+
+    def measure(query: Any, share: float, label: Any) -> Any:
+        asked.append(share)
+        return SimpleNamespace(value=np.array([counts]), sd=sd)
+
+    budget: Any = SimpleNamespace(layout=SimpleNamespace(n_labels=2), measure=measure)
+    assert count_rows(budget, Options()) == BaseRate(rows)
+    found = count_rows(budget, Options(constant=0.5))
+    assert asked == [0.02, 0.04]
+    assert found.rows == rows
+    if share is None:  # noise is far more than there are rows: nobody knows
+        assert found.log_odds == 0.0
+    else:
+        assert found.log_odds == pytest.approx(math.log(share / (1 - share)))
+        assert found.sd == pytest.approx(sd / rows / (share * (1 - share)))
+
+
+def test_cells_of_lengths() -> None:
+    """Four cells per factor of 2, eight such factors below the longest."""
+    edges = length_grid(3.0).edges()
+    assert len(edges) == 33
+    assert edges[1:] == pytest.approx([3.0 * 2.0 ** (-k / 4) for k in range(32, 0, -1)])
+
+
+def test_the_length_beyond_which_few_rows_lie() -> None:
+    assert quantile_cell(np.array([50.0, 45.0, 4.0, 1.0]), 0.0) == 1  # 5 of 100 may be beyond
+    assert quantile_cell(np.array([50.0, 44.0, 5.0, 1.0]), 0.0) == 2
+    assert quantile_cell(np.array([100.0, 0.0, 0.0, 0.0]), 0.0) == 0
+    assert quantile_cell(np.array([60.0, 28.0, 11.0, 1.0]), 5.0) == 1  # 12 beyond, and noise hides 5 sqrt(2)
+    assert quantile_cell(np.array([60.0, 27.0, 12.0, 1.0]), 5.0) == 2
+    assert quantile_cell(np.array([50.0, 5.0, 4.0, 1.0]), 10.0) == 3  # 60 rows are three deviations: nothing is sure
+    assert quantile_cell(np.array([50.0, 6.0, 4.0, 1.0]), 10.0) < 3
+
+
+@pytest.mark.parametrize(("margin", "most"), [(0.3, 0.6), (0.7, 1.0)])
+def test_distances_of_made_rows(margin: float, most: float) -> None:
+    rows, labels = made_rows(2000, 4, margin, 0)
+    direction = np.array([-1.1503494, -0.3186394, 0.3186394, 1.1503494])
+    distances = (2 * labels - 1) * (rows @ (direction / np.linalg.norm(direction)))
+    assert margin <= distances.min() < margin + 0.02 * (most - margin)
+    assert most - 0.02 * (most - margin) < distances.max() <= most
+    assert distances.mean() == pytest.approx((margin + most) / 2, abs=0.05 * (most - margin))
