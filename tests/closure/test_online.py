@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -122,8 +125,30 @@ def test_points_may_be_rows_of_features() -> None:
         StandardOptimal(np.zeros((0, 2)))
 
 
+@dataclass(frozen=True)
+class LastLabel:
+    """Expects the label it saw last."""
+
+    label: int
+
+    def predict(self, x: Hashable) -> int:
+        del x
+        return self.label
+
+    def update(self, x: Hashable, label: int) -> LastLabel:
+        del x
+        return LastLabel(label)
+
+
 def test_agnostic_regret_stays_below_its_bound_in_expectation() -> None:
     rng = np.random.default_rng(3)
+    # by hand: a correction in two of 40 rounds, weights by exp(-rate) per error, rate = sqrt(8 d ln(e T / d) / T)
+    small = AgnosticLearner(LastLabel(1), 2, 40, rng)
+    bits = 2 * (1 + math.log(20))
+    assert small.regret_bound == pytest.approx(math.sqrt(20 * bits))
+    assert small.probability_one(0) == pytest.approx(0.95)
+    wrong = 0.05 * math.exp(-math.sqrt(8 * bits / 40))
+    assert small.learn_one(0, 1).probability_one(0) == pytest.approx((0.95**2 + wrong * 0.05) / (0.95 + wrong))
     rounds = 120
     for noise in (0.0, 0.2, 0.5):
         matrix = random_class(rng, 8, 5)

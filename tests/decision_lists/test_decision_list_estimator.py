@@ -246,6 +246,8 @@ def test_from_theorem_asks_for_the_rows_that_the_relation_needs() -> None:
     one, other = rows("add_or_remove_one"), rows("replace_one")
     count = 5 * len(columns) + 1
     expected = paper_learner_rows(count, 0.05, 0.05, paper_score_scale(0.1, 1e-6))
+    strength = 0.1 / (2 * (math.log(1e6) + 1.5))
+    assert expected == pytest.approx(2 / 0.05 * 2 * count / strength * math.log(count * math.sqrt(2 / 0.025)))
     assert one == pytest.approx(expected, rel=1e-3)  # a fiftieth of the rows would not do
     assert 2.0 < other / one < 2.2
 

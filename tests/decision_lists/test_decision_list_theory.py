@@ -19,6 +19,7 @@ def test_conjunctions_are_counted_and_bounded(d: int, k: int) -> None:
     listed = sum(1 for pattern in signs if sum(map(abs, pattern)) <= k)
     assert theory.conjunction_count(d, k) == listed
     assert listed <= theory.conjunction_bound(d, k) or k > d
+    assert theory.conjunction_bound(d, k) == pytest.approx(math.e**2 * d**k)
 
 
 def test_the_drawn_score_is_as_good_as_proposition_2_1_says() -> None:
@@ -27,6 +28,11 @@ def test_the_drawn_score_is_as_good_as_proposition_2_1_says() -> None:
     loss = theory.exponential_mechanism_loss(len(scores), scale, beta)
     assert weights[scores < -loss].sum() <= beta
     assert loss < 20  # it says something about this example
+    # nearly attained: one best of 10,000, and the others as far below it as that, or a tenth less
+    far = theory.exponential_mechanism_loss(10_000, scale, beta)
+    for distance, misses in ((far, False), (0.9 * far, True)):
+        others = 9999 * math.exp(-scale * distance)
+        assert (others / (1 + others) > beta) == misses
 
 
 def greedy_errors(rows: list[reference.Row], output: reference.Output) -> int:

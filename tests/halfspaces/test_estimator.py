@@ -194,6 +194,8 @@ def test_from_theorem_reaches_its_error(analysis: str, rounds: int, rate: float)
     model = HalfspaceBoostClassifier.from_theorem(0.1, 0.1, 0.8, **promise, random_state=0, classes=(0, 1))
     assert model.rounds == rounds
     assert (model.density, model.learning_rate) == (0.025, rate)
+    sigma = strong_halfspace(0.1, 0.1, 0.8, "errors", analysis).sigma  # type: ignore[arg-type]
+    assert sigma == pytest.approx(0.1 / math.sqrt(0.5 * math.log(30 * rounds)))
     model.fit(rows[:500], labels[:500])
     margins = (2 * labels[:500] - 1) * model.decision_function(rows[:500])
     assert (margins > 0).mean() >= 1 - model.density

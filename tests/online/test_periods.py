@@ -138,6 +138,7 @@ def test_no_output_of_two_tiny_periods_exceeds_the_pure_cost_of_one(carried: flo
         one, two = law_of_two_periods(spec, rows, labels), law_of_two_periods(spec, other_rows, other_labels)
         assert sum(map(math.exp, one.values())) == pytest.approx(1.0)
         worst = max(worst, *(abs(one[output] - two[output]) for output in one))
+    assert (spec.score_range, spec.rate) == (2, pytest.approx(spec.draw_range / 2))
     claimed = spec.threshold_epsilon + spec.draw_range
     assert 0.55 * claimed < worst <= claimed
 

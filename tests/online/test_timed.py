@@ -76,6 +76,8 @@ def test_no_output_of_a_tiny_stream_exceeds_the_pure_cost(relation: Neighbouring
         one, two = laws(spec, rows, labels), laws(spec, other_rows, other_labels)
         assert sum(map(math.exp, one.values())) == pytest.approx(1.0)
         worst = max(worst, *(abs(one[output] - two[output]) for output in one))
+    assert spec.score_range == (2 if relation is ADD else 4)
+    assert spec.rate * spec.score_range == pytest.approx(spec.draw_range)
     claimed = 2 * spec.draw_range
     assert 0.4 * claimed < worst <= claimed
 

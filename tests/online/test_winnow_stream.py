@@ -188,6 +188,8 @@ def test_no_output_of_a_tiny_stream_exceeds_the_pure_cost(relation: Neighbouring
                 continue
             p, q = law_of(base), law_of(changed)
             worst = max(worst, *(abs(p[output] - q[output]) for output in p))
+    assert spec.score_range == (2 if relation is ADD else 4)  # which the search above attains
+    assert spec.rate * spec.score_range == pytest.approx(spec.draw_range)
     claimed = spec.threshold_epsilon + spec.draw_range
     assert (0.55 if relation is ADD else 0.4) * claimed < worst <= claimed
 

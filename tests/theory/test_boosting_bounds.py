@@ -234,6 +234,7 @@ def test_claims_2_and_3_of_theorem_34() -> None:
     accuracy, failure, margin = 0.3, 0.2, 0.4
     rows = halfspaces.label_noise_rows(accuracy, failure, margin)
     rate = halfspaces.tolerated_noise(accuracy, margin)
+    assert (rows, rate) == (math.ceil(96 * math.log(4 / 0.2) / (0.3 * 0.4)), pytest.approx(0.3 * 0.4 / 32))
     hits = np.random.default_rng(0).binomial(rows, rate, 100_000)
     assert (hits >= accuracy * margin / 16 * rows).mean() <= failure / 4
     # Claim 3: all rounds together fail with probability at most beta / 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,12 @@ from tacit.engines.memory import MemoryTable
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.margins import Margins
 from tacit.trees.budget import SplitBudget
-from tacit.trees.losses import Loss
+from tacit.trees.losses import Loss, MAlphaLoss, SquareLoss
 from tacit.trees.m_alpha_boost import CALIBRATED, BoostedTrees, BoostSettings, MAlphaBoost
+from tacit.trees.paper import PaperBoost
+from tacit.trees.splits import SCORE_UNIT
 
 COLUMNS = [Column(place, name, True) for place, name in enumerate("abc")]
 CODES = 8
@@ -43,8 +47,13 @@ def weight(alpha: float, margin: np.ndarray) -> np.ndarray:
     return 0.5 * (1.0 - np.sign(margin) * beyond / np.hypot(alpha, beyond))
 
 
-def plain(codes: np.ndarray, labels: np.ndarray, alpha: float | None) -> tuple[np.ndarray, list[float], list[float]]:
-    """Algorithm 1: scores of the rows, the alpha of every level, the coefficients; ``alpha`` None calibrates it."""
+def plain(
+    codes: np.ndarray, labels: np.ndarray, alpha: float | None, bound: float | None = None
+) -> tuple[np.ndarray, list[float], list[float]]:
+    """Algorithm 1: scores of the rows, the alpha of every level, the coefficients; ``alpha`` None calibrates it.
+
+    With a bound what leaves say is clipped to it, and the step is the printed one.
+    """
     linked = 1.0 if alpha is None else alpha
     score, alphas, coefficients = np.zeros(len(labels)), [], []
     for _ in range(TREES):
@@ -67,13 +76,15 @@ def plain(codes: np.ndarray, labels: np.ndarray, alpha: float | None) -> tuple[n
             leaf = deeper
         shares = np.array([p / (p + n) for p, n in (of(leaf == k) for k in range(2**DEPTH))])
         said = linked * (2 * shares - 1) / np.sqrt(shares * (1 - shares)) + 2 * (1 - linked) * np.sign(shares - 0.5)
+        said = said if bound is None else np.clip(said, -bound, bound)
         edge = float((weights * np.where(labels == 1, 1, -1) * said[leaf]).mean())
-        coefficients.append(4.0 * linked / np.abs(said).max() ** 2 * edge)
+        step = 4.0 * linked / np.abs(said).max() ** 2 if bound is None else linked / bound**2
+        coefficients.append(step * edge)
         score = score + coefficients[-1] * said[leaf]
     return score, alphas, coefficients
 
 
-class Watched(MAlphaBoost):
+class Watching(MAlphaBoost):
     """Keeps the alphas that split scores had."""
 
     alphas: list[float]
@@ -84,14 +95,19 @@ class Watched(MAlphaBoost):
         return loss
 
 
-def boosted(alpha: float | str) -> tuple[BoostedTrees, np.ndarray, list[float]]:
+class WatchedPaper(Watching, PaperBoost):
+    """The same by the paper's schedule."""
+
+
+def boosted(alpha: float | str, bound: float | None = None) -> tuple[BoostedTrees, np.ndarray, list[float]]:
     """What the library makes of the same rows, its scores of them, and the alphas of its levels."""
     codes, labels = rows()
     budget = SplitBudget.of(math.inf, 0.0)
     reservation = Reservation([budget.whole], Neighbouring.REPLACE_ONE, "test")
     table = MemoryTable([c.astype(np.uint8) for c in codes], labels.astype(np.uint8), [CODES + 1] * 3, 2, threads=1)
-    settings = BoostSettings(alpha, None, TREES, DEPTH, 0.5, 100.0, CODES)
-    boost = Watched(Curator(table, reservation, SeededSource(1)), budget, COLUMNS, [False] * 3, settings, len(labels))
+    settings = BoostSettings(alpha, None, TREES, DEPTH, 0.5, bound or 100.0, CODES)
+    kind, curator = (WatchedPaper if bound else Watching), Curator(table, reservation, SeededSource(1))
+    boost = kind(curator, budget, COLUMNS, [False] * 3, settings, len(labels))
     boost.alphas = []
     learned = boost.run()
     bins = [b.mapping[c].astype(np.uint8) for b, c in zip(learned.bins, codes, strict=True)]
@@ -106,6 +122,35 @@ def test_without_noise_scores_are_those_of_the_algorithm(alpha: float | str) -> 
     assert alphas == pytest.approx(wanted, rel=0.01)
     assert list(learned.coefficients) == pytest.approx(coefficients, rel=0.01)
     assert np.abs(scores - expected).max() < 0.01 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("alpha", [0.5, CALIBRATED])
+def test_without_noise_the_paper_s_schedule_is_the_algorithm(alpha: float | str) -> None:
+    """Leaves clipped to a bound that some of them exceed, and the printed step; and how far scores are said to move."""
+    learned, scores, alphas = boosted(alpha, 1.5)
+    expected, wanted, coefficients = plain(*rows(), None if alpha == CALIBRATED else float(alpha), 1.5)
+    assert alphas == pytest.approx(wanted, rel=0.01)
+    assert list(learned.coefficients) == pytest.approx(coefficients, rel=0.01)
+    assert np.abs(scores - expected).max() < 0.01 * np.abs(expected).max()
+
+
+def test_split_scores_of_the_paper_move_as_far_as_printed() -> None:
+    """Corollary 7 and Theorem 3 at 100 rows, in units of a score; a node's charge halves from level to level."""
+    told: dict[str, Any] = {}
+
+    def nodes(rule: Any, margins: Any, charge: Any, loss: Any, tree: int, movement: Any) -> None:
+        told.update(charge=charge, movement=movement)
+
+    settings = BoostSettings(0.5, None, 1, 4, 0.5, 1.0, CODES)
+    asked: Any = SimpleNamespace(
+        settings=settings, margins=Margins(), budget=SimpleNamespace(selection=lambda share: share),
+        split_share=0.8, induction=SimpleNamespace(cap=100, nodes=nodes),
+    )  # fmt: skip
+    PaperBoost.grow(asked, 1)
+    assert [told["charge"](depth) for depth in range(3)] == [0.2, 0.1, 0.05]
+    assert told["movement"](MAlphaLoss(0.5)) == math.ceil((3 + 2 * 0.5 * 9) * SCORE_UNIT)
+    assert told["movement"](SquareLoss()) == math.ceil((1 + 4 * 100 / 101) * SCORE_UNIT)
+    assert told["movement"](MAlphaLoss(0.0)) == 3 * SCORE_UNIT
 
 
 def test_the_rows_tell_alphas_apart() -> None:

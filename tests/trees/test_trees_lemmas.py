@@ -107,8 +107,14 @@ def test_lemmas_20_and_21_every_split_with_an_edge_takes_down_the_risk() -> None
         assert theory.is_monotonic([alpha, grown], [share, share], gamma**2 / 16)
         factor = 1 - gamma**2 * share * grown / 16
         assert risk(grown, after) <= factor * risk(alpha, leaves) + 1e-12
+        assert theory.edge(a * p1, a, b * p0, b) == pytest.approx(p1 - p0)
+        assert grown == 1.0 or not theory.is_monotonic([alpha, grown + 1e-9], [share, share], gamma**2 / 16)
+        bound = theory.tree_error_bound([share], [alpha], gamma, sharp=False)
+        assert bound == pytest.approx(math.exp(-(gamma**2) * alpha * share / 16))
         compared += 1
     assert compared == 400
+    halved = MATSUSHITA.node_risk(np.array([0.8, 0.2]), np.ones(2)).sum() / 2  # the edge is .6, of proportion 1/2
+    assert halved == pytest.approx(theory.risk_factor(0.6))
 
 
 def test_lemma_18_sums_up_the_rounds() -> None:

@@ -77,7 +77,13 @@ def test_sizes_of_the_learners_grow_as_stated() -> None:
     parts = samples.relabel_and_learn_rows(2, 0.1, 0.05)
     assert parts.total == parts.scored + parts.published
     assert parts.published == samples.realizable_rows(2, 0.1, 0.05)
+    assert parts.published == math.ceil(800 * (2 * math.log(160) + math.log(40)))
+    assert parts.scored == samples.agnostic_rows(20, 0.1, 0.05)
+    assert samples.agnostic_rows_order(2, 0.1, 0.05) == math.ceil(100 * (2 + math.log(20)))
+    assert samples.agnostic_learner_rows_order(2, 100, 0.1, 0.05) == 100 + samples.agnostic_rows_order(2, 0.1, 0.05)
+    assert small.scored == samples.agnostic_rows(2, 0.02, 0.0125)
     k = 3
+    assert samples.composed_learner_rows(4, [100] * k, 0.1, 0.05) == math.ceil(100 * (108 + 9 * math.log(60))) + 300
     per_part = samples.composed_part_rows(4, 100, k, 0.1, 0.05)
     assert 0 <= k * per_part - samples.composed_learner_rows(4, [100] * k, 0.1, 0.05) <= k
     with pytest.raises(ValueError, match="alpha and beta"):
