@@ -15,6 +15,7 @@ from tacit.boosting.schema import Ensemble
 from tacit.halfspaces.base_rate import BaseRate, count_rows
 from tacit.halfspaces.calibration import Calibration, Prior, Spread, fit_curve, prior_of, spread_of
 from tacit.halfspaces.centering import Centering, Centre
+from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.halfspaces.expectation import made_rows
 from tacit.halfspaces.learn import average, constant_direction, round_charge, sum_of_steps
 from tacit.halfspaces.plan import Descent, Options
@@ -241,3 +242,15 @@ def test_distances_of_made_rows(margin: float, most: float) -> None:
     assert margin <= distances.min() < margin + 0.02 * (most - margin)
     assert most - 0.02 * (most - margin) < distances.max() <= most
     assert distances.mean() == pytest.approx((margin + most) / 2, abs=0.05 * (most - margin))
+
+
+def test_the_first_centre_is_from_one_class_to_the_other() -> None:
+    """Scores start from the base rate, so both classes weigh the same, and the start stays in the halfspace."""
+    rows = np.array([[0.6, 0.0]] * 10 + [[-0.2, 0.4]] * 30)
+    model = HalfspaceBoostClassifier(
+        math.inf, row_norm=1.0, measure="smooth", rounds=1, scaling=False, calibrate=False, classes=(0, 1)
+    ).fit(rows, np.array([1] * 10 + [0] * 30))
+    (centre,) = model.ensemble_.hypotheses
+    assert centre.direction == pytest.approx(4 * np.array([0.8, -0.4, 0.0]) / math.sqrt(0.8), abs=0.01)
+    start = 2 * math.log(1 / 3) / -math.log(0.8)
+    assert model.decision_function(np.zeros((1, 2))) == pytest.approx(2 * start, abs=0.02)
