@@ -15,6 +15,7 @@ from tacit.boosting.schema import Ensemble
 from tacit.halfspaces.base_rate import BaseRate, count_rows
 from tacit.halfspaces.calibration import Calibration, Prior, Spread, fit_curve, prior_of, spread_of
 from tacit.halfspaces.centering import Centering, Centre
+from tacit.halfspaces.counted_errors import plain_halfspace
 from tacit.halfspaces.estimator import HalfspaceBoostClassifier
 from tacit.halfspaces.expectation import made_rows
 from tacit.halfspaces.learn import average, constant_direction, round_charge, sum_of_steps
@@ -90,6 +91,8 @@ def test_a_scaling_from_noisy_moments_by_hand() -> None:
     # a coordinate that never varies keeps a millionth of the mean squared length of a row
     flat = make_scaling(np.array([0.5, 0.5]), np.array([0.25, 0.5]), 0.0, 0.0)
     assert flat.variances == pytest.approx([0.75e-6, 0.25])
+    long = make_scaling(np.array([math.sqrt(0.8), 0.0]), np.array([0.8, 0.7]), 0.0, 0.0)  # no row is longer than 1
+    assert long.variances == pytest.approx([1e-6, 0.7])
     below = make_scaling(np.array([0.5, 0.0]), np.array([0.1, 0.1]), 0.0, 0.2, replace(TUNING, shared_floor=0.3))
     assert below.variances[0] == pytest.approx(0.3 * (0.1 + 0.2 / math.sqrt(2)))
 
@@ -162,6 +165,18 @@ def test_spreads_and_priors_by_hand() -> None:
     assert (prior.slope, prior.offset) == (pytest.approx(1.6), pytest.approx(offset))
     assert prior.offset_sd == pytest.approx(math.hypot(0.3, 0.1 * (1 - offset)))
     assert prior_of(Spread(3.0, 2.0), 2.1, BaseRate(100.0, -2.0, 3.0)) == Prior(0.0, -2.0, 1.0)
+
+
+def test_no_direction_stays_none_and_offsets_go_into_the_constant() -> None:
+    nothing = plain_halfspace(np.zeros(3), Calibration(2.5, 0.0), SCALING, Options())
+    assert (nothing.integers.tolist(), nothing.unit, nothing.calibration) == ([0, 0, 0], 1.0, Calibration(2.5, 0.0))
+    weights = np.array([0.3, -0.2, 0.1])
+    plain = plain_halfspace(weights, Calibration(2.0, 0.5), SCALING, Options(constant=0.5))
+    aim = weights + np.array([0.0, 0.0, 0.5 / (2.0 * 0.5)])
+    assert math.frexp(plain.unit)[0] == 0.5
+    scores, slope = plain.weights * plain.calibration.slope, float(np.linalg.norm(plain.weights) / np.linalg.norm(aim))
+    assert scores == pytest.approx(2.0 * aim, abs=0.1)
+    assert plain.calibration == Calibration(pytest.approx(2.0 / slope), 0.0)
 
 
 @pytest.mark.parametrize("with_offset", [True, False])

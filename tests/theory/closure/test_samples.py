@@ -47,6 +47,8 @@ def test_claim_5_4_and_its_second_form() -> None:
         for alpha in (0.05, 0.3):
             d = samples.relabel_rows_half(vc, alpha, 0.05)
             assert d >= samples.relabel_rows(vc, 2 * d, alpha, 0.05)
+    assert samples.relabel_rows(2, 10_000, 0.1, 0.05) == math.ceil(20 * (math.log(20) + 2 * math.log(5000 * math.e)))
+    assert samples.relabel_rows_half(2, 0.1, 0.05) == math.ceil(40 * math.log(20) + 200 * math.log(200 * math.e))
     assert samples.relabel_rows(2, 10_000, 0.1, 0.05, epsilon=0.5) >= 2 * samples.relabel_rows(2, 10_000, 0.1, 0.05) - 2
 
 
@@ -55,6 +57,7 @@ def test_the_exponential_mechanism_keeps_its_promise() -> None:
     errors = rng.integers(0, 400, 300)
     epsilon, beta = 0.4, 0.1
     excess = samples.exponential_mechanism_excess(300, epsilon, beta)
+    assert excess == pytest.approx(5 * math.log(3000))
     weights = np.exp(-epsilon * (errors - errors.min()) / 2)
     assert weights[errors >= errors.min() + excess].sum() / weights.sum() <= beta
     assert samples.finite_class_rows(300, epsilon, 0.1, beta) == math.ceil(excess / 0.1)
