@@ -152,6 +152,8 @@ def test_halfspaces_cut_off_what_a_linear_program_can(dimension: int, count: int
 def test_halfspaces_in_general_position_reach_covers_number() -> None:
     points = np.array([[0, 0], [7, 1], [3, 9], [12, 5], [6, 14], [1, 6]])
     assert len(halfspace_patterns(points)) == halfspaces_at_most(6, 2)
+    apart = np.array([[1, 2, 3], [1, 2, 8]])  # few points, which differ in the last coordinate alone
+    assert len(halfspace_patterns(apart)) == 4
     bound = Halfspaces(("a", "b")).bind(ENCODERS)
     cells = bound.cells()
     patterns = bound.patterns(cells)

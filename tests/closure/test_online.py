@@ -164,8 +164,10 @@ def test_agnostic_regret_stays_below_its_bound_in_expectation() -> None:
             learner.learn_one(int(x), int(y))
         best = min((h[points] != labels).sum() for h in matrix)
         assert loss - best <= learner.regret_bound
-    with pytest.raises(ValueError, match="rounds must be positive"):
-        AgnosticLearner(OptimalState(domain, 1), 1, 0, rng)
+    assert AgnosticLearner(LastLabel(1), 0, 1, rng).regret_bound == 0.0
+    for mistakes, rounds in ((1, 0), (-1, 1)):
+        with pytest.raises(ValueError, match="rounds must be positive"):
+            AgnosticLearner(LastLabel(1), mistakes, rounds, rng)
 
 
 def test_merging_experts_gives_what_all_experts_give() -> None:
