@@ -1,0 +1,53 @@
+"""Rows of every type as signs, and which of them are fine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tacit.online.rows import CUTS, NumberRows, RowError, SignRows
+
+SIGNS = [[1, -1], [-1, 1], [1, 1]]
+FINE = [True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("table", "signs", "fine"),
+    [
+        (np.array(SIGNS, np.int8), SIGNS, FINE),
+        (np.array(SIGNS, np.float64), SIGNS, FINE),
+        (np.array(SIGNS) > 0, SIGNS, FINE),
+        (np.array([[1, 0], [2, -1], [-1, 1]], np.int64), [[1, -1], [1, -1], [-1, 1]], [False, False, True]),
+        (np.array([[1.0, np.nan], [0.5, -1], [-1, 1]]), [[1, -1], [1, -1], [-1, 1]], [False, False, True]),
+        (pd.DataFrame({"b": [-1, 1, 1], "a": [1, -1, 1]}), SIGNS, FINE),
+    ],
+    ids=["int8", "floats", "booleans", "numbers", "nan", "frame"],
+)
+def test_tables_as_signs(table: Any, signs: list[list[int]], fine: list[bool]) -> None:
+    points, are_fine = SignRows(("a", "b"), declared=False).many(table)
+    assert points.dtype == np.int8
+    assert (points.tolist(), are_fine.tolist()) == (signs, fine)
+
+
+def test_rows_as_signs() -> None:
+    rows = SignRows(("a", "b"), declared=False)
+    for x, signs, fine in (({"a": 1, "b": -1}, [[1, -1]], True), ({"b": 3, "a": -1}, [[-1, 1]], False)):
+        points, is_fine = rows.one(x)
+        assert (points.tolist(), is_fine) == (signs, fine)
+    for wrong in ({"a": 1}, {"a": 1, "c": 1}, {"a": 1, "b": 1, "c": 1}):
+        with pytest.raises(RowError, match="declare the columns"):
+            rows.one(wrong)
+    points, is_fine = SignRows(("a", "b"), declared=True).one({"b": 1, "c": 5})
+    assert (points.tolist(), is_fine) == ([[-1, 1]], True)
+    with pytest.raises(RowError, match="shape"):
+        rows.many(np.ones((3, 3)))
+
+
+def test_numbers_by_cuts() -> None:
+    assert CUTS == (-10, -3, -1, -0.3, 0, 0.3, 1, 3, 10, 30, 100)
+    (point,), fine = NumberRows(("a",)).one({"a": 1.0})
+    assert fine
+    assert point.tolist() == [1] * 7 + [-1] * 4
