@@ -90,11 +90,14 @@ def test_the_lines_that_a_test_runs_are_noted(tmp_path: Path) -> None:
         f(answer)
         around.close()
     f(1)
+    for name, failed in (("test_1", False), ("test_0", True), ("test_0", False)):  # of set-up, call, clean-up
+        report: Any = SimpleNamespace(nodeid=name, failed=failed)
+        noted.pytest_runtest_logreport(report)
     noted.pytest_sessionfinish()
     found = json.loads((tmp_path / "lines.json").read_text())
-    assert {name: test["lines"] for name, test in found.items()} == {
-        "test_1": {"one.py": [2, 3]},
-        "test_0": {"one.py": [2, 4]},
+    assert {name: (test["lines"], test["failed"]) for name, test in found.items()} == {
+        "test_1": ({"one.py": [2, 3]}, False),
+        "test_0": ({"one.py": [2, 4]}, True),
     }
 
 

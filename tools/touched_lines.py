@@ -2,8 +2,8 @@
 
     python -m pytest -p tools.touched_lines --lines-of src/tacit/theory/trees.py --lines-to FILE tests/theory
 
-``FILE`` is JSON: by test its ``seconds``, and by file its ``lines``. Lines that compiled code or another process runs
-are not seen, nor those that run when a module is imported.
+``FILE`` is JSON: by test its ``seconds``, whether it ``failed``, and by file its ``lines``. Lines that compiled code or
+another process runs are not seen, nor those that run when a module is imported.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class TouchedLines:
         self._files = {str(root / file): file for file in files}
         self._lines: set[tuple[str, int]] = set()
         self._tests: dict[str, dict[str, Any]] = {}
+        self._failed: set[str] = set()
 
     def _called(self, frame: FrameType, _event: str, _argument: object) -> Any:
         return self._ran if frame.f_code.co_filename in self._files else None
@@ -66,6 +67,13 @@ class TouchedLines:
                 lines.setdefault(self._files[path], []).append(line)
             self._tests[item.nodeid] = {"seconds": time.monotonic() - start, "lines": lines}
 
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Whether a part of a test failed."""
+        if report.failed:
+            self._failed.add(report.nodeid)
+
     def pytest_sessionfinish(self) -> None:
         """Writes what was noted."""
+        for name, test in self._tests.items():
+            test["failed"] = name in self._failed
         self.target.write_text(json.dumps(self._tests), "utf-8")
