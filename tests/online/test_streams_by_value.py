@@ -1,0 +1,43 @@
+"""Streams with a known target, and features in words, on few coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.online.features import FeatureError, named_conjunctions
+from tacit.online.streams import classes_stream, disjunction_stream, drifting_stream, list_stream, majority_stream
+
+
+def test_labels_follow_from_all_coordinates() -> None:
+    generator = np.random.default_rng(0)
+    points, labels = majority_stream(generator, 200, 3, 3)
+    assert set(points.ravel().tolist()) == set(labels.tolist()) == {-1, 1}
+    assert (labels == np.sign(points.sum(axis=1))).all()
+    points, labels = disjunction_stream(generator, 200, 3, 3)
+    assert (labels == points.max(axis=1)).all()
+    points, labels = drifting_stream(generator, 300, 3, 3, 3)
+    turns = np.repeat([1, -1, 1], 100)
+    assert (labels == turns * np.sign(points.sum(axis=1))).all()
+    points, codes = classes_stream(generator, 200, 1, 2)
+    assert (codes == (points[:, 0] < 0)).all()
+
+
+def test_a_list_of_one_rule_follows_one_literal() -> None:
+    seen = set()
+    for seed in range(8):
+        points, labels = list_stream(np.random.default_rng(seed), 50, 1, (1, -1))
+        (sign,) = set((points[:, 0] * labels).tolist())
+        seen.add(sign)
+    assert seen == {-1, 1}
+
+
+def test_features_in_words_by_hand() -> None:
+    found = named_conjunctions(["a", "b and not a"], ["a", "b"])
+    assert found.places.tolist() == [[0, -1], [1, 0]]
+    assert found.wanted.tolist() == [[True, True], [True, False]]
+    names = [f"c{i}" for i in range(13)]
+    for known, ends in ((names[:12], "'c11'. Nothing"), (names, "'c11', ... (13 in all). Nothing")):
+        with pytest.raises(FeatureError) as caught:
+            named_conjunctions(["d"], known)
+        assert ends in str(caught.value)
