@@ -413,3 +413,10 @@ def test_conditions_mean_the_same_before_and_after_coarsening() -> None:
             if condition.feature == 0:
                 truth = found.conjunctions.truths[literal][coarse]
                 assert np.array_equal(truth, condition.holds(fine, encoders[0]))
+
+
+def test_a_list_by_the_bound_of_the_paper_at_a_delta_of_almost_nothing() -> None:
+    planned = DecisionListClassifier(
+        analysis="paper", delta=1e-300, neighbouring="replace_one", schema=SCHEMA
+    ).dry_run()
+    assert planned["epsilon"] <= 1.0

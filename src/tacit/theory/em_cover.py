@@ -88,7 +88,36 @@ def paper_epsilon(score_scale: float, delta: float) -> float:
             f"Lemma A.1 holds for a score scale in (0, {PAPER_LIMIT:.4f}], got {score_scale}: above it the step "
             "1 + (exp(x) - 1) p <= exp(2 x p) of its proof is false. Use analysis='sharp', which has no such limit"
         )
-    return 2.0 * score_scale * (math.log(1.0 / delta) + 1.5)
+    return 2.0 * score_scale * (1.5 - math.log(delta))
+
+
+def paper_epsilon_twice(score_scale: float, delta: float) -> float:
+    """The epsilon of each of two uses of Lemma A.1 that give ``delta`` together, as replacing a row takes.
+
+    Two uses at ``(e, d)`` give ``(2 e, d (1 + exp(e)))``. The largest such ``d`` is looked for by its logarithm, as it
+    may lie below all doubles, and ``exp(e)`` above them.
+
+    Raises:
+        ValueError: as :func:`paper_epsilon`; or if the scale is 1/2 or more, where ``d exp(e)`` falls with no ``d``.
+    """
+    once = paper_epsilon(score_scale, delta)
+    if score_scale >= 0.5:
+        raise ValueError(
+            f"Lemma A.1 used twice reaches no delta of {delta} at a score scale of {score_scale}, nor at any from 1/2 "
+            "on: use accounting='moments'"
+        )
+
+    def log_sum(epsilon: float) -> float:
+        """``log(d (1 + exp(e)))``, of an epsilon ``2 s (log(1/d) + 3/2)``."""
+        return 1.5 - (1.0 - 2.0 * score_scale) * epsilon / (2.0 * score_scale) + math.log1p(math.exp(-epsilon))
+
+    below, enough = once, 2.0 * once
+    while log_sum(enough) > math.log(delta):
+        below, enough = enough, 2.0 * enough
+    for _ in range(100):
+        middle = (below + enough) / 2.0
+        below, enough = (below, middle) if log_sum(middle) <= math.log(delta) else (middle, enough)
+    return enough
 
 
 def paper_score_scale(epsilon: float, delta: float) -> float:
@@ -97,7 +126,7 @@ def paper_score_scale(epsilon: float, delta: float) -> float:
     Raises:
         ValueError: if it comes out above 1.256, where the proof fails.
     """
-    scale = epsilon / (2.0 * (math.log(1.0 / delta) + 1.5))
+    scale = epsilon / (2.0 * (1.5 - math.log(delta)))
     paper_epsilon(scale, delta)
     return scale
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -98,10 +99,34 @@ def test_the_bound_of_the_paper_and_twice() -> None:
     assert twice.epsilon == pytest.approx(0.4 * (math.log(1 / used) + 1.5))
     assert used * (1 + math.exp(twice.epsilon / 2)) == pytest.approx(1e-6)
     assert twice.delta == 1e-6
-    with pytest.raises(ValueError, match=r"reaches no delta of 0\.0"):
+    with pytest.raises(ValueError, match=r"delta must lie in \(0, 1\), got 0\.0"):
         paper_charge(STEPS, True, 0.0)
-    with pytest.raises(ValueError, match="reaches no delta"):
-        paper_charge([CoverStep(1.0, 0, 1)], True, 1e-6)
+    for scale in (0.5, 1.0):
+        with pytest.raises(ValueError, match="reaches no delta"):
+            paper_charge([CoverStep(scale, 0, 1)], True, 1e-6)
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.1, 0.3, 0.4999, 0.5, 1.2])
+@pytest.mark.parametrize("delta", [0.3, 1e-6, 1e-300, 5e-324])
+def test_the_bound_of_the_paper_at_any_delta(scale: float, delta: float) -> None:
+    """By decimals of 60 places, as neither ``exp(epsilon)`` nor the delta of one use need be a double."""
+    steps = [CoverStep(scale, 0, 1)]
+    assert math.isfinite(paper_charge(steps, False, delta).epsilon)
+    if scale >= 0.5:
+        with pytest.raises(ValueError, match="reaches no delta"):
+            paper_charge(steps, True, delta)
+        return
+    twice = paper_charge(steps, True, delta).epsilon
+    with localcontext() as context:
+        context.prec, context.Emax, context.Emin = 60, MAX_EMAX, MIN_EMIN
+        exactly = Decimal(scale)
+
+        def used_twice(epsilon: float) -> Decimal:
+            each = Decimal(epsilon) / 2
+            return (Decimal("1.5") - each / (2 * exactly)).exp() * (1 + each.exp())
+
+        assert used_twice(twice * (1 - 1e-12)) > Decimal(delta)
+        assert used_twice(twice * (1 + 1e-12)) < Decimal(delta)
 
 
 def test_ranges() -> None:

@@ -164,18 +164,7 @@ def paper_charge(steps: Sequence[Step], replace: bool, delta: float) -> ApproxDP
     scale, _ = _one_scale(steps)
     if not replace:
         return ApproxDP(theory.paper_epsilon(scale, delta), delta)
-    lower, upper = 0.0, delta
-    for _ in range(200):  # the largest delta of one use for which two of them give delta
-        middle = (lower + upper) / 2.0
-        if middle > 0 and middle * (1.0 + math.exp(theory.paper_epsilon(scale, middle))) <= delta:
-            lower = middle
-        else:
-            upper = middle
-    if lower == 0.0:
-        raise ValueError(
-            f"Lemma A.1 used twice reaches no delta of {delta} at a score scale of {scale}: use accounting='moments'"
-        )
-    return ApproxDP(2.0 * theory.paper_epsilon(scale, lower), delta)
+    return ApproxDP(2.0 * theory.paper_epsilon_twice(scale, delta), delta)
 
 
 def ranges_charge(steps: Sequence[Step], replace: bool, rows_per_unit: int = 1) -> ZCDP:
