@@ -10,7 +10,7 @@ import pytest
 
 from tacit import AdditiveBoostRegressor, load_model, private_score, save_model
 from tacit.additive.log_link_loss import LogLinkLoss
-from tacit.additive.residual_loss import residual_edges
+from tacit.additive.residual_shapes import residual_edges
 from tacit.additive.sweeps import tempered
 from tacit.additive.term import Directions, Prior, Term
 from tacit.curator.measurement import Measurement

@@ -88,8 +88,11 @@ def learn(
     known = first_look(whole.part(1 - loss.share).as_whole(), columns, pairs, trees, loss, planner, tuning.binning)
     chosen = _plan_for(loss, known, planner, trees, whole.is_pure)
     weight = planner.intercept_share(known.signal, count) if loss.uses.pooling else 1.0
+    before = loss.share
     intercept = loss.begin(whole, known.total, weight)
     budget = whole.part(1 - loss.share).as_whole()  # a loss that is content with less leaves more
+    if loss.share > before:  # one that needs more takes it from all but the bins, which are paid
+        chosen = chosen.with_binning(chosen.binning * (1 - before) / (1 - loss.share))
     jointly = loss.jointly and bounds_jointly(budget.allowance, known.signal, tuning.clipping)
     if loss.uses.weights_first and budget.curator.weighs_rows:
         jointly = False  # rows that are bounded together are weighed down behind the clip

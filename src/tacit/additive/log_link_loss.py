@@ -17,7 +17,8 @@ from tacit.additive.intercept import Intercept
 from tacit.additive.log_link_intercept import LogLinkIntercept
 from tacit.additive.losses import Uses
 from tacit.additive.plan import Rest
-from tacit.additive.residual_loss import LADDER, ONE, SquaredLoss, spread_out
+from tacit.additive.residual_loss import SquaredLoss
+from tacit.additive.residual_shapes import LADDER, ONE, spread_out
 from tacit.additive.term import Directions
 from tacit.additive.tuning import EFFECTS, LINKED, RESIDUALS, Linked, Residuals
 from tacit.arrays import Floats, Ints
@@ -121,13 +122,10 @@ class LogLinkLoss(SquaredLoss):
     def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
         """Finds mean and scale of the targets; the mean is where the score is 0."""
         del intercept_share
+        self._plan_looks(budget, total)
         edges = self.first_edges()
         query = ResidualLevels(TargetScale(self.zero, 1 << TARGET_BITS), edges, Scores(1))
-        release = budget.measure(
-            query,
-            self.numbers.first_look * self.numbers.looking / self.numbers.looks,
-            Label(Stage.RESIDUALS, "histogram of the target"),
-        )
+        release = budget.measure(query, self._first, Label(Stage.RESIDUALS, "histogram of the target"))
         mean, spread = self._moments(release.value[:, 0], max(release.sd, LEAST_SD), edges)
         unit = max(
             min(spread, mean / self.linked.least_ratio), mean / self.linked.most_ratio, 2.0 ** (TARGET_BITS - 10)

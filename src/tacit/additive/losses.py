@@ -67,8 +67,8 @@ class Loss(Protocol):
 
     Attributes:
         n_scores: scores per row, ``k``.
-        share: what :meth:`begin`, all calls of :meth:`refresh` and :meth:`level` may spend; it may be less once the
-            loss has begun.
+        share: what :meth:`begin`, all calls of :meth:`refresh` and :meth:`level` may spend; it may be another one
+            once the loss has begun.
         strength: how much a table says about this loss, relative to balanced classes of two.
         slope: curvature in one direction, as far as it is known beforehand.
         jointly: whether rows may be bounded together over a sweep, which leaves the constant to the intercept alone.

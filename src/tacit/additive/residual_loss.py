@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 
 from tacit.additive.intercept import Intercept, NewtonIntercept
 from tacit.additive.losses import Uses
 from tacit.additive.plan import Rest
+from tacit.additive.residual_shapes import LADDER, ONE, first_belief, residual_edges, residual_shares, spread_out
 from tacit.additive.term import Directions, strongest_order
-from tacit.additive.tuning import EFFECTS, INTERCEPTS, OUTLINES, RESIDUALS, Residuals
+from tacit.additive.tuning import EFFECTS, INTERCEPTS, RESIDUALS, Residuals
 from tacit.arrays import Floats, Ints
 from tacit.binning.density import smooth_histograms
 from tacit.curator.budget import Budget
@@ -29,84 +29,14 @@ from tacit.queries.margins import Margins, Scores
 from tacit.queries.rules import MARGIN_BITS
 from tacit.queries.score_rules import LARGEST_BOUND, TARGET_BITS, ResidualRule, TargetScale
 
-ONE = 1 << MARGIN_BITS
-LADDER = 2.0 ** (np.arange(-12, 9) / 2)
-"""Edges of the histogram of residuals, on both sides of 0, in units of the score: 1/64 to 16."""
 
-SCALES = 2.0 ** (np.arange(-12, 6) / 2)
-POINTS = 8
-"""Not tuned, of the arithmetic: places within a cell of the histogram that its rows are spread over."""
-
-
-def residual_edges() -> Floats:
-    """The edges of the histogram; the outermost cells are open."""
-    return np.concatenate([-LADDER[::-1], [0.0], LADDER])
-
-
-@lru_cache(maxsize=1)
-def first_belief() -> Floats:
-    """Log prior of the shapes, shape ``(shapes,)``: decides only where noise hides the counts."""
-    each = len(OUTLINES.centres) * 3 + 2
-    belief = np.repeat(-0.5 * (np.log(SCALES / OUTLINES.expected) / math.log(OUTLINES.factor)) ** 2, each)
-    belief.flags.writeable = False
-    return belief
-
-
-@lru_cache(maxsize=1)
-def _shapes() -> Floats:
-    """Shares of the cells under every shape, shape ``(shapes, cells)``: normal, Laplace, heavy-tailed, one-sided."""
-    from scipy import stats  # takes longer to load than all else, and only numbers as labels need it
-
-    edges, lines = residual_edges(), []
-    for scale in SCALES:
-        for centre in OUTLINES.centres:
-            place = edges / scale - centre
-            laws = (stats.norm, stats.laplace(scale=0.7), stats.t(3, scale=0.7))
-            lines += [np.diff(np.concatenate([[0.0], law.cdf(place), [1.0]])) for law in laws]
-        for side in (1, -1):
-            upto = stats.gamma(2.0, scale=0.7).cdf(side * edges / scale + 1.2)
-            upto = upto if side == 1 else 1 - upto
-            lines.append(np.diff(np.concatenate([[0.0], upto, [1.0]])))
-    table = np.array(lines)
-    table.flags.writeable = False
-    return table
-
-
-def residual_shares(counts: Floats, sd: float, belief: Floats) -> tuple[Floats, Floats]:
-    """Shares of rows by cell: the posterior mean over public shapes, corrected where counts are sure to differ.
-
-    Args:
-        counts: noisy counts between :func:`residual_edges`, shape ``(edges + 1,)``.
-        sd: standard deviation of their noise; positive.
-        belief: log prior of the shapes: :func:`first_belief`, or what the last look left.
-
-    Returns:
-        The shares, and the log prior for the next look.
-    """
-    shapes, total = _shapes(), max(float(counts.sum()), sd)
-    # a shape is never exact: its cells are believed to a tenth of what they hold
-    variance = sd**2 + (0.1 * total * shapes) ** 2 + total * shapes
-    log_likelihood = -0.5 * ((counts - total * shapes) ** 2 / variance + np.log(variance)).sum(axis=1)
-    posterior = log_likelihood + belief
-    posterior -= posterior.max()
-    weights = np.exp(posterior)
-    outline = weights / weights.sum() @ shapes
-    away = counts / total - outline
-    sure = OUTLINES.sure * np.sqrt(sd**2 + total * outline) / total
-    shares = np.maximum(outline + np.sign(away) * np.maximum(np.abs(away) - sure, 0.0), 0.0)
-    return np.asarray(shares / shares.sum()), np.maximum(posterior, -OUTLINES.belief)
-
-
-def spread_out(shares: Floats) -> tuple[Floats, Floats]:
-    """Shares as points: every cell's rows uniform within it, open cells closed at twice their edge.
-
-    Returns:
-        Residuals and their weights, in increasing order.
-    """
-    edges = np.concatenate([[-2 * LADDER[-1]], residual_edges(), [2 * LADDER[-1]]])
-    inner = (np.arange(POINTS) + 0.5) / POINTS
-    values = (edges[:-1, None] + np.diff(edges)[:, None] * inner[None, :]).ravel()
-    return values, np.repeat(shares / POINTS, POINTS)
+def first_looks(numbers: Residuals) -> tuple[float, float, int]:
+    """The shares of the first look and of each later one, and how many of those there may be."""
+    return (
+        numbers.first_look * numbers.looking / numbers.looks,
+        numbers.looking / numbers.looks,
+        numbers.looks - numbers.first_look,
+    )
 
 
 class ResidualLoss:
@@ -135,7 +65,8 @@ class ResidualLoss:
         self.share = numbers.looking
         self.scale = TargetScale(0, 1 << TARGET_BITS)
         self._inside, self._scatter = 0.9, 0.5
-        self._looks, self._belief = self.numbers.first_look, first_belief()
+        self._total, self._pure, self._belief = 0.0, False, first_belief()
+        self._first, self._each, self._left = first_looks(numbers)
         self.bias = 0.0
         self.rule = ResidualRule(self.scale, 0, -ONE, ONE)
 
@@ -213,14 +144,11 @@ class ResidualLoss:
     def begin(self, budget: Budget, total: float, intercept_share: float) -> Intercept:
         """Finds the centre and the scale of the targets: the centre is where the score is 0."""
         del intercept_share
+        self._plan_looks(budget, total)
         cells = 1 << self.numbers.start_bits
         edges = np.arange(1, cells, dtype=np.int64) << (TARGET_BITS - self.numbers.start_bits)
         query = ResidualLevels(TargetScale(0, 1 << TARGET_BITS), edges, Scores(1))
-        release = budget.measure(
-            query,
-            self.numbers.first_look * self.numbers.looking / self.numbers.looks,
-            Label(Stage.RESIDUALS, "histogram of the target"),
-        )
+        release = budget.measure(query, self._first, Label(Stage.RESIDUALS, "histogram of the target"))
         masses = smooth_histograms(release.value[None, :, 0], max(release.sd, LEAST_SD), np.array([total]))[0] / total
         upto = np.concatenate([[0.0], np.cumsum(masses)]) / masses.sum()
         places = np.arange(cells + 1) / cells
@@ -228,27 +156,44 @@ class ResidualLoss:
         unit = max((high - low) / 2, self.numbers.least_scale) * 2**TARGET_BITS
         self.scale = TargetScale(round(centre * 2**TARGET_BITS), round(2.0 ** (MARGIN_BITS + TARGET_BITS) / unit))
         self._set_clip(2.0, 0.9, 0.5)
-        return NewtonIntercept(np.zeros(1), total, INTERCEPTS.variance, lambda: self.ends)
+        doubt = INTERCEPTS.pure_variance if self._pure else INTERCEPTS.variance
+        return NewtonIntercept(np.zeros(1), total, doubt, lambda: self.ends)
 
     def refresh(self, budget: Budget, log: Margins | Scores, stage: str) -> None:
         """Releases a histogram of the residuals and sets the clip by it."""
-        if self._looks >= self.numbers.looks:
+        if not self._left:
             return
-        self._looks += 1
+        self._left -= 1
         assert isinstance(log, Scores)
         edges = np.rint(residual_edges() * ONE).astype(np.int64)
         query = self._levels(edges, log)
-        release = budget.measure(
-            query, self.numbers.looking / self.numbers.looks, Label(Stage.RESIDUALS, f"histogram of residuals, {stage}")
-        )
-        shares, self._belief = residual_shares(release.value[:, 0], max(release.sd, LEAST_SD), self._belief)
-        total = max(float(release.value.sum()), 30.0)
-        self._choose(shares, budget, total)
+        release = budget.measure(query, self._each, Label(Stage.RESIDUALS, f"histogram of residuals, {stage}"))
+        known = self._total if self._pure else None
+        shares, self._belief = residual_shares(release.value[:, 0], max(release.sd, LEAST_SD), self._belief, known)
+        self._choose(shares, budget, max(float(release.value.sum()), 30.0) if known is None else known)
 
     def level(self, budget: Budget, log: Margins | Scores, total: float) -> tuple[Floats, Floats]:
         """How far the constant is from right once all else is learned, and its standard deviation: not looked at."""
         del budget, log, total
         return np.zeros(1), np.zeros(1)
+
+    def _plan_looks(self, budget: Budget, total: float) -> None:
+        """At delta 0 looks are fewer, and cost more, where the noise of one would hide the rows.
+
+        Laplace noise goes with one over a share and not over its root, so that many small looks see nothing where a few
+        would. And what rows are seen in all their cells together is mostly noise then: the released number is known
+        better.
+        """
+        self._total, self._pure = total, budget.is_pure
+        if not self._pure:
+            return
+        numbers, before = self.numbers, self._first + self._left * self._each
+        wanted = numbers.pure_seen * budget.sd(1.0) / (math.sqrt(2.0) * total)
+        later = min(max(2.0 * wanted, self._left * self._each), numbers.pure_looking / 2)
+        self._first = min(max(wanted, self._first), numbers.pure_looking / 2)
+        self._each = min(max(wanted, self._each), later / 2)
+        self._left = round(later / self._each)
+        self.share += self._first + self._left * self._each - before
 
     def _levels(self, edges: Ints, log: Scores) -> ResidualLevels:
         """The histogram of the residuals."""

@@ -300,6 +300,11 @@ class Residuals:
     looks: int = 12
     first_look: int = 4
 
+    # At delta 0 a look gets so much of the budget that rows times epsilon times that share are the first, as far as all
+    # looks together have at most the second, of which the look at the targets may have a half.
+    pure_seen: float = 40.0
+    pure_looking: float = 0.4
+
     # The first look has ``2**start_bits`` cells.
     start_bits: int = 6
 
@@ -390,8 +395,10 @@ class Intercepts:
     # No curvature, and no scatter, of two classes is thought smaller.
     least_curvature: float = 0.005
 
-    # Prior variance of the intercept (squared log-odds), and the largest one.
+    # Prior variance of the intercept (squared log-odds), and the largest one. Of a number at delta 0, whose first look
+    # is sure to see where the rows lie, and whose sweeps are few and may be all noise: the second.
     variance: float = 6.0
+    pure_variance: float = 0.3
     largest: float = 6.0
 
     # Posterior standard deviation (log-odds) below which one Newton step on the averaged releases is enough.
