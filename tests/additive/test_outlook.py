@@ -56,7 +56,8 @@ def test_the_signal_is_that_of_the_fit(neighbouring: str, delta: float) -> None:
     [(total, n_columns, signal)] = seen
     said = learner.dry_run(n=round(total))["outlook"]
     assert n_columns == 3
-    assert said["signal"] == pytest.approx(signal, rel=1e-3)
+    columns = 1.0 if delta else np.sqrt(3)  # the rule counts their root; what is said, all that Laplace noise grows by
+    assert said["signal"] * columns == pytest.approx(signal, rel=1e-3)
 
 
 def test_where_a_person_has_several_rows_noise_is_so_much_larger() -> None:
@@ -143,3 +144,31 @@ def test_pairs_and_trees_may_both_follow_a_look() -> None:
     assert outlook(30_000, 9, allowance, True, True)["learns"] == ["columns", "pairs", "trees"]
     assert outlook(30_000, 9, allowance, False, True)["learns"] == ["columns", "trees"]
     assert outlook(30_000, 9, allowance, True, False)["learns"] == ["columns", "pairs"]
+
+
+@pytest.mark.parametrize("columns", [1, 4, 60])
+def test_at_delta_0_noise_grows_with_the_columns_and_not_with_their_root(columns: int) -> None:
+    """A row is part of one sum per column: its L1 norm is their number, and the noise of each sum is in proportion."""
+    allowance = Allowance.of(0.5, 0.0)
+    said = outlook(10_000, columns, allowance, True, False)
+    assert said["signal"] == pytest.approx(10_000 * 0.5 / np.sqrt(2) / columns)
+    assert said["enough"] == PLANNING.pure_sure_from
+    assert said["sure_from"] == pytest.approx(PLANNING.pure_sure_from * columns * np.sqrt(2) / 0.5, abs=1)
+    for rows, sure in ((said["sure_from"], True), (said["sure_from"] - 1, False)):
+        assert outlook(rows, columns, allowance, True, False)["sure"] is sure
+
+
+@pytest.mark.parametrize("columns", [1, 4, 60])
+def test_trees_alone_need_as_many_rows_however_many_columns_there_are(columns: int) -> None:
+    declared = {f"x{i}": {"kind": "numeric", "lower": 0, "upper": 1} for i in range(columns)}
+    schema = Schema.from_dict({"label": {"column": "y", "classes": [0, 1]}, "columns": declared})
+    learner = AdditiveBoostClassifier(epsilon=0.5, delta=0.0, schema=schema)
+    said = learner.dry_run(n=500)["outlook"]
+    assert said["learns"] == ["trees"]
+    assert said["signal"] == pytest.approx(500 * 0.5 / np.sqrt(2))
+    assert said["enough"] == PLANNING.trees_sure_from
+    assert not said["sure"]
+    if columns > 1:
+        assert said["sure_from"] == pytest.approx(PLANNING.trees_sure_from * np.sqrt(2) / 0.5, abs=1)
+    for rows, sure in ((said["sure_from"], True), (said["sure_from"] - 1, False)):
+        assert learner.dry_run(n=rows)["outlook"]["sure"] is sure  # of one column, columns take over before

@@ -83,11 +83,9 @@ class AdditiveLearner(Learner):
         if not task.names or task.label_index.n_classes != 2:
             return None
         pairs, trees = parts_wanted(self.interactions)
-        known = outlook(n, len(task.names), allowance, pairs, trees)
-        if not trees or not may_boost_trees_alone(allowance, task):
-            return known
-        alone = drowns_columns(n, len(task.names), allowance.sd(1.0), self.tuning.planning)
-        return {**known, "learns": ["trees"]} if alone else known
+        alone = trees and may_boost_trees_alone(allowance, task)
+        alone = alone and drowns_columns(n, len(task.names), allowance.sd(1.0), self.tuning.planning)
+        return outlook(n, len(task.names), allowance, pairs, trees, alone)
 
     def learn(
         self, rows: PrivateRows, allowance: Allowance, task: Task

@@ -7,11 +7,14 @@ from functools import partial
 from typing import Any
 
 from tacit.additive.planner import Planner, signal_to_noise
+from tacit.additive.pure import trees_alone_upto
 from tacit.additive.tuning import Planning
 from tacit.privacy.budget import Allowance
 
 
-def outlook(rows: int, n_columns: int, allowance: Allowance, pairs: bool, trees: bool) -> dict[str, Any]:
+def outlook(
+    rows: int, n_columns: int, allowance: Allowance, pairs: bool, trees: bool, trees_alone: bool = False
+) -> dict[str, Any]:
     """What a fit to two classes could do with ``rows`` rows.
 
     Args:
@@ -20,22 +23,47 @@ def outlook(rows: int, n_columns: int, allowance: Allowance, pairs: bool, trees:
         allowance: the budget.
         pairs: whether interactions are wanted.
         trees: whether trees over the residual are wanted.
+        trees_alone: whether trees in place of columns are learned from so many rows (:mod:`tacit.additive.pure`).
 
     Returns:
-        ``signal``, the ratio ``q`` of rows to noise; ``learns``, of "columns", "pairs" and "trees" what there would be
-        budget for; ``sure``, whether probabilities can be expected to be better than the shares of the classes alone;
-        ``sure_from``, the number of rows from which they can.
+        ``signal``, the rows relative to the noise of one release of all columns (``q``; at delta 0 that noise grows
+        with their number and not with its root), or of one number where trees are learned alone; ``enough``, from
+        which ``signal`` on probabilities can be expected to be better than the shares of the classes alone; ``sure``,
+        whether they can; ``sure_from``, the number of rows from which they can; ``learns``, of "columns", "pairs" and
+        "trees" what there would be budget for.
     """
-    sd = allowance.sd(1.0)
-    signal = signal_to_noise(rows, n_columns, sd)
+    noise, enough = _noise(n_columns, allowance, trees_alone)
+    if trees_alone:
+        learns, columns_from = ["trees"], trees_alone_upto(n_columns, allowance.sd(1.0))
+        sure_from = min(enough * noise, max(columns_from, Planning.pure_sure_from * _noise(n_columns, allowance)[0]))
+    else:
+        learns, sure_from = _affordable(rows, n_columns, allowance, pairs, trees), enough * noise
+    signal = rows / max(noise, 1e-12)
+    return {
+        "signal": signal,
+        "learns": learns,
+        "sure": signal >= enough,
+        "enough": enough,
+        "sure_from": math.ceil(sure_from),
+    }
+
+
+def _noise(n_columns: int, allowance: Allowance, trees_alone: bool = False) -> tuple[float, float]:
+    """The noise of one release, and how many times that rows must be."""
+    one, count = allowance.sd(1.0), max(n_columns, 1)
+    if trees_alone:
+        return one, Planning.trees_sure_from
+    if allowance.is_pure:
+        return one * count, Planning.pure_sure_from
+    return one * math.sqrt(count), Planning.sure_from
+
+
+def _affordable(rows: int, n_columns: int, allowance: Allowance, pairs: bool, trees: bool) -> list[str]:
+    """Of columns, pairs and trees what the planning rule has budget for."""
+    signal = signal_to_noise(rows, n_columns, allowance.sd(1.0))
     planned = partial(Planner().plan, rows, n_columns, signal, allowance.is_pure, pairs)
     chosen = planned(trees)
     # what a look will say is not known beforehand: either may follow
     may_pair = planned(False).looks_for_pairs if chosen.look else chosen.looks_for_pairs
     affordable = {"columns": True, "pairs": may_pair, "trees": chosen.n_trees > 0}
-    return {
-        "signal": signal,
-        "learns": [name for name, bought in affordable.items() if bought],
-        "sure": signal >= Planning.sure_from,
-        "sure_from": math.ceil(Planning.sure_from * sd * math.sqrt(max(n_columns, 1))),
-    }
+    return [name for name, bought in affordable.items() if bought]

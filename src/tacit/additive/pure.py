@@ -34,7 +34,12 @@ def drowns_columns(rows: float, n_columns: int, sd: float, numbers: Planning = P
         sd: of the Laplace noise where one number takes the whole budget.
         numbers: of the rule.
     """
-    return rows * math.sqrt(2.0) < numbers.pure_trees_upto * n_columns * sd
+    return rows < trees_alone_upto(n_columns, sd, numbers)
+
+
+def trees_alone_upto(n_columns: int, sd: float, numbers: Planning = PLANNING) -> float:
+    """The number of rows from which columns are the better model; as for :func:`drowns_columns`."""
+    return numbers.pure_trees_upto * n_columns * sd / math.sqrt(2.0)
 
 
 def counted_first(budget: Budget, task: Task, numbers: Planning = PLANNING) -> tuple[float, Budget]:

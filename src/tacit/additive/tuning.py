@@ -170,8 +170,12 @@ class Planning:
     # Signal-to-noise from which trees have six levels instead of five, and (unless rows are very many) seven.
     deep_from: tuple[float, ...] = (2500.0, 10000.0)
 
-    # Signal-to-noise below which probabilities may be worse than the class shares alone (``docs/planning.md``).
+    # Signal-to-noise below which probabilities may be worse than the class shares alone (``docs/planning.md``): ``q``;
+    # at delta 0, where noise goes with the number of columns and not with its root, ``q / sqrt(d)``, and where trees
+    # are learned in place of columns, the rows relative to the noise of one number.
     sure_from: float = 70.0
+    pure_sure_from: float = 100.0
+    trees_sure_from: float = 700.0
 
     # Of the look's budget, what goes to the unexplained variance before it.
     unexplained_part: float = 0.1

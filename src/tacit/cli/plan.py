@@ -75,20 +75,21 @@ def _plan(asked: PlanArguments) -> None:
 
 
 def _outlook(n: int, known: dict[str, Any]) -> str:
-    from tacit.additive.tuning import Planning
-
-    signal = f"{known['signal']:,.0f}" if known["signal"] >= Planning.sure_from else f"{known['signal']:.1f}"
+    enough, alone = known["enough"], known["learns"] == ["trees"]
+    signal = f"{known['signal']:,.0f}" if known["sure"] else f"{known['signal']:.1f}"
     *most, last = ("single columns" if part == "columns" else str(part) for part in known["learns"])
     learns = f"{', '.join(most)} and {last}" if most else last
+    ratio = "of all rows" if alone else "per column"
     said = (
-        f"With {n:,} rows the signal-to-noise ratio per column is {signal} ({Planning.sure_from:g} or more is enough). "
+        f"With {n:,} rows the signal-to-noise ratio {ratio} is {signal} ({enough:g} or more is enough). "
         f"The model will use {learns}."
     )
     if known["sure"]:
         return said
+    helps = "A larger epsilon also helps." if alone else "Fewer columns or a larger epsilon also help."
     return (
         f"{said} With so few rows probabilities may be worse than the class shares alone; from about "
-        f"{_rounded(known['sure_from']):,} rows on they should not be. Fewer columns or a larger epsilon also help."
+        f"{_rounded(known['sure_from']):,} rows on they should not be. {helps}"
     )
 
 
