@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tacit.evaluation.private_score import private_score
     from tacit.evaluation.private_search import PrivateSearch
     from tacit.evaluation.private_selection import PrivateSelection
+    from tacit.evaluation.ranked import ranked_probability_score
     from tacit.evaluation.recalibrate import recalibrate
     from tacit.evaluation.select_model import select_model
     from tacit.halfspaces.estimator import HalfspaceBoostClassifier
@@ -67,6 +68,7 @@ PUBLIC = {
     "load_model": "tacit.models.files",
     "options": "tacit.curator.options",
     "private_score": "tacit.evaluation.private_score",
+    "ranked_probability_score": "tacit.evaluation.ranked",
     "read_source": "tacit.encoding.source",
     "read_table": "tacit.encoding.read_table",
     "recalibrate": "tacit.evaluation.recalibrate",
@@ -120,6 +122,7 @@ __all__ = [
     "load_model",
     "options",
     "private_score",
+    "ranked_probability_score",
     "read_source",
     "read_table",
     "recalibrate",

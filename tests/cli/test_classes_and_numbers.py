@@ -74,6 +74,10 @@ def test_classes_in_their_order(task: str, tacit: Callable[..., Any]) -> None:
         assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["overall"]["accuracy"]["value"] > 0.6
     assert json.loads(Path("m.json").read_text())["kind"] == "additive_ordered"
+    ask = ("evaluate", "m.json", "data.csv", "--epsilon", "2", "--metrics", "ranked_probability_score,accuracy")
+    assert "ranked probability score" in tacit(*ask).stdout
+    said = json.loads(tacit(*ask, "--json").stdout)["overall"]["ranked_probability_score"]
+    assert 0 <= said["low"] <= said["value"] <= said["high"] <= 1
     with Path("p.csv").open() as file:
         assert list(next(csv.DictReader(file))) == ["prediction", "p(low)", "p(middle)", "p(high)"]
     assert "low &lt; middle &lt; high" in Path("r.html").read_text()

@@ -127,6 +127,10 @@ def evaluation() -> Cases:
         )
     found["private_score: two, cost and threshold"] = lambda: score("two", cost=(1.0, 5.0), threshold=0.3)
     found["private_score: three, auc"] = lambda: score("three", metrics=("auc", "accuracy"))
+    for what, asked in RELATIONS.items():
+        found[f"private_score: three, ranked, {what}"] = lambda a=asked: score(
+            "three", metrics=("accuracy", "ranked_probability_score"), **a
+        )
     found["private_score: number, clip"] = lambda: score("number", error_clip=2.0, metrics=("mae", "pinball", "r2"))
     found["select_model: two, log_loss"] = lambda: selected("two", criterion="log_loss")
     for what, asked in RELATIONS.items():

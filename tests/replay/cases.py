@@ -338,6 +338,8 @@ CASES = [
     nested("search among numbers", searched, number, mains, kind="number", strategy="each", few=2),
     Case("score, classes", ("private_score",), "two", judges("two", score), deltas=EITHER, few=5),
     Case("score, several classes", ("private_score",), "three", judges("three", score), few=4),
+    Case("score, classes in an order", ("private_score",), "three", judges("three", lambda models, rows, request: score(
+        models, rows, request, metrics=["log_loss", "ranked_probability_score"])), deltas=EITHER, few=4),
     Case("score, a number", ("private_score",), "number", judges("number", score), deltas=EITHER, few=4),
     Case("score, deviance", ("private_score",), "count", judges("count", lambda models, rows, request: score(
         models, rows, request, metrics=["deviance"])), deltas=EITHER, few=4),

@@ -47,7 +47,12 @@ class EvaluateArguments:
     dataset: shared.AccountDataset = None
     random_state: shared.Seed = None
     metrics: Annotated[
-        str | None, typer.Option("--metrics", help="Which figures, comma-separated: auc,log_loss or mae,r2,pinball ...")
+        str | None,
+        typer.Option(
+            "--metrics",
+            help="Which figures, comma-separated: auc,log_loss or mae,r2,pinball ...; of classes in an order, "
+            "ranked_probability_score.",
+        ),
     ] = None
     quantile: Annotated[
         float | None, typer.Option("--quantile", help="Of a number: which quantile the pinball loss is about.")

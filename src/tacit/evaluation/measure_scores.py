@@ -18,6 +18,7 @@ from tacit.encoding.inputs import label_vector, table_of
 from tacit.encoding.table import Encoder, TableEncoding, encoder_of
 from tacit.encoding.values import BooleanIndex, CategoryIndex, LabelIndex
 from tacit.evaluation.error_grid import CELLS, ScoreGrid
+from tacit.evaluation.ranked import RankedSums, ranked_grid, release_ranked
 from tacit.evaluation.scorer import Scorer
 from tacit.evaluation.strategy import Strategy, best_charges, shared
 from tacit.privacy.account import PrivacyAccount
@@ -227,6 +228,7 @@ class CountRequest:
         schema: for the unit and the certificate.
         label: what this is, for the account.
         each_class: whether the score of every class is counted against the rest too, for half of the budget.
+        ranked: whether ranked probability scores are summed too, for as much as another score costs.
     """
 
     frame: Frame
@@ -238,12 +240,16 @@ class CountRequest:
     schema: Schema | None
     label: str
     each_class: bool = False
+    ranked: bool = False
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Released:
-    """Released counts of all rows and by group; and, where asked for, by the score of the true class and of each."""
+    """Released counts of all rows and by group; and, where asked for, by the score of the true class and of each.
+
+    And sums of ranked probability scores, of all rows and by group.
+    """
 
     overall: ScoreCounts
     groups: tuple[ScoreCounts, ...]
@@ -253,6 +259,8 @@ class Released:
     generator: np.random.Generator
     classes: tuple[ScoreCounts, ...] = ()
     group_classes: tuple[tuple[ScoreCounts, ...], ...] = ()
+    ranked: RankedSums | None = None
+    group_ranked: tuple[RankedSums | None, ...] = ()
 
 
 def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, account: PrivacyAccount | None) -> Released:
@@ -270,9 +278,10 @@ def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, accou
     parts = _parts(wanted, scorer.n_classes)
     paid, by_cell = best_charges(request.allowance, cells, account is None, list(parts.values()))
     charges = {part: charge for part, (_, charge) in zip(parts, paid, strict=True)}
-    by_group = shared(groups.n_codes, 1 if isinstance(paid[0][1], Laplace) else 2)
+    norm = 1 if isinstance(paid[0][1], Laplace) else 2
+    by_group = shared(groups.n_codes, norm)
     with reserve(account, request, [reserved for reserved, _ in paid], wanted.label, unit) as reservation:
-        columns: dict[str, Any] = scorer.columns(frame, wanted.data, wanted.labels, wanted.each_class)
+        columns: dict[str, Any] = scorer.columns(frame, wanted.data, wanted.labels, wanted.each_class, wanted.ranked)
         if groups.name is not None:
             columns["group"] = frame.column(groups.name)
         made, unit = with_unit(columns, frame.n_rows, unit, identifiers)
@@ -282,15 +291,22 @@ def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, accou
             noise_seed = None if seed is None else seed + number
             return PrivateRows(made, columns[label], reservation, noise_seed, unit)
 
-        def released(private_rows: PrivateRows, score: str) -> tuple[ScoreCounts, tuple[ScoreCounts, ...]]:
-            encoders: list[Encoder] = [grid.encoder, *groups.encoders]
+        def sealed(private_rows: PrivateRows, score: str, cells: Encoder) -> Curator:
+            encoders: list[Encoder] = [cells, *groups.encoders]
             encoding = TableEncoding((score, "group")[: len(encoders)], tuple(encoders))
-            curator = private_rows.seal(encoding, LabelIndex((0, 1)))
+            return private_rows.seal(encoding, LabelIndex((0, 1)))
+
+        def released(private_rows: PrivateRows, score: str) -> tuple[ScoreCounts, tuple[ScoreCounts, ...]]:
+            curator = sealed(private_rows, score, grid.encoder)
             return release_counts(curator, grid, groups.n_codes, charges[score], by_cell, by_group)
 
         private_rows = private_rows_of("label", 0)
         overall, each = released(private_rows, "score")
         losses, each_loss = released(private_rows, "truth") if wanted.with_truth else (None, (None,) * len(each))
+        ranked: tuple[RankedSums | None, tuple[RankedSums | None, ...]] = (None, (None,) * len(each))
+        if wanted.ranked:
+            curator = sealed(private_rows, "ranked", ranked_grid(groups.n_codes))
+            ranked = release_ranked(curator, groups.n_codes, norm, charges["ranked"])
         rest = []
         if wanted.each_class:  # other labels: the class or any other
             rest = [released(private_rows_of(f"is {k}", 1 + k), f"class {k}") for k in range(scorer.n_classes)]
@@ -300,13 +316,13 @@ def measure_scores(scorer: Scorer, wanted: CountRequest, request: Request, accou
     by_class = tuple(zip(*(groups for _, groups in rest), strict=True))
     return Released(
         overall, each, losses, each_loss, certificate, private_rows.public_generator, tuple(every for every, _ in rest),
-        by_class or ((),) * len(each),
+        by_class or ((),) * len(each), *ranked,
     )  # fmt: skip
 
 
 def _parts(wanted: CountRequest, n_classes: int) -> dict[str, float]:
     """The columns of scores that are counted, and the share of the budget of each."""
-    plain = ["score", *(["truth"] if wanted.with_truth else [])]
+    plain = ["score", *(["truth"] if wanted.with_truth else []), *(["ranked"] if wanted.ranked else [])]
     rest = [f"class {k}" for k in range(n_classes)] if wanted.each_class else []
     left = 0.5 if rest else 1.0
     return dict.fromkeys(plain, left / len(plain)) | dict.fromkeys(rest, 0.5 / max(len(rest), 1))

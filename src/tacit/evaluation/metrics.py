@@ -97,6 +97,12 @@ def log_loss(counts: Floats, grid: ScoreGrid, clip: float) -> Floats:
     return figure
 
 
+def brier_parts(counts: Floats, grid: ScoreGrid) -> Ratio:
+    """The sum of squared differences of probability and label (Brier 1950), and rows."""
+    losses = np.stack([grid.probabilities**2, (1.0 - grid.probabilities) ** 2], axis=1)
+    return Ratio((counts * losses).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))
+
+
 def _errors(counts: Floats) -> tuple[Floats, Floats]:
     """False positives and false negatives by cut."""
     start = np.zeros((*counts.shape[:-2], 1, 2))

@@ -12,6 +12,9 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.evaluation import calibration, metrics
 from tacit.evaluation.measure_scores import ScoreCounts, row_draws
+from tacit.evaluation.ranked import ROWS, SCORES, SQUARES, RankedSums
+
+RANKED = "ranked_probability_score"
 
 REPLICATES = 300
 MOST_STEPS, CLOSE_ENOUGH = 40, 1e-6
@@ -45,7 +48,7 @@ class Question:
     """What to compute; all of it from one release.
 
     Attributes:
-        metrics: among ``auc``, ``accuracy``, ``log_loss``, ``calibration``.
+        metrics: among ``auc``, ``accuracy``, ``log_loss``, ``calibration``, ``ranked_probability_score``.
         threshold: probability from which a row is called positive.
         cost: of a false positive and of a false negative, or None.
         clip: probabilities are clipped to ``[clip, 1 - clip]`` in the log loss.
@@ -148,6 +151,7 @@ def perform(
     question: Question,
     generator: np.random.Generator,
     classes: Sequence[ScoreCounts] = (),
+    ranked: RankedSums | None = None,
 ) -> Performance:
     """Answers a question from released counts.
 
@@ -157,6 +161,7 @@ def perform(
         question: what to compute.
         generator: public randomness for the bootstrap.
         classes: by the score of every class against the rest, where the AUC of more than two is asked for.
+        ranked: sums of ranked probability scores, where those of more than two classes are asked for.
     """
     bootstrap = _Bootstrap(counts, question, generator)
     found: dict[str, Estimate] = {}
@@ -171,6 +176,12 @@ def perform(
         found["log_loss"] = source.of(_loss(counts, losses is not None, question.clip), -np.log(question.clip))
     if "calibration" in question.metrics:
         found["calibration"] = bootstrap.calibration_error()
+    if RANKED in question.metrics:
+        found[RANKED] = (
+            bootstrap.of(lambda h: metrics.brier_parts(h, counts.grid), 1.0)
+            if ranked is None
+            else ranked_estimate(ranked, question.confidence, generator)
+        )
     if question.cost is not None:
         best, found["cost"] = bootstrap.least_cost(question.cost)
     positives = bootstrap.of(metrics.positive_parts, 1.0)
@@ -194,6 +205,25 @@ def _loss(counts: ScoreCounts, of_true_class: bool, clip: float) -> Callable[[Fl
         return metrics.log_loss_parts(drawn, counts.grid, clip)
 
     return loss
+
+
+def ranked_estimate(sums: RankedSums, confidence: float, generator: np.random.Generator) -> Estimate:
+    """The mean ranked probability score; its interval holds those means that the released sums do not contradict.
+
+    As of other ratios (Fieller 1954), with noise as it is known and rows as normal: their number varies, too.
+    """
+    over, under = float(SCORES @ sums.values), float(ROWS @ sums.values)
+    value = min(max(over / max(under, 1.0), 0.0), 1.0)
+    if under <= max(KNOWN * sums.rows_sd, 1.0):
+        return Estimate(value, 0.0, 1.0)
+    squares = min(max(float(SQUARES @ sums.values) / under, value**2), value)
+    noise = sums.noise_draws(REPLICATES, generator)
+    rows = generator.normal(0.0, np.sqrt(under), REPLICATES)
+    scatter = generator.normal(0.0, np.sqrt(under * (squares - value**2)), REPLICATES)
+    errors = metrics.Ratio(noise @ SCORES + value * rows + scatter, noise @ ROWS + rows)
+    ends = ((1 + confidence) / 2, (1 - confidence) / 2)
+    low, high = (_end(over, under, errors, share, 1.0) for share in ends)
+    return Estimate(value, min(low, value), max(high, value))
 
 
 def _end(over: float, under: float, errors: metrics.Ratio, share: float, most: float) -> float:

@@ -10,16 +10,17 @@ from tacit.errors import spending
 from tacit.evaluation.candidates import promised_schema
 from tacit.evaluation.measure_scores import CountRequest, declared_groups, measure_scores, rows_and_labels
 from tacit.evaluation.number_scorer import predicts_numbers
-from tacit.evaluation.performance import Estimate, Performance, Question, perform
+from tacit.evaluation.performance import RANKED, Estimate, Performance, Question, perform
 from tacit.evaluation.private_number_score import NumberRequest, PrivateNumberScore, score_numbers
 from tacit.evaluation.scorer import Scorer
 from tacit.privacy.account import PrivacyAccount
 from tacit.privacy.certificate import Certificate
 from tacit.privacy.request import Request, RequestError, is_number
 
-METRICS = ("auc", "accuracy", "log_loss", "calibration")
+USUAL = ("auc", "accuracy", "log_loss", "calibration")
+METRICS = (*USUAL, RANKED)
 OF_SEVERAL_CLASSES = ("accuracy", "log_loss", "calibration")
-"""What is given of more than two classes unless the AUC is asked for, too."""
+"""What is given of more than two classes unless the AUC, or the ranked probability score, is asked for, too."""
 
 
 @final
@@ -95,8 +96,10 @@ def private_score(
         delta: what to spend. At 0 the noise is Laplace; otherwise the better of both, or Gaussian if
             an account pays, because that composes better with the rest.
         metrics: among ``auc``, ``accuracy``, ``log_loss`` and ``calibration`` (expected calibration error); None for
-            all of them. With more than two classes calibration is that of the likeliest class, and ``auc`` has to be
-            asked for: it is the mean over every class against the rest, each of which is a release of its own.
+            all of these. And ``ranked_probability_score``, of classes in an order: of two it is the Brier score and
+            costs nothing more, of more it is a release of its own. With more than two classes calibration is that of
+            the likeliest class, and ``auc`` has to be asked for: it is the mean over every class against the rest, each
+            of which is a release of its own.
             Of numbers: among ``mae``, ``mse``, ``rmse``, ``r2``, ``bias`` (mean of prediction minus target),
             ``pinball`` and ``below`` (share of targets below the prediction); None for what suits the model's loss.
             Of counts and costs ``deviance``, a release of its own, can be asked for alone; ``error_clip`` is then its.
@@ -138,25 +141,35 @@ def private_score(
     frame, labels = rows_and_labels(X, y)
     groups = declared_groups(subgroups, categories, declared, frame)
     scorer.check(frame, X, labels)
-    with_truth, each_class = (scorer.n_classes > 2 and name in question.metrics for name in ("log_loss", "auc"))
+    if RANKED in question.metrics:
+        scorer.check_order()
+    own = ("log_loss", "auc", RANKED)  # of more than two classes, each a release of its own
+    with_truth, each_class, ranked = (scorer.n_classes > 2 and name in question.metrics for name in own)
     what = f"evaluation of {type(model).__name__}"
-    wanted = CountRequest(frame, X, labels, groups, threshold, with_truth, declared, what, each_class)
+    wanted = CountRequest(frame, X, labels, groups, threshold, with_truth, declared, what, each_class, ranked)
     with spending():
         released = measure_scores(scorer, wanted, request, account)
         by_name = {
-            name: perform(group, losses, question, released.generator, classes)
-            for name, group, losses, classes in zip(
-                groups.names, released.groups, released.group_losses, released.group_classes, strict=True
+            name: perform(group, losses, question, released.generator, classes, ranked_sums)
+            for name, group, losses, classes, ranked_sums in zip(
+                groups.names,
+                released.groups,
+                released.group_losses,
+                released.group_classes,
+                released.group_ranked,
+                strict=True,
             )
         }
-        overall = perform(released.overall, released.losses, question, released.generator, released.classes)
+        overall = perform(
+            released.overall, released.losses, question, released.generator, released.classes, released.ranked
+        )
         return PrivateScore(overall, by_name, threshold, released.certificate)
 
 
 def _question(
     metrics: Sequence[str] | None, threshold: Any, cost: Any, clip: Any, confidence: Any, n_classes: int
 ) -> Question:
-    usual = METRICS if n_classes == 2 else OF_SEVERAL_CLASSES
+    usual = USUAL if n_classes == 2 else OF_SEVERAL_CLASSES
     asked = usual if metrics is None else tuple(metrics)
     for name in asked:
         if name not in METRICS:

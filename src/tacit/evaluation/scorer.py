@@ -14,8 +14,9 @@ from tacit.encoding.frames import Frame, without_rows
 from tacit.encoding.inputs import no_rows_of
 from tacit.encoding.values import DROPPED, LabelIndex
 from tacit.evaluation.error_grid import log_odds
+from tacit.evaluation.ranked import ranked_probability_scores
 from tacit.models.base import Model, NumberModel
-from tacit.privacy.request import RequestError
+from tacit.privacy.request import RequestError, is_number
 from tacit.schema import Schema
 
 
@@ -33,12 +34,14 @@ class Scorer:
         label_index: which labels are which class.
         verified: whether the probabilities of a row are known to depend on that row alone.
         places: which column of the predictor's probabilities is about each class of ``label_index``.
+        in_order: whether the classes stand in an order that somebody declared, or are numbers.
     """
 
     predictor: Any
     label_index: LabelIndex
     verified: bool
     places: tuple[int, ...]
+    in_order: bool = True
 
     @staticmethod
     def of(predictor: Any, schema: Schema | None) -> Scorer:
@@ -59,6 +62,7 @@ class Scorer:
                 f"a {type(predictor).__name__} cannot be judged: it has no predict_proba and classes (was it fitted?)"
             )
         names = _plain(classes)
+        declared = schema is not None and schema.label is not None and not schema.label.is_numeric
         if schema is not None and schema.label is not None and not schema.label.is_numeric:
             label_index = LabelIndex.of(schema.label)
             if sorted(map(str, label_index.names)) != sorted(map(str, names)):
@@ -66,11 +70,21 @@ class Scorer:
         else:  # an estimator's classes are sorted, its model's have the positive one last
             label_index = LabelIndex(_plain(getattr(getattr(predictor, "model_", None), "classes", names)))
         columns = [str(name) for name in names]
-        return Scorer(predictor, label_index, verified, tuple(columns.index(str(name)) for name in label_index.names))
+        places = tuple(columns.index(str(name)) for name in label_index.names)
+        in_order = declared or isinstance(model, Model) or all(is_number(name) for name in names)
+        return Scorer(predictor, label_index, verified, places, in_order)
 
     @property
     def n_classes(self) -> int:
         return self.label_index.n_classes
+
+    def check_order(self) -> None:
+        """Raises for classes that stand in no order, where one is asked about."""
+        if self.n_classes > 2 and not self.in_order:
+            raise RequestError(
+                "the ranked probability score is about classes in an order, and these are sorted by their names: give "
+                "a schema whose label lists them in their order"
+            )
 
     def check(self, frame: Frame, data: Any, labels: Any) -> None:
         """Raises for what is public: a column that is missing, or one or labels of the wrong kind. Reads no row."""
@@ -78,14 +92,16 @@ class Scorer:
             self.probabilities(frame.without_rows(), no_rows_of(data, frame))
         self.label_index.encode(without_rows(labels), "label")
 
-    def columns(self, frame: Frame, data: Any, labels: Any, each_class: bool = False) -> dict[str, npt.NDArray[Any]]:
+    def columns(
+        self, frame: Frame, data: Any, labels: Any, each_class: bool = False, ranked: bool = False
+    ) -> dict[str, npt.NDArray[Any]]:
         """Private columns, shape ``(rows,)`` each.
 
         Returns:
             ``score`` (log-odds) and ``label`` (0, 1, or :data:`DROPPED`). With two classes the score is that of the
             positive one. With more, the score is the likeliest class's, the label says if that class was right, and
             ``truth`` is the score of the true class; with ``each_class``, ``class k`` is that of each, and ``is k``
-            says whether it is true.
+            says whether it is true; with ``ranked``, that is the ranked probability score.
         """
         chances = self.probabilities(frame, data)
         codes = self.label_index.encode(labels).astype(np.int64)
@@ -96,6 +112,8 @@ class Scorer:
         right = np.where(known, chances.argmax(axis=1) == truth, DROPPED)
         of_truth = np.take_along_axis(chances, truth[:, None], axis=1)[:, 0]
         columns = {"score": log_odds(chances.max(axis=1)), "label": right, "truth": log_odds(of_truth)}
+        if ranked:
+            columns["ranked"] = ranked_probability_scores(chances, truth)
         for k in range(self.n_classes) if each_class else ():
             columns |= {f"class {k}": log_odds(chances[:, k]), f"is {k}": np.where(known, codes == k, DROPPED)}
         return columns
