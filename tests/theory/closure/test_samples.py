@@ -72,6 +72,50 @@ def test_private_generalisation() -> None:
         samples.private_generalisation(1.0, 0.1, 100)
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.5])
+def test_what_privacy_says_of_fresh_rows_is_attained(epsilon: float) -> None:
+    """One row of N points; the mechanism avoids the predicate of its own point. Its two distributions, added up."""
+    points = 4000
+    own = 1 / (1 + (points - 1) * math.exp(2 * epsilon))
+    other = math.exp(2 * epsilon) * own
+    assert own + (points - 1) * other == pytest.approx(1.0)
+    fresh = (own + (points - 1) * other) / points  # any point, and the predicate that holds of it
+    claimed = samples.private_error_in_expectation(own, epsilon, 0.0)
+    assert fresh <= claimed < 1.01 * fresh
+    assert fresh > samples.private_error_in_expectation(own, 0.9 * epsilon, 0.0)
+
+
+def test_what_privacy_says_of_fresh_rows_by_hand() -> None:
+    assert samples.private_error_in_expectation(0.01, 0.5, 0.001) == pytest.approx(
+        0.01 * math.e + 0.001 * 2.6487, abs=1e-6
+    )
+    assert samples.private_error_in_expectation(0.9, 1.0, 0.0) == 1.0
+
+
+def test_what_two_concepts_that_agree_may_differ_by() -> None:
+    """By hand; and thresholds, of which the two farthest that agree on a sample differ between neighbours of it."""
+    assert samples.unseen_disagreement(2, 1000, 0.05) == pytest.approx(
+        (4 * math.log2(math.e * 1000) + math.log2(20)) / 1000
+    )
+    assert samples.unseen_disagreement(0, 64, 2.0**-8) == 1 / 8
+    generator, half, seen = np.random.default_rng(0), 200, []
+    for _ in range(2000):
+        known, fresh = np.sort(generator.random(half)), generator.random(half)
+        seen.append(np.bincount(np.searchsorted(known, fresh), minlength=half + 1).max() / half)
+    for beta in (0.3, 0.05):
+        assert np.mean(np.array(seen) > samples.unseen_disagreement(1, half, beta)) <= beta
+
+
+def test_an_improper_learner_on_a_part() -> None:
+    found = samples.improper_part_error(2, 10**7, 0.0, (0.5, 1e-9), 1e-4, 1e-3, 1e-3)
+    apart = (4 * math.log2(math.e * 1e7) + math.log2(1000)) / 1e7
+    factor = 2 * math.exp(0.5)
+    assert found == pytest.approx(factor**2 * (2e-4 + 1e-7 + apart + 2e-3) + (1 + factor) * 1e-9, rel=1e-9)
+    assert samples.improper_part_error(2, 10**7, 1.0, (0.5, 1e-9), 1e-4, 1e-3, 1e-3) == pytest.approx(
+        found * ((1 + math.e) / 2) ** 2, rel=1e-4
+    )
+
+
 def test_sizes_of_the_learners_grow_as_stated() -> None:
     small, large = samples.agnostic_learner_rows(2, 100, 0.1, 0.05), samples.agnostic_learner_rows(2, 10**9, 0.1, 0.05)
     assert small.total == 2 * small.scored

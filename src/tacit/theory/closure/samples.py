@@ -86,6 +86,55 @@ def private_generalisation(epsilon: float, delta: float, rows: int) -> PrivateGe
     return PrivateGeneralisation(math.exp(2 * epsilon), 10 / (epsilon * rows) * log, min(1.0, product / log))
 
 
+def private_error_in_expectation(empirical: float, epsilon: float, delta: float) -> float:
+    """The mean truth of a predicate that a mechanism chooses: ``e^(2 eps) empirical + (1 + e^eps) delta``.
+
+    In place of Theorem 3.14, in expectation and with all its constants, derived here: a fresh row and one of the sample
+    may be exchanged, which is removing a row and adding one. Attained up to ``1/N`` by ``N`` predicates that each hold
+    of one of ``N`` points (docs/theory/agnostic_part.md).
+
+    Args:
+        empirical: the mean share of the sample of which the predicate holds.
+        epsilon: privacy of the mechanism under adding or removing a row.
+        delta: likewise.
+    """
+    return min(1.0, math.exp(2 * epsilon) * empirical + (1 + math.exp(epsilon)) * delta)
+
+
+def unseen_disagreement(vc: int, half: int, beta: float) -> float:
+    """The share of a second sample on which concepts differ that agree on a first; ``t`` rows each.
+
+    ``(2 VC log2(2 e t / VC) + log2(1 / b)) / t``: no two differ on more but for probability beta. Derived here: of two
+    patterns on all ``2 t`` points that differ in ``k``, a random exchange of the i-th of both samples leaves all ``k``
+    in the second with probability ``2^-k`` at most, and there are ``(2 e t / VC)^(2 VC)`` pairs at most.
+    """
+    _check(0.5, beta)
+    growth = 2 * vc * math.log2(2 * math.e * half / vc) if vc else 0.0
+    return min(1.0, (growth + math.log2(1 / beta)) / half)
+
+
+def improper_part_error(
+    vc: int, half: int, scoring: float, learner: tuple[float, float], error: float, failure: float, beta: float
+) -> float:
+    """How much more than the best concept an improper learner errs on a part scored on all rows, in expectation.
+
+    Theorem 3 of docs/theory/agnostic_part.md without what choosing costs: ``B^2 (2 error + 1/t + r + failure + beta) +
+    (1 + B) delta`` with ``B = (1 + e^a) e^x`` and ``r`` the :func:`unseen_disagreement`; derived here.
+
+    Args:
+        vc: of the class that labels are taken from; of what the learner outputs nothing is asked.
+        half: ``t``, half of the rows of the part.
+        scoring: a.
+        learner: its epsilon ``x`` and its delta.
+        error: the share of the part on which it errs, but for probability ``failure``.
+        failure: likewise.
+        beta: of the disagreement.
+    """
+    epsilon, delta = math.log1p(math.exp(scoring)) + learner[0], learner[1]
+    empirical = 2 * error + 1 / half + unseen_disagreement(vc, half, beta) + failure + beta
+    return private_error_in_expectation(empirical, epsilon, delta)
+
+
 def exponential_mechanism_excess(candidates: int, epsilon: float, beta: float) -> float:
     """Proposition 3.13 (ii): the score chosen is this much worse than the best, or less, but for probability beta.
 
