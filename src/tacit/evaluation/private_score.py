@@ -8,7 +8,14 @@ from typing import Any, final
 
 from tacit.errors import spending
 from tacit.evaluation.candidates import promised_schema
-from tacit.evaluation.measure_scores import CountRequest, declared_groups, measure_scores, rows_and_labels
+from tacit.evaluation.measure_scores import (
+    CountRequest,
+    Released,
+    ScoreGroups,
+    declared_groups,
+    measure_scores,
+    rows_and_labels,
+)
 from tacit.evaluation.number_scorer import predicts_numbers
 from tacit.evaluation.performance import RANKED, Estimate, Performance, Question, perform
 from tacit.evaluation.private_number_score import NumberRequest, PrivateNumberScore, score_numbers
@@ -149,21 +156,25 @@ def private_score(
     wanted = CountRequest(frame, X, labels, groups, threshold, with_truth, declared, what, each_class, ranked)
     with spending():
         released = measure_scores(scorer, wanted, request, account)
-        by_name = {
-            name: perform(group, losses, question, released.generator, classes, ranked_sums)
-            for name, group, losses, classes, ranked_sums in zip(
-                groups.names,
-                released.groups,
-                released.group_losses,
-                released.group_classes,
-                released.group_ranked,
-                strict=True,
-            )
-        }
-        overall = perform(
-            released.overall, released.losses, question, released.generator, released.classes, released.ranked
-        )
-        return PrivateScore(overall, by_name, threshold, released.certificate)
+        return _answered(released, groups, question, threshold)
+
+
+def _answered(released: Released, groups: ScoreGroups, question: Question, threshold: float) -> PrivateScore:
+    """What was asked, of all rows and of each group, from what was released."""
+    each = zip(
+        groups.names,
+        released.groups,
+        released.group_losses,
+        released.group_classes,
+        released.group_ranked,
+        strict=True,
+    )
+    by_name = {
+        name: perform(group, losses, question, released.generator, classes, ranked)
+        for name, group, losses, classes, ranked in each
+    }
+    whole = (released.overall, released.losses, question, released.generator, released.classes, released.ranked)
+    return PrivateScore(perform(*whole), by_name, threshold, released.certificate)
 
 
 def _question(
