@@ -135,6 +135,15 @@ def test_numeric_labels_and_empty_tables(place: Path, tacit: Run) -> None:
     assert looked(tacit, "n.csv", "--schema", "n.toml")["complaints"] == ["there are no rows"]
 
 
+def test_decimal_commas_are_told_from_other_texts(place: Path, tacit: Run) -> None:
+    (place / "s.toml").write_text("[columns.bmi]\nkind = 'numeric'\nlower = 0\nupper = 60\n")
+    for cells, commas in (("24,5;1\n30,1;1\n", True), ("24,5,1;1\n", False), ("thin;1\n", False)):
+        (place / "d.csv").write_text("bmi;x\n" + cells)
+        found = " ".join(tacit("check", "d.csv", "--schema", "s.toml").output.split())
+        assert "count as missing" in found
+        assert ("decimal point" in found) == commas
+
+
 def test_parquet(place: Path, tacit: Run) -> None:
     table = pa.table(
         {

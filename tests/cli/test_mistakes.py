@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -54,6 +55,36 @@ def test_no_target_at_all(folder: Path, tacit: Callable[..., Any]) -> None:
 def test_missing_column(folder: Path, tacit: Callable[..., Any]) -> None:
     edited("schema.toml", "columns.age", "columns.aeg")
     refused(tacit(*FIT), "'aeg'", "age")
+
+
+def test_column_in_other_letters(folder: Path, tacit: Callable[..., Any]) -> None:
+    edited("data.csv", "age,colour", "AGE,colour")
+    refused(tacit(*FIT), "did you mean 'AGE'?")
+
+
+def test_folder_and_pattern_where_one_file_is_read(folder: Path, tacit: Callable[..., Any]) -> None:
+    (folder / "parts").mkdir()
+    refused(tacit("check", "parts", "--schema", "schema.toml"), "is a folder; one file is read here")
+    refused(tacit("check", "parts/*.csv", "--schema", "schema.toml"), "no pattern of several")
+
+
+def test_dry_run_reads_names_as_the_fit_would(folder: Path, tacit: Callable[..., Any]) -> None:
+    Path("data.csv").write_bytes(Path("data.csv").read_text().replace("colour", "größe").encode("latin-1"))
+    dry = ("fit", "data.csv", "--dry-run", "--target")
+    refused(tacit(*dry, "bought"), "give its encoding, such as latin-1")
+    done = tacit(*dry, "bought", "--encoding", "latin-1", "--json")
+    assert json.loads(done.output)["columns"] == ["age", "größe", "id"]
+    refused(tacit(*dry, "BOUGHT", "--encoding", "latin-1"), "did you mean 'bought'?")
+
+
+def test_a_full_disk_names_the_file(folder: Path, tacit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    done = tacit("fit", "data.csv", "--schema", "schema.toml", "--learner", "trees", "--certificate", "paid.json")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: paid.json: No space left on device. The fit was done"), done.stderr
 
 
 def test_bounds_reversed(folder: Path, tacit: Callable[..., Any]) -> None:

@@ -43,6 +43,7 @@ def test_an_interrupted_fit_goes_on(
 ) -> None:
     found = interrupted(tacit, monkeypatch, 20, *FIT, "--set", "n_trees=30", "--resumable")
     assert found.exit_code == 130
+    assert "see tacit resume" in found.stderr
     assert not (folder / "model.json").exists()
     spent, [kept] = opened.spent, opened.kept()
     assert 0 < kept.releases < 20
@@ -70,7 +71,9 @@ def test_an_interrupted_fit_goes_on(
 def test_a_fit_that_is_not_resumable_keeps_nothing(
     folder: Path, tacit: Callable[..., Any], opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert interrupted(tacit, monkeypatch, 5, *FIT).exit_code == 130
+    found = interrupted(tacit, monkeypatch, 5, *FIT)
+    assert found.exit_code == 130
+    assert "resume" not in found.stderr
     assert opened.kept() == ()
     assert [line.status for line in opened.reservations()] == ["failed"]
 

@@ -43,6 +43,23 @@ def test_init_reads_a_data_dictionary(folder: Path, tacit: Run) -> None:
     assert schema.label.positive == ("n",)
 
 
+def test_samples_and_dictionaries_in_other_encodings(folder: Path, tacit: Run) -> None:
+    (folder / "old.csv").write_bytes("größe,y\n1,a\n2,b\n".encode("latin-1"))
+    (folder / "words.csv").write_bytes(
+        "name,kind,lower,upper,categories\ngröße,numeric,0,9,\ny,categorical,,,a|b\n".encode("latin-1")
+    )
+    for given in (["old.csv"], ["--dictionary", "words.csv"]):
+        asked = ("schema", "init", *given, "--target", "y", "-o", "new.toml", "--force")
+        assert tacit(*asked).exit_code == 2
+        assert tacit(*asked, "--encoding", "latin-1").exit_code == 0
+        assert list(Schema.from_toml("new.toml").columns) == ["größe"]
+    (folder / "words.csv").write_bytes("name,größe\n1,2\n".encode("latin-1"))
+    done = tacit(
+        "schema", "init", "--dictionary", "words.csv", "--target", "y", "-o", "x.toml", "--encoding", "latin-1"
+    )
+    assert "error: words.csv, line 2, field 'größe': unknown key" in " ".join(done.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,9 @@ def test_json_round_trip() -> None:
         ),
         (pd.DataFrame({"age": [1], "work": pd.to_datetime(["2020"]), "rank": 1, "married": True}), "column 'work' has"),
         ({"age": [1, 2], "work": ["a"]}, "'age' and 'work' have different lengths"),
-        (pd.DataFrame([[1, 2]], columns=["age", "age"]), "two columns have the same name"),
+        (pd.DataFrame([[1, 2]], columns=["age", "age"]), "two columns have the same name, 'age'; rename one"),
+        ("rows.csv", "tacit.read_table reads a file"),
+        (Path("rows.csv"), "tacit.read_table reads a file"),
         ({1: [1], "1": [1]}, "two columns have the same name"),
         (pl.LazyFrame(ROWS), "lazy; collect it"),
         (np.zeros((2, 3)), "3 columns, but 4 were expected"),

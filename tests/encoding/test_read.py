@@ -153,8 +153,10 @@ def test_files_that_are_refused(tmp_path: Path, content: bytes, message: str) ->
 def test_places_that_hold_no_file(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="does not exist"):
         column_names(tmp_path / "none.csv")
-    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+    with pytest.raises(DataError, match="is a folder; one file is read here, CSV or Parquet"):
         column_names(tmp_path)
+    with pytest.raises(DataError, match=r"does not exist; one file is read here, and no pattern"):
+        column_names(tmp_path / "*.csv")
 
 
 @pytest.mark.parametrize("content", [b"a,b,c\n", b"a,b,c", gzip.compress(b"a,b,c\n", mtime=0)])

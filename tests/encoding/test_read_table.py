@@ -83,7 +83,10 @@ def test_other_encodings(tmp_path: Path, encoding: str) -> None:
     file.write_bytes(ROWS.replace("more", "größe").encode(encoding))
     assert codes(tacit.read_table(file, SCHEMA, encoding=encoding))[2] == [0, 1, 3, 3]
     assert "größe" in tacit.read_table(file, encoding=encoding).column_names
-    with pytest.raises(DataError, match=r"is not UTF-8 text; save it as UTF-8, or say how it is encoded\. Nothing"):
+    with pytest.raises(
+        DataError,
+        match=r"is not UTF-8 text; save it as UTF-8, or give its encoding, such as latin-1 or windows-1252\. Nothing",
+    ):
         tacit.read_table(file, SCHEMA)
 
 

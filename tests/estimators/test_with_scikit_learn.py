@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -64,6 +65,13 @@ def test_searches_without_an_account_are_named(tmp_path: Any) -> None:
         assert all("again and again" in each for each in words)
     account = tacit.PrivacyAccount.create(str(tmp_path / "b.db"), "x", 10.0, 1e-5)
     assert said(lambda: cross_val_score(learner(account=account), X, y, cv=2)) == []
+
+
+def test_calibration_by_rows_is_named_whoever_pays(tmp_path: Any) -> None:
+    account = tacit.PrivacyAccount.create(str(tmp_path / "b.db"), "x", 10.0, 1e-5)
+    words = said(lambda: CalibratedClassifierCV(learner(account=account), cv=2).fit(X, y))
+    assert words
+    assert all("tacit.recalibrate" in each for each in words)
 
 
 @settings(max_examples=50, deadline=None)

@@ -94,5 +94,5 @@ def _shown(fact: Any) -> str:
     if isinstance(fact, dict):
         return "(" + ", ".join(f"{name}: {_shown(value)}" for name, value in fact.items()) + ")"
     if isinstance(fact, list):
-        return "(" + ", ".join(f"{value!r}: {count:,}" for value, count in fact[:3]) + ")"
+        return "(" + ", ".join(f"{value!r}: {count:,}" for value, count in fact[:3]) + ")" if fact else "none"
     return f"{fact:,}" if isinstance(fact, int) else str(fact)

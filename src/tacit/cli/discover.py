@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,13 +13,20 @@ from tacit.cli.console import as_json, finite, progress, spent
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, refuse_overwriting, write_text, write_with
 from tacit.cli.options import account_of, listed
+from tacit.cli.tables import Tell, rows_of
+
+if TYPE_CHECKING:
+    from tacit.privacy.certificate import Certificate
+    from tacit.schema import Schema
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiscoverArguments:
     """What the command line asked for."""
 
-    data: Annotated[Path, typer.Argument(help="The private rows: CSV (also .gz) or Parquet.")]
+    data: Annotated[
+        Path, typer.Argument(help="The private rows: CSV (also .gz) or Parquet; - reads CSV from standard input.")
+    ]
     target: Annotated[str, typer.Option("--target", help="Column to predict.")]
     epsilon: Annotated[float, typer.Option("--epsilon", help="Privacy to spend on finding the schema.")]
     delta: Annotated[float, typer.Option("--delta", help="Positive, unless nothing but numbers is to be found.")] = 1e-6
@@ -44,46 +51,22 @@ class DiscoverArguments:
     account: shared.AccountUrl = None
     dataset: shared.AccountDataset = None
     random_state: shared.Seed = None
+    encoding: shared.Encoding = "utf-8"
     force: shared.Force = False
     as_json: shared.Json = False
 
 
 def run(arguments: DiscoverArguments) -> None:
     """Find a schema in PRIVATE rows: every bound and category costs budget, and none comes from a single person."""
-    from tacit.discovery.discover_schema import discover_schema
-    from tacit.encoding.read import column_names, is_parquet, read_columns
-    from tacit.schema import Unit
-
     outputs = {"--output": arguments.output, "--certificate": arguments.certificate}
     check_outputs(outputs, {"the data": arguments.data}, arguments.account)
     refuse_overwriting({"--output": arguments.output}, arguments.force)
     account = account_of(arguments.account, arguments.dataset)
-    names = column_names(arguments.data)
-    kinds = _kinds(arguments)
-    for name in (*kinds, arguments.target, *([] if arguments.unit is None else [arguments.unit])):
-        if name not in names:
-            raise Mistake(f"{arguments.data} has no column {name!r}")
-    if not is_parquet(arguments.data):  # texts throughout: whether they are numbers is private
-        kinds = {name: kinds.get(name, "ask") for name in names if name != arguments.target}
-    as_numbers = [name for name, kind in kinds.items() if kind == "numeric"]
-    as_numbers += [arguments.target] if arguments.label_kind == "numeric" else []
-    with progress(arguments.data.name, quiet=arguments.as_json) as tell:
-        frame = read_columns(arguments.data, names, as_numbers, lambda n: tell(f"{n:,} rows read"))
-        frame = replace(frame, untyped=not is_parquet(arguments.data))
-        tell("looking for bounds and categories")
-        schema, certificate = discover_schema(
-            frame,
-            arguments.target,
-            arguments.epsilon,
-            arguments.delta,
-            kinds=kinds,
-            label_kind=arguments.label_kind,
-            positive=arguments.positive,
-            unit=None if arguments.unit is None else Unit(arguments.unit, arguments.max_rows),
-            account=account,
-            neighbouring=arguments.neighbouring,
-            random_state=arguments.random_state,
-        )
+    with (
+        rows_of(arguments.data, arguments.encoding) as data,
+        progress(arguments.data.name, quiet=arguments.as_json) as tell,
+    ):
+        schema, certificate = _discovered(arguments, data, account, tell)
     remark = "Like a declared schema it may be used and shown" if certificate.releasable else "NOT for release"
     header = f"Found in private rows at a cost of {spent(certificate)}.\n{remark}; its certificate says how."
     write_with(arguments.output, lambda path: schema.to_toml(path, header))
@@ -102,6 +85,38 @@ def run(arguments: DiscoverArguments) -> None:
         typer.echo("no two classes of the label are held by enough rows: add a [label] section")
     if not certificate.releasable:
         typer.echo("NOT for release: " + "; ".join(certificate.reasons))
+
+
+def _discovered(arguments: DiscoverArguments, data: Path, account: Any, tell: Tell) -> tuple[Schema, Certificate]:
+    """The schema that a file's rows have, and what finding it cost."""
+    from tacit.discovery.discover_schema import discover_schema
+    from tacit.encoding.read import check_columns, column_names, is_parquet, read_columns
+    from tacit.schema import Unit
+
+    names = column_names(data)
+    kinds = _kinds(arguments)
+    unit = [] if arguments.unit is None else [arguments.unit]
+    check_columns([*kinds, arguments.target, *unit], names, str(arguments.data))
+    if not is_parquet(data):  # texts throughout: whether they are numbers is private
+        kinds = {name: kinds.get(name, "ask") for name in names if name != arguments.target}
+    as_numbers = [name for name, kind in kinds.items() if kind == "numeric"]
+    as_numbers += [arguments.target] if arguments.label_kind == "numeric" else []
+    frame = read_columns(data, names, as_numbers, lambda n: tell(f"{n:,} rows read"))
+    frame = replace(frame, untyped=not is_parquet(data))
+    tell("looking for bounds and categories")
+    return discover_schema(
+        frame,
+        arguments.target,
+        arguments.epsilon,
+        arguments.delta,
+        kinds=kinds,
+        label_kind=arguments.label_kind,
+        positive=arguments.positive,
+        unit=None if arguments.unit is None else Unit(arguments.unit, arguments.max_rows),
+        account=account,
+        neighbouring=arguments.neighbouring,
+        random_state=arguments.random_state,
+    )
 
 
 def _kinds(arguments: DiscoverArguments) -> dict[str, str]:

@@ -106,7 +106,8 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
             code = code_of(error)
             tell(with_spending(error), code, as_json)
         except KeyboardInterrupt:
-            tell("interrupted. What a budget account had reserved stays charged", INTERRUPTED, as_json)
+            goes_on = "; see tacit resume, which goes on and charges nothing" if kwargs.get("resumable") else ""
+            tell(f"interrupted. What a budget account had reserved stays charged{goes_on}", INTERRUPTED, as_json)
             raise typer.Exit(INTERRUPTED) from None
         raise typer.Exit(code)
 

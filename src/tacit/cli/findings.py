@@ -156,7 +156,9 @@ def _complaints(facts: dict[str, Any], column: Column, rows: int) -> list[str]:
     what = {"numeric": "hold no number", "date": "hold no date"}.get(column.kind, "hold values that are not declared")
     if facts["unknown"] > NOTABLE * rows or (facts["unknown"] and "never_seen" not in facts):
         examples = ", ".join(repr(value) for value, _ in facts["unknown_values"][:3])
-        words.append(f"{_percent(facts['unknown'], rows)} {what} and {place}: {examples}")
+        commas = column.kind == "numeric" and any(_has_decimal_comma(value) for value, _ in facts["unknown_values"])
+        remedy = "; write numbers with a decimal point, as 24.5" if commas else ""
+        words.append(f"{_percent(facts['unknown'], rows)} {what} and {place}: {examples}{remedy}")
     if facts["missing"] + facts["unknown"] == rows:
         words.append("no row holds a declared value")
     elif facts["missing"] > 0.5 * rows:
@@ -164,6 +166,13 @@ def _complaints(facts: dict[str, Any], column: Column, rows: int) -> list[str]:
     elif facts["missing"] and getattr(column, "missing", True) is False:
         words.append(f"{_percent(facts['missing'], rows)} are missing, which the schema does not expect")
     return words
+
+
+def _has_decimal_comma(value: Any) -> bool:
+    """Whether a text would be a number with a point in place of its one comma."""
+    return (
+        isinstance(value, str) and value.count(",") == 1 and bool(np.isfinite(number_or_nan(value.replace(",", "."))))
+    )
 
 
 def _percent(count: int, rows: int) -> str:

@@ -215,11 +215,11 @@ def _dry_run(asked: FitArguments, estimator: Any, target: str) -> None:
     if estimator.schema is None:
         import numpy as np
 
-        from tacit.encoding.read import column_names
+        from tacit.encoding.read import check_columns, column_names
 
-        names = column_names(asked.path)
-        if target not in names:
-            raise Mistake(f"{asked.data} has no column {target!r}")
+        with rows_of(asked.path, asked.encoding) as data:  # names alone are looked at
+            names = column_names(data)
+            check_columns([target], names, asked.data)
         # a list has no dtype, as a CSV file has none
         empty: Any = [] if discovers(asked, estimator) else np.empty(0)
         shown = {name: empty for name in names if name != target}

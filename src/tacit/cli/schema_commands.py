@@ -14,6 +14,7 @@ from tacit.cli.console import as_json as print_json
 from tacit.cli.console import table
 from tacit.cli.failures import Mistake
 from tacit.cli.files import check_outputs, refuse_overwriting, write_with
+from tacit.cli.tables import rows_of
 
 if TYPE_CHECKING:
     from tacit.schema import Column, Label, Schema
@@ -44,6 +45,7 @@ class InitArguments:
     positive: Annotated[str | None, typer.Option("--positive", help="The positive class; by default the last one.")] = (
         None
     )
+    encoding: shared.Encoding = "utf-8"
     force: shared.Force = False
     as_json: shared.Json = False
 
@@ -70,7 +72,7 @@ def init(asked: InitArguments) -> None:
     check_outputs({"--output": output}, {"the sample": data, "the dictionary": dictionary})
     refuse_overwriting({"--output": output}, asked.force)
     _warn()
-    draft = _drafted(data, dictionary, target, asked.positive)
+    draft = _drafted(asked)
     write_with(output, draft.to_toml)
     if asked.as_json:
         print_json({"schema": str(output), "fingerprint": draft.schema.fingerprint(), "notes": list(draft.notes)})
@@ -153,14 +155,21 @@ def _load(path: Path) -> Schema:
     return Schema.from_toml(path)
 
 
-def _drafted(data: Path | None, dictionary: Path | None, target: str, positive: str | None) -> Draft:
+def _drafted(asked: InitArguments) -> Draft:
     from tacit.encoding.read import read_sample
     from tacit.schema.draft import draft_from_dictionary, draft_schema
+    from tacit.schema.errors import SchemaError
 
-    if dictionary is not None:
-        return draft_from_dictionary(dictionary, target, positive)
-    assert data is not None
-    return draft_schema(read_sample(data), target, positive, public=True)
+    if asked.dictionary is not None:
+        with rows_of(asked.dictionary, asked.encoding) as dictionary:
+            try:
+                return draft_from_dictionary(dictionary, asked.target, asked.positive)
+            except SchemaError as error:  # of the file that was named, and not of its copy in UTF-8
+                where = error.where.replace(str(dictionary), str(asked.dictionary))
+                raise SchemaError(error.problem, error.remedy, error.field, where) from None
+    assert asked.data is not None
+    with rows_of(asked.data, asked.encoding) as data:
+        return draft_schema(read_sample(data), asked.target, asked.positive, public=True)
 
 
 def _warn() -> None:

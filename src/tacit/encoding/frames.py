@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -118,11 +119,14 @@ def _frame_of(data: Any, names: Sequence[str] | None) -> Frame:
         data = pa.Table.from_batches([data])
     if isinstance(data, Mapping):
         return _from_mapping(data)
+    if isinstance(data, str | os.PathLike):
+        raise FrameError("expected a table, and got a text or a path; tacit.read_table reads a file")
     untyped = isinstance(data, pa.Table) and UNTYPED.items() <= (data.schema.metadata or {}).items()
     try:
         table = nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError:
-        raise FrameError("two columns have the same name; rename one") from None
+        twice = _twice(getattr(data, "columns", ()))
+        raise FrameError(f"two columns have the same name{twice}; rename one") from None
     if isinstance(table, nw.LazyFrame):
         raise FrameError("the table is lazy; collect it first")
     if isinstance(table, nw.DataFrame):
@@ -135,6 +139,16 @@ def _frame_of(data: Any, names: Sequence[str] | None) -> Frame:
     if hasattr(data, "tocsr"):
         raise FrameError("sparse matrices are read by the learners that take fixed-point rows only; give a table")
     return _from_matrix(data, names)
+
+
+def _twice(names: Iterable[Any]) -> str:
+    """The first name that is there twice, as it is said."""
+    seen: set[Any] = set()
+    for name in names:
+        if name in seen:
+            return f", '{name}'"
+        seen.add(name)
+    return ""
 
 
 def _from_mapping(data: Mapping[Any, Any]) -> Frame:

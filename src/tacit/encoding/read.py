@@ -7,6 +7,7 @@ of a numeric column that spells no number is missing. Texts stay texts, so that 
 from __future__ import annotations
 
 import csv
+import glob
 import gzip
 import io
 import os
@@ -80,17 +81,24 @@ def read_columns(
 ) -> Frame:
     """Reads columns by name; those in ``numeric`` as numbers. Errors as in :func:`read_declared`."""
     present = column_names(path, encoding)
-    for name in names:
-        if name not in present:
-            hint = nearest(name, present) if resembles(name, present) else f"it has {len(present)} columns"
-            raise DataError(f"{os.fspath(path)} has no column '{name}'; {hint}")
-        if present.count(name) > 1:
-            raise DataError(f"{os.fspath(path)} has two columns named '{name}'; rename one")
+    check_columns(names, present, os.fspath(path))
     if is_parquet(path):
         with _explained(path):
             table = _parquet(path).read(columns=list(names))
         return Frame({name: table[name] for name in names}, table.num_rows)
     return _read_csv(path, list(names), frozenset(numeric), len(present), on_rows, encoding)
+
+
+def check_columns(names: Iterable[str], present: Sequence[str], where: str) -> None:
+    """Raises :class:`DataError` unless all of ``names`` are there, once each."""
+    for name in names:
+        if name not in present:
+            width = f"it has {len(present):,} column{'s' if len(present) != 1 else ''}"
+            raise DataError(
+                f"{where} has no column '{name}'; {nearest(name, present) if resembles(name, present) else width}"
+            )
+        if present.count(name) > 1:
+            raise DataError(f"{where} has two columns named '{name}'; rename one")
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
@@ -340,8 +348,11 @@ def _explained(
     except DataError:
         raise
     except FileNotFoundError:
-        raise DataError(f"{where} does not exist") from None
-    except (IsADirectoryError, PermissionError) as error:
+        pattern = "; one file is read here, and no pattern of several" if glob.has_magic(where) else ""
+        raise DataError(f"{where} does not exist{pattern}") from None
+    except IsADirectoryError:
+        raise DataError(f"{where} is a folder; one file is read here, CSV or Parquet") from None
+    except PermissionError as error:
         raise DataError(f"{where} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise DataError(f"{where} {_no_text(encoding)}") from None
@@ -352,8 +363,8 @@ def _explained(
 
 
 def _no_text(encoding: str) -> str:
-    hint = "save it as UTF-8" if encoding != UTF8 else "save it as UTF-8, or say how it is encoded"
-    return f"is not {'UTF-8' if encoding == UTF8 else encoding} text; {hint}"
+    other = "" if encoding != UTF8 else ", or give its encoding, such as latin-1 or windows-1252"
+    return f"is not {'UTF-8' if encoding == UTF8 else encoding} text; save it as UTF-8{other}"
 
 
 def _reason(error: Exception, ragged: Sequence[pa_csv.InvalidRow], block: int, encoding: str) -> str:

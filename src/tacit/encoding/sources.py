@@ -22,6 +22,7 @@ from tacit.encoding.errors import DataError
 from tacit.encoding.frames import Frame
 from tacit.encoding.read import (
     UTF8,
+    check_columns,
     column_names,
     csv_chunks,
     is_parquet,
@@ -29,7 +30,6 @@ from tacit.encoding.read import (
     parquet_groups,
     parquet_types,
 )
-from tacit.schema.errors import nearest, resembles
 
 CHUNK_ROWS = 1 << 18
 """Rows that are read at a time, where a reader can say."""
@@ -88,12 +88,7 @@ class Reader(ABC):
 
     def check_columns(self, names: Iterable[str], present: Sequence[str], where: str) -> None:
         """Raises :class:`DataError` unless all are there, once."""
-        for name in names:
-            if name not in present:
-                hint = nearest(name, present) if resembles(name, present) else f"it has {len(present)} columns"
-                raise DataError(f"{where} has no column '{name}'; {hint}")
-            if list(present).count(name) > 1:
-                raise DataError(f"{where} has two columns named '{name}'; rename one")
+        check_columns(names, present, where)
 
 
 @final

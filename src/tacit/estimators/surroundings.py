@@ -36,6 +36,11 @@ def surroundings(account: Any) -> list[str]:
                 "epsilon, and nobody adds them up. Give an account, or take PrivateSearch; its scores are not private "
                 "either"
             ] = None
+        if module.startswith("sklearn.calibration"):
+            said[
+                "scikit-learn's calibration fits this learner again and again, and a curve to private rows without "
+                "noise: the promise does not cover it. Take tacit.recalibrate, which has a charge"
+            ] = None
     return list(said)
 
 

@@ -229,6 +229,10 @@ def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) ->
     try:
         write(temporary)
         temporary.replace(target)
+    except OSError as error:
+        if error.filename in (None, str(temporary)):  # a full disk names no file, and nobody knows the temporary one
+            error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

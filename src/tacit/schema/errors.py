@@ -7,6 +7,9 @@ from collections.abc import Iterable
 
 from tacit.errors import UNSPENT, TacitError
 
+MOST_LISTED = 20
+"""Known words that an error lists: a table may have thousands of columns."""
+
 
 class SchemaError(TacitError):
     """A schema that cannot be used: says where, what is wrong and what would be right; no budget was touched.
@@ -33,15 +36,20 @@ class SchemaError(TacitError):
 
 
 def resembles(word: str, known: Iterable[str]) -> list[str]:
-    """The known word that is most like this one; none if no known word is like it."""
-    return difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    """The known word that is most like this one, whatever its case; none if no known word is like it."""
+    choices = list(known)
+    same = [choice for choice in choices if choice.strip().casefold() == word.strip().casefold()]
+    return same[:1] or difflib.get_close_matches(word, choices, n=1, cutoff=0.6)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """``did you mean 'x'?``, or the list of what is known."""
     choices = list(known)
     close = resembles(word, choices)
-    return f"did you mean '{close[0]}'?" if close else f"known here: {', '.join(choices) or 'nothing'}"
+    if close:
+        return f"did you mean '{close[0]}'?"
+    more = len(choices) - MOST_LISTED
+    return f"known here: {', '.join(choices[:MOST_LISTED]) or 'nothing'}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def refuse_unknown(keys: Iterable[object], known: Iterable[str]) -> None:
