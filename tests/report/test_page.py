@@ -101,6 +101,15 @@ def test_long_names_do_not_break_the_words_beside_them(
     assert broken == []
 
 
+def test_a_name_without_spaces_leaves_room_for_what_is_declared(
+    visit: Any, sample_card: ModelCard, sample_claim: Certificate
+) -> None:
+    public = (PublicColumn("x" * 300, "numeric", "from 17 to 90"),)
+    page = visit(compose(replace(sample_card, public=public), CLASSES, sample_claim, "t"), 1280).page
+    cell = page.locator("#public td.declared").bounding_box()
+    assert cell["x"] + cell["width"] <= 1280
+
+
 def test_markup_in_names_is_text(visit: Any, sample_card: ModelCard, sample_claim: Certificate) -> None:
     seen = visit(compose(sample_card, ("<b>no</b>", "yes"), sample_claim, "<i>title</i>"))
     assert seen.page.locator("main b:text('no'), h1 i, main script").count() == 0
