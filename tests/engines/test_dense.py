@@ -26,7 +26,7 @@ from tacit.queries.dense.halfspace_log import (
     MeasureSize,
     fixed_margins,
 )
-from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
 
 LEVELS = Levels.covering(8.0, 256)
@@ -240,16 +240,21 @@ def second_moment(log: HalfspaceLog, total: int) -> MomentSum:
     return MomentSum(2, log.n_features, log.radius)
 
 
+def shortened(log: HalfspaceLog, total: int) -> ShortenedSquares:
+    unit = MomentSum(2, log.n_features, log.radius).unit
+    return ShortenedSquares(log.n_features, log.radius, unit // (total + 1))
+
+
 def half_weight(log: HalfspaceLog, total: int) -> VectorSum:
     del total
     return VectorSum(log, LEVELS, np.where(LEVELS.middles < 1.0, 1024, 300).astype(np.int64), 1024)
 
 
-@pytest.mark.sensitivity_of("VectorSum", "CappedSum", "MeasureSize", "MarginCounts", "MomentSum")
+@pytest.mark.sensitivity_of("VectorSum", "CappedSum", "MeasureSize", "MarginCounts", "MomentSum", "ShortenedSquares")
 @pytest.mark.parametrize("kind", ["int16", "sparse"])
 @pytest.mark.parametrize("relation", list(Neighbouring))
 @pytest.mark.parametrize(
-    "query_of", [half_weight, capped, size_of_measure, counts_by_margin, first_moment, second_moment]
+    "query_of", [half_weight, capped, size_of_measure, counts_by_margin, first_moment, second_moment, shortened]
 )
 def test_sensitivity_holds_and_is_attained(kind: str, relation: Neighbouring, query_of: object) -> None:
     worst = movement(query_of, kind, 11, relation)
@@ -268,6 +273,32 @@ def test_moments_are_the_definition(kind: str) -> None:
     assert squares.unit < 1 << 30
     with pytest.raises(ValueError, match="radius"):
         engine.answer(MomentSum(1, 6, 99))
+
+
+@pytest.mark.parametrize("kind", ["int16", "int32", "sparse"])
+def test_squares_are_shortened_to_the_length_that_was_asked_for(kind: str) -> None:
+    rng = np.random.default_rng(10)
+    radius = radius_of(kind)
+    rows = integer_rows(rng, 200, 6, radius)
+    rows[:20] = np.trunc(rows[:20] / 3)
+    rows[20:30, 1:] = 0
+    rows[30] = 0
+    unit = MomentSum(2, 6, radius).unit
+    query = ShortenedSquares(6, radius, unit // 3)
+    squares = (rows * rows) >> query.square_shift
+    norms = np.linalg.norm(squares.astype(float), axis=1)
+    factors = np.minimum(1.0, query.longest / np.maximum(norms, 1.0))
+    assert 20 < (factors < 1).sum() < 180
+    answer = table(storage(rows, kind), rng.integers(0, 2, 200), threads=2).answer(query)
+    np.testing.assert_allclose(answer[:-1], (squares * factors[:, None]).sum(axis=0), atol=2 * len(rows))
+    np.testing.assert_allclose(answer[-1], squares.sum() * query.length_weight, rtol=1e-6, atol=2 * len(rows))
+    assert query.length_weight == pytest.approx(1 / 6)
+    for row in rows[:40]:
+        (*alone, length) = table(storage(row[None], kind), np.ones(1, np.int64)).answer(query).tolist()
+        assert sum(value * value for value in alone) <= query.longest**2
+        assert 0 <= length <= query.longest // 2
+    with pytest.raises(ValueError, match="radius"):
+        table(storage(rows, kind), np.ones(200)).answer(ShortenedSquares(6, 99, 50))
 
 
 @settings(max_examples=30, deadline=None)

@@ -29,7 +29,7 @@ from tacit.privacy.ledger import BudgetExceeded, Reservation
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import OneCell, column_cells
 from tacit.queries.dense.halfspace_log import HalfspaceLog, Levels, MarginCounts, MeasureSize
-from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import CellFunction, Histogram, ResidualLevels, ScoreHistogram
@@ -135,6 +135,7 @@ def queries() -> dict[str, Any]:
         "size": MeasureSize(log, levels, weights, 1024),
         "margin counts": MarginCounts(log, levels),
         "moments": MomentSum(2, 3, 100),
+        "shortened": ShortenedSquares(3, 100, 2000),
     }
 
 

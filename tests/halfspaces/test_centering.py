@@ -42,7 +42,18 @@ def test_smooth_rounds_all_take_the_first_ones_length_and_lazy_bregman_each_its_
     ("signal", "pace"), [(0.0, 0.0), (0.25, 0.5), (4.0, 2.0), (16.0, TUNING.most_pace), (math.inf, TUNING.most_pace)]
 )
 def test_the_first_step_is_long_where_there_is_little_noise(signal: float, pace: float) -> None:
-    assert pace_of(signal) == pace
+    assert pace_of(signal, 10, None) == pace
+
+
+def test_steps_are_short_where_coordinates_may_all_be_alike() -> None:
+    alike, apart, between = (pace_of(2.0, 100, told) for told in (0.0, 1.0, 0.25))
+    assert alike == pytest.approx(2.0 * (TUNING.alike_pace + TUNING.narrow_pace / 100))
+    assert apart == pytest.approx(math.sqrt(2.0) * TUNING.apart_pace)
+    assert between == pytest.approx((alike + apart) / 2)
+    assert pace_of(2.0, 5, 0.0) > 1.5 * alike
+    for told in (0.0, 0.5, 1.0):
+        assert pace_of(math.inf, 100, told) == TUNING.most_pace
+        assert pace_of(0.0, 100, told) == 0.0
 
 
 def test_steps_are_four_units_without_noise_and_short_with_much() -> None:

@@ -45,6 +45,24 @@ def test_without_an_offset_the_curve_takes_less_from_the_rounds() -> None:
     assert math.fsum(without.values()) == math.fsum(with_constant.values()) == pytest.approx(1.0)
 
 
+def test_little_signal_goes_to_the_rounds() -> None:
+    """Where noise covers much, the scaling gets less; rows with a constant coordinate are scaled for a fixed share."""
+    low, middle, high = (Options().shares_for(signal) for signal in (0.0, 0.5 * TUNING.scaling_signal, math.inf))
+    assert low["scaling"] == pytest.approx(TUNING.least_scaling * TUNING.scaling_share)
+    assert high["scaling"] == pytest.approx(TUNING.scaling_share)
+    assert low["scaling"] < middle["scaling"] < high["scaling"]
+    assert all(math.fsum(shares.values()) == pytest.approx(1.0) for shares in (low, middle, high))
+    assert Options(constant=0.5).shares_for(0.0) == Options(constant=0.5).shares
+
+
+def test_squares_are_shortened_where_there_is_little_signal() -> None:
+    typical = math.sqrt(TUNING.typical_kurtosis / 300)
+    assert Options().longest_squares(300, 0.0) == typical
+    assert Options().longest_squares(300, 2 * TUNING.shortening_signal) == pytest.approx(2 * typical)
+    assert Options().longest_squares(300, math.inf) == Options().longest_squares(2, 0.0) == 1.0
+    assert Options(constant=0.5).longest_squares(300, 0.0) is None
+
+
 def along_one_line(descent: Descent, curvature: float, rounds: int) -> float:
     """How far from the minimum 0 of a parabola steps from 1 end, as a share of how far off they ever were."""
     hypotheses: list[Centre] = []

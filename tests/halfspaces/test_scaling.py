@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from tacit.halfspaces.scaling import make_scaling
+from tacit.halfspaces.scaling import make_scaling, measure_scaling
+from tacit.halfspaces.tuning import TUNING
+from tacit.privacy.charges import Gaussian
+from tacit.queries.dense.halfspace_log import RADIUS_16
+from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 
 
 def moments(rng: np.random.Generator, spread: float) -> tuple[np.ndarray, np.ndarray]:
@@ -55,3 +62,84 @@ def test_columns_that_differ_by_more_than_the_noise_are_told_apart() -> None:
     variances = make_scaling(mean, noisy, sd, sd).variances
     assert variances[0] / variances[-1] > 5
     assert make_scaling(mean, np.zeros(30), 0.0, 0.0).variances.min() > 0
+
+
+def test_noise_that_is_longer_than_usual_tells_nothing_apart() -> None:
+    """Columns that are alike: a surplus of two standard deviations keeps most of what is left of the noise out."""
+    rng = np.random.default_rng(5)
+    mean, squares = np.zeros(100), np.full(100, 0.01)
+    found: dict[float, list[float]] = {0.0: [], 2.0: []}
+    for _ in range(200):
+        noisy = mean + rng.normal(0, 0.02, 100), squares + rng.normal(0, 0.02, 100)
+        for surplus, seen in found.items():
+            made = make_scaling(*noisy, 0.02, 0.02, (surplus, surplus))
+            assert made.told_apart is not None
+            seen.append(made.told_apart)
+    assert np.mean(np.array(found[0.0]) > 0) > 0.3
+    assert np.mean(np.array(found[2.0]) > 0) < 0.1
+    different = make_scaling(mean, np.arange(1, 101) ** -2.0, 0.001, 0.001, (2.0, 2.0))
+    assert different.told_apart is not None
+    assert different.told_apart > 0.99
+
+
+def test_a_few_wide_columns_among_many_are_told_and_narrow_ones_stay_narrow() -> None:
+    rng = np.random.default_rng(8)
+    squares = np.full(1000, 0.001)
+    squares[:3] = 0.2, 0.1, 0.05
+    noisy = squares + rng.normal(0, 0.03, 1000)
+    drawn, sure = (make_scaling(np.zeros(1000), noisy, 1e-9, 0.03, (0.0, surplus)) for surplus in (0.0, 0.25))
+    assert drawn.told_apart is not None
+    assert sure.told_apart is not None
+    assert sure.told_apart > 2 * drawn.told_apart
+    ratios = [made.variances / np.median(made.variances) for made in (drawn, sure)]
+    assert ratios[1][0] > 1.5 * ratios[0][0]
+    assert ratios[1][0] < 1.1 * (1 + TUNING.most_apart)
+    narrow = np.arange(1, 31) ** -2.0
+    exact = make_scaling(np.zeros(30), narrow, 1e-9, 1e-9, (2.0, 0.25))
+    np.testing.assert_allclose(exact.variances, narrow, rtol=1e-3)
+
+
+@dataclass
+class Exact:
+    """A gate without noise that answers what a scaling asks, by the definition of its questions."""
+
+    rows: np.ndarray
+    asked: list[MomentSum | ShortenedSquares] = field(default_factory=list)
+    layout: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(n_dense=40))
+
+    def measure(self, query: MomentSum | ShortenedSquares, charge: object, label: object) -> SimpleNamespace:
+        self.asked.append(query)
+        if isinstance(query, MomentSum):
+            return SimpleNamespace(value=(self.rows**query.order).sum(axis=0), sd=0.0)
+        squares = self.rows**2
+        longest = query.longest / query.unit
+        shortened = squares * np.minimum(1, longest / np.linalg.norm(squares, axis=1))[:, None]
+        return SimpleNamespace(value=np.append(shortened.sum(axis=0), squares.sum() * query.length_weight), sd=0.0)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+def test_shortened_squares_say_how_large_variances_are(spread: float) -> None:
+    """Ratios are kept nearly, and lengths exactly, although much of the squares was cut off."""
+    rng = np.random.default_rng(6)
+    rows = 0.02 + rng.normal(size=(3000, 40)) * np.arange(1, 41) ** (-spread / 2)
+    rows /= np.linalg.norm(rows, axis=1)[:, None] * rng.uniform(1, 2, (3000, 1))
+    gate, charge = Exact(rows), Gaussian(1.0)
+    scaling = measure_scaling(gate, RADIUS_16, 3000.0, (charge, charge), 0.3)  # type: ignore[arg-type]
+    first, second = gate.asked
+    assert first == MomentSum(1, 40, RADIUS_16)
+    assert isinstance(second, ShortenedSquares)
+    assert second.longest / second.unit == pytest.approx(0.3, abs=1e-6)
+    np.testing.assert_allclose(scaling.mean, rows.mean(axis=0))
+    assert scaling.variances.sum() == pytest.approx(rows.var(axis=0).sum(), rel=0.01)
+    ratios = scaling.variances / rows.var(axis=0)
+    assert 0.6 < ratios.min() <= ratios.max() < 1.6
+    assert scaling.told_apart == 1.0
+
+
+def test_rows_with_a_constant_coordinate_are_asked_for_their_squares_as_they_are() -> None:
+    rows = np.hstack([np.random.default_rng(7).uniform(-0.1, 0.1, (500, 39)), np.full((500, 1), 0.7)])
+    gate, charge = Exact(rows), Gaussian(1.0)
+    scaling = measure_scaling(gate, RADIUS_16, 500.0, (charge, charge))  # type: ignore[arg-type]
+    assert gate.asked == [MomentSum(1, 40, RADIUS_16), MomentSum(2, 40, RADIUS_16)]
+    assert scaling.told_apart is None
+    np.testing.assert_allclose(scaling.variances[:39], rows[:, :39].var(axis=0))

@@ -19,7 +19,7 @@ from tacit.queries.dense.halfspace_log import (
     MeasureSize,
     quantise,
 )
-from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.moments import MULTIPLIER_BITS, MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import WEIGHT_LIMIT, VectorSum
 from tests.queries.by_hand import ADD, REPLACE, moves
 
@@ -62,6 +62,26 @@ def test_moments_of_dense_rows() -> None:
     wide = MomentSum(2, 9, RADIUS_32)
     assert wide.unit == 1 << 29
     assert moves(wide, ADD) == (1 << 29, 1 << 58)
+
+
+def test_shortened_squares_and_their_lengths() -> None:
+    query = ShortenedSquares(9, 100, 3000)
+    assert (query.shape, query.unit, query.length_weight) == ((10,), 100**2, 0.15)
+    assert moves(query, ADD) == (9001 + 1500, 3000**2 + 1500**2)
+    assert moves(query, REPLACE) == (2 * 9001 + 1500, 2 * 3000**2 + 1500**2)
+    assert moves(ShortenedSquares(9, 100, 9000), ADD) == (100**2 + 4500, 9000**2 + 4500**2)  # no row has more in all
+    assert moves(ShortenedSquares(1, 100, 3000), ADD) == (4500, 3000**2 + 1500**2)
+    assert ShortenedSquares(9, RADIUS_32, 1 << 20).unit == 1 << 29
+    for longest in (1, 100**2 + 1):
+        with pytest.raises(ValueError, match="longest"):
+            ShortenedSquares(9, 100, longest)
+    one = 1 << MULTIPLIER_BITS
+    lengths = np.array([0, 2999**2, 3000**2, 3001**2, 6000**2, 10_000**2])
+    found = query.multipliers(lengths)
+    assert found[:2].tolist() == [one, one]
+    assert (found[2:] < one).all()
+    assert all(int(m) ** 2 * int(length) <= (3000 * one) ** 2 for m, length in zip(found, lengths, strict=True))
+    np.testing.assert_allclose(found[2:] / one, [1, 3000 / 3001, 0.5, 0.3], rtol=1e-3)
 
 
 def test_entitlements_fall_from_one_to_nothing() -> None:

@@ -20,7 +20,7 @@ from tacit.engines import dense_kernels as kernels
 from tacit.queries.dense.capped_scaling import CappedWeights
 from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import RADIUS_16, HalfspaceLog, HalfspaceStep, Levels, MarginCounts, MeasureSize
-from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.moments import MULTIPLIER_BITS, MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
 
 Parallel = Callable[[Callable[[int, int, Ints], None], int, int], Ints]
@@ -262,6 +262,29 @@ class DenseEngine:
 
         return self.parallel(run, rows.n_features, self._thread_rows)
 
+    def shortened_squares(self, query: ShortenedSquares) -> Ints:
+        """The exact sum of shortened squared rows, and of squared lengths: one pass."""
+        rows = self.rows
+        if query.n_features != rows.n_features or query.radius != rows.radius:
+            raise ValueError(f"the query is over {query.n_features} features of radius {query.radius}")
+
+        def run(start: int, stop: int, sums: Ints) -> None:
+            for low, high in _blocks(start, stop, self._block):
+                ends = None if rows.indptr is None else rows.indptr[low : high + 1]
+                stored = slice(low, high) if ends is None else slice(ends[0], ends[-1])
+                squares = rows.values[stored].astype(np.int64)
+                squares = (squares * squares) >> query.square_shift
+                multipliers = query.multipliers(_sums_by_row(squares * squares, ends))
+                lengths = _sums_by_row(squares, ends)
+                sums[-1] += (lengths * (query.longest // 2) // query.unit).sum()
+                if ends is None or rows.indices is None:
+                    sums[:-1] += ((squares * multipliers[:, None]) >> MULTIPLIER_BITS).sum(axis=0)
+                else:
+                    shortened = (squares * np.repeat(multipliers, np.diff(ends))) >> MULTIPLIER_BITS
+                    np.add.at(sums, rows.indices[stored], shortened)
+
+        return self.parallel(run, rows.n_features + 1, self._thread_rows)
+
     def _level_histogram(
         self, levels: Levels, cache: _LogCache, pending: _Steps, parts: list[tuple[int, Ints]]
     ) -> Ints:
@@ -325,6 +348,15 @@ class DenseEngine:
             kernels.add_sparse(rows.values, rows.indices, rows.indptr, weights, start, sums, start, stop)
         else:
             kernels.add_int32(rows.values, weights, start, sums, start, stop)
+
+
+def _sums_by_row(values: Ints, ends: Ints | None) -> Ints:
+    """The sum of each row's values: of a full matrix, or of sparse rows with these starts and one end."""
+    if ends is None:
+        return np.asarray(values.sum(axis=1))
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(values)])  # differences are exact, modulo 2**64
+    sums: Ints = np.diff(before[ends - ends[0]])
+    return sums
 
 
 def _blocks(start: int, stop: int, size: int) -> list[tuple[int, int]]:

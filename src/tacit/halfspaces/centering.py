@@ -36,17 +36,24 @@ class Centre:
     velocity: Floats | None = None
 
 
-def pace_of(signal: float, most: float = TUNING.most_pace) -> float:
+def pace_of(signal: float, width: int, told_apart: float | None, tuning: Tuning = TUNING) -> float:
     """How long the first step is: short where the noise would be followed, long where the rows soon need sorting.
 
-    The root and the cap were chosen on synthetic tables, with a margin and without, such as those of
-    ``benchmarks.halfspaces`` and ``benchmarks.halfspace_rule``; with much noise, spherical rows would rather have less.
+    Coordinates that are alike, as far as is known, need little sorting: the first centre is right about most rows, and
+    every step that is longer than the noise allows turns away from it.
 
     Args:
         signal: rows per unit of a round's noise and root of dimension; inf without noise.
-        most: the longest.
+        width: number of coordinates.
+        told_apart: how far coordinates are known to differ, from 0 to 1; None where nobody asked.
+        tuning: the numbers of the learner.
     """
-    return min(most, math.sqrt(signal))
+    if told_apart is None:
+        return min(tuning.most_pace, math.sqrt(signal))
+    alike = (tuning.alike_pace + tuning.narrow_pace / width) * signal
+    apart = tuning.apart_pace * math.sqrt(signal)
+    share = math.sqrt(told_apart)
+    return min(tuning.most_pace, (1.0 - share) * min(tuning.most_pace, alike) + share * min(tuning.most_pace, apart))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +134,8 @@ class Centering:
         if hypotheses:
             return hypotheses[0].divisor
         signal = 1 / (sd * math.sqrt(len(centre))) if sd else math.inf
-        return self._length(centre, direction, sd) / pace_of(signal, self.tuning.most_pace)
+        pace = pace_of(signal, len(centre), self.scaling.told_apart, self.tuning)
+        return self._length(centre, direction, sd) / pace
 
     def _length(self, centre: Floats, direction: Floats, sd: float) -> float:
         noise = self.scaling.trace * sd * sd

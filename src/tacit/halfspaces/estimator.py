@@ -76,8 +76,8 @@ class HalfspaceBoostClassifier(PrivateClassifier):
             constant coordinate.
         stop_density: end the run when the measure's size is below this share of the rows, by a noisy test in every
             round that takes a tenth of the budget (Appendix K); None for a fixed number of rounds.
-        scaling: whether to scale the row space by released moments, for a tenth of the budget. Off, the learner is the
-            paper's; rows of very different spread are then learned badly.
+        scaling: whether to scale the row space by released moments, for a tenth of the budget at most. Off, it is the
+            paper's learner; rows of very different spread are then learned badly.
         calibrate: whether to release counts by score and class, for a twentieth of the budget, to give probabilities;
             without a constant coordinate for a fiftieth.
         analysis: ``"sharp"``, or ``"paper"`` for Theorem 22's constant (lazy Bregman only; twice the noise).

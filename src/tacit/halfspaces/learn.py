@@ -47,20 +47,22 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
     """Count, scale, boost, calibrate: everything but the releases is post-processing.
 
     Args:
-        budget: on dense rows of two classes; its shares are ``options.shares``.
+        budget: on dense rows of two classes; its shares are ``options.shares_for`` the rows there are.
         radius: integer length of a row of norm 1.
         options: the learner's parameters.
     """
-    shares, width = options.shares, budget.layout.n_dense
+    width = budget.layout.n_dense
     base_rate = count_rows(budget, options)
     n_rows = base_rate.rows
+    signal = signal_of(n_rows, budget.sd(), width)
+    shares = options.shares_for(signal)
     scaling = Scaling.none(width)
     if options.scaling:
         half = budget.charge(shares["scaling"] / 2)
-        scaling = measure_scaling(budget.curator, radius, n_rows, (half, half), options.tuning)
+        longest = options.longest_squares(width, signal)
+        scaling = measure_scaling(budget.curator, radius, n_rows, (half, half), longest, options.tuning)
 
-    noise = budget.sd(shares["rounds"])
-    signal = n_rows / (noise * math.sqrt(width)) if noise else math.inf
+    signal = signal_of(n_rows, budget.sd(shares["rounds"]), width)
     name = options.measure_for(signal)
     rounds = options.rounds_for(name, width, budget.is_pure)
     measure = options.make_measure(name, n_rows, signal)
@@ -105,6 +107,11 @@ def learn_halfspace(budget: Budget, radius: int, options: Options) -> Learned:
     plain = plain_halfspace(weights, calibration, scaling, options)
     errors = count_errors(budget.curator, plain, radius, budget.charge(shares["errors"]))
     return Learned(plain.weights, noise_sd, plain.calibration, n_rows, ensemble, errors)
+
+
+def signal_of(n_rows: float, noise: float, width: int) -> float:
+    """Rows per unit of noise and root of dimension; inf without noise."""
+    return n_rows / (noise * math.sqrt(width)) if noise else math.inf
 
 
 def constant_direction(width: int, weight: float) -> Floats:

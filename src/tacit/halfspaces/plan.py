@@ -80,17 +80,40 @@ class Options:
 
     @property
     def shares(self) -> dict[str, float]:
-        """How the budget is divided; the shares add up to 1."""
+        """How the budget is divided where there is little noise; the shares add up to 1."""
+        return self.shares_for(math.inf)
+
+    def shares_for(self, signal: float) -> dict[str, float]:
+        """How the budget is divided; the shares add up to 1.
+
+        Where there is little signal, noise in the rounds costs more than noise in the scaling does.
+
+        Args:
+            signal: rows per unit of the noise of the whole budget and root of dimension; inf without privacy.
+        """
         numbers, constant = self.tuning, self.constant != 0
         shares = {"count": numbers.class_counts_share if constant else numbers.count_share}
         if self.scaling:
-            shares["scaling"] = self.tuning.scaling_share
+            full = 1.0 if constant else min(1.0, signal / numbers.scaling_signal)
+            shares["scaling"] = numbers.scaling_share * (numbers.least_scaling + (1.0 - numbers.least_scaling) * full)
         if self.calibrate:
             shares["calibration"] = numbers.calibration_share if constant else numbers.slope_share
             shares["errors"] = self.tuning.errors_share
         if self.stop_density is not None:
             shares["stopping"] = self.tuning.stopping_share
         return {**shares, "rounds": 1.0 - math.fsum(shares.values())}
+
+    def longest_squares(self, width: int, signal: float) -> float | None:
+        """What squared rows are shortened to: what those have whose coordinates are alike, and more with more signal.
+
+        Args:
+            width: number of coordinates.
+            signal: as of :meth:`shares_for`.
+        """
+        if self.constant:
+            return None
+        numbers = self.tuning
+        return min(1.0, math.sqrt(numbers.typical_kurtosis / width) * max(1.0, signal / numbers.shortening_signal))
 
     def measure_for(self, signal: float) -> MeasureName:
         """The measure of a run: the one asked for, or the rule's.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from tacit.curator.curator import Curator
 from tacit.halfspaces.tuning import TUNING, Tuning
 from tacit.privacy.charges import Charge
 from tacit.privacy.label import Label, Stage
-from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +26,13 @@ class Scaling:
     Attributes:
         variances: positive, shape ``(d,)``.
         mean: shape ``(d,)``; zero for no scaling by the mean.
+        told_apart: how far the coordinates are known to differ, from 0 (their differences may all be noise) to 1; None
+            where it was not asked, or where one of them is constant.
     """
 
     variances: Floats
     mean: Floats
+    told_apart: float | None = None
 
     @staticmethod
     def none(width: int) -> Scaling:
@@ -72,47 +75,79 @@ class Scaling:
 
 
 def measure_scaling(
-    curator: Curator, radius: int, n_rows: float, charges: tuple[Charge, Charge], tuning: Tuning = TUNING
-) -> Scaling:
+    curator: Curator, radius: int, n_rows: float, charges: tuple[Charge, Charge], longest: float | None = None,
+    tuning: Tuning = TUNING,
+) -> Scaling:  # fmt: skip
     """Releases the sums of the rows and of their squares, and makes a scaling of them.
+
+    Where squares are shortened, the noise is measured against the length that is left: among many coordinates, the
+    ratios of their variances are known far better.
 
     Args:
         curator: the gate in front of the rows.
         radius: integer length of a row of norm 1.
         n_rows: the released number of rows.
         charges: of the two releases.
+        longest: what the squares of a row of norm 1 are shortened to, as a vector, in (0, 1]; None for rows with a
+            constant coordinate, which nearly all of a row's length may be in.
         tuning: the numbers of the learner.
     """
     width, n = curator.layout.n_dense, max(1.0, n_rows)
     first = curator.measure(MomentSum(1, width, radius), charges[0], Label(Stage.SCALING, "sum of the rows"))
-    second = curator.measure(MomentSum(2, width, radius), charges[1], Label(Stage.SCALING, "sum of the squared rows"))
-    return make_scaling(first.value / n, second.value / n, first.sd / n, second.sd / n, tuning)
+    mean, mean_sd, told = first.value / n, first.sd / n, Label(Stage.SCALING, "sum of the squared rows")
+    if longest is None:
+        second = curator.measure(MomentSum(2, width, radius), charges[1], told)
+        made = make_scaling(mean, second.value / n, mean_sd, second.sd / n, tuning=tuning)
+        return replace(made, told_apart=None)
+    query = ShortenedSquares(width, radius, math.ceil(longest * MomentSum(2, width, radius).unit))
+    second = curator.measure(query, charges[1], told)
+    squares, length = second.value[:-1], float(second.value[-1]) / query.length_weight
+    left = min(
+        max(float(squares.sum()) / max(length, 1e-12), longest), 1.0
+    )  # what shortening leaves: it cannot be less
+    surplus = (tuning.mean_surplus, tuning.square_surplus)
+    return make_scaling(mean, squares / (left * n), mean_sd, second.sd / (left * n), surplus, tuning)
 
 
-def make_scaling(mean: Floats, squares: Floats, mean_sd: float, square_sd: float, tuning: Tuning = TUNING) -> Scaling:
+def make_scaling(
+    mean: Floats, squares: Floats, mean_sd: float, square_sd: float, surplus: tuple[float, float] = (0.0, 0.0),
+    tuning: Tuning = TUNING,
+) -> Scaling:  # fmt: skip
     """A scaling from noisy moments, drawn as far towards the identity as the noise asks for (James and Stein).
 
     The mean is drawn towards 0, and the mean squares towards what they have in common: where noise makes up all the
-    differences between coordinates, dividing by them would only turn every hypothesis by the same wrong angle.
+    differences between coordinates, dividing by them would only turn every hypothesis by the same wrong angle. A few
+    wide coordinates among many, which all that noise would hide, are told by the least that is sure of each: what they
+    have above the largest that noise alone would be expected to show (Donoho and Johnstone).
 
     Args:
         mean: noisy average of the rows, shape ``(d,)``.
         squares: noisy average of the squared rows.
         mean_sd: standard deviation of the noise in ``mean``.
         square_sd: the same of ``squares``.
+        surplus: of mean and squares, by how many of its standard deviations the noise counts as longer than it is on
+            average; where it is 0, all that is told of a coordinate is told by James and Stein.
         tuning: the numbers of the learner.
     """
     width = len(mean)
-    mean = mean * _kept(mean, mean_sd)
+    mean = mean * _kept(mean, mean_sd, surplus[0])
     common = max(0.0, float(squares.mean())) + square_sd / math.sqrt(width)
-    kept = _kept(squares - squares.mean(), square_sd)
+    kept = _kept(squares - squares.mean(), square_sd, surplus[1])
+    apart = kept * (squares - squares.mean())
+    told_apart = kept
+    if surplus[1] > 0:
+        sure = np.maximum(0.0, squares - squares.mean() - square_sd * math.sqrt(2.0 * math.log(2.0 * width)))
+        sure = np.minimum(sure, tuning.most_apart * common)
+        apart = np.where(sure > 0, np.maximum(apart, sure), apart)
+        told_apart = max(kept, float(sure @ sure) / (float(sure @ sure) + width * common**2))
     own = max(kept * square_sd, tuning.relative_floor * float(np.clip(squares.sum(), 0.0, 1.0)), 1e-12)
-    variances = common + kept * (squares - squares.mean()) - mean * mean
+    variances = common + apart - mean * mean
     floor = max(own, (1 - kept) * tuning.shared_floor * common)
-    return Scaling(np.maximum(variances, floor) + tuning.noise_floor * kept * square_sd, mean)
+    return Scaling(np.maximum(variances, floor) + tuning.noise_floor * kept * square_sd, mean, told_apart)
 
 
-def _kept(vector: Floats, sd: float) -> float:
-    """The share of a noisy vector's squared length that is not noise, on average; at least 0."""
-    length = float(vector @ vector)
-    return max(0.0, 1.0 - len(vector) * sd * sd / length) if length > 0 else 0.0
+def _kept(vector: Floats, sd: float, surplus: float) -> float:
+    """The share of a noisy vector's squared length that is not noise, on average or surely; at least 0."""
+    length, width = float(vector @ vector), len(vector)
+    noise = (width + surplus * math.sqrt(2 * width)) * sd * sd
+    return max(0.0, 1.0 - noise / length) if length > 0 else 0.0

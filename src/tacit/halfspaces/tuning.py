@@ -19,7 +19,7 @@ class Tuning:
     # of them: the histogram of lengths.
     # Rows are counted by class where they have a constant coordinate; without one the curve has a slope alone, and
     # counts cost less than they take from the rounds.
-    count_share: float = 0.02
+    count_share: float = 0.01
     class_counts_share: float = 0.04
     scaling_share: float = 0.10
     calibration_share: float = 0.05
@@ -71,8 +71,26 @@ class Tuning:
     least_base: float = 0.01
     base_deviations: float = 0.25
 
-    # The longest first step of SmoothBoost's centres.
+    # Scaling without a constant coordinate: the least part of its share, and from how many rows per unit of noise and
+    # root of dimension on it takes all; the length that rows' squares are shortened to, as a kurtosis (3 for rows whose
+    # coordinates are alike and normal), and from which such signal on it grows with it; and how many standard
+    # deviations longer than on average noise is taken to be, of the mean and of the squares.
+    least_scaling: float = 0.5
+    scaling_signal: float = 100.0
+    typical_kurtosis: float = 3.0
+    shortening_signal: float = 50.0
+    mean_surplus: float = 2.0
+    square_surplus: float = 0.25
+
+    # How many times what all have in common a wide coordinate may have, that is told by what is sure of it alone.
+    most_apart: float = 20.0
+
+    # The longest first step of SmoothBoost's centres; and without a constant coordinate, what a unit of signal adds
+    # where coordinates may all be alike, in general and times one over their number, and its root where they differ.
     most_pace: float = 4.0
+    alike_pace: float = 0.1
+    narrow_pace: float = 4.0
+    apart_pace: float = 1.0
 
     # Least length of a centre, in standard deviations of its own noise: a centre that drowns in noise stays small.
     length_floor: float = 0.5

@@ -14,7 +14,7 @@ from tacit.engines.rows import Rows
 from tacit.queries.dense.capped_scaling import CappedWeights
 from tacit.queries.dense.capped_sum import CappedSum
 from tacit.queries.dense.halfspace_log import MarginCounts, MeasureSize
-from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
 
 
@@ -107,8 +107,16 @@ class MomentPass(Pass[MomentSum]):
         return dense_of(rows).moments(query)
 
 
+class ShortenedPass(Pass[ShortenedSquares]):
+    """The sum of squared rows, none of them longer than a query wants."""
+
+    def sums(self, query: ShortenedSquares, rows: Rows) -> Ints:
+        return dense_of(rows).shortened_squares(query)
+
+
 register(VectorSum, VectorPass())
 register(CappedSum, CappedPass())
 register(MeasureSize, SizePass())
 register(MarginCounts, MarginCountPass())
 register(MomentSum, MomentPass())
+register(ShortenedSquares, ShortenedPass())
