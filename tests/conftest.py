@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import gc
 import os
 
 # Tests share the cores already: BLAS threads that wait for each other spin, and cost more than all that they compute.
@@ -13,11 +14,38 @@ settings.register_profile("untimed", deadline=None)  # a first call compiles, an
 settings.load_profile("untimed")
 
 
+def pytest_collection(session: pytest.Session) -> None:
+    """Workers of one run share the work that each would do alone, before they collect."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        from tests.workers import import_share, take_turns
+
+        take_turns()
+        worker, workers = os.environ["PYTEST_XDIST_WORKER"], os.environ["PYTEST_XDIST_WORKER_COUNT"]
+        import_share(session, int(worker.removeprefix("gw")), int(workers))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Garbage is looked for among what tests make, not among the tests."""
+    gc.collect()
+    gc.freeze()
+
+
+def grow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tuning: str) -> None:
+    """Additive fits are tuned as the page of habits says; slow cases as ever."""
+    if request.node.get_closest_marker("slow") is None:
+        from tests import habits
+
+        for learner in habits.ADDITIVE:
+            monkeypatch.setattr(learner, "tuning", getattr(habits, tuning))
+
+
 @pytest.fixture
 def few_trees(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Additive fits grow few trees, for tests that do not judge how good they are; slow cases all."""
-    if request.node.get_closest_marker("slow") is None:
-        from tests.habits import ADDITIVE, FEW_TREES
+    """Additive fits grow few trees, for tests that do not judge how good they are."""
+    grow(request, monkeypatch, "FEW_TREES")
 
-        for learner in ADDITIVE:
-            monkeypatch.setattr(learner, "tuning", FEW_TREES)
+
+@pytest.fixture
+def few_rounds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Additive fits have few rounds of every kind, for tests of what happens at each release."""
+    grow(request, monkeypatch, "FEW_ROUNDS")

@@ -39,6 +39,9 @@ ADDITIVE = (AdditiveBoost, AdditiveBoostRegressor)
 FEW_TREES = replace(TUNING, planning=replace(PLANNING, most_trees=40, kernel_trees=40))
 """A fit without privacy has 1000 otherwise, as the golden cases of that name do; in little noise one has 150."""
 
+FEW_ROUNDS = replace(FEW_TREES, planning=replace(FEW_TREES.planning, sweeps=4, joint_sweeps=4, kernel_trees=5))
+"""Every stage of a fit, and some dozen releases of it in place of hundreds: for what is the same at each of them."""
+
 
 def people(n: int = 4000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
     """Rows, and labels drawn with log-odds that are a sum of effects of the columns."""

@@ -30,6 +30,8 @@ from tacit.queries.margins import Margins
 from tests.estimators.test_sources import LEARNERS, account, facts, in_memory, made, refused, written
 from tests.golden.tables import table
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:

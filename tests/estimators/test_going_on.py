@@ -9,7 +9,6 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ import pytest
 import tacit
 import tacit.curator.options as curator_options
 import tacit.learning.going_on as going_on
-from tacit.additive.tuning import PLANNING, TUNING
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.noise import NoiseSource, SystemSource
 from tacit.privacy.charges import Gaussian
@@ -32,12 +30,10 @@ from tacit.privacy.request import RequestError
 from tests.estimators.test_sources import LEARNERS, declared, written
 from tests.golden.case import Seen
 from tests.golden.tables import table
-from tests.habits import ADDITIVE
 
 ROWS = 3000
 
 FEW: dict[str, Any] = {"n_trees": 20}
-FEW_SWEEPS = replace(TUNING, planning=replace(PLANNING, sweeps=3, joint_sweeps=2, kernel_trees=5))
 SHORT = {"trees": FEW, "halfspaces, capped": {"rounds": 20}}
 """Fits of some dozen releases: where one is stopped there are some before and some after."""
 
@@ -141,12 +137,9 @@ def test_a_long_fit_that_goes_on_is_the_whole_fit(name: str, drawn: list[str], t
     goes_on(name, drawn, tmp_path)
 
 
+@pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize("name", LEARNERS)
-def test_a_fit_that_goes_on_is_the_whole_fit(
-    name: str, drawn: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for learner in ADDITIVE:
-        monkeypatch.setattr(learner, "tuning", FEW_SWEEPS)
+def test_a_fit_that_goes_on_is_the_whole_fit(name: str, drawn: list[str], tmp_path: Path) -> None:
     goes_on(name, drawn, tmp_path, **SHORT.get(name, {}))
 
 

@@ -40,13 +40,13 @@ def _shapes() -> Floats:
     from scipy import stats  # takes longer to load than all else, and only numbers as labels need it
 
     edges, lines = residual_edges(), []
+    laws, one_sided = (stats.norm, stats.laplace(scale=0.7), stats.t(3, scale=0.7)), stats.gamma(2.0, scale=0.7)
     for scale in SCALES:
         for centre in OUTLINES.centres:
             place = edges / scale - centre
-            laws = (stats.norm, stats.laplace(scale=0.7), stats.t(3, scale=0.7))
             lines += [np.diff(np.concatenate([[0.0], law.cdf(place), [1.0]])) for law in laws]
         for side in (1, -1):
-            upto = stats.gamma(2.0, scale=0.7).cdf(side * edges / scale + 1.2)
+            upto = one_sided.cdf(side * edges / scale + 1.2)
             upto = upto if side == 1 else 1 - upto
             lines.append(np.diff(np.concatenate([[0.0], upto, [1.0]])))
     table = np.array(lines)
