@@ -15,7 +15,7 @@ BROWSERS := chromium chromium-browser google-chrome
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test test-slow test-all test-lowest mutants demo bench paper-trees lock clean
+.PHONY: help setup lint check format test test-slow test-all test-lowest mutants demo bench paper-trees lock clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
@@ -36,12 +36,14 @@ setup: .venv/.installed .venv/.browser ## .venv from the lock, and a browser for
 	if [ -z "$${found:-}" ]; then $(ROOT) apt-get update && $(ROOT) apt-get install -y --no-install-recommends chromium fonts-dejavu-core; fi
 	touch .venv/.browser
 
-check: setup ## ruff, mypy, the import contracts, the papers page, the layout rules
+lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.papers_page --check
+
+check: lint ## ruff, mypy, the import contracts, the papers page, the layout rules
 	$(BIN)/python -m pytest -q tests/test_rules.py
 
 format: .venv/.installed ## ruff's formatting, and what it can mend
@@ -49,13 +51,13 @@ format: .venv/.installed ## ruff's formatting, and what it can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/python -m tools.papers_page
 
-test: check ## the checks and the tests
+test: lint ## the checks and the tests, those of the layout rules among them
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow and not bench"
 
 test-slow: setup ## the long statistics
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m slow
 
-test-all: check ## every test, the long ones too
+test-all: lint ## every test, the long ones too
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not bench"
 
 test-lowest: setup ## the tests with the lowest allowed version of every dependency; TESTS=tests/noise for a part

@@ -76,7 +76,7 @@ def test_noise_in_a_score_is_as_large_as_planned(noise, trees):
     points = np.random.default_rng(5).integers(0, 32, (4, 60))
     way = kernel_plan(0.0, allowance.sd(1.0), noise, trees, 4, loss.bound).variance
     found = []
-    for seed in range(20):
+    for seed in range(12):
         plan = KernelPlan(trees, 5.0, 4, way)
         made, _ = grown(loss, [np.zeros(0)] * 4, np.zeros(0, np.uint8), [32] * 4, allowance, plan, seed)
         found.append(scores(made, points))

@@ -61,7 +61,7 @@ CHECKED: list[tuple[type[Any], dict[str, Any], dict[str, str]]] = [
     (RandomTreesClassifier, NAMED, CANNOT_HOLD),
     (DecisionListClassifier, NAMED, CANNOT_HOLD),
     (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0}, CANNOT_HOLD),
-    (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0, "measure": "lazy_bregman"}, CANNOT_HOLD),
+    (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0, "measure": "lazy_bregman", "rounds": 60}, CANNOT_HOLD),
     (HalfspaceBoostClassifier, {**NAMED, "epsilon": 200.0, "row_norm": 10.0}, MATRICES),
     (ResampledBoostClassifier, VOTERS, FEW_ROWS),
     (ResampledBoostClassifier, {**VOTERS, "epsilon": math.inf}, CANNOT_HOLD),
@@ -72,6 +72,7 @@ CHECKED: list[tuple[type[Any], dict[str, Any], dict[str, str]]] = [
 """A learner, what it is asked with, and the checks that it cannot pass."""
 
 
+@pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize(
     ("kind", "asked", "excluded"), CHECKED, ids=lambda value: getattr(value, "__name__", None) or f"{len(value)}"
 )

@@ -263,7 +263,9 @@ def streams() -> Cases:
         "DecisionListWinnow: literals": lambda: streamed(DecisionListWinnow, epsilon=4.0, update="batch"),
         "DecisionListWinnow: timed": lambda: streamed(DecisionListWinnow, epsilon=4.0),
         "DecisionListWinnow: pairs": lambda: streamed(DecisionListWinnow, epsilon=8.0, columns=8, k=2, update="batch"),
-        "DecisionListWinnow: bounded": lambda: streamed(DecisionListWinnow, epsilon=8.0, length=3, alternations=1),
+        "DecisionListWinnow: bounded": lambda: streamed(
+            DecisionListWinnow, rounds=2000, epsilon=8.0, length=3, alternations=1
+        ),
         "DecisionListWinnow: named features": lambda: streamed_table(
             DecisionListWinnow,
             epsilon=8.0,
