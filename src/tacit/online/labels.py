@@ -102,3 +102,18 @@ def as_labels(labels: tuple[Any, ...]) -> npt.NDArray[Any]:
     objects = np.empty(len(labels), object)
     objects[:] = labels
     return objects
+
+
+def shares_of(scores: npt.NDArray[np.float64], labels: tuple[Any, ...]) -> dict[Any, float]:
+    """The share of weights of sum 1 that vote for each class, for one row.
+
+    Args:
+        scores: what the weights say of the row: one score of two classes, of the positive one, shape ``()``; or ``C``
+            of more, shape ``(C,)``, of which the shares are ``1/C + (s - mean(s)) / (C - 1)``.
+        labels: what the classes are called, of two the positive one last.
+    """
+    if len(labels) == 2:
+        positive = 0.5 + 0.5 * float(scores)
+        return {labels[0]: 1.0 - positive, labels[1]: positive}
+    shares = np.clip(1.0 / len(labels) + (scores - scores.mean()) / (len(labels) - 1), 0.0, 1.0)
+    return dict(zip(labels, shares.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Which steps of a river pipeline learn from the rows that pass through them."""
+"""River, where it is installed: its base class, and which steps of a pipeline learn from the rows that pass them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,28 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import Any
 
+from tacit.privacy.request import RequestError
+
 CALLS = ("learn_one", "learn_many")
+
+
+def river_base() -> Any:
+    """River's base class of classifiers, where river is installed: it is an extra."""
+    try:
+        from river.base import Classifier
+    except ImportError:
+        return object
+    return Classifier
+
+
+def refuse_learning_steps() -> None:
+    """Raises where a step before the end of the pipeline that is now learning learns from rows, too."""
+    if steps := learning_steps():
+        raise RequestError(
+            f"{', '.join(steps)} learns from the rows before they come here: what it learned is in every row that "
+            "it hands on, so one person's row would move the rows of others, and the weights would release that "
+            "unpaid. Leave the step out, and declare a schema, whose bounds are public"
+        )
 
 
 def learning_steps() -> list[str]:

@@ -21,16 +21,9 @@ from tacit.curator.streams.winnow_log import WinnowLog
 from tacit.encoding.inputs import plain
 from tacit.errors import spending
 from tacit.learning.checks import check_choice, check_integer, check_number
-from tacit.online.labels import as_labels, check_labels, code_of, codes_of
-from tacit.online.pipelines import learning_steps
-from tacit.online.rows import (
-    RowError,
-    RowReader,
-    declared_rows,
-    named_rows,
-    names_of,
-    undeclared_rows,
-)
+from tacit.online.labels import as_labels, check_labels, code_of, codes_of, shares_of
+from tacit.online.pipelines import refuse_learning_steps, river_base
+from tacit.online.rows import RowError, RowReader, declared_rows, named_rows, names_of, undeclared_rows
 from tacit.online.schedule import WinnowRequest, schedule_of
 from tacit.online.suspended import read_secrets, retire_secrets, write_secrets
 from tacit.privacy.account import PrivacyAccount
@@ -40,16 +33,6 @@ from tacit.privacy.ledger import Reservation
 from tacit.privacy.request import Request, RequestError
 from tacit.privacy.spending import certified, reserve
 
-
-def _base() -> Any:
-    """River's base class, where river is installed: it is an extra."""
-    try:
-        from river.base import Classifier
-    except ImportError:
-        return object
-    return Classifier
-
-
 MOST_CELLS = 1 << 26
 """Coordinates that are made at a time, rows by features."""
 
@@ -58,7 +41,7 @@ class StreamClosed(RuntimeError):  # noqa: N818 - a state, told to whoever asks 
     """A stream that has moved elsewhere, or a copy that never had one: it predicts and cannot learn."""
 
 
-class Winnow(_base()):  # type: ignore[misc]
+class Winnow(river_base()):  # type: ignore[misc]
     """A private Winnow (Bun, Fang): halfspaces over many features, few of which matter.
 
     Learns from one labelled row after another. What is released is the sequence of weights and when they changed; a
@@ -238,12 +221,7 @@ class Winnow(_base()):  # type: ignore[misc]
         del kwargs
         points, _ = self._rows_for(x).one(x)
         total = max(int(np.abs(self._log_for(points).weights).sum()), 1)
-        scores = self._scores(points)[0] / total
-        if len(self.labels) == 2:
-            positive = 0.5 + 0.5 * float(scores)
-            return {self.labels[0]: 1.0 - positive, self.labels[1]: positive}
-        shares = np.clip(1.0 / len(self.labels) + (scores - scores.mean()) / (len(self.labels) - 1), 0.0, 1.0)
-        return dict(zip(self.labels, shares.tolist(), strict=True))
+        return shares_of(self._scores(points)[0] / total, self.labels)
 
     def predict_many(self, X: Any) -> npt.NDArray[Any]:
         """The likelier class of every row, shape ``(n,)``."""
@@ -383,12 +361,7 @@ class Winnow(_base()):  # type: ignore[misc]
         if self._closed:
             raise StreamClosed("this stream went on elsewhere, or this is a copy: it predicts and cannot learn")
         request = self._request()
-        if steps := learning_steps():
-            raise RequestError(
-                f"{', '.join(steps)} learns from the rows before they come here: what it learned is in every row that "
-                "it hands on, so one person's row would move the rows of others, and the weights would release that "
-                "unpaid. Leave the step out, and declare a schema, whose bounds are public"
-            )
+        refuse_learning_steps()
         asked = WinnowRequest(
             dimension,
             bool(self.signed),
