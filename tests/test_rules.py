@@ -12,7 +12,7 @@ import subprocess
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -37,6 +37,11 @@ class Module:
     @property
     def room(self) -> str:
         return self.name.split("/")[0]
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All of the tree: a rule looks at each, and walking takes longer than looking."""
+        return tuple(ast.walk(self.tree))
 
 
 Rule = Callable[[Module], Iterator[str]]
@@ -76,7 +81,7 @@ def randomness(module: Module) -> Iterator[str]:
     if module.room == "noise":
         return
     typed = annotations(module.tree)
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             bad = [a.name for a in node.names if a.name.split(".")[0] in {"random", "secrets", "uuid"}]
             bad += [a.name for a in node.names if a.name.startswith("numpy.random")]
@@ -99,7 +104,7 @@ def randomness(module: Module) -> Iterator[str]:
 def dangerous_calls(module: Module) -> Iterator[str]:
     """No eval, exec, pickle or print; the command line speaks through rich. Workers of a cluster are sent pickles."""
     shipping = module.name == "engines/cluster/ship.py"  # decision 15
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and dotted(node.func) in {"eval", "exec", "compile", "__import__", "print"}:
             yield f"line {node.lineno}: {dotted(node.func)}()"
         elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -111,7 +116,7 @@ def dangerous_calls(module: Module) -> Iterator[str]:
 
 def bare_except(module: Module) -> Iterator[str]:
     """An except names what it expects."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ExceptHandler) and node.type is None:
             yield f"line {node.lineno}: bare except"
 
@@ -144,7 +149,7 @@ def module_state(module: Module) -> Iterator[str]:
             if not target.id.isupper():
                 yield f"line {node.lineno}: {target.id} is mutable and not a constant"
             constants.add(target.id)
-    for inner in ast.walk(module.tree):
+    for inner in module.nodes:
         changed = ""
         if isinstance(inner, ast.Global):
             changed = ", ".join(inner.names)
@@ -159,7 +164,7 @@ def module_state(module: Module) -> Iterator[str]:
 def private_access(module: Module) -> Iterator[str]:
     """`x._y` reaches into another object: allowed on self and cls, and inside the room that defines `_y`."""
     published = {"_replace", "_asdict", "_fields", "_make", "_repr_html_", "_exit"}
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if not isinstance(node, ast.Attribute) or not is_private(node.attr) or node.attr in published:
             continue
         owner = dotted(node.value)
@@ -180,7 +185,7 @@ def private_calls(module: Module) -> Iterator[str]:
     """
     if module.room not in LEARNING_ROOMS:
         return
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not is_private(node.func.attr):
             continue
         owner = node.func.value
@@ -191,7 +196,7 @@ def private_calls(module: Module) -> Iterator[str]:
 
 def private_imports(module: Module) -> Iterator[str]:
     """No private module or name of another library or room."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             paths = [a.name for a in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -209,7 +214,7 @@ def too_long(module: Module, file_limit: int, function_limit: int, lines: int) -
     """Length of the file and of each function, docstring included."""
     if lines > file_limit:
         yield f"{lines} lines (limit {file_limit})"
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > function_limit:
@@ -247,13 +252,13 @@ def _is_message(node: ast.AST, errors: frozenset[str]) -> bool:
 
 def words_decide(module: Module) -> Iterator[str]:
     """Facts decide, not words: nothing is read out of a release's label or an error's message."""
-    caught = {node.name for node in ast.walk(module.tree) if isinstance(node, ast.ExceptHandler) and node.name}
+    caught = {node.name for node in module.nodes if isinstance(node, ast.ExceptHandler) and node.name}
     errors = CAUGHT | caught
 
     def words(node: ast.AST) -> bool:
         return _is_label(node) or _is_message(node, errors)
 
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         said: list[ast.expr] = []
         if isinstance(node, ast.Compare) and any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
             said = [each for each in node.comparators if words(each)]
@@ -285,7 +290,7 @@ LABELS_AT = {
 
 def bare_labels(module: Module) -> Iterator[str]:
     """The library's own releases have a stage: no verb of the gate is given words alone."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call):
             verb = dotted(node.func).split(".")[-1] or getattr(node.func, "attr", "")
             given = node.args[LABELS_AT[verb] :][:1] if verb in LABELS_AT else []
@@ -358,7 +363,7 @@ def many_arguments(module: Module) -> Iterator[str]:
     """
     if module.room == "cli":
         return
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if not isinstance(node, ast.FunctionDef) or node.name in {"__init__", "of", *PUBLIC_FUNCTIONS}:
             continue
         compiled = any("njit" in ast.unparse(decorator) for decorator in node.decorator_list)
