@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from tacit.closure import (
     Thresholds,
 )
 from tacit.online import DecisionListWinnow, Winnow
+from tests.habits import ADDITIVE, FEW_ROUNDS
 from tests.replay.neighbours import COLUMNS, LOWER, UPPER, Rows, schema_of, table_of
 
 ADD, REPLACE = "add_or_remove_one", "replace_one"
@@ -239,13 +241,18 @@ def own(name: str, estimator: Any, kind: str, *, covers: tuple[str, ...] = (), *
 
 
 def convinced(case: Case) -> Case:
-    """The case where a look at columns together finds something, as it hardly does in so few rows."""
+    """The case where a look at columns together finds something, as it hardly does in so few rows; in few steps."""
+    growing = FEW_ROUNDS.growing
+    few = replace(FEW_ROUNDS, growing=replace(growing, smooth=replace(growing.smooth, steps=8, pairs=64)))
 
     def make(request: dict[str, Any]) -> Callable[[Rows], Any]:
         run = case.make(request)
 
         def looking(rows: Rows) -> Any:
-            with patch("tacit.growing.fourier.evidence", lambda _: 1e3):
+            with ExitStack() as stack:
+                stack.enter_context(patch("tacit.growing.fourier.evidence", lambda _: 1e3))
+                for learner in ADDITIVE:
+                    stack.enter_context(patch.object(learner, "tuning", few))
                 fitted = run(rows)
             labels = {entry["label"] for entry in fitted["certificate"]["entries"]}
             assert any(label.startswith("smooth function step") for label in labels), "it was never asked"

@@ -87,7 +87,7 @@ def test_random_classes_have_the_dimension_of_the_definition(
     seen = set()
     for _ in range(80):
         matrix = (rng.random((rng.integers(1, 9), rng.integers(1, 7))) < rng.choice([0.3, 0.5, 0.8])).astype(int)
-        found = dimension(matrix)
+        found = dimension(matrix, seconds=300)
         assert found.value == plain(matrix)
         assert found.witness is not None
         assert found.witness.size == found.value
