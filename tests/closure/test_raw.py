@@ -237,12 +237,12 @@ def test_a_released_cut_costs_what_is_charged_and_a_smaller_scale_is_caught(rela
 
 
 def test_three_markers_are_found_without_a_grid_or_bounds() -> None:
-    """Released or secret, at epsilon 1 and delta 1e-6 from 5,000 rows: below .02 on new ones."""
+    """At epsilon 1 and delta 1e-6, released from 2,500 rows or secret from 5,000: below .02 on new ones."""
     X, y = patients(5000, 0)
     new, truth = patients(20_000, 1)
     learners = [FiniteClassClassifier(marker, counts_share=0.0) for marker in MARKERS]
-    for inside, theorem in ((None, "every float a cut"), (learners, "Lemma 5.3")):
-        model = ComposedClassifier(MARKERS, "or", inside, **NAMED).fit(X, y)
+    for inside, n, theorem in ((None, 2500, "every float a cut"), (learners, 5000, "Lemma 5.3")):
+        model = ComposedClassifier(MARKERS, "or", inside, **NAMED).fit(X[:n], y[:n])
         assert (model.predict(new) != truth).mean() < 0.02
         assert all(theorem in entry.theorem for entry in model.certificate_.entries)
         assert accountants.epsilon(model.certificate_.charges, 1e-6) <= 1.0
