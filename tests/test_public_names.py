@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -12,11 +13,12 @@ import tacit
 HEAVY = ("numba", "sklearn", "scipy", "pandas", "polars", "pyarrow", "opendp", "dp_accounting", "sqlalchemy", "numpy")
 
 
-def modules_after(statement: str) -> set[str]:
+@cache
+def modules_after(statement: str) -> frozenset[str]:
     """Names of the modules that a fresh interpreter holds after a statement."""
     code = f"import sys\n{statement}\nsys.stdout.write(' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    return frozenset(done.stdout.split())
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:

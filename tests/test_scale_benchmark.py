@@ -35,6 +35,7 @@ def test_the_exponent_is_that_of_the_seconds(power):
     assert math.isnan(scale.exponent({1_000: 1.0}))
 
 
+@pytest.mark.usefixtures("few_rounds")
 def test_private_engines_fit_the_same_model_to_the_same_files(tmp_path):
     folder, directory = scale.generate(tmp_path, 3_000), tmp_path / "codes"
     directory.mkdir()
