@@ -104,6 +104,13 @@ def test_a_fit_on_a_cluster_is_the_fit_in_memory(name: str, client: Any, tmp_pat
     assert not held(client)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name.startswith("additive")])
+def test_a_long_fit_on_a_cluster_is_the_fit_in_memory(name: str, client: Any, tmp_path: Path) -> None:
+    """Of hundreds of releases, as a log of them grows."""
+    assert facts(made(name).fit(on(client, written(tmp_path, LEARNERS[name][1])))) == facts(in_memory(name))
+
+
 @pytest.mark.parametrize(("parts", "n_workers"), [(1, 2), (17, 1), (17, 3)])
 def test_parts_and_workers_change_no_bit(parts: int, n_workers: int, tmp_path: Path) -> None:
     folder = written(tmp_path, "two", parts)

@@ -14,6 +14,8 @@ import pytest
 
 import tacit
 import tacit.curator.source_rows as source_rows
+from tacit.additive.boost import AdditiveBoost
+from tacit.additive.tuning import Tuning
 from tacit.closure import FiniteClassClassifier, Thresholds
 from tacit.encoding.errors import DataError
 from tacit.engines.disk import DirectoryError, DiskFullError, DiskWorkspace
@@ -72,9 +74,13 @@ def facts(fitted: Any) -> Any:
     return Seen.of(fitted)
 
 
-@cache
 def in_memory(name: str) -> Any:
-    """The fit that all others are held against: one for all of them."""
+    """The fit that all others of as many rounds are held against: one for all of them."""
+    return _in_memory(name, AdditiveBoost.tuning)
+
+
+@cache
+def _in_memory(name: str, tuning: Tuning) -> Any:
     kind = LEARNERS[name][1]
     return made(name).fit(table(ROWS).X, getattr(table(ROWS), kind))
 
