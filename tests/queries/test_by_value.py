@@ -12,7 +12,7 @@ import pytest
 
 from tacit.models.fourier_features import LENGTH, FourierFeatures
 from tacit.models.tree import TreeShape
-from tacit.privacy.charges import Gaussian
+from tacit.privacy.charges import Gaussian, Laplace
 from tacit.queries.cells import OneCell, ProductCells, column_cells, mapped_cells
 from tacit.queries.dense.vector_sum import norm_ball
 from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
@@ -117,7 +117,7 @@ def test_histograms() -> None:
     assert moves(one, ADD) == (7, 25)
     assert moves(one, REPLACE) == (7, 29)  # (3, -4) and (1, 1), or nothing: 7 and 25; (2, -5): 7 and 29
     assert (one.shape, one.unit, Histogram(cells, rule).shape) == ((1, 2), 3, (4, 2))
-    assert Histogram(cells, rule).longest == 25
+    assert Histogram(cells, rule).longest == (7, 25)
 
 
 def test_a_difference_in_one_cell_may_be_the_larger_one() -> None:
@@ -159,7 +159,7 @@ def test_histograms_of_scores_and_their_weights() -> None:
     assert moves(mapped, ADD) == (3 * 64 * l1, 5 * (64 * one) ** 2)
     assert moves(mapped, REPLACE) == (6 * 64 * l1, 20 * (64 * one) ** 2)
     assert (plain.unit, weighted.unit, mapped.unit) == (one, 64 * one, 320 * one)
-    assert (plain.longest, weighted.longest) == (one**2, (64 * one) ** 2)
+    assert (plain.longest[1], weighted.longest[1]) == (one**2, (64 * one) ** 2)
     assert (plain.shape, mapped.shape) == ((3, 3), (2, 3))
 
 
@@ -294,9 +294,25 @@ def test_rows_bounded_together() -> None:
     assert bound.lengths[7] == math.floor(160 * 2**1.4)
     assert bound.levels(np.array([159, 160, 319, 320, 1 << 62])).tolist() == [120, 119, 115, 114, 0]
     for relation, times in ((ADD, 1), (REPLACE, 4)):
-        found = joint_sensitivity(bound, 49, relation)
+        found = joint_sensitivity(bound, (7, 49), relation)
         assert (found.l1, found.l2_squared) == (times * 490, times * 490)
     JointBound(parts, 1)
+
+
+def test_rows_bounded_together_in_laplace_noise() -> None:
+    """The same parts with epsilons 1 and 1/4: lengths (7, 2) and (3, 4, 0)."""
+    parts = (
+        JointPart("a", column_cells(0, 2), ReleaseMap(np.array([[3, 2], [4, 0]]), 6), Laplace(1.0)),
+        JointPart("b", column_cells(1, 3), ReleaseMap(np.array([[3, -4, 0]]), 6), Laplace(4.0)),
+    )
+    bound = JointBound(parts, 10)
+    assert [made.tolist() for made in bound.costs] == [[90, 26], [10, 13, 0]]  # 89.6, 25.6; 9.6, 12.8, rounded up
+    assert bound.lengths[0] == 159  # 160, but for a safe step
+    assert bound.lengths[5] == math.floor(160 * 2**0.5)
+    assert bound.lengths[10] == 319
+    for relation, times in ((ADD, 1), (REPLACE, 2)):
+        found = joint_sensitivity(bound, (7, 49), relation)
+        assert (found.l1, found.l2_squared) == (times * 70, times**2 * 4900)
 
 
 def test_choices() -> None:

@@ -13,7 +13,7 @@ from tacit.boosting.measures.proportional_odds import ordered_rule
 from tacit.curator.jointly import JointWeights
 from tacit.encoding.values import DROPPED
 from tacit.engines.memory import MemoryTable
-from tacit.privacy.charges import Gaussian, Laplace
+from tacit.privacy.charges import Gaussian, Laplace, NonPrivate
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells, ProductCells, column_cells
 from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
@@ -29,18 +29,25 @@ UNIT = 1 << 8
 RULE = weighted_rule(signed_margin_rule(lambda m: np.minimum(1.0, np.exp(-m))), (1.0, 1.0), level_weights())
 
 
-def bound_of(seed: int, tightness: float = 0.7) -> JointBound:
+def bound_of(seed: int, tightness: float = 0.7, laplace: bool = False) -> JointBound:
     """Two columns and a pair, with maps, charges and a limit drawn from a seed."""
+    kind = Laplace if laplace else Gaussian
     generator = np.random.default_rng(seed)
     pair = ProductCells((0, 2), (np.array([0, 0, 1, 1, 2]), np.arange(4)), (3, 4))
     parts, lengths = [], 0.0
     for name, cells, outputs in (("a", column_cells(0, 5), 3), ("b", column_cells(1, 3), 1), ("ac", pair, 2)):
         matrix = generator.normal(size=(outputs, cells.size)) * generator.exponential(size=cells.size)
-        parts.append(JointPart(name, cells, ReleaseMap.from_floats(matrix, UNIT), Gaussian(generator.uniform(0.5, 5))))
-    total = sum(part.charge.precision for part in parts)
+        parts.append(JointPart(name, cells, ReleaseMap.from_floats(matrix, UNIT), kind(generator.uniform(0.5, 5))))
+    total = sum(part.precision for part in parts)
     for part in parts:
-        lengths += part.charge.precision / total * (part.release_map.matrix**2).sum(axis=0).mean()
+        lengths += part.precision / total * norms_of(part).mean()
     return JointBound(tuple(parts), max(int(tightness * lengths), 1))
+
+
+def norms_of(part: JointPart) -> np.ndarray:
+    """What a row contributes by cell: squared L2 norms, or L1 norms where noise is Laplace."""
+    matrix = part.release_map.matrix
+    return (np.abs(matrix) if isinstance(part.charge, Laplace) else matrix**2).sum(axis=0)
 
 
 def margins_of(seed: int) -> Margins:
@@ -64,32 +71,37 @@ def answers(rows: list[tuple[int, int, int, int]], bound: JointBound, margins: M
     return [table.answer(JointHistogram(histogram, bound)) for histogram in histograms]
 
 
+def shift(part: JointPart, change: np.ndarray) -> float:
+    """How far an answer moved, in the units in which lengths add up."""
+    return float(np.abs(change).sum() if isinstance(part.charge, Laplace) else (change**2).sum())
+
+
 def moved(bound: JointBound, one: list[np.ndarray], other: list[np.ndarray]) -> float:
-    """How far answers are apart, in the noise of each, squared: what a Gaussian release of all of them costs."""
+    """How far answers are apart, each in its noise: what releasing all of them costs (squared, if Gaussian)."""
     pairs = zip(bound.parts, one, other, strict=True)
-    return sum(part.charge.precision * float(((a - b) ** 2).sum()) for part, a, b in pairs)
+    return sum(part.precision * shift(part, a - b) for part, a, b in pairs)
 
 
-def allowed(bound: JointBound, relation: Neighbouring) -> float:
+def allowed(bound: JointBound, relation: Neighbouring, longest: tuple[int, int] = RULE.longest) -> float:
     """The same if every release cost its charge and no more."""
-    precision = sum(part.charge.precision for part in bound.parts)
-    return precision * joint_sensitivity(bound, int(np.abs(RULE.table).max()) ** 2, relation).l2_squared
+    stated = joint_sensitivity(bound, longest, relation)
+    return sum(part.precision for part in bound.parts) * (stated.l1 if bound.is_laplace else stated.l2_squared)
 
 
 row = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 3), st.sampled_from([0, 1, DROPPED]))
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(row, max_size=6), row, row, st.integers(0, 60))
-def test_no_row_moves_all_sums_by_more_than_is_charged(rows, one, other, seed):
-    bound, margins = bound_of(seed), margins_of(seed)
+@given(st.lists(row, max_size=6), row, row, st.integers(0, 60), st.booleans())
+def test_no_row_moves_all_sums_by_more_than_is_charged(rows, one, other, seed, laplace):
+    bound, margins = bound_of(seed, laplace=laplace), margins_of(seed)
     without, with_one, with_other = (answers(r, bound, margins) for r in (rows, [*rows, one], [*rows, other]))
     assert moved(bound, with_one, without) <= allowed(bound, ADD) * (1 + 1e-12)
     assert moved(bound, with_one, with_other) <= allowed(bound, REPLACE) * (1 + 1e-12)
 
 
 def score_answers(rows: list[tuple[int, int, int, int]], bound: JointBound, seed: int, labelled: str):
-    """The exact answers of all parts about rows with scores, and the longest vector of their rule, squared."""
+    """The exact answers of all parts about rows with scores, and the norms of the longest vector of their rule."""
     data = np.array(rows, np.int64).reshape(-1, 4)
     labels, scores = data[:, 3].astype(np.uint8), Scores(3 if labelled == "classes" else 1)
     for column in range(3):
@@ -116,17 +128,16 @@ three = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 3), st.sa
 @pytest.mark.sensitivity_of("JointHistogram")
 @settings(max_examples=80, deadline=None)
 @given(
-    st.lists(three, max_size=4), three, three, st.integers(0, 60), st.sampled_from(["classes", "numbers", "ordered"])
-)
-def test_the_same_holds_for_rows_with_scores(rows, one, other, seed, labelled):
-    bound = bound_of(seed)
-    precision = sum(part.charge.precision for part in bound.parts)
+    st.lists(three, max_size=4), three, three, st.integers(0, 60), st.sampled_from(["classes", "numbers", "ordered"]),
+    st.booleans(),
+)  # fmt: skip
+def test_the_same_holds_for_rows_with_scores(rows, one, other, seed, labelled, laplace):
+    bound = bound_of(seed, laplace=laplace)
     (without, longest), (with_one, _), (with_other, _) = (
         score_answers(r, bound, seed, labelled) for r in (rows, [*rows, one], [*rows, other])
     )
     for relation, pair in ((ADD, (with_one, without)), (REPLACE, (with_one, with_other))):
-        most = precision * joint_sensitivity(bound, longest, relation).l2_squared
-        assert moved(bound, *pair) <= most * (1 + 1e-12)
+        assert moved(bound, *pair) <= allowed(bound, relation, longest) * (1 + 1e-12)
 
 
 def test_what_weighs_rows_down_comes_last() -> None:
@@ -141,15 +152,13 @@ def test_what_weighs_rows_down_comes_last() -> None:
     assert made.rule == replace(rule, weighted_first=False)
 
 
-def test_a_limit_ten_percent_smaller_is_refuted():
+@pytest.mark.parametrize("kind", [Gaussian, Laplace])
+def test_a_limit_ten_percent_smaller_is_refuted(kind):
     """A row that is exactly as long as the limit weighs 1, and moves the sums by all that is charged for."""
     matrix = ReleaseMap.from_floats(np.array([[1.0, 0.0, 0.0, 0.0, 0.5]]), UNIT)
     flat = ReleaseMap.from_floats(np.array([[1.0, -1.0, 1.0]]), UNIT)
-    parts = (
-        JointPart("a", column_cells(0, 5), matrix, Gaussian(1.0)),
-        JointPart("b", column_cells(1, 3), flat, Gaussian(1.0)),
-    )
-    bound = JointBound(parts, UNIT**2 + 1)
+    parts = (JointPart("a", column_cells(0, 5), matrix, kind(1.0)), JointPart("b", column_cells(1, 3), flat, kind(1.0)))
+    bound = JointBound(parts, UNIT + 1 if kind is Laplace else UNIT**2 + 1)
     margins = Margins()
     longest = answers([(0, 0, 0, 1)], bound, margins)
     nothing = [0 * answer for answer in longest]
@@ -158,12 +167,13 @@ def test_a_limit_ten_percent_smaller_is_refuted():
     assert moved(bound, longest, opposite) > 0.99 * allowed(bound, REPLACE)
 
 
-def test_without_weighing_down_the_limit_does_not_hold(monkeypatch):
+@pytest.mark.parametrize("laplace", [False, True])
+def test_without_weighing_down_the_limit_does_not_hold(monkeypatch, laplace):
     """The search finds rows that are too long when all of them weigh 1: the property above can fail."""
     monkeypatch.setattr(JointBound, "levels", lambda self, lengths: np.full(len(lengths), N_LEVELS - 1))
     worst = 0.0
     for seed in range(10):
-        bound = bound_of(seed)
+        bound = bound_of(seed, laplace=laplace)
         for a in range(5):
             longest = answers([(a, 0, 0, 1)], bound, Margins())
             worst = max(worst, moved(bound, longest, [0 * one for one in longest]) / allowed(bound, ADD))
@@ -171,10 +181,10 @@ def test_without_weighing_down_the_limit_does_not_hold(monkeypatch):
 
 
 @settings(max_examples=40, deadline=None)
-@given(row, st.integers(0, 60), st.sampled_from([1.0, 0.3, 1e-2, 1e-4]), st.integers(1, 4))
-def test_many_rounds_at_changing_margins_and_light_classes_cost_no_more(one, seed, weight, rounds):
-    """Squared shifts add up over rounds, and the longest vector is that of the weighted rule, truncated."""
-    bound, rule = bound_of(seed), signed_margin_rule(lambda m: np.minimum(1.0, np.exp(-m)))
+@given(row, st.integers(0, 60), st.sampled_from([1.0, 0.3, 1e-2, 1e-4]), st.integers(1, 4), st.booleans())
+def test_many_rounds_at_changing_margins_and_light_classes_cost_no_more(one, seed, weight, rounds, laplace):
+    """Shifts add up over rounds, and the longest vector is that of the weighted rule, truncated."""
+    bound, rule = bound_of(seed, laplace=laplace), signed_margin_rule(lambda m: np.minimum(1.0, np.exp(-m)))
     weights, margins, total, most = JointWeights((weight, weight)), margins_of(seed), 0.0, 0.0
     table = table_of([one])
     table.bind(bound, 1)
@@ -182,8 +192,9 @@ def test_many_rounds_at_changing_margins_and_light_classes_cost_no_more(one, see
         for part in bound.parts:
             query = JointHistogram(weights.histogram(part, rule, margins), bound)
             answer = table.answer(query)
-            total += part.charge.precision * float((answer**2).sum())
-            most += part.charge.precision * query.joint_sensitivity(ADD).l2_squared
+            total += part.precision * shift(part, answer)
+            stated = query.joint_sensitivity(ADD)
+            most += part.precision * (stated.l1 if laplace else stated.l2_squared)
             margins.add(column_cells(0, CODES[0]), np.random.default_rng(number).normal(0, 1, CODES[0]))
     assert total <= most * (1 + 1e-12)
 
@@ -200,23 +211,24 @@ def test_two_bounds_at_a_time_keep_to_their_own():
     assert np.abs(shorter).sum() < np.abs(after).sum()
 
 
-@given(st.integers(1, 1 << 40) | st.integers(1 << 40, 1 << 60), st.integers(0, 60))
-def test_the_level_is_the_highest_that_keeps_the_limit(length, seed):
-    bound, weights = bound_of(seed), level_weights()
+@given(st.integers(1, 1 << 40) | st.integers(1 << 40, 1 << 60), st.integers(0, 60), st.booleans())
+def test_the_level_is_the_highest_that_keeps_the_limit(length, seed, laplace):
+    bound, weights = bound_of(seed, laplace=laplace), level_weights() ** (1 if laplace else 2)
     level = int(bound.levels(np.array([length]))[0])
     most = bound.limit * FINE
-    assert weights[level] ** 2 * length <= most
+    assert weights[level] * length <= most
     if 0 < level < N_LEVELS - 1:
-        assert weights[level + 1] ** 2 * length > most * (1 - 1e-9)
+        assert weights[level + 1] * length > most * (1 - 1e-9)
     if level == N_LEVELS - 1:
         assert length <= most
 
 
-def test_lengths_are_rounded_up():
-    bound = bound_of(5)
-    total = sum(part.charge.precision for part in bound.parts)
+@pytest.mark.parametrize("laplace", [False, True])
+def test_lengths_are_rounded_up(laplace):
+    bound = bound_of(5, laplace=laplace)
+    total = sum(part.precision for part in bound.parts)
     for part, costs in zip(bound.parts, bound.costs, strict=True):
-        exact = (part.release_map.matrix**2).sum(axis=0) * (part.charge.precision / total * FINE)
+        exact = norms_of(part) * (part.precision / total * FINE)
         assert (costs >= exact).all()
         assert (costs <= exact + 1.001).all()
 
@@ -237,11 +249,13 @@ def test_rows_with_weights_of_their_own_weigh_the_product():
     np.testing.assert_array_equal(together % N_LEVELS, np.maximum(own - lost, 0))
 
 
-def test_only_gaussian_charges_and_cells_of_columns_are_taken():
-    with pytest.raises(TypeError, match="Laplace"):
-        JointPart("a", column_cells(0, 5), ReleaseMap.from_floats(np.eye(5)), Laplace(1.0))
+def test_only_noise_that_is_added_and_cells_of_columns_are_taken():
+    with pytest.raises(TypeError, match="NonPrivate"):
+        JointPart("a", column_cells(0, 5), ReleaseMap.from_floats(np.eye(5)), NonPrivate())  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="other cells may change"):
         JointPart("a", Cells(), ReleaseMap.from_floats(np.eye(5)), Gaussian(1.0))
+    with pytest.raises(TypeError, match="one kind"):
+        JointBound((bound_of(0).parts[0], bound_of(0, laplace=True).parts[1]), 5)
 
 
 @pytest.mark.parametrize(

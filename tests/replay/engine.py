@@ -54,7 +54,8 @@ class Event:
 
 @dataclass
 class Group:
-    """Releases whose rows are bounded together: per part the largest squared shift, in variances of its noise."""
+    """Releases whose rows are bounded together: per part the largest squared shift, in variances of its noise; if
+    Laplace, the largest shift, in scales of its noise."""
 
     allowed: float = 0.0
     parts: dict[int, float] = field(default_factory=dict)
@@ -160,7 +161,7 @@ class Tape:
         if self.replaying and self.position < len(self.events):
             self.fault(f"the run ended before {self.events[self.position].verb} {self.events[self.position].public}")
         for number, group in self.groups.items():
-            self.within(sum(group.parts.values()), group.allowed, f"joint releases {number}: squared shift")
+            self.within(sum(group.parts.values()), group.allowed, f"joint releases {number}: shift")
         for draw, count in self.unclaimed.items():
             if count > 0:
                 self.fault(f"{count} vectors of noise {draw} were drawn and not seen in a release")

@@ -214,7 +214,7 @@ class Seams:
                     return
                 l1, l2 = distances(before, after)
                 if joint:
-                    self.jointly(query, scale, l2 / factor**2)
+                    self.jointly(query, scale, l1 / factor, l2 / factor**2)
                 else:
                     yield from self.judge_noise(charge, scale, allowed, l1, l2, factor)
 
@@ -238,14 +238,16 @@ class Seams:
         if isinstance(charge, Laplace) and l1 * (1 - SLACK) > factor * scale / charge.noise_multiplier:
             yield f"L1 distance {l1} in noise of scale {scale:.6g} costs more than {charge}"
 
-    def jointly(self, query: Any, scale: float, l2: float) -> None:
+    def jointly(self, query: Any, scale: float, l1: float, l2: float) -> None:
         """Per part the largest shift; they are summed when the run is over."""
         number = next((k for k, bound in enumerate(self.bounds) if bound is query.bound), len(self.bounds))
         if number == len(self.bounds):
             self.bounds.append(query.bound)
-        group = self.tape.groups.setdefault(number, Group(sum(part.charge.precision for part in query.bound.parts)))
+        group = self.tape.groups.setdefault(number, Group(sum(part.precision for part in query.bound.parts)))
         part = next(k for k, part in enumerate(query.bound.parts) if part.cells is query.histogram.cells)
-        group.parts[part] = max(group.parts.get(part, 0.0), l2 / (scale**2 - LATTICE))
+        laplace = isinstance(query.bound.parts[part].charge, Laplace)
+        shift = l1 / scale if laplace else l2 / (scale**2 - LATTICE)
+        group.parts[part] = max(group.parts.get(part, 0.0), shift)
 
     # ---- choices
 

@@ -2,7 +2,8 @@
 
 Release maps are centred: what all rows have in common is left to the intercept, and rows in a bin that most rows share,
 as in a column of rare diagnoses, contribute next to nothing. A row's squared length over all terms is therefore mostly
-far below the number of terms, and so is the limit that the noise follows from.
+far below the number of terms, and so is the limit that the noise follows from. In Laplace noise lengths are L1 norms,
+and the largest bin of an unordered column is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tacit.arrays import Floats, Ints
 from tacit.curator.budget import Budget
 from tacit.curator.jointly import JointReleases
 from tacit.privacy.budget import Allowance
-from tacit.privacy.charges import Gaussian
+from tacit.privacy.charges import Gaussian, Laplace
 from tacit.queries.cells import Cells
 from tacit.queries.histogram import ReleaseMap
 from tacit.queries.joint_bound import JointBound, JointPart
@@ -43,14 +44,14 @@ class Bounded(Protocol):
 
 
 def bounds_jointly(allowance: Allowance, signal: float, numbers: Clipping = CLIPPING) -> bool:
-    """Whether rows are to be bounded together: where noise matters and is Gaussian, so that it follows squared lengths.
+    """Whether rows are to be bounded together: where noise matters.
 
     Args:
         allowance: of the fit.
         signal: ``q``, as for the plan.
         numbers: for up to which signal.
     """
-    return allowance.is_private and not allowance.is_pure and signal <= numbers.joint_below
+    return allowance.is_private and signal <= numbers.joint_below
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,7 @@ class Lengths:
     """What is expected of rows, from released bins alone.
 
     Attributes:
-        limit: on a row's squared length, each part counted by its share.
+        limit: on a row's squared length, each part counted by its share; under Laplace noise on its L1 length.
         seen: per part and bin, the weight that is expected of its rows.
     """
 
@@ -72,24 +73,26 @@ class Lengths:
         shares: Sequence[float],
         generator: np.random.Generator,
         numbers: Clipping = CLIPPING,
+        laplace: bool = False,
     ) -> Lengths:
         """Looks at simulated rows.
 
         Args:
-            maps: centred release maps, each ``(outputs, bins)``.
+            maps: release maps, each ``(outputs, bins)``.
             masses: shares of the bins of each.
             shares: of each part in the budget, of any sum.
             generator: public randomness.
             numbers: of the tuning.
+            laplace: whether noise is, and lengths are L1 norms.
         """
         count = numbers.simulated_rows
         places, lengths, total = [], np.zeros(count), math.fsum(shares)
         for matrix, mass, share in zip(maps, masses, shares, strict=True):
             place = generator.choice(len(mass), count, p=mass)
             places.append(place)
-            lengths += share / total * (matrix**2).sum(axis=0)[place]
+            lengths += share / total * (np.abs(matrix) if laplace else matrix**2).sum(axis=0)[place]
         limit = max(numbers.tightness * float(lengths.mean()), 1e-6)
-        weights = np.minimum(1.0, np.sqrt(limit / np.maximum(lengths, 1e-12)))
+        weights = np.minimum(1.0, limit / np.maximum(lengths, 1e-12)) ** (1.0 if laplace else 0.5)
         seen = [_means(place, weights, len(mass)) for place, mass in zip(places, masses, strict=True)]
         return Lengths(limit, seen)
 
@@ -107,21 +110,22 @@ def open_sweeps(
     """Opens the releases of all sweeps over the terms, and tells the terms what to expect of them.
 
     Args:
-        unit: budget of a release of a term whose share is 1, of Gaussian noise.
+        unit: budget of a release of a term whose share is 1.
         sweeps: how many.
-        terms: with centred release maps.
+        terms: with release maps.
         stage: of the fit, for the ledger.
         numbers: how tightly.
     """
+    power = 1 if unit.is_pure else 2  # of a map's unit in a length
     maps = [term.map_values for term in terms]
     masses = [np.maximum(term.counts, 0.0) / np.maximum(term.counts, 0.0).sum() for term in terms]
-    lengths = Lengths.of(maps, masses, [term.share for term in terms], unit.public_generator, numbers)
+    lengths = Lengths.of(maps, masses, [term.share for term in terms], unit.public_generator, numbers, unit.is_pure)
     parts = []
     for term, seen in zip(terms, lengths.seen, strict=True):
         charge = unit.charge(term.share)
-        assert isinstance(charge, Gaussian)
+        assert isinstance(charge, Gaussian | Laplace)
         assert term.release_map is not None
         parts.append(JointPart(term.name, term.cells, term.release_map, charge))
-        term.expect(seen, lengths.limit)
-    limit = max(math.floor(lengths.limit * parts[0].release_map.unit ** 2), 1)
+        term.expect(seen, lengths.limit ** (2.0 / power))
+    limit = max(math.floor(lengths.limit * parts[0].release_map.unit ** power), 1)
     return unit.open_jointly(JointBound(tuple(parts), limit), sweeps, stage)

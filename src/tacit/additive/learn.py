@@ -5,6 +5,7 @@ One engine for every loss: a row has ``k`` scores, and two classes, and numbers,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,7 +33,14 @@ from tacit.additive.trees import Grown, grow_rest, look_beyond
 from tacit.additive.tuning import PAIRING, TUNING, Tuning
 from tacit.arrays import Floats
 from tacit.binning.measure import Bins, Column
-from tacit.binning.release_map import centred_map, natural_modes, principal_modes, with_missing
+from tacit.binning.release_map import (
+    centred_map,
+    few_modes,
+    natural_modes,
+    principal_modes,
+    with_missing,
+    without_largest,
+)
 from tacit.binning.tuning import RELEASING
 from tacit.curator.budget import Budget
 from tacit.growing.simulated_rows import SimulatedRows
@@ -156,24 +164,39 @@ def _pace(loss: Loss, planned: Pace) -> Pace:
 def column_prior(
     column: Column, bins: Bins, noise_variance: float, curvature: float, known: FirstLook, pure: bool, jointly: bool
 ) -> Prior:
-    """The priors of a column, and the release map that fits them: centred where rows are to be bounded together."""
-    total = known.total
-    masses = bins.counts / total
+    """The priors of a column, and the release map that fits them."""
+    masses = bins.counts / known.total
     covariances = numeric_covariances(masses) if bins.ordered else categorical_covariances(masses)
-    release_map = None
-    if bins.ordered and len(masses) > 3 and not pure:
-        shares, covariance = masses[:-1] / masses[:-1].sum(), covariances[2][:-1, :-1]
-        ratio = noise_variance / (PAIRING.mode_scale * total * curvature) ** 2
-        if jointly:
-            release_map = with_missing(natural_modes(shares, covariance, ratio), RELEASING.longest)
-        else:
-            release_map = with_missing(principal_modes(shares, covariance, ratio))
-    if jointly:
-        plain = np.eye(len(masses)) if release_map is None else release_map
-        release_map = centred_map(plain, masses / masses.sum())
-    guard = 0.5 * min(known.binning_sd, total / len(masses))
+    ratio = noise_variance / (PAIRING.mode_scale * known.total * curvature) ** 2
+    smooth = covariances[2][:-1, :-1] if bins.ordered and len(masses) > 3 else None
+    mapped = _laplace_map if pure else _gaussian_map
+    release_map = mapped(masses, smooth, ratio, jointly)
+    guard = 0.5 * min(known.binning_sd, known.total / len(masses))
     kind, cells = "numeric" if bins.ordered else "categorical", column_cells(column.index, len(masses))
     return Prior(kind, cells, bins.counts, guard, covariances, release_map)
+
+
+def _gaussian_map(masses: Floats, smooth: Floats | None, ratio: float, jointly: bool) -> Floats | None:
+    """What is released of a column in Gaussian noise: centred where rows are bounded together; None for its bins."""
+    release_map = None
+    if smooth is not None:
+        shares = masses[:-1] / masses[:-1].sum()
+        if jointly:
+            release_map = with_missing(natural_modes(shares, smooth, ratio), RELEASING.longest)
+        else:
+            release_map = with_missing(principal_modes(shares, smooth, ratio))
+    if not jointly:
+        return release_map
+    return centred_map(np.eye(len(masses)) if release_map is None else release_map, masses / masses.sum())
+
+
+def _laplace_map(masses: Floats, smooth: Floats | None, ratio: float, jointly: bool) -> Floats | None:
+    """The same in Laplace noise, where a row that is bounded alone is shortest in the bins themselves."""
+    if not jointly:
+        return None
+    if smooth is None:
+        return without_largest(masses)
+    return with_missing(few_modes(masses[:-1] / masses[:-1].sum(), smooth, RELEASING.bounded_noise * ratio), math.inf)
 
 
 def main_term(column: Column, bins: Bins, each: Budget, known: FirstLook, loss: Loss, jointly: bool) -> Term:

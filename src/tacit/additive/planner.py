@@ -301,7 +301,9 @@ class Planner:
         # of several classes and numbers few sweeps were no better, and quantiles too sure of themselves
         few = two_classes and signal < self.numbers.noisy_below
         sweeps = self.numbers.noisy_sweeps if few else self.numbers.sweeps
-        sweeps = self.numbers.pure_sweeps if pure else sweeps
+        if pure:
+            clear = signal >= self._pairs_from(n_columns, pure)
+            sweeps = self.numbers.pure_clear_sweeps if clear else self.numbers.pure_sweeps
         joint_sweeps = self.numbers.pure_joint_sweeps if pure else self.numbers.joint_sweeps
         converges = total > MANY_ROWS and signal > 10 * self.numbers.pairs_full and not pure
         mains = 1 - self.numbers.binning_share

@@ -1,8 +1,7 @@
 """Two classes at delta 0: trees alone where noise is large, in place of columns and pairs.
 
-Laplace noise grows with the number of releases that a row is part of. In a tree that is one leaf, in a sweep a bin of
-every column: the noise of ``d`` columns grows with ``d`` and not with its root, and drowns them long before a few
-trees.
+Laplace noise grows with the number of releases that a row is part of. In a tree that is one leaf, in a sweep some of
+every column: the noise of ``d`` columns grows with ``d`` and not with its root, and drowns them before a few trees.
 """
 
 from __future__ import annotations

@@ -27,13 +27,14 @@ class Planning:
     noisy_sweeps: int = 6
     noisy_below: float = 70.0
     joint_sweeps: int = 12
-    pure_sweeps: int = 4
+    pure_sweeps: int = 2
+    pure_clear_sweeps: int = 4
     pure_joint_sweeps: int = 3
 
     # At delta 0 what counts is rows times epsilon, per column: two classes are learned by trees alone up to the first,
-    # and pairs of any loss are tried from the second on. Where the number of rows is private, finding it costs this
-    # share first.
-    pure_trees_upto: float = 800.0
+    # and from the second on there are more sweeps, and pairs of any loss are tried. Where the number of rows is
+    # private, finding it costs this share first.
+    pure_trees_upto: float = 50.0
     pure_pairs_from: float = 2000.0
     pure_counting: float = 0.01
 

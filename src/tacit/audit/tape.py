@@ -87,7 +87,7 @@ class Tape:
         for shift, part in self._parts.values():
             together[part.bound] += shift
         for bound, shift in together.items():
-            for wrong in self._within(shift, totals[bound], "the squared shift of joint releases"):
+            for wrong in self._within(shift, totals[bound], "the shift of joint releases, in their noise,"):
                 self.fault(wrong)
 
     def _diverge(self, text: str) -> NoReturn:
@@ -107,7 +107,8 @@ class Tape:
             return
         l1, l2 = int(abs(change).sum()), int((change * change).sum())
         if passage.part is not None:
-            shift = passage.part.precision * l2 / passage.allowed[1]
+            laplace = passage.public[2].startswith("Laplace")
+            shift = passage.part.precision * (l1 / passage.allowed[0] if laplace else l2 / passage.allowed[1])
             key = passage.part.bound, passage.part.index
             self._parts[key] = max(shift, self._parts.get(key, (0.0, passage.part))[0]), passage.part
             return

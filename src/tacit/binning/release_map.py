@@ -67,3 +67,37 @@ def centred_map(release_map: Floats, masses: Floats) -> Floats:
         masses: shares of the bins, summing to 1.
     """
     return np.asarray(release_map - (release_map @ masses)[:, None])
+
+
+def few_modes(masses: Floats, covariance: Floats, noise_to_signal: float, numbers: Releasing = RELEASING) -> Floats:
+    """A release map for Laplace noise, which follows the L1 norm of an image: so many leading modes as pay, alike.
+
+    With ``k`` modes each has a ``k``-th of the length, and its noise ``k**2`` times the variance. So many are taken as
+    leave the smallest expected error, of modes that are released and of those that are not.
+
+    Args:
+        masses: shares of the bins, shape ``(bins,)``, summing to 1.
+        covariance: prior covariance of the effect, shape ``(bins, bins)``.
+        noise_to_signal: as for :func:`natural_modes`, of a single mode.
+        numbers: by which it is tuned.
+
+    Returns:
+        Array of shape ``(modes, bins)``; the squared image of a mode is ``1 / modes**2`` on the average of the rows.
+    """
+    root = np.sqrt(np.maximum(masses, 1e-12))
+    values, vectors = np.linalg.eigh(root[:, None] * covariance * root[None, :])
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    most = min(len(values), numbers.most_laplace_modes)
+    kept = values[:most, None] / (values[:most, None] + noise_to_signal * np.arange(1, most + 1) ** 2)
+    told = [float((values[:count] * kept[:count, count - 1]).sum()) for count in range(1, most + 1)]
+    count = int(np.argmax(told)) + 1
+    return np.asarray((vectors[:, :count] / root[:, None]).T / count)
+
+
+def without_largest(masses: Floats) -> Floats:
+    """A release map of every bin but the one that most rows share: rows in that one contribute nothing.
+
+    What all bins have in common is the intercept's to say, so the others' sums tell of all of them.
+    """
+    plain = np.eye(len(masses))
+    return plain if len(masses) < 2 else np.asarray(np.delete(plain, int(np.argmax(masses)), axis=0))

@@ -121,6 +121,11 @@ class Releasing:
     # Length of an image beyond which it is shortened, where rows are bounded together; 1 is the root mean square.
     longest: float = 2.5
 
+    # Laplace noise: at most so many directions, and the variance of noise, relative to that of a row that is bounded
+    # alone, by which they are counted.
+    most_laplace_modes: int = 12
+    bounded_noise: float = 0.25
+
 
 @dataclass(frozen=True)
 class Binning:

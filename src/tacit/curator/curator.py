@@ -211,7 +211,7 @@ class Curator:
             BudgetExceeded: if the reservation does not cover it; nothing is read then.
         """
         opened = JointReleases(bound, rounds, stage, self._release_jointly)
-        theorem = joint_sensitivity(bound, 1, self.neighbouring).times(self._rows_per_unit).theorem
+        theorem = joint_sensitivity(bound, (1, 1), self.neighbouring).times(self._rows_per_unit).theorem
         for charge, label in opened.charges():
             self._reservation.record(charge, label, theorem, kept=True)
         self._table.bind(bound, self._own_levels)
@@ -236,7 +236,8 @@ class Curator:
         query = JointHistogram(asked.histogram, bound)
 
         def made() -> list[Floats]:
-            noise = self._noise.gaussian(asked.scale, math.prod(query.shape))
+            draw = self._noise.laplace if bound.is_laplace else self._noise.gaussian
+            noise = draw(asked.scale, math.prod(query.shape))
             exact = self._table.answer(query)
             return [_noisy(exact, query, asked.scale, noise, part.charge, asked.sensitivity, label).value]
 

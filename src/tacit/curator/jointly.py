@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Protocol
 
 from tacit.curator.measurement import Measurement
-from tacit.privacy.charges import Gaussian
+from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.label import Label, Stage
 from tacit.queries.histogram import Histogram, ScoreHistogram
 from tacit.queries.joint_bound import JointBound, JointPart
@@ -71,7 +71,7 @@ class JointReleases:
         self._made: Counter[int] = Counter()
         self._lock = Lock()
 
-    def charges(self) -> list[tuple[Gaussian, Label]]:
+    def charges(self) -> list[tuple[Gaussian | Laplace, Label]]:
         """Charge and label of every release, in the order of the rounds."""
         return [
             (part.charge, label)

@@ -228,8 +228,8 @@ class WatchedCurator(Curator):
         with self._seen as answered:
             found = self._inner._release_jointly(bound, part, rule, state, label)
         place = next(k for k, own in enumerate(self._bounds) if own is bound)
-        total = sum(one.charge.precision for one in bound.parts)
-        own = Part(place, bound.parts.index(part), part.charge.precision, total)
+        total = sum(one.precision for one in bound.parts)
+        own = Part(place, bound.parts.index(part), part.precision, total)
         return self._tell("joint", found, *answered[0], True, own)
 
     def _tell(

@@ -122,9 +122,9 @@ class Histogram:
         return self.rule.unit * (1 if self.release_map is None else self.release_map.unit)
 
     @property
-    def longest(self) -> int:
-        """The squared length of the longest vector that a row can contribute to a cell."""
-        return self.rule.longest[1]
+    def longest(self) -> tuple[int, int]:
+        """The largest L1 norm and squared L2 norm of a vector that a row can contribute to a cell."""
+        return self.rule.longest
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the answer, in integer units."""
@@ -199,9 +199,9 @@ class ScoreHistogram:
         return (self.rule.unit << finer) * (1 if self.release_map is None else self.release_map.unit)
 
     @property
-    def longest(self) -> int:
-        """The squared length of the longest vector that a row can contribute to a cell."""
-        return (self.rule if self.weights is None else _Weighted(self.rule)).longest[1]
+    def longest(self) -> tuple[int, int]:
+        """The largest L1 norm and squared L2 norm of a vector that a row can contribute to a cell."""
+        return (self.rule if self.weights is None else _Weighted(self.rule)).longest
 
     def sensitivity(self, neighbouring: Neighbouring) -> Sensitivity:
         """How far one row moves the answer, in integer units."""

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from tacit.arrays import Ints
-from tacit.privacy.charges import Gaussian
+from tacit.privacy.charges import Gaussian, Laplace
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.queries.cells import Cells, OneCell, ProductCells
 from tacit.queries.histogram import Histogram, ReleaseMap, ScoreHistogram
@@ -42,11 +42,11 @@ class JointPart:
     name: str
     cells: Cells
     release_map: ReleaseMap
-    charge: Gaussian
+    charge: Gaussian | Laplace
 
     def __post_init__(self) -> None:
-        if not isinstance(self.charge, Gaussian):
-            raise TypeError(f"only Gaussian noise follows squared lengths, got {type(self.charge).__name__}")
+        if not isinstance(self.charge, Gaussian | Laplace):
+            raise TypeError(f"noise must be Gaussian or Laplace to follow lengths, got {type(self.charge).__name__}")
         if not isinstance(self.cells, ProductCells | OneCell):
             raise TypeError(f"parts are made of columns, got {type(self.cells).__name__}: other cells may change")
         if self.release_map.matrix.shape[1] != self.cells.size:
@@ -54,14 +54,20 @@ class JointPart:
                 f"the release map has {self.release_map.matrix.shape[1]} columns for {self.cells.size} cells"
             )
 
+    @property
+    def precision(self) -> float:
+        """What adds up over releases: the inverse squared multiplier of Gaussian noise, epsilon of Laplace noise."""
+        return self.charge.precision if isinstance(self.charge, Gaussian) else self.charge.epsilon
+
 
 @dataclass(frozen=True, eq=False)
 class JointBound:
     """Parts, and how long a row may be in all of them together.
 
     A row with place ``k_j`` in part ``j`` has the squared length ``sum_j f_j ||A_j[:, k_j]||**2``, ``f_j`` the share of
-    part ``j`` in the precision of all, ``A_j`` its map. A row longer than the limit weighs less, by a factor that
-    depends on its places alone: never on its label, its margin or another row.
+    part ``j`` in the precision of all, ``A_j`` its map; under Laplace noise the length ``sum_j f_j ||A_j[:, k_j]||_1``.
+    A row longer than the limit weighs less, by a factor that depends on its places alone: never on its label, its
+    margin or another row.
 
     Guarantee (both relations; ``docs/theory/joint_bound.md``): release every part ``r`` times, in any order,
     adaptively, each as ``sum of weight * rule * A_j[:, k_j]`` with Gaussian noise of ``z_j W sqrt(limit)``, ``W`` the
@@ -70,9 +76,12 @@ class JointBound:
     its charge alone; for one that is replaced, with twice the noise, too. Gaussian releases whose squared shifts have
     such a public bound compose to one (Dong, Roth and Su 2022, Theorem 4 and Corollary 2, pair by pair).
 
+    Laplace noise has the scale ``z_j W limit``, ``W`` the largest L1 norm of the rule and ``1 / z_j`` the epsilon of
+    the part's charge. The epsilons of all releases then add up to at most ``r * sum_j 1 / z_j``, row by row.
+
     Attributes:
-        parts: the sums.
-        limit: the largest squared length, in squared units of the maps.
+        parts: the sums, all with noise of one kind.
+        limit: the largest squared length, in squared units of the maps; the largest length, in their units, if Laplace.
     """
 
     parts: tuple[JointPart, ...]
@@ -83,29 +92,38 @@ class JointBound:
             raise ValueError("sums that are bounded together need a part and a limit of at least 1")
         if len({part.release_map.unit for part in self.parts}) > 1:
             raise ValueError("the release maps must have one unit")
+        if len({type(part.charge) for part in self.parts}) > 1:
+            raise TypeError("parts that are bounded together have noise of one kind")
+
+    @property
+    def is_laplace(self) -> bool:
+        """Whether lengths are L1 norms, not squared L2 norms."""
+        return isinstance(self.parts[0].charge, Laplace)
 
     @cached_property
     def costs(self) -> tuple[Ints, ...]:
-        """Per part and cell: what a row there adds to its squared length, in 1 / :data:`FINE`, rounded up."""
-        total = sum(part.charge.precision for part in self.parts)
+        """Per part and cell: what a row there adds to its length, in 1 / :data:`FINE`, rounded up."""
+        total = sum(part.precision for part in self.parts)
         found = []
         for part in self.parts:
-            share = part.charge.precision / total * (1 + SLIGHTLY)
-            norms = (part.release_map.matrix**2).sum(axis=0)
+            share = part.precision / total * (1 + SLIGHTLY)
+            matrix = part.release_map.matrix
+            norms = (np.abs(matrix) if self.is_laplace else matrix**2).sum(axis=0)
             found.append(np.ceil(norms * (share * FINE)).astype(np.int64))
         return tuple(found)
 
     @cached_property
     def lengths(self) -> Ints:
-        """The largest squared length, in 1 / :data:`FINE`, of a row that is weighed down by 0, 1, ... levels.
+        """The largest length, in 1 / :data:`FINE`, of a row that is weighed down by 0, 1, ... levels.
 
         The weight of level ``k`` from the top is ``2**(-k / STEPS)``; a row longer than the last has weight 0.
         """
         steps = np.arange(N_LEVELS - 1)
-        return np.floor(self.limit * FINE * 2.0 ** (2.0 * steps / STEPS) * (1 - SLIGHTLY)).astype(np.int64)
+        power = 1.0 if self.is_laplace else 2.0  # of the weight, in a length
+        return np.floor(self.limit * FINE * 2.0 ** (power * steps / STEPS) * (1 - SLIGHTLY)).astype(np.int64)
 
     def levels(self, lengths: Ints) -> Ints:
-        """The level of weight (see ``queries.row_weights.level_weights``) of rows of these squared lengths."""
+        """The level of weight (see ``queries.row_weights.level_weights``) of rows of these lengths."""
         return (N_LEVELS - 1) - np.searchsorted(self.lengths, lengths, side="left")
 
 
@@ -143,13 +161,27 @@ class JointHistogram:
         return joint_sensitivity(self.bound, self.histogram.longest, neighbouring)
 
 
-def joint_sensitivity(bound: JointBound, longest: int, neighbouring: Neighbouring) -> Sensitivity:
-    """See :meth:`JointHistogram.joint_sensitivity`; ``longest`` is the squared length of the rule's longest vector."""
-    squared = longest * bound.limit
-    theorem = (
-        f"weighted histograms of {len(bound.parts)} parts, rows bounded together over all of them "
-        "(Gaussian composition, row by row: Dong, Roth, Su 2022)"
+def joint_sensitivity(bound: JointBound, longest: tuple[int, int], neighbouring: Neighbouring) -> Sensitivity:
+    """See :meth:`JointHistogram.joint_sensitivity`.
+
+    Args:
+        bound: of the rows.
+        longest: the L1 norm and the squared L2 norm of the rule's longest vector.
+        neighbouring: the relation.
+    """
+    composed = (
+        "the epsilons of Laplace noise add up, row by row: Dwork and Roth 2014"
+        if bound.is_laplace
+        else "Gaussian composition, row by row: Dong, Roth, Su 2022"
     )
+    theorem = f"weighted histograms of {len(bound.parts)} parts, rows bounded together over all of them ({composed})"
+    l1, l2_squared = longest
+    if bound.is_laplace:
+        l1 *= bound.limit
+        l2_squared = l1**2
+    else:
+        l2_squared *= bound.limit
+        l1 = l2_squared  # an integer vector is no longer in L1 than its square in L2
     if neighbouring is Neighbouring.ADD_OR_REMOVE_ONE:
-        return Sensitivity(squared, squared, theorem)
-    return Sensitivity(4 * squared, 4 * squared, f"{theorem}; replace = remove + add")
+        return Sensitivity(l1, l2_squared, theorem)
+    return Sensitivity((2 if bound.is_laplace else 4) * l1, 4 * l2_squared, f"{theorem}; replace = remove + add")
