@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.linalg import hadamard
 from sklearn.metrics import roc_auc_score
 
 from tacit import AdditiveBoostClassifier, AdditiveBoostRegressor
 from tacit.additive.boost import AdditiveBoost
 from tacit.additive.jointly import Lengths, bounds_jointly
 from tacit.additive.tuning import CLIPPING, TUNING
-from tacit.binning.release_map import centred_map
+from tacit.binning.release_map import centred_map, few_modes, without_largest
 from tacit.privacy.budget import Allowance
 from tacit.privacy.ledger import uses
 from tacit.schema.columns import BooleanColumn
@@ -44,6 +46,34 @@ def test_rows_of_rare_values_are_short_and_those_of_even_ones_are_not():
     assert even.limit == pytest.approx(CLIPPING.tightness * 11 / 12, rel=0.01)
 
 
+def test_in_laplace_noise_lengths_are_l1_norms():
+    """Rows outside the largest bin have length 1, the others none; weights go with lengths and not with their roots."""
+    maps, masses = [without_largest(np.array([0.7, 0.2, 0.1]))] * 40, [np.array([0.7, 0.2, 0.1])] * 40
+    found = Lengths.of(maps, masses, [1.0] * 40, np.random.default_rng(0), laplace=True)
+    assert found.limit == pytest.approx(CLIPPING.tightness * 0.3, rel=0.03)
+    assert np.average(found.seen[0], weights=masses[0]) == pytest.approx(CLIPPING.tightness, rel=0.12)
+    squared = Lengths.of(maps, masses, [1.0] * 40, np.random.default_rng(0))
+    assert np.average(squared.seen[0], weights=masses[0]) > math.sqrt(CLIPPING.tightness) - 0.03
+
+
+def test_few_modes_are_released_where_laplace_noise_is_large_and_bins_where_it_is_small():
+    """By hand, of eigenvalues 8/13, 4/13, 1/13: one mode told 8/13 (1 - n), two 12/13 - .., and so on."""
+    masses, roots = np.full(4, 0.25), hadamard(4) / 2.0  # orthonormal, the first of them constant
+    covariance = 4.0 * sum(v * np.outer(roots[k], roots[k]) for k, v in ((1, 8 / 13), (2, 4 / 13), (3, 1 / 13)))
+    assert masses @ np.diag(covariance) == pytest.approx(1.0)
+    for noise, modes in ((1.0, 1), (0.1, 1), (0.03, 2)):
+        found = few_modes(masses, covariance, noise)
+        assert found.shape == (modes, 4)
+        np.testing.assert_allclose(np.abs(found), 1.0 / modes)
+        np.testing.assert_allclose(found @ masses, 0.0, atol=1e-12)
+    np.testing.assert_array_equal(few_modes(masses, covariance, 0.001), np.eye(4))
+
+
+def test_the_largest_bin_is_left_out():
+    np.testing.assert_array_equal(without_largest(np.array([0.2, 0.5, 0.3])), [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    np.testing.assert_array_equal(without_largest(np.ones(1)), [[1.0]])
+
+
 def test_rows_in_rare_bins_are_expected_to_weigh_less():
     seen = lengths_of(RARE, 10).seen[0]
     assert seen[1] < seen[0] <= 1
@@ -53,12 +83,12 @@ def test_rows_in_rare_bins_are_expected_to_weigh_less():
     ("allowance", "signal", "expected"),
     [
         (Allowance.of(1.0, 1e-6), 100.0, True),
-        (Allowance.of(1.0, 0.0), 100.0, False),
+        (Allowance.of(1.0, 0.0), 100.0, True),
         (Allowance.of(math.inf, 0.0), 100.0, False),
         (Allowance.of(1.0, 1e-6), 2 * CLIPPING.joint_below, False),
     ],
 )
-def test_it_is_done_where_noise_is_gaussian_and_matters(allowance, signal, expected):
+def test_it_is_done_where_noise_matters(allowance, signal, expected):
     assert bounds_jointly(allowance, signal) is expected
 
 
@@ -74,9 +104,10 @@ def diagnoses(seed: int, n: int = 6000, d: int = 60) -> tuple[pd.DataFrame, np.n
 SCHEMA = Schema({f"f{j}": BooleanColumn() for j in range(60)}, Label("y", classes=[False, True]))
 
 
-def auc(seed: int, epsilon: float) -> tuple[float, AdditiveBoostClassifier]:
+def auc(seed: int, epsilon: float, **options: Any) -> tuple[float, AdditiveBoostClassifier]:
     X, y = diagnoses(seed)
-    model = AdditiveBoostClassifier(epsilon=epsilon, schema=SCHEMA, random_state=seed).fit(X[:5000], y[:5000])
+    model = AdditiveBoostClassifier(epsilon=epsilon, schema=SCHEMA, random_state=seed, **options)
+    model.fit(X[:5000], y[:5000])
     return roc_auc_score(y[5000:], model.decision_function(X[5000:])), model
 
 
@@ -86,6 +117,16 @@ def test_rare_flags_are_learned_from_a_fraction_of_the_budget(monkeypatch):
     never = replace(TUNING, clipping=replace(CLIPPING, joint_below=0.0))
     monkeypatch.setattr(AdditiveBoost, "tuning", never)
     apart = np.mean([auc(seed, 1.0)[0] for seed in range(4)])
+    assert together > apart + 0.01
+
+
+def test_the_same_in_laplace_noise(monkeypatch):
+    """Rare flags at delta 0: epsilon 2 does what 4 did without, and more."""
+    pure = {"delta": 0.0, "interactions": False}
+    together = np.mean([auc(seed, 2.0, **pure)[0] for seed in range(3)])
+    never = replace(TUNING, clipping=replace(CLIPPING, joint_below=0.0))
+    monkeypatch.setattr(AdditiveBoost, "tuning", never)
+    apart = np.mean([auc(seed, 4.0, **pure)[0] for seed in range(3)])
     assert together > apart + 0.01
 
 

@@ -70,10 +70,10 @@ def centred_map(release_map: Floats, masses: Floats) -> Floats:
 
 
 def few_modes(masses: Floats, covariance: Floats, noise_to_signal: float, numbers: Releasing = RELEASING) -> Floats:
-    """A release map for Laplace noise, which follows the L1 norm of an image: so many leading modes as pay, alike.
+    """A release map for Laplace noise, which follows the L1 norm of an image: as many leading modes as pay, all alike.
 
-    With ``k`` modes each has a ``k``-th of the length, and its noise ``k**2`` times the variance. So many are taken as
-    leave the smallest expected error, of modes that are released and of those that are not.
+    With ``k`` modes each has a ``k``-th of the length, and its noise ``k**2`` times the variance; in the bins themselves
+    a mode's noise is that of all bins. What leaves the smallest expected error is released: so many modes, or the bins.
 
     Args:
         masses: shares of the bins, shape ``(bins,)``, summing to 1.
@@ -87,10 +87,14 @@ def few_modes(masses: Floats, covariance: Floats, noise_to_signal: float, number
     root = np.sqrt(np.maximum(masses, 1e-12))
     values, vectors = np.linalg.eigh(root[:, None] * covariance * root[None, :])
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    most = min(len(values), numbers.most_laplace_modes)
-    kept = values[:most, None] / (values[:most, None] + noise_to_signal * np.arange(1, most + 1) ** 2)
-    told = [float((values[:count] * kept[:count, count - 1]).sum()) for count in range(1, most + 1)]
-    count = int(np.argmax(told)) + 1
+
+    def told(modes: int, noise: float) -> float:
+        return float((values[:modes] ** 2 / (values[:modes] + noise)).sum())
+
+    by_modes = [told(count, noise_to_signal * count**2) for count in range(1, len(values) + 1)]
+    if told(len(values), noise_to_signal * numbers.noise_of_bins * len(masses)) > max(by_modes):
+        return np.eye(len(masses))
+    count = int(np.argmax(by_modes)) + 1
     return np.asarray((vectors[:, :count] / root[:, None]).T / count)
 
 

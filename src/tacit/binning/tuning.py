@@ -121,10 +121,10 @@ class Releasing:
     # Length of an image beyond which it is shortened, where rows are bounded together; 1 is the root mean square.
     longest: float = 2.5
 
-    # Laplace noise: at most so many directions, and the variance of noise, relative to that of a row that is bounded
-    # alone, by which they are counted.
-    most_laplace_modes: int = 12
+    # In Laplace noise: its variance where rows are bounded together, relative to rows that are bounded alone, by which
+    # directions are counted; and that of bins relative to that of a direction, which are longer on the average.
     bounded_noise: float = 0.25
+    noise_of_bins: float = 1.44
 
 
 @dataclass(frozen=True)
