@@ -30,7 +30,7 @@ from tacit.queries.dense.halfspace_log import (
     MeasureSize,
     fixed_margins,
 )
-from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
@@ -208,6 +208,7 @@ def of_vectors(log: HalfspaceLog) -> list[Any]:
         MarginCounts(log, levels),
         MomentSum(1, log.n_features, log.radius),
         MomentSum(2, log.n_features, log.radius),
+        ShortenedSquares(log.n_features, log.radius, 1000),
         Histogram(OneCell(), class_count_rule(2)),
     ]
 
@@ -355,7 +356,7 @@ def asked(query: Any, change: Any = None, numbers: bool = False) -> None:
     tables.answer(tables.look(message))
 
 
-ABOUT_VECTORS = (VectorSum, MeasureSize, MarginCounts, MomentSum)
+ABOUT_VECTORS = (VectorSum, MeasureSize, MarginCounts, MomentSum, ShortenedSquares)
 
 
 def test_what_is_well_is_answered() -> None:

@@ -26,7 +26,7 @@ from tacit.queries.dense.halfspace_log import (
     MarginCounts,
     MeasureSize,
 )
-from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ResidualLevels, ScoreHistogram
@@ -194,6 +194,11 @@ class Admission:
 
     @_query.register
     def _(self, query: MomentSum, n_labels: int) -> None:
+        del n_labels
+        _require(query.n_features == self.layout.n_dense, "moments are of the coordinates of the rows")
+
+    @_query.register
+    def _(self, query: ShortenedSquares, n_labels: int) -> None:
         del n_labels
         _require(query.n_features == self.layout.n_dense, "moments are of the coordinates of the rows")
 

@@ -30,7 +30,7 @@ from tacit.privacy.charges import Charge, charge_from_dict
 from tacit.queries.cells import OneCell, ProductCells
 from tacit.queries.covers.candidates import Conjunctions, FirstMatch, StreamedConjunctions
 from tacit.queries.dense.halfspace_log import HalfspaceLog, HalfspaceStep, Levels, MarginCounts, MeasureSize
-from tacit.queries.dense.moments import MomentSum
+from tacit.queries.dense.moments import MomentSum, ShortenedSquares
 from tacit.queries.dense.vector_sum import VectorSum
 from tacit.queries.fourier import FourierSum, ScatterSum, ScoreFourierSum
 from tacit.queries.histogram import Histogram, ReleaseMap, ResidualLevels, ScoreHistogram
@@ -67,7 +67,7 @@ BY_VALUE = (
     Histogram, ScoreHistogram, ResidualLevels, JointHistogram, FourierSum, ScoreFourierSum, ScatterSum, SplitHistogram,
     OneCell, TreeShape, ReleaseMap, JointPart, SoftmaxRule, ResidualRule, TargetScale, LogLink,
     Update, FourierUpdate, ScoreUpdate,
-    VectorSum, MeasureSize, MarginCounts, MomentSum, Levels, HalfspaceStep,
+    VectorSum, MeasureSize, MarginCounts, MomentSum, ShortenedSquares, Levels, HalfspaceStep,
 )  # fmt: skip
 
 KINDS: dict[str, type] = {kind.__name__: kind for kind in (*SHARED, *BY_VALUE)}
@@ -82,7 +82,7 @@ LEFT_OUT = {(Histogram, "release_map"), (ScoreHistogram, "release_map")}
 
 ANY_QUERY = (
     Histogram, ScoreHistogram, ResidualLevels, JointHistogram, FourierSum, ScoreFourierSum, ScatterSum, SplitHistogram,
-    VectorSum, MeasureSize, MarginCounts, MomentSum,
+    VectorSum, MeasureSize, MarginCounts, MomentSum, ShortenedSquares,
 )  # fmt: skip
 
 

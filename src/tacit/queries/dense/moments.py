@@ -127,7 +127,8 @@ class ShortenedSquares:
         Args:
             lengths: their squared lengths, at most ``unit**2``.
         """
-        above = np.floor(np.sqrt(lengths.astype(np.float64))).astype(np.int64) + 1  # above the root: off by < 1e-6
+        above = np.floor(np.sqrt(lengths.astype(np.float64))).astype(np.int64) + 1
+        above += above * above < lengths  # never below the root, however floating point rounds
         whole = 1 << MULTIPLIER_BITS
         return np.minimum((self.longest << MULTIPLIER_BITS) // above, whole)
 
