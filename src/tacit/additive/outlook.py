@@ -34,8 +34,9 @@ def outlook(
     """
     noise, enough = _noise(n_columns, allowance, trees_alone)
     if trees_alone:
-        learns, columns_from = ["trees"], trees_alone_upto(n_columns, allowance.sd(1.0))
-        sure_from = min(enough * noise, max(columns_from, Planning.pure_sure_from * _noise(n_columns, allowance)[0]))
+        learns, sure_from, columns_from = ["trees"], enough * noise, trees_alone_upto(n_columns, allowance.sd(1.0))
+        if sure_from >= columns_from:  # so many rows are learned from column by column
+            sure_from = max(columns_from, Planning.pure_sure_from * _noise(n_columns, allowance)[0])
     else:
         learns, sure_from = _affordable(rows, n_columns, allowance, pairs, trees), enough * noise
     signal = rows / max(noise, 1e-12)

@@ -72,8 +72,9 @@ def centred_map(release_map: Floats, masses: Floats) -> Floats:
 def few_modes(masses: Floats, covariance: Floats, noise_to_signal: float, numbers: Releasing = RELEASING) -> Floats:
     """A release map for Laplace noise, which follows the L1 norm of an image: as many leading modes as pay, all alike.
 
-    With ``k`` modes each has a ``k``-th of the length, and its noise ``k**2`` times the variance; in the bins themselves
-    a mode's noise is that of all bins. What leaves the smallest expected error is released: so many modes, or the bins.
+    With ``k`` modes each has a ``k``-th of the length, and its noise ``k**2`` times the variance; in the bins
+    themselves a mode's noise is that of all bins. What leaves the smallest expected error is released: so many modes,
+    or the bins.
 
     Args:
         masses: shares of the bins, shape ``(bins,)``, summing to 1.
