@@ -36,7 +36,7 @@ def test_shares_by_hand() -> None:
     assert whole == pytest.approx(
         {"count": 0.04, "scaling": 0.1, "calibration": 0.05, "errors": 0.01, "stopping": 0.1, "rounds": 0.7}
     )
-    assert Options(scaling=False, calibrate=False).shares == {"count": 0.02, "rounds": 0.98}
+    assert Options(scaling=False, calibrate=False).shares == {"count": 0.01, "rounds": 0.99}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_scaling_from_noisy_moments_by_hand() -> None:
     assert flat.variances == pytest.approx([0.75e-6, 0.25])
     long = make_scaling(np.array([math.sqrt(0.8), 0.0]), np.array([0.8, 0.7]), 0.0, 0.0)  # no row is longer than 1
     assert long.variances == pytest.approx([1e-6, 0.7])
-    below = make_scaling(np.array([0.5, 0.0]), np.array([0.1, 0.1]), 0.0, 0.2, replace(TUNING, shared_floor=0.3))
+    below = make_scaling(np.array([0.5, 0.0]), np.array([0.1, 0.1]), 0.0, 0.2, tuning=replace(TUNING, shared_floor=0.3))
     assert below.variances[0] == pytest.approx(0.3 * (0.1 + 0.2 / math.sqrt(2)))
 
 
@@ -223,7 +223,7 @@ def test_the_base_rate_by_hand(counts: list[float], sd: float, rows: float, shar
     budget: Any = SimpleNamespace(layout=SimpleNamespace(n_labels=2), measure=measure)
     assert count_rows(budget, Options()) == BaseRate(rows)
     found = count_rows(budget, Options(constant=0.5))
-    assert asked == [0.02, 0.04]
+    assert asked == [0.01, 0.04]
     assert found.rows == rows
     if share is None:  # noise is far more than there are rows: nobody knows
         assert found.log_odds == 0.0

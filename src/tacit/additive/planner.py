@@ -77,7 +77,7 @@ class Planner:
             rest: what may follow columns and pairs; it is a look for two classes alone.
         """
         whole = of_all_rows(signal, n_columns)
-        plain = self._columns_and_pairs(total, n_columns, signal, pure, pairs, rest is Rest.LOOK)
+        plain = self._columns_and_pairs(total, n_columns, signal, pure, pairs, rest)
         few = total <= MANY_ROWS and whole <= self.numbers.kernel_upto * total
         if trees and rest is not Rest.JUDGED and not pure and few:
             if rest is Rest.LOOK:
@@ -296,13 +296,13 @@ class Planner:
         return max(self.numbers.pairs_from, self.numbers.pure_pairs_from * math.sqrt(n_columns / 2.0))
 
     def _columns_and_pairs(
-        self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool, two_classes: bool
+        self, total: float, n_columns: int, signal: float, pure: bool, pairs: bool, rest: Rest
     ) -> Plan:
         # of several classes and numbers few sweeps were no better, and quantiles too sure of themselves
-        few = two_classes and signal < self.numbers.noisy_below
+        few = rest is Rest.LOOK and signal < self.numbers.noisy_below
         sweeps = self.numbers.noisy_sweeps if few else self.numbers.sweeps
-        if pure:
-            clear = signal >= self._pairs_from(n_columns, pure)
+        if pure:  # rows of quantiles are bounded alone, so that noise is what it is and bias counts for more
+            clear = signal >= self._pairs_from(n_columns, pure) or rest is Rest.JUDGED
             sweeps = self.numbers.pure_clear_sweeps if clear else self.numbers.pure_sweeps
         joint_sweeps = self.numbers.pure_joint_sweeps if pure else self.numbers.joint_sweeps
         converges = total > MANY_ROWS and signal > 10 * self.numbers.pairs_full and not pure
