@@ -145,6 +145,21 @@ def test_what_is_found_is_paid_for() -> None:
     assert isinstance(reservation.entries[0].charge, Gaussian)
 
 
+def test_noise_alone_makes_no_magnitude_of_all_columns() -> None:
+    """Any of some forty cells, each twice the last, may look inhabited: one in five fits was lost to that."""
+    rows, _ = ball_rows(4000, 100, 1)
+    names, allowance = tuple(f"x{j}" for j in range(100)), Allowance.of(0.5, 1e-6)
+    found = []
+    for seed in range(40):
+        reservation = Reservation((allowance.whole,), Neighbouring.ADD_OR_REMOVE_ONE)
+        table = PrivateRows(frame(rows), np.ones(len(rows), np.int64), reservation, seed)
+        common = find_common_bounds(table, names, LABELS, allowance, 0.03 / 100)
+        assert common is not None
+        found.append(common[1])
+    assert min(found) >= 0.25
+    assert max(found) <= 1.0
+
+
 def test_rows_are_clipped_to_what_is_declared_beside_a_schema() -> None:
     rows, labels = ball_rows(500, 5, 0)
     table = pd.DataFrame(rows, columns=list(schema(5).columns))

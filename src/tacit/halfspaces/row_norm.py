@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.arrays import Floats
 from tacit.curator.rows import PrivateRows
-from tacit.discovery.bounds import exponential_grid
+from tacit.discovery.bounds import exponential_grid, sure_levels
 from tacit.encoding.dense import RowEncoder
 from tacit.encoding.grid import NumericGrid
 from tacit.encoding.table import TableEncoding
@@ -84,8 +84,13 @@ def find_common_bounds(
     counts = release.value[:, 0]
     if float(counts.sum()) >= tuning.own_bounds * allowance.sd(each):
         return None
+    last = quantile_cell(counts, release.sd, tuning)
+    # every further cell is twice as large: one that noise alone makes look inhabited would put all rows into one place
+    sure = np.flatnonzero(counts > sure_levels(release.charge, len(counts)) * release.sd)
+    if len(sure):
+        last = min(last, int(sure[-1]) + 1)
     edges = np.append(grid.edges(), grid.upper)[len(grid.edges()) // 2 + 1 :]
-    largest = float(edges[quantile_cell(counts, release.sd, tuning)])
+    largest = float(edges[last])
     return -largest, largest
 
 
