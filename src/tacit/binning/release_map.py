@@ -8,6 +8,13 @@ from tacit.arrays import Floats
 from tacit.binning.tuning import RELEASING, Releasing
 
 
+def _leading_modes(masses: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues of a prior from the largest on, and its eigenmodes by bin, of mean square 1 over the rows."""
+    root = np.sqrt(np.maximum(masses, 1e-12))
+    values, vectors = np.linalg.eigh(root[:, None] * covariance * root[None, :])
+    return np.maximum(values[::-1], 0.0), (vectors[:, ::-1] / root[:, None]).T
+
+
 def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float, numbers: Releasing = RELEASING) -> Floats:
     """A release map of leading prior eigenmodes, water-filled against the known noise.
 
@@ -22,21 +29,19 @@ def natural_modes(masses: Floats, covariance: Floats, noise_to_signal: float, nu
     Returns:
         Array of shape ``(modes, bins)``.
     """
-    root = np.sqrt(np.maximum(masses, 1e-12))
-    values, vectors = np.linalg.eigh(root[:, None] * covariance * root[None, :])
-    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    values, modes = _leading_modes(masses, covariance)
     count = max(int((values > 1e-6 * values[0]).sum()), 1)
-    values, vectors = values[:count], vectors[:, :count]
+    values = values[:count]
     price = noise_to_signal / np.maximum(values, 1e-12)
     total = np.cumsum(price)
     level = price[0] + 1.0
-    for modes in range(count, 0, -1):
-        level = (1 + total[modes - 1]) / modes
-        if level > price[modes - 1]:
+    for taken in range(count, 0, -1):
+        level = (1 + total[taken - 1]) / taken
+        if level > price[taken - 1]:
             break
     weights = np.maximum(level - price, 0.0)
     kept = max(int((weights > numbers.kept * weights[0]).sum()), 1)
-    return np.asarray(np.sqrt(weights[:kept])[:, None] * (vectors[:, :kept] / root[:, None]).T)
+    return np.asarray(np.sqrt(weights[:kept])[:, None] * modes[:kept])
 
 
 def principal_modes(masses: Floats, covariance: Floats, noise_to_signal: float) -> Floats:
@@ -85,18 +90,16 @@ def few_modes(masses: Floats, covariance: Floats, noise_to_signal: float, number
     Returns:
         Array of shape ``(modes, bins)``; the squared image of a mode is ``1 / modes**2`` on the average of the rows.
     """
-    root = np.sqrt(np.maximum(masses, 1e-12))
-    values, vectors = np.linalg.eigh(root[:, None] * covariance * root[None, :])
-    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    values, modes = _leading_modes(masses, covariance)
 
-    def told(modes: int, noise: float) -> float:
-        return float((values[:modes] ** 2 / (values[:modes] + noise)).sum())
+    def told(count: int, noise: float) -> float:
+        return float((values[:count] ** 2 / (values[:count] + noise)).sum())
 
     by_modes = [told(count, noise_to_signal * count**2) for count in range(1, len(values) + 1)]
     if told(len(values), noise_to_signal * numbers.noise_of_bins * len(masses)) > max(by_modes):
         return np.eye(len(masses))
     count = int(np.argmax(by_modes)) + 1
-    return np.asarray((vectors[:, :count] / root[:, None]).T / count)
+    return np.asarray(modes[:count] / count)
 
 
 def without_largest(masses: Floats) -> Floats:

@@ -102,9 +102,8 @@ def measure_scaling(
     query = ShortenedSquares(width, radius, math.ceil(longest * MomentSum(2, width, radius).unit))
     second = curator.measure(query, charges[1], told)
     squares, length = second.value[:-1], float(second.value[-1]) / query.length_weight
-    left = min(
-        max(float(squares.sum()) / max(length, 1e-12), longest), 1.0
-    )  # what shortening leaves: it cannot be less
+    # what shortening leaves: it cannot be less than the longest
+    left = min(max(float(squares.sum()) / max(length, 1e-12), longest), 1.0)
     surplus = (tuning.mean_surplus, tuning.square_surplus)
     return make_scaling(mean, squares / (left * n), mean_sd, second.sd / (left * n), surplus, tuning)
 

@@ -192,13 +192,9 @@ class Admission:
         self.part(query.log)
         _require(query.levels.shift <= MOST_SHIFT, "the levels of margins are out of range")
 
-    @_query.register
-    def _(self, query: MomentSum, n_labels: int) -> None:
-        del n_labels
-        _require(query.n_features == self.layout.n_dense, "moments are of the coordinates of the rows")
-
-    @_query.register
-    def _(self, query: ShortenedSquares, n_labels: int) -> None:
+    @_query.register(MomentSum)
+    @_query.register(ShortenedSquares)
+    def _(self, query: MomentSum | ShortenedSquares, n_labels: int) -> None:
         del n_labels
         _require(query.n_features == self.layout.n_dense, "moments are of the coordinates of the rows")
 
