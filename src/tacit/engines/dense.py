@@ -93,14 +93,24 @@ class _LogCache:
     """The running margins of one log: how much of it is applied, and the sums.
 
     They are kept in 32 bits for as long as no row's can be larger: of narrow rows, margins are half of what is read.
+
+    Attributes:
+        sums: margins.
+        applied: how many steps of the log are in them.
+        seen: how many steps ``reach`` is of.
+        reach: what steps can add up to.
     """
 
     sums: npt.NDArray[np.int32] | Ints
     applied: int = 0
+    seen: int = 0
+    reach: int = 0
 
     def widen_for(self, log: HalfspaceLog, zeros: Zeros) -> None:
         """Makes room for what the log can add up to."""
-        if self.sums.dtype == np.int32 and sum(step.limit for step in log.steps) >= 1 << 31:
+        self.reach += sum(step.limit for step in log.steps[self.seen :])
+        self.seen = len(log.steps)
+        if self.sums.dtype == np.int32 and self.reach >= 1 << 31:
             wide = zeros(len(self.sums), np.int64)
             wide[:] = self.sums
             self.sums = wide

@@ -76,7 +76,7 @@ class CappedWeights:
 def level_units(ticks: Ints, clock: int, bits: int) -> Ints:
     """Units that a row of each level is entitled to at a tick of the clock."""
     table = entitlements(bits)
-    ahead = np.clip(ticks - clock, 0, len(table) - 1)
+    ahead = np.minimum(np.maximum(ticks - clock, 0), len(table) - 1)  # np.clip takes longer to ask for bounds
     return table[ahead].astype(np.int64)
 
 
