@@ -1,19 +1,27 @@
-"""Runs the cases of a test file, all that were asked for in one process."""
+"""The golden net: seeded runs leave the models and ledgers that they left before."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.golden.arithmetic import here
-from tests.golden.net import Digests, measured, stored
+from tests.golden.net import Digests, all_cases, measured, message, moved, stored
 
 
 @pytest.fixture(scope="module")
 def now(request: pytest.FixtureRequest) -> Digests:
-    """The digests of the cases that this run asked for."""
+    """The digests of the cases that this run asked for, made by one process: each pays for imports and kernels."""
     items = [item for item in request.session.items if item.path == request.path]
     found, probe = measured([item.callspec.params["name"] for item in items if isinstance(item, pytest.Function)])
     _, made_with = stored()
     if probe != made_with["probe"] and here().items() != made_with.items() - {("probe", made_with["probe"])}:
         pytest.skip(f"digests are of {made_with}, whose arithmetic is not that of {here()}: compare two trees by hand")
     return found
+
+
+@pytest.mark.parametrize("name", all_cases())
+def test_nothing_moved(name: str, now: Digests) -> None:
+    assert "error" not in now[name], now[name]["error"]
+    before, _ = stored()
+    parts = moved(name, now[name], before)
+    assert not parts, message({name: parts}, before)
