@@ -181,7 +181,7 @@ def test_without_privacy_it_comes_near_the_truth():
     assert log_loss(model.predict_proba(test_frame), test_labels) - log_loss(truth, test_labels) < 0.02
 
 
-@pytest.mark.usefixtures("few_trees")
+@pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize("n", [0, 1, 7, 40])
 @pytest.mark.parametrize("label", [0, 3])
 def test_tiny_and_one_sided_tables_always_give_a_model(n, label):

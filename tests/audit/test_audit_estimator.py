@@ -127,6 +127,7 @@ def test_every_estimator_can_be_audited(estimator):
     json.dumps(found.to_dict(), allow_nan=False)
 
 
+@pytest.mark.usefixtures("few_rounds")
 def test_units_and_more_classes():
     schema = Schema.from_dict(
         {

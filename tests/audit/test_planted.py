@@ -27,7 +27,7 @@ SPELLED = {
 @pytest.mark.parametrize("bug", SPELLED)
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_what_a_model_spells_out_is_found(learner: str, bug: str) -> None:
-    found = audit_estimator(LEARNERS[learner](BUGS[bug]), trials=TRIALS, random_state=0)
+    found = audit_estimator(LEARNERS[learner](BUGS[bug]), trials=24, random_state=0)
     assert not found.holds, bug
     assert (found.hits, found.false_alarms) == (found.counts.trials, 0)
     assert SPELLED[bug] in str(found.leak)

@@ -234,6 +234,7 @@ def test_sampling_amplifies_as_charged(relation: Neighbouring) -> None:
         (rows,) = open_view(private_rows, view, "sample")
         return released(inner.learn(rows, *_allowance(own)))
 
+    @cache
     def outputs(rows: Rows) -> dict[Hashable, float]:
         mode = "coins" if relation is ADD else "order"
         return distribution(rows, plan, relation, release, lambda s: ScriptedNoise(s, words=mode, rate=rate))
@@ -269,6 +270,7 @@ def test_draws_with_replacement_cost_what_is_charged() -> None:
         (rows,) = open_view(private_rows, view, "draws")
         return released(inner.learn(rows, *_allowance(own)))
 
+    @cache
     def outputs(rows: Rows) -> dict[Hashable, float]:
         return distribution(rows, plan, REPLACE, release, lambda s: ScriptedNoise(s, words="index", bound=4))
 

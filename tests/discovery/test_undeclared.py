@@ -73,6 +73,7 @@ def test_what_only_a_delta_could_pay_for_is_refused_without_one(learner, tmp_pat
     assert np.isfinite(numbers.predict_proba(frame[["age", "smokes"]])).all()
 
 
+@pytest.mark.usefixtures("few_rounds")
 def test_a_category_of_one_row_does_not_come_out():
     frame, labels = people(3000)
     frame.loc[7, "ward"] = "a ward of her own"
