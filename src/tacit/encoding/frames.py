@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from tacit.arrays import Ints
 from tacit.encoding.errors import FrameError
-from tacit.encoding.numbers import as_numbers, series_of, texts_as_numbers
+from tacit.encoding.numbers import as_numbers, is_plain, series_of, texts_as_numbers
 from tacit.schema.errors import nearest
 
 UNTYPED: Mapping[bytes, bytes] = {b"tacit": b"texts of a file without types"}
@@ -28,6 +28,8 @@ def without_rows(values: Any) -> Any:
     """
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values.slice(0, 0)
+    if is_plain(values):
+        return values.take([])
     series = series_of(values)
     if series is not None:
         return series.head(0).to_native()
@@ -132,7 +134,8 @@ def _frame_of(data: Any, names: Sequence[str] | None) -> Frame:
     if isinstance(table, nw.DataFrame):
         if not all(isinstance(name, str | int) for name in table.columns):
             raise FrameError("columns must be named by texts or integers; flatten their names first")
-        columns = {str(name): table.get_column(name).to_native() for name in table.columns}  # [0] would be a row
+        native = table.to_native()
+        columns = {str(name): native[name] for name in table.columns}
         if len(columns) != len(table.columns):
             raise FrameError("two columns have the same name when written as text; rename one")
         return Frame(columns, len(table), untyped=untyped)

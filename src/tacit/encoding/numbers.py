@@ -49,7 +49,7 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[
     Raises:
         FrameError: if the dtype is not numeric. The decision is made on the dtype, which is public, never on values.
     """
-    if _is_plain(values):
+    if is_plain(values):
         return np.asarray(values.to_numpy())
     if isinstance(values, pa.Array):
         values = pa.chunked_array([values])
@@ -72,10 +72,12 @@ def as_numbers(values: Any, name: str = "", loose: bool = False) -> npt.NDArray[
     raise _wrong_dtype(name, str(array.dtype))
 
 
-def _is_plain(values: Any) -> bool:
-    """Whether a vector is a series of pandas with numpy's numbers, of which nothing else has to be asked."""
+def is_plain(values: Any) -> bool:
+    """Whether a vector is one of pandas with numpy's numbers, of which nothing else has to be asked."""
     dtype = getattr(values, "dtype", None)
-    return isinstance(dtype, np.dtype) and dtype.kind in "fiu" and type(values).__module__.startswith("pandas.")
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "fiu":
+        return False
+    return type(values).__module__.partition(".")[0] == "pandas"  # which of its modules depends on the version
 
 
 def is_object(values: Any) -> bool:

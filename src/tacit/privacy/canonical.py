@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from tacit.privacy.number_text import floats_text
+from tacit.privacy.number_text import floats_text, ints_text
 
 MANY = 32
-"""Floats in a list from which they are written together."""
+"""Numbers in a list from which they are written together."""
 
 NESTED = {dict, list}
-"""What may have long lists of floats in it."""
+"""What may have long lists of numbers in it."""
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
@@ -39,18 +39,20 @@ def sha256(data: Any) -> str:
 
 
 def sha256_of_numbers(data: Any) -> str:
-    """:func:`sha256`, sooner where the data is mostly long lists of floats, as a model is."""
+    """:func:`sha256`, sooner where the data is mostly long lists of numbers, as a model is."""
     return hashlib.sha256(_text(data).encode("ascii")).hexdigest()
 
 
 def _text(data: Any) -> str:
-    """The canonical text, long lists of floats written by a kernel."""
+    """The canonical text, long lists of numbers written by a kernel."""
     if isinstance(data, dict) and all(type(key) is str for key in data) and not _is_plain(data):
         return "{" + ",".join(f"{canonical_json(key)}:{_text(data[key])}" for key in sorted(data)) + "}"
     if isinstance(data, list):
         kinds = set(map(type, data))
-        if kinds == {float} and len(data) >= MANY and all(map(math.isfinite, data)):
+        if kinds == {float} and len(data) >= MANY and math.isfinite(sum(data)):
             return "[" + floats_text(data) + "]"
+        if kinds == {int} and len(data) >= MANY:
+            return "[" + ints_text(data) + "]"
         if kinds == {list}:
             return _lists_text(data)
         if kinds & NESTED and not all(map(_is_plain, data)):
@@ -59,10 +61,9 @@ def _text(data: Any) -> str:
 
 
 def _is_plain(data: Any) -> bool:
-    """Whether it is soonest written whole, as a split of a tree: no list in it is long and of floats, or of lists."""
+    """Whether it is soonest written whole, as a split of a tree: no list in it is long, or of lists."""
     if type(data) is list:
-        kinds = set(map(type, data))
-        return not kinds & NESTED and (len(data) < MANY or float not in kinds)
+        return len(data) < MANY and not NESTED & set(map(type, data))
     return type(data) is not dict or all(map(_is_plain, data.values()))
 
 

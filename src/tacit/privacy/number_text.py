@@ -1,4 +1,4 @@
-"""Texts of many floats at once: what ``repr`` makes of each, with commas between.
+"""Texts of many numbers at once: what ``repr`` makes of each, with commas between.
 
 A decimal ``d / 10**k``, ``d`` and ``10**k`` being doubles without error, is read as the quotient of the two as a
 machine divides. So whether it stands for a float is decided by one division; where ``d`` is below ``2**52`` no other
@@ -23,6 +23,8 @@ _POWERS.flags.writeable = False
 
 LONGEST = 32
 """More than any text takes, comma included."""
+
+TEN = np.uint64(10)
 
 ZERO, POINT, COMMA, MINUS, EXPONENT = (np.uint8(ord(character)) for character in "0.,-e")
 
@@ -89,8 +91,8 @@ def _write_with_exponent(digits, count, power, text, at):  # type: ignore[no-unt
 
 
 @nb.njit(nogil=True, cache=True)
-def write_floats(numbers, start, text):  # type: ignore[no-untyped-def]
-    """Writes numbers from position ``start`` on into ``text``, each with a comma behind it.
+def write_floats(numbers, start, text, whole_numbers):  # type: ignore[no-untyped-def]
+    """Writes numbers from position ``start`` on into ``text``, each with a comma behind it; whole ones without a point.
 
     Returns how many bytes were written, and the position of the first number that was not: the end, or one that is not
     finite or needs more digits.
@@ -102,7 +104,10 @@ def write_floats(numbers, start, text):  # type: ignore[no-untyped-def]
         if number != 0.0:
             if not number < LARGEST:
                 return at, position
-            whole, places = _shortest(number, guess)
+            if whole_numbers:
+                whole = np.int64(number)
+            else:
+                whole, places = _shortest(number, guess)
             if not whole:
                 return at, position
             guess = places  # neighbours are often of a kind
@@ -110,14 +115,15 @@ def write_floats(numbers, start, text):  # type: ignore[no-untyped-def]
             text[at] = MINUS
             at += 1
         count = 0
-        while whole or count == 0:
-            digits[count] = ZERO + np.uint8(whole % 10)
-            whole //= 10
+        rest = np.uint64(whole)  # unsigned: numba tests signed ones for rounding down
+        while rest or count == 0:
+            digits[count] = ZERO + np.uint8(rest % TEN)
+            rest //= TEN
             count += 1
         if count - places < -3:  # as repr: 0.0001, but 1e-05
             at = _write_with_exponent(digits, count, places - count + 1, text, at)
         else:
-            at = _write_plain(digits, count, places, text, at)
+            at = _write_plain(digits, count, -1 if whole_numbers else places, text, at)
         text[at] = COMMA
         at += 1
     return at, len(numbers)
@@ -128,7 +134,7 @@ def floats_text(numbers: Sequence[float]) -> str:
     array = np.asarray(numbers, np.float64)
     text, parts, position, refused = np.empty(LONGEST * len(array), np.uint8), [], 0, 0
     while position < len(array):
-        written, position = write_floats(array, position, text)
+        written, position = write_floats(array, position, text, False)
         parts.append(text[:written].tobytes())
         if position < len(array):
             refused += 1
@@ -137,3 +143,16 @@ def floats_text(numbers: Sequence[float]) -> str:
             parts.append((",".join(map(repr, rest.tolist())) + ",").encode("ascii"))
             position += len(rest)
     return b"".join(parts)[:-1].decode("ascii")
+
+
+def ints_text(numbers: Sequence[int]) -> str:
+    """The texts of whole numbers, with commas between."""
+    try:
+        array = np.asarray(numbers, np.float64)
+    except OverflowError:  # beyond all floats
+        array = np.array([np.inf])
+    text = np.empty(LONGEST * len(array), np.uint8)
+    written, position = write_floats(array, 0, text, True)
+    if position < len(array):  # one is beyond the whole numbers that floats know
+        return ",".join(map(repr, numbers))
+    return text[: written - 1].tobytes().decode("ascii")
