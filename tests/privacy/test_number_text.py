@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.privacy.canonical import MANY, canonical_json, sha256, sha256_of_numbers
-from tacit.privacy.number_text import floats_text
+from tacit.privacy.number_text import floats_text, ints_text
 
 EDGES = [
     0.0,
@@ -53,6 +53,42 @@ def test_floats_that_models_hold(seed: int) -> None:
     spread = 10.0 ** rng.uniform(-320, 308, 3000)
     for numbers in (few, np.nextafter(few, 0), np.nextafter(few, 9e9), fixed, spread, np.arange(300.0), EDGES):
         assert floats_text(list(numbers)) == expected([float(number) for number in numbers])
+
+
+WHOLE = [0, -1, 10, -100, 2**31, 2**52 - 1, 1 - 2**52]
+
+
+@pytest.mark.parametrize("beyond", [[], [2**52], [-(2**53) - 1], [2**63 - 1], [10**400]])
+def test_whole_numbers(beyond: list[int]) -> None:
+    numbers = [*WHOLE, *range(-1500, 1500), *beyond]
+    assert ints_text(numbers) == ",".join(map(str, numbers))
+    assert sha256_of_numbers(numbers) == sha256(numbers)
+
+
+@given(st.lists(st.integers(), min_size=MANY))
+@settings(max_examples=100, deadline=None)
+def test_any_whole_numbers(numbers: list[int]) -> None:
+    assert ints_text(numbers) == ",".join(map(str, numbers))
+
+
+def test_arrays_are_written_as_their_lists() -> None:
+    rng = np.random.default_rng(1)
+    arrays = {
+        "floats": rng.normal(size=2 * MANY),
+        "few": rng.normal(size=3),
+        "single": rng.normal(size=2 * MANY).astype(np.float32),
+        "whole": rng.integers(-9, 9, 2 * MANY),
+        "large": rng.integers(-(2**62), 2**62, 2 * MANY),
+        "codes": rng.integers(0, 9, 2 * MANY).astype(np.uint8),
+        "truth": rng.integers(0, 2, 2 * MANY) > 0,
+        "matrix": rng.normal(size=(MANY, 2)),
+        "none": np.empty(0),
+    }
+    lists = {name: array.tolist() for name, array in arrays.items()}
+    assert sha256_of_numbers(arrays) == sha256(lists)
+    assert sha256_of_numbers([*arrays.values(), {"deep": arrays}]) == sha256([*lists.values(), {"deep": lists}])
+    with pytest.raises(ValueError, match="JSON"):
+        sha256_of_numbers(np.full(2 * MANY, np.nan))
 
 
 def test_the_digest_is_that_of_the_canonical_text() -> None:

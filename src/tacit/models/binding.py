@@ -23,7 +23,7 @@ class ClaimError(ModelError):
 
 def model_digest(model: Model) -> str:
     """SHA-256 of a model: its kind and its body, in canonical form."""
-    return sha256_of_numbers({"kind": model.kind, "model": model.body()})
+    return sha256_of_numbers({"kind": model.kind, "model": model.contents()})
 
 
 def problem_of_model(certificate: Certificate, data: Mapping[str, Any]) -> list[str]:

@@ -77,7 +77,7 @@ class Feature:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; the map is written as the codes at which the bin changes."""
-        changes = np.flatnonzero(np.diff(self.mapping)) + 1
+        changes = np.flatnonzero(self.mapping[1:] != self.mapping[:-1]) + 1
         return {
             "name": self.name,
             "encoder": self.encoder.to_dict(),

@@ -9,17 +9,22 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any
+
+import numpy as np
 
 from tacit.privacy.number_text import floats_text, ints_text
 
 MANY = 32
 """Numbers in a list from which they are written together."""
 
-NESTED = {dict, list}
+NESTED = {dict, list, np.ndarray}
 """What may have long lists of numbers in it."""
+
+WRITERS: Mapping[str, Callable[[Any], str]] = {"f": floats_text, "i": ints_text}
+"""Of arrays, by the kind of their dtype."""
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
@@ -39,7 +44,7 @@ def sha256(data: Any) -> str:
 
 
 def sha256_of_numbers(data: Any) -> str:
-    """:func:`sha256`, sooner where the data is mostly long lists of numbers, as a model is."""
+    """:func:`sha256`, sooner where the data is mostly long lists of numbers, as a model is; arrays count as lists."""
     return hashlib.sha256(_text(data).encode("ascii")).hexdigest()
 
 
@@ -47,6 +52,11 @@ def _text(data: Any) -> str:
     """The canonical text, long lists of numbers written by a kernel."""
     if isinstance(data, dict) and all(type(key) is str for key in data) and not _is_plain(data):
         return "{" + ",".join(f"{canonical_json(key)}:{_text(data[key])}" for key in sorted(data)) + "}"
+    if isinstance(data, np.ndarray):
+        write = WRITERS.get(data.dtype.kind)
+        if write is None or data.ndim != 1 or len(data) < MANY or not np.isfinite(data).all():
+            return _text(data.tolist())
+        return "[" + write(data) + "]"
     if isinstance(data, list):
         kinds = set(map(type, data))
         if kinds == {float} and len(data) >= MANY and math.isfinite(sum(data)):
@@ -64,7 +74,7 @@ def _is_plain(data: Any) -> bool:
     """Whether it is soonest written whole, as a split of a tree: no list in it is long, or of lists."""
     if type(data) is list:
         return len(data) < MANY and not NESTED & set(map(type, data))
-    return type(data) is not dict or all(map(_is_plain, data.values()))
+    return all(map(_is_plain, data.values())) if type(data) is dict else type(data) is not np.ndarray
 
 
 def _lists_text(data: list[Any]) -> str:

@@ -154,5 +154,5 @@ def ints_text(numbers: Sequence[int]) -> str:
     text = np.empty(LONGEST * len(array), np.uint8)
     written, position = write_floats(array, 0, text, True)
     if position < len(array):  # one is beyond the whole numbers that floats know
-        return ",".join(map(repr, numbers))
+        return ",".join(map(str, numbers))
     return text[: written - 1].tobytes().decode("ascii")
