@@ -48,8 +48,7 @@ class AdaptiveHistogram:
 
     def first_cells(self) -> Ints:
         """Code -> uniform cell, "missing" last: what the first look counts."""
-        cells = np.repeat(np.arange(len(self.starts)), self._codes_in(self.starts))
-        return np.append(cells, self.numbers.base_cells)
+        return _runs(np.arange(len(self.starts)), self._codes_in(self.starts), self.numbers.base_cells)
 
     def first(self, counts: Floats, sd: float, total: float) -> None:
         """Takes in the first look: noisy counts of the uniform cells, without "missing"."""
@@ -81,7 +80,7 @@ class AdaptiveHistogram:
         starts, group, place = self._split()
         parts, others = self._parts, self._parts.sum()
         numbers = np.where(parts[group] > 0, (np.cumsum(parts) - parts)[group] + place, others)
-        return np.append(np.repeat(numbers, self._codes_in(starts)), others)
+        return _runs(numbers, self._codes_in(starts), others)
 
     def again(self, counts: Floats, sd: float) -> None:
         """Takes in noisy counts of the parts that were planned."""
@@ -105,6 +104,11 @@ class AdaptiveHistogram:
         """Rows, and number of codes, of every group that has any."""
         codes = self._codes_in(self.starts)
         return self.masses[codes > 0], codes[codes > 0]
+
+
+def _runs(values: Ints, lengths: Ints, missing: int) -> Ints:
+    """Each value as often as its length says, and one more at the end: made at once, as codes are many."""
+    return np.repeat(np.append(values, missing), np.append(lengths, 1))
 
 
 def cut(masses: Floats, widths: Ints, wanted: int, rows_per_bin: float, mass_mix: float = REFINING.mass_mix) -> Ints:

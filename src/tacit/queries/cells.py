@@ -61,7 +61,7 @@ class ProductCells(Cells):
         """Per column, the code's contribution to the cell index: the index is their sum."""
         strides = np.cumprod((1, *self.sizes[:0:-1]))[::-1]
         return tuple(
-            np.ascontiguousarray(mapping * stride, dtype=np.int32)
+            np.ascontiguousarray(mapping if stride == 1 else mapping * stride, dtype=np.int32)
             for mapping, stride in zip(self.maps, strides, strict=True)
         )
 
