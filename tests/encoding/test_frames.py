@@ -230,4 +230,6 @@ def test_numbers_of_pandas_are_taken_as_they_are(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("narwhals.from_native", None)
     np.testing.assert_array_equal(as_numbers(column), [1.5, np.nan, 2.0])
     nothing = without_rows(column)
-    assert len(nothing) == 0 and isinstance(nothing, pd.Series) and nothing.dtype == column.dtype
+    assert len(nothing) == 0
+    assert isinstance(nothing, pd.Series)
+    assert nothing.dtype == column.dtype
