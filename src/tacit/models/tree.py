@@ -124,7 +124,8 @@ class TreeShape:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data: what goes right is the last code that does not, or a list of codes; shorter where complete."""
-        return listed(self.contents())
+        plain: dict[str, Any] = listed(self.contents())
+        return plain
 
     def contents(self) -> dict[str, Any]:
         """As :meth:`to_dict`, but for arrays in place of long lists of numbers."""
@@ -299,7 +300,8 @@ class Tree:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data."""
-        return listed(self.contents())
+        plain: dict[str, Any] = listed(self.contents())
+        return plain
 
     def contents(self) -> dict[str, Any]:
         """As :meth:`to_dict`, but for arrays in place of long lists of numbers."""
