@@ -129,6 +129,7 @@ def test_lemma_52_slickness_of_smooth_boost() -> None:
         other[0] = rng.choice([0.0, 1.0, rng.random()])
         if min(weights.sum(), other.sum()) >= density * n:
             worst = max(worst, distance(weights, other, 0) / smooth_boost_slickness(density, n))
+    assert smooth_boost_slickness(0.1, 70) == pytest.approx(2 / 7)
     assert worst <= 1.0
     assert worst > 0.45  # the lemma is not tight: a row has probability at most 1 / (kappa n) before and after
 

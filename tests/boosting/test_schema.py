@@ -9,6 +9,7 @@ import pytest
 
 from tacit.boosting.game import diagnose
 from tacit.boosting.measures.lazy_bregman import LazyBregman
+from tacit.boosting.measures.logistic import LogisticMeasure
 from tacit.boosting.measures.measure import Measure
 from tacit.boosting.measures.smooth import SmoothMeasure
 from tacit.boosting.schema import WeakLearnerError, boost
@@ -118,6 +119,31 @@ def test_a_round_costs_one_release_and_the_budget_ends_a_run() -> None:
         boost(curator, embedding, SmoothMeasure(0.2), Noisy(embedding, 9.0), 1)
 
 
+@pytest.mark.parametrize("measure", [SmoothMeasure(0.2), LogisticMeasure(0.5)])
+def test_every_round_weighs_rows_by_all_hypotheses_before_it(measure: Measure) -> None:
+    """Algorithms 1 and 2 by hand: round t sees t - 1 hypotheses, each once and at the measure's step."""
+    counts, seen, voters = np.array([60, 40, 20]), [], []
+    curator, _ = curator_over(np.eye(3)[np.repeat([0, 1, 2], counts)], np.ones(120))
+    log = HalfspaceLog(3)
+
+    class Watching(Fixed):
+        def learn(self, curator: Curator, measure: Measure, hypotheses: Sequence[Centre]) -> Centre:
+            query = measure.weighted_sum(log, len(hypotheses), 8.0)
+            seen.append(curator.measure(query, NonPrivate(), "weights of the groups").value)
+            voters.append([hypothesis.direction.tolist() for hypothesis in hypotheses])
+            return super().learn(curator, measure, hypotheses)
+
+    ensemble = boost(curator, DenseEmbedding(log), measure, Watching(), 4)
+    cycle = [VOTERS[t % 3].tolist() for t in range(4)]
+    assert voters == [cycle[:t] for t in range(4)]
+    assert [hypothesis.direction.tolist() for hypothesis in ensemble.hypotheses] == cycle
+    for t, weights in enumerate(seen):
+        margins = measure.step * np.sign(np.array(cycle[:t]).reshape(t, 3)).sum(axis=0)
+        logistic, lead = 1 / (1 + np.exp(margins)), np.maximum(margins - t * 0.2 / 2.2, 0)
+        expected = 0.8 ** (lead / 2) if isinstance(measure, SmoothMeasure) else logistic
+        assert weights == pytest.approx(counts * expected, rel=0.005)
+
+
 def test_same_measurements_same_hypotheses() -> None:
     """The learner is a function of its measurements: the same noise gives the same run."""
     rows = groups(60, (0.4, 0.3, 0.3))
@@ -127,7 +153,8 @@ def test_same_measurements_same_hypotheses() -> None:
         log = HalfspaceLog(3)
         test = EndTest(log, 20.0, Laplace(1.0), 8.0)
         ensemble = boost(curator, DenseEmbedding(log), SmoothMeasure(0.2), Fixed(), 8, test)
-        runs.append([entry.label for entry in curator._reservation.entries] + [str(len(ensemble.hypotheses))])
+        directions = [hypothesis.direction.tolist() for hypothesis in ensemble.hypotheses]
+        runs.append(([entry.label for entry in curator._reservation.entries], directions, ensemble.stopped))
     assert runs[0] == runs[1]
 
 

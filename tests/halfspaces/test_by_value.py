@@ -142,6 +142,19 @@ def test_lengths_of_centres_by_hand() -> None:
     assert even._divisor(centre, direction, 0.1, [Centre(centre, 0.0, 7.0), Centre(centre, 0.0, 8.0)]) == 7.0
 
 
+def test_a_centre_is_the_noisy_average_divided_by_its_length() -> None:
+    """Theorem 22's hypothesis and the noise in it: a sum of (3, 4, 0) with noise of .5, of 50 rows' weight."""
+    curator: Any = SimpleNamespace(
+        measure=lambda query, charge, label: SimpleNamespace(value=np.array([3.0, 4.0, 0.0]), sd=0.5)
+    )
+    measure: Any = SimpleNamespace(weighted_sum=lambda log, rounds, reach: None, total=lambda rows: rows / 2, step=1.0)
+    embedding: Any = SimpleNamespace(log=None)
+    found = Centering(embedding, NonPrivate(), 100.0, 1.0, Scaling.none(3)).learn(curator, measure, [])
+    length = math.sqrt(25 - 3 * 0.25) / 50
+    assert found.direction == pytest.approx(np.array([0.06, 0.08, 0.0]) / length)
+    assert (found.noise_sd, found.divisor) == pytest.approx((0.01 / length, length))
+
+
 def test_a_step_with_momentum_by_hand() -> None:
     descent, gradient = Descent(0.5, 0.8), np.array([2.0])
     first = Centering._step(descent, gradient, 0.3, 4.0, [])

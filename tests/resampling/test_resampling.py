@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tacit.boosting.measures.bregman import capped_scaling as exact_scaling
 from tacit.closure import AgnosticClassifier, ComposedClassifier
 from tacit.curator.trusted import ForeignModel, UntrustedResult
 from tacit.curator.views.resample import MeasureSample, round_cost
@@ -22,13 +23,15 @@ from tacit.models.files import model_from_dict
 from tacit.noise import make_source
 from tacit.privacy import accountants
 from tacit.privacy.charges import ApproxDP, Pure, Repeated
+from tacit.privacy.label import Label
 from tacit.privacy.ledger import uses
 from tacit.privacy.neighbouring import Neighbouring
 from tacit.privacy.request import RequestError
 from tacit.queries.dense.capped_scaling import WEIGHT_BITS
+from tacit.resampling import boost_s as boosting
 from tacit.resampling.adapters import ClaimedLearner, DiffprivlibLearner
 from tacit.resampling.estimator import ResampledBoostClassifier
-from tacit.resampling.plan import base_budget, budget_of_a_round, plan_resampling
+from tacit.resampling.plan import ResamplingPlan, base_budget, budget_of_a_round, plan_resampling
 from tacit.schema import Schema
 from tacit.theory.boosting import lazy_bregman_slickness
 from tacit.theory.cost import Cost
@@ -92,8 +95,13 @@ def test_one_row_moves_the_drawing_by_at_most_one_over_kappa_n() -> None:
 
 
 def test_draws_follow_the_measure() -> None:
+    """Weights are Algorithm 3's on votes, done again in real numbers; draws are as likely as their weights."""
     rng = np.random.default_rng(1)
     rows = random_rows(rng, 12, 3)
+    votes = np.sum([rows.frame.column(f"v{j}") for j in range(3)], axis=0)
+    margins = (np.where(rows.labels == 1, 1, -1) * votes)[rows.labels != DROPPED]
+    kept = sample_view(3, 4).weights(rows)[rows.labels != DROPPED]
+    assert kept / CAP == pytest.approx(exact_scaling(-0.9 / 2 * margins, 4.0), abs=0.002)
     view = sample_view(3, 9, size=60_000)
     (drawn,) = view.open(rows, REPLACE, make_source(0))
     keys = ["v0", "v1", "v2"]
@@ -114,6 +122,25 @@ def test_draws_follow_the_measure() -> None:
         assert abs(share - expected[key]) < 5 * sd
     nobody = float((drawn.labels == DROPPED).mean())
     assert abs(nobody - (1 - shares.sum())) < 5 * math.sqrt(0.25 / 60_000)
+
+
+def test_boost_s_draws_by_all_voters_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Algorithms 14 and 15 by hand: T rounds, each from the measure over the voters so far; then their majority."""
+    views: list[MeasureSample] = []
+
+    def opened(rows: Any, view: MeasureSample, label: Label) -> list[int]:
+        assert label.round == len(views) + 1
+        views.append(view)
+        return [len(views)]
+
+    monkeypatch.setattr(boosting, "open_view", opened)
+    base = boosting.BaseLearner((Pure(0.5),), lambda sample: Voter(f"v{sample}"))  # type: ignore[arg-type, return-value]
+    plan = ResamplingPlan(3, 7, 5, Cost(0.5, 0.0), Pure(0.1))
+    model = boosting.boost_s(None, base, plan, 0.9, LabelIndex((0, 1)))  # type: ignore[arg-type]
+    assert [[voter.name for voter in view.models] for view in views] == [[], ["v1"], ["v1", "v2"]]  # type: ignore[attr-defined]
+    assert {(view.total, view.size, view.learning_rate, view.cost) for view in views} == {(7, 5, 0.9, Cost(0.5, 0.0))}
+    frame = Frame({f"v{j}": np.array(said) for j, said in ((1, [1.0, 1.0]), (2, [1.0, -1.0]), (3, [-1.0, -1.0]))}, 2)
+    assert model.predict(frame).tolist() == [1, 0]
 
 
 def test_hard_rows_are_drawn_more_often() -> None:

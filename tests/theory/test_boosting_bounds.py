@@ -88,6 +88,8 @@ def test_the_undivided_centre_is_a_much_weaker_hypothesis() -> None:
     assert undivided >= boosting.undivided_centering_advantage(margin)
     assert divided == pytest.approx(margin / 2)
     assert divided >= boosting.centering_advantage(margin)
+    assert boosting.centering_advantage(margin) == pytest.approx(margin / 4)
+    assert boosting.undivided_centering_advantage(margin) == pytest.approx(margin**2 / 8)
 
 
 def test_theorem_22_advantage_under_noise() -> None:
@@ -117,7 +119,9 @@ def test_theorem_53_is_the_composition_and_not_the_formula() -> None:
     epsilon, delta, rounds, slack = 0.01, 1e-9, 100, 1e-6
     sharp = boosting.stopping_rule_privacy(epsilon, delta, rounds, slack)
     printed = boosting.stopping_rule_privacy(epsilon, delta, rounds, slack, "paper")
-    assert printed[0] < sharp[0]
+    slow, fast = 2 * rounds * epsilon**2, 2 * epsilon * math.sqrt(rounds * math.log(1 / slack))
+    assert printed == pytest.approx((slow + fast, rounds * math.exp(epsilon) * delta + slack))
+    assert sharp == pytest.approx((slow + math.sqrt(2) * fast, printed[1]))
     assert boosting.advanced_composition(2 * epsilon, 0.0, rounds, slack)[0] == pytest.approx(sharp[0])
     round_charge = ApproxDP(*boosting.tested_round(epsilon, delta))
     assert cost([Repeated(round_charge, rounds)], sharp[1]) <= sharp[0] * 1.001
@@ -143,8 +147,9 @@ def breach(epsilon: float, delta: float, surplus: float) -> float:
 def test_lemma_50_on_the_worst_case() -> None:
     epsilon, delta = 0.5, 1e-3
     stated = boosting.tested_round(epsilon, delta)
-    assert stated[0] == 2 * epsilon
+    assert stated == pytest.approx((2 * epsilon, math.exp(epsilon) * delta))
     surplus = boosting.end_test_threshold(epsilon, delta)
+    assert surplus == pytest.approx(2 + math.log(1 / delta) / epsilon)
     assert breach(epsilon, delta, surplus) <= stated[1]
     assert breach(epsilon, delta, 0.7 * surplus) > stated[1]
 
@@ -221,11 +226,13 @@ def test_claims_4_and_5_of_theorem_34(accuracy: float, failure: float, epsilon: 
     gap, miss = generalisation.transfer_bound(strict, min(delta, strict * failure / 4))
     assert gap <= accuracy / 2 * (1 + 1e-9)
     assert miss <= failure / 4
+    assert halfspaces.transfer_privacy(accuracy, failure, epsilon, 1.0) == pytest.approx((strict, strict * failure / 4))
     assert size.rows >= size.generalisation == generalisation.transfer_rows(strict, min(delta, strict * failure / 4))
     parameters = halfspaces.strong_halfspace(accuracy, failure, margin)
     assert boosting.lazy_bregman_margin(
         parameters.advantage, parameters.learning_rate, parameters.density, parameters.rounds
     ) >= parameters.advantage * (1 - 1e-9)  # all rows but a share of kappa have it,
+    assert parameters.advantage == margin / 8
     assert 2 * parameters.density == pytest.approx(accuracy / 2)  # and label noise spoils as many again
 
 
@@ -250,7 +257,7 @@ def test_claim_1_rows_make_the_noise_private(analysis: boosting.Analysis) -> Non
     sensitivity = boosting.centering_sensitivity(parameters.density, rows, analysis)
     charge = Repeated(Gaussian(parameters.sigma / sensitivity), parameters.rounds)
     assert cost([charge], delta) <= epsilon * (1 + 1e-9)
-    fewer = boosting.centering_sensitivity(parameters.density, int(rows * 0.9), analysis)
+    fewer = boosting.centering_sensitivity(parameters.density, int(rows * 0.99), analysis)
     assert cost([Repeated(Gaussian(parameters.sigma / fewer), parameters.rounds)], delta) > epsilon
 
 
@@ -288,6 +295,7 @@ def test_the_cheapest_promise_is_the_smaller_of_theorems_25_and_34() -> None:
     alpha, beta, margin = 0.1, 0.05, 0.5
     strict, delta = halfspaces.transfer_privacy(alpha, beta, 1.0, 1e-6)
     assert strict == alpha / 36
+    assert halfspaces.transfer_privacy(alpha, beta, 1.0, 1e-3) == pytest.approx((strict, strict * beta / 4))
     for epsilon, name, aim in ((1.0, "PAC-Bayes", "margin"), (strict, "Theorem 31", "errors")):
         multiplier = gaussian_noise_multiplier(epsilon, delta)
         promise = halfspaces.cheapest_promise(alpha, beta, margin, epsilon, delta, multiplier)

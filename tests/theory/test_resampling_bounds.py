@@ -80,6 +80,7 @@ def test_delta_of_theorem_57_is_too_small() -> None:
     base = RoundCost(0.05, 1e-6)
     draws, density, rows = 500, 0.05, 1000
     printed = printed_round(base, density, rows, draws)
+    assert (printed.epsilon, printed.delta) == pytest.approx((4 * 0.05 * 10, 1e-6 * (1 + math.exp(2 * 0.05 * 10))))
     # delta alone: a learner that tells with probability delta for each of the changed rows in its sample, up to 1
     changed = binom.pmf(np.arange(draws + 1), draws, 1 / (density * rows))
     fails = float((changed * np.minimum(1.0, base.delta * np.arange(draws + 1))).sum())

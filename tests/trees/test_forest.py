@@ -11,13 +11,17 @@ import pytest
 from tacit.binning.tree_bins import Column
 from tacit.curator.curator import Curator
 from tacit.engines.memory import MemoryTable
+from tacit.models.tree import complete_shape, threshold_sets
 from tacit.noise.seeded_source import SeededSource
 from tacit.privacy.budget import Allowance
 from tacit.privacy.charges import BoundedRange, Gaussian, Laplace, NonPrivate, Pure
 from tacit.privacy.ledger import Reservation
 from tacit.privacy.neighbouring import Neighbouring
+from tacit.queries.histogram import Histogram
+from tacit.queries.rules import fine_class_count_rule
+from tacit.queries.tree_cells import TreeCells
 from tacit.trees.budget import SplitBudget
-from tacit.trees.forest import Forest, ForestSettings, depth_rule, learn_forest
+from tacit.trees.forest import Forest, ForestSettings, _label_selection, _votes, depth_rule, learn_forest
 from tacit.trees.leaf_shares import base_rate_of, drawn_to
 from tacit.trees.random_estimator import RandomTreesClassifier
 
@@ -68,6 +72,21 @@ def test_sharp_forests_learn_and_charge_each_tree_once(mechanism: str) -> None:
         assert [e.charge.range for e in entries[1:]] == pytest.approx([0.98 * 4 / 21] * 21)
     else:
         assert [e.charge for e in entries] == [Laplace(21 / 4)] * 21
+
+
+def test_votes_and_scores_of_leaves_by_hand() -> None:
+    """RF-L votes by the released proportion, RF-E by the label drawn; a row moves one count of a leaf by its unit."""
+    shape = complete_shape([0], threshold_sets([1]))
+    released = [(np.array([[30.0, 10.0], [8.0, 12.0]]), 2.0), (np.array([[20.0, 20.0], [-1.0, 18.0]]), 2.0)]
+    base = base_rate_of(released)
+    votes = _votes([shape, shape], released, ForestSettings("laplace", 2, 1, 4, True))
+    assert [tree.values for tree in votes] == [pytest.approx(drawn_to(base, *one) - 0.5) for one in released]
+    signs = _votes([shape, shape], released, ForestSettings("exponential", 2, 1, 4, True))
+    assert [tree.values.tolist() for tree in signs] == [[-0.5, 0.5], [0.0, 0.5]]
+    counts = Histogram(TreeCells(shape), fine_class_count_rule(2))
+    choice = _label_selection(counts, slice(1, 2), 7)
+    assert (choice.movement, choice.shape) == (counts.unit, (1, 2))
+    assert choice.score(iter([np.array([[5, 6], [1, 2]])])).tolist() == [[1, 9]]
 
 
 def test_the_paper_divides_the_budget_among_leaves() -> None:

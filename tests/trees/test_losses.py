@@ -98,6 +98,7 @@ def test_the_formulas_of_figure_1(alpha: float) -> None:
     u = OFF_HALF
     printed = alpha * (2 * u - 1) / np.sqrt(u * (1 - u)) - 2 * (1 - alpha) * np.where(u < 0.5, 1, -1)
     assert loss.link(u) == pytest.approx(printed)
+    assert loss.weight(u) == pytest.approx(alpha / (2 * (u * (1 - u)) ** 1.5))  # Theorem 8
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0])

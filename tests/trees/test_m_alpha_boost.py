@@ -84,8 +84,10 @@ def test_learns(alpha: float | str, public: bool) -> None:
 def test_other_criteria_and_growths() -> None:
     assert learn(settings(criterion="gini"), 10.0)[1] < 0.12
     assert learn(settings(criterion="error", depth=4), 10.0)[1] < 0.12
-    learned, error, _ = learn(settings(leaves=6, depth=16, criterion="gini"), 20.0)
+    learned, error, reservation = learn(settings(leaves=6, depth=16, criterion="gini"), 20.0)
     assert error < 0.15
+    splits = [e.charge.range for e in reservation.entries if isinstance(e.charge, BoundedRange)]
+    assert splits == pytest.approx([20.0 * 0.5 / 4 / 9] * 36)  # of each tree five splits, and four leaves to split
     assert {t.shape.n_leaves for t in learned.trees} == {6}
 
 

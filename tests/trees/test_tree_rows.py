@@ -166,6 +166,15 @@ def test_private_trees_keep_the_bound_as_often_as_promised() -> None:
     setting = {"gamma": 0.5, "candidates": 40, "failure": 0.05}
     rows, depth = tree_rows.rows_for_error(0.3, tree_rows.GINI, epsilon=1.0, **setting)
     assert rows < 5000
+
+    def by_hand(rows: int) -> float:
+        reached = 1.0
+        for level, share in enumerate(tree_rows.level_shares(depth)):
+            shortfall = 2**level * math.log(39) + stats.gamma(2**level).isf(0.05 / depth)
+            reached += 4 * (rows - 1) / rows * shortfall / (share * rows) - reached**2 / 4
+        return reached / 2
+
+    assert by_hand(rows) <= 0.3 < by_hand(rows - 1)
     rng = np.random.default_rng(3)
     y = np.arange(rows) % 2
     good = np.where(rng.random((rows, 4)) < 0.79, y[:, None], 1 - y[:, None])

@@ -32,6 +32,7 @@ def test_lemma_16(loss: Loss) -> None:
     grid = np.linspace(0, 0.5, 101)
     risk = loss.bayes_risk(grid)
     assert (np.diff(risk) >= -1e-12).all()
+    assert risk[-1] == pytest.approx(1.0)
     assert loss.bayes_risk(1 - grid) == pytest.approx(risk)
     p, q = np.meshgrid(grid, grid, indexing="ij")
     gap = risk[None, :] - risk[:, None]
