@@ -219,6 +219,27 @@ def test_relabel_draws_at_the_scale_of_its_epsilon() -> None:
     assert noise.scales[0] >= 2 / (2 * math.log(math.expm1(span)))
 
 
+@pytest.mark.parametrize(("relation", "apart"), [(ADD, 1), (REPLACE, 2)])
+def test_a_concept_is_drawn_by_its_errors_at_the_whole_of_epsilon(relation: Neighbouring, apart: int) -> None:
+    """Algorithm 1 by hand: a row adds an error or none, so that replacing one moves scores two apart."""
+    asked: list[tuple[list[int], float]] = []
+
+    class Watched(ScriptedNoise):
+        def exponential(self, scores: Any, scale: float) -> int:
+            asked.append((scores.tolist(), scale))
+            return super().exponential(scores, scale)
+
+    face = FiniteClassClassifier(Thresholds("x", "rising"), 0.5, 0.0, str(relation), counts_share=0.0)
+    private_rows = private_rows_of(
+        ((0, 0), (0, 1), (1, 1), (2, 0), (2, 0)), learner_of(face).charges(*_allowance(0.5)), relation
+    )
+    private_rows._noise = Watched([])  # type: ignore[assignment]
+    learner_of(face).learn(private_rows, *_allowance(0.5))
+    ((scores, scale),) = asked
+    assert scores == [-3, -3, -4, -2]  # 1 from 0 on, from 1 on, from 2 on, nowhere
+    assert scale == pytest.approx(apart / 0.5)
+
+
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
 def test_sampling_amplifies_as_charged(relation: Neighbouring) -> None:
     """A selection on a random part of the rows, all samples enumerated."""

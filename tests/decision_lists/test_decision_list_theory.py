@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from tacit.queries.covers.steps import CoverStep
 from tacit.theory import decision_lists as theory
 from tests.decision_lists import cover_reference as reference
 
@@ -49,6 +50,7 @@ def test_greedy_cover_errs_as_seldom_as_lemma_a_4_says() -> None:
     for scale in (0.6, 1.5):
         for beta in (0.05, 0.5):
             bound = theory.greedy_cover_errors(3, scale, beta)
+            assert bound == pytest.approx(6 / scale * math.log(3 * math.sqrt(2 / beta)))
             outputs = reference.distribution(rows, 2, [scale] * 3)
             assert math.fsum(p for output, p in outputs.items() if greedy_errors(rows, output) > bound) <= beta
     assert theory.greedy_cover_errors(3, 1.5, 0.5) < len(rows) / 2
@@ -61,11 +63,14 @@ def test_a_consistent_rule_is_always_left() -> None:
         for chosen in itertools.permutations((-1, 0, 1), 2):
             left = [row for row in rows if not any(reference.covers(f, row) for f in chosen)]
             free = [f for f in (-1, 0, 1) if f not in chosen]
-            assert any(reference.score(left, (f, b), 0.0, 1.0) == 0 for f in free for b in (0, 1))
+            said = [[sum(reference.covers(f, row) and row[1] == b for row in left) for b in (0, 1)] for f in free]
+            assert CoverStep(1.0, 0, 1).scores(np.array(said), ()).max() == 0
 
 
 def test_sample_sizes_grow_and_shrink_as_they_should() -> None:
     base = theory.theorem_3_5(50, 0.1, 0.1, 0.01, 1e-6, vc_dimension=5)  # privacy is what costs most here
+    strength = 0.01 / (2 * (math.log(1e6) + 1.5))
+    assert base == pytest.approx(20 * 2 * 50 / strength * math.log(50 * math.sqrt(20)))
     assert theory.theorem_3_5(100, 0.1, 0.1, 0.01, 1e-6, vc_dimension=5) > 2 * base
     assert theory.theorem_3_5(50, 0.05, 0.1, 0.01, 1e-6, vc_dimension=5) == pytest.approx(2 * base)
     assert theory.theorem_3_5(50, 0.1, 0.1, 0.005, 1e-6, vc_dimension=5) == pytest.approx(2 * base)

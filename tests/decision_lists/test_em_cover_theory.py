@@ -93,6 +93,7 @@ def test_many_small_hazards_reach_the_closed_forms() -> None:
     scale = 0.05
     for delta in (1e-3, 1e-6):
         epsilon = theory.adding_epsilon(scale, delta)
+        assert theory.adding_delta(scale, epsilon) == pytest.approx(delta)
         reached, _ = repeated_game(scale, 1 / 2000, 60_000, epsilon, 1.0)
         assert 0.97 * delta < reached <= delta
         assert repeated_game(scale, 1 / 2000, 60_000, 0.97 * epsilon, 1.0)[0] > delta
@@ -151,6 +152,7 @@ def test_pure_epsilon_bounds_every_output() -> None:
 def test_paper_mode_is_refused_where_its_proof_fails() -> None:
     with pytest.raises(ValueError, match=r"1\.2564"):
         theory.paper_epsilon(1.3, 1e-6)
+    assert theory.paper_epsilon(1.25, 1e-6) == pytest.approx(2.5 * (math.log(1e6) + 1.5))
     # the false step: 1 + (e^x - 1) p <= e^(2 x p) at a small p
     x, p = 1.3, 0.01
     assert 1 + math.expm1(x) * p > math.exp(2 * x * p)

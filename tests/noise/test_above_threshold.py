@@ -65,6 +65,21 @@ class _Tape:
         return drawn
 
 
+@pytest.mark.parametrize(
+    ("queries", "threshold", "query"), [(Queries.ANY, 2, 4), (Queries.ONE_WAY, 2, 2), (Queries.RUNNING_COUNT, 1, 1)]
+)
+def test_its_two_scales_by_hand(queries: Queries, threshold: int, query: int) -> None:
+    """4 below a threshold that was drawn 2 higher: above with the chance that the query's noise is 4 or more."""
+    scale = query * 3 / 0.5
+    chance = math.exp(-4 / scale) / (1 + math.exp(-1 / scale))
+    for share, above in ((0.999, True), (1.001, False)):
+        tape = _Tape()
+        tape.tape = np.full(2_000, int(share * chance * 2**64), np.uint64)
+        instance = AboveThreshold(tape, 0.5, 10, queries, sensitivity=3)  # type: ignore[arg-type]
+        assert tape.scales == pytest.approx([threshold * 3 / 0.5])
+        assert instance.test(8) == above
+
+
 def test_batches_and_single_tests_are_the_same_machine() -> None:
     """On the same words they say the same, round by round."""
     values = np.cumsum(np.random.default_rng(1).random(1_000) < 0.05).astype(np.int64)

@@ -207,7 +207,7 @@ def test_lemma_4_6_by_hand() -> None:
     assert theory.samples_for_agreement(0.2, 100, 0.1) == math.ceil(200 * math.log(2000))
     assert theory.samples_for_agreement(0.2, 100, 0.1, 0.25) == math.ceil(800 * math.log(2000))
     assert theory.disagreement(300, 0.2) == pytest.approx(2 * math.exp(-1.5))
-    assert theory.disagreement(300, 0.2, 0.25) == pytest.approx(2 * math.exp(-0.375), abs=1.0)
+    assert theory.disagreement(3000, 0.2, 0.25) == pytest.approx(2 * math.exp(-3.75))
     assert theory.disagreement(1, 0.2) == 1.0
 
 

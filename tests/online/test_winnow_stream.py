@@ -194,6 +194,21 @@ def test_no_output_of_a_tiny_stream_exceeds_the_pure_cost(relation: Neighbouring
     assert (0.55 if relation is ADD else 0.4) * claimed < worst <= claimed
 
 
+@pytest.mark.parametrize(("update", "moved"), [("first", [1, -1, -1]), ("batch", [-1, -3, -1])])
+def test_an_update_takes_the_first_mistake_or_all_of_them(update: str, moved: list[int]) -> None:
+    """Algorithm 4.2 by hand: three mistakes end an epoch, and the next one counts from nothing."""
+    spec = stream_of(
+        dimension=3, signed=False, update=update, threshold_epsilon=math.inf, threshold=3, epochs=2, draw_range=0.8
+    )
+    stream = open_row_stream(spec, Reservation([NonPrivate()], ADD, "x"), 1, "w")
+    rows = np.array([[1, -1, -1], [1, 1, 1], [1, 1, -1]], np.int8)  # the first weights are alike
+    (released,) = stream.feed(rows, np.array([1, -1, -1], np.int8))
+    machine = stream.secrets()["machine"]
+    assert (machine["sums"], machine["count"], machine["cached"]) == (moved, 0, None)
+    exact = np.exp(spec.rate * np.array(moved))
+    assert released.weights / released.weights.sum() == pytest.approx(exact / exact.sum(), abs=1e-3)
+
+
 def test_what_leaves_is_the_same_in_one_piece_and_in_many() -> None:
     generator = np.random.default_rng(0)
     rows = (2 * generator.integers(0, 2, (400, 6)) - 1).astype(np.int8)

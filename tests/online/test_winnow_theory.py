@@ -57,6 +57,8 @@ def test_confident_winnow_keeps_lemma_4_2_against_a_spiteful_adversary(target: l
     for share in (0.3, 1.0, 1.6):
         learner = ConfidentWinnow(8, margin, share * (1 - confidence) * margin, confidence)
         bound = theory.confident_updates(8, learner.learning_rate, margin, confidence)
+        eta = share * (1 - confidence) * margin
+        assert bound == pytest.approx(math.log(8) / ((1 - confidence) * eta * margin - eta**2 / 2))
         updates = spiteful_updates(v, learner, unconfident=True)
         assert updates <= bound
         reached = max(reached, updates / bound)
@@ -93,6 +95,8 @@ def test_samples_agree_as_often_as_lemma_4_6_says() -> None:
     """Exact: the share of samples on which x is 1 is binomial."""
     margin, horizon, beta = 0.2, 1000, 0.1
     m = theory.samples_for_agreement(margin, horizon, beta)
+    assert m == math.ceil(200 * math.log(20_000))
+    assert theory.disagreement(m // 2, margin) == pytest.approx(2 * math.exp(-(m // 2) * 0.01 / 2))
     worst = (1 + 0.5 * margin) / 2  # probability of +1 when <w, x> = c rho
     assert stats.binom.cdf(m // 2, m, worst) <= beta / horizon
     assert stats.binom.cdf(m // 2, m, worst) <= theory.disagreement(m, margin) <= beta / horizon
@@ -104,6 +108,8 @@ def test_samples_agree_as_often_as_lemma_4_6_says() -> None:
 def test_theorem_4_4_holds_with_the_ranges_that_are_true(epochs: int, samples: int) -> None:
     for epsilon, delta in ((0.9, 1e-6), (0.1, 1e-9)):
         threshold, rate = theory.theorem_4_4(epsilon, delta, epochs, samples)
+        root = math.sqrt(2 * epochs * math.log(2 / delta))
+        assert (threshold, rate) == pytest.approx((epsilon / (4 * root), epsilon / (8 * root * math.sqrt(samples))))
         charges = (Pure(threshold), Repeated(BoundedRange(4 * rate), epochs * samples))
         assert accountants.epsilon(charges, delta) <= epsilon
     with pytest.raises(ValueError, match="below 1"):
@@ -116,6 +122,8 @@ def test_theorem_4_5_solves_its_fixed_point() -> None:
         assert theory.private_updates(dimension, bound.learning_rate, margin) <= bound.epochs
         threshold, rate = theory.theorem_4_4(0.9, 1e-6, bound.epochs, bound.n_samples)
         assert (threshold, rate) == (bound.threshold_epsilon, bound.learning_rate)
+        assert bound.threshold == math.ceil(8 * math.log(2 * 10_000**2 / 0.05) / threshold)
+        assert bound.mistakes == pytest.approx(2 * bound.threshold * (bound.epochs + 1))
         assert bound.epochs == pytest.approx(theory.private_updates(dimension, rate, margin), rel=1e-3)
         pairs = min(bound.epochs + 1, 10_000) * 10_000  # of a predictor that was drawn and a round
         assert pairs * theory.disagreement(bound.n_samples, margin) <= 0.05
@@ -129,6 +137,7 @@ def in_the_list(bits: tuple[int, ...], x: tuple[int, ...]) -> int:
 
 
 def test_every_list_is_a_halfspace_with_the_margin_of_lemma_4_10() -> None:
+    assert [theory.lemma_4_10(7, d) for d in (0, 2, 3)] == pytest.approx([1, 1 / (2 * 4**2), 1 / (2 * 3**3)])
     for length in range(1, 8):
         for bits in itertools.product((-1, 1), repeat=length):
             weights = theory.list_weights(bits)
@@ -178,7 +187,8 @@ def test_the_schedule_with_a_theorem_meets_its_conditions(changes: dict[str, obj
     slack = accuracy(noise, request.horizon, request.beta / (stream.epochs + 1)) + 1
     assert stream.threshold + slack <= batch
     assert stream.threshold - slack >= batch / 2
-    assert stream.epochs >= theory.batch_updates(200, request.margin, 1 / 3, (stream.threshold - slack) / batch)
+    share = (stream.threshold - slack) / batch
+    assert stream.epochs >= math.log(200) / ((2 / 3 * request.margin) ** 2 * share * (1 - share / 2))
     confident = theory.batch_samples(request.margin, stream.epochs, request.horizon, request.beta)
     assert stream.n_samples >= confident
     failing = (stream.epochs + 1) * request.horizon * math.exp(-stream.n_samples * (request.margin / 3) ** 2 / 2)
@@ -261,6 +271,7 @@ def test_theorem_4_on_streams_step_by_step(kind: str) -> None:
     stream = open_row_stream(spec, reservation, 3, "w")
     log, before = WinnowLog(dimension, False, spec.epochs), potential(np.zeros(dimension), spec.rate, v)
     batch = promised / (spec.epochs + 1)
+    assert spec.rate * batch == pytest.approx(2 / 3 * margin)
     mistakes, since, falls = 0, 0, []
     for t in range(rounds):
         wrong = (1 if log.weights @ rows[t].astype(int) > 0 else -1) != labels[t]
